@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core'
 import { TOKEN, useEditable, view } from '../../packages/gateway/src/testing/edits.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { fits, noBrowser, openPage, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 import { logIn, writeConfig } from './editor.ts'
 
 /** The config page in a real browser, before a gateway that takes edits. */
@@ -131,10 +132,12 @@ describe('the config page', { skip: noBrowser }, () => {
         assert.equal(await page.getByRole('button', { name: 'Apply …' }).count(), 0)
         assert.deepEqual(await seriousFindings(page), [])
         assert.ok(await fits(page), `it is wider than ${viewport.width} px`)
+        assert.deepEqual(await clippedControls(page), [])
         await shoot(page, `config-reading-${size}-${colorScheme}`)
         await page.getByRole('tab', { name: 'History' }).click()
         await page.getByText('What going back changes of the file.').waitFor()
         assert.ok(await fits(page), `the history is wider than ${viewport.width} px`)
+        assert.deepEqual(await clippedControls(page), [])
         assert.equal(await page.getByRole('button', { name: 'Go back to config 1' }).isEnabled(), false)
         assert.equal(await page.locator('img').count(), 0)
         assert.deepEqual(complaints, [])

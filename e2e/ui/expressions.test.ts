@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 
 /** Expressions on what a gateway recorded, in a real browser. */
 
@@ -114,4 +115,5 @@ async function checkPage(page: Page, name: string): Promise<void> {
   await shoot(page, name)
   assert.deepEqual(await seriousFindings(page), [])
   assert.ok(await fits(page), 'wider than the screen')
+  assert.deepEqual(await clippedControls(page), [])
 }

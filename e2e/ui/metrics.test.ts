@@ -5,6 +5,7 @@ import { type Origin, startOrigin } from '../../packages/gateway/src/testing/ori
 import type { RoutesView } from '../../packages/gateway/src/admin/config-view.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 
 /** Figures of real traffic in a real browser: through a model, a limit and a backend that is not there. */
 
@@ -48,6 +49,7 @@ describe('the figures of the last hours', { skip: noBrowser }, () => {
       await page.getByText(/Records go back to \d{4}-/).waitFor()
       await page.locator('.chart').nth(5).waitFor()
       assert.deepEqual(await seriousFindings(page), [])
+      assert.deepEqual(await clippedControls(page), [])
       assert.ok(await fits(page), 'the page is bigger than the screen')
       await shoot(page, `metrics-${size}`)
 
@@ -101,6 +103,7 @@ describe('the figures of the last hours', { skip: noBrowser }, () => {
       await page.getByText(/an estimate: .*@pydantic\/genai-prices 0\.\d+\.\d+ had them on 20\d\d-\d\d-\d\d/).waitFor()
       assert.equal(asked.filter(isPriceTable).length, 1)
       assert.deepEqual(await seriousFindings(page), [])
+      assert.deepEqual(await clippedControls(page), [])
       assert.ok(await fits(page), 'the page is bigger than the screen')
       await table.scrollIntoViewIfNeeded()
       await shoot(page, `cost-${size}`)
@@ -124,6 +127,7 @@ describe('the figures of the last hours', { skip: noBrowser }, () => {
       await facts.getByText('reported by the provider').waitFor()
       assert.match(page.url(), /tab=model/)
       assert.deepEqual(await seriousFindings(page), [])
+      assert.deepEqual(await clippedControls(page), [])
       await shoot(page, `model-facts-${size}`)
 
       await page.goto(

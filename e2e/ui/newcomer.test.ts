@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { noTerminal, type Program, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 import { writeConfig } from './editor.ts'
 
 /** The first minutes with a gateway, as the README leads through them: `npm start`, and its pages. */
@@ -81,6 +82,7 @@ describe('a newcomer', { skip: noBrowser || noTerminal }, () => {
     await openReady({ page, complaints }, `${program.admin}/ui/config`)
     await page.getByText('portico -f portico.yaml', { exact: true }).waitFor()
     assert.ok(await fits(page), 'it is wider than a phone')
+    assert.deepEqual(await clippedControls(page), [])
     assert.deepEqual(await seriousFindings(page), [])
     await shoot(page, 'newcomer-config-phone')
     const saved = page.waitForEvent('download')

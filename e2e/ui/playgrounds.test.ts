@@ -6,6 +6,7 @@ import { type Program, useConfigFile, useProgram } from '../../packages/gateway/
 import { useTlsFiles } from '../../packages/gateway/src/testing/tls-files.ts'
 import { type ReferenceServer, startReferenceServer } from '../mcp/reference/server.ts'
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 
 /** Models and tools in a real browser, with a mock of a model and a server by the official SDK behind the gateway. */
 
@@ -47,6 +48,7 @@ describe('the playgrounds', { skip: noBrowser }, () => {
       await decisions.getByText('POST /mcp').first().waitFor()
       assert.match(page.url(), /tools=/)
       assert.ok(await fits(page), 'the page is wider than the screen')
+      assert.deepEqual(await clippedControls(page), [])
       await shoot(page, `models-loop-${size}`)
 
       await page.getByRole('tab', { name: 'Clients' }).click()
@@ -72,6 +74,7 @@ describe('the playgrounds', { skip: noBrowser }, () => {
       await page.getByRole('region', { name: 'Decisions' }).getByText('tools/call echo').first().waitFor()
       assert.deepEqual(await seriousFindings(page), [])
       assert.ok(await fits(page), 'the page is wider than the screen')
+      assert.deepEqual(await clippedControls(page), [])
       await shoot(page, `tools-${size}`)
 
       await page.getByRole('link', { name: /test_image_content/ }).click()

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 
 /** Which route takes a request, asked in a real browser. */
 
@@ -36,6 +37,7 @@ describe('the page of routes', { skip: noBrowser }, () => {
       await page.waitForURL(/route=.*rest/)
       assert.deepEqual(await seriousFindings(page), [])
       assert.ok(await fits(page), `it is wider than ${viewport.width} px`)
+      assert.deepEqual(await clippedControls(page), [])
       await shoot(page, `routes-match-${size}`)
 
       await page.getByRole('textbox', { name: 'Method' }).fill('post')

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core'
 import { type Origin, startOrigin } from '../../packages/gateway/src/testing/origin.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { clippedControls } from './in-page.ts'
 
 /** The pages in a real browser, before a gateway with real traffic. */
 
@@ -37,6 +38,7 @@ describe('the web UI', { skip: noBrowser }, () => {
           await shoot(page, `${name}-${size}-${colorScheme}`)
           assert.deepEqual(await seriousFindings(page), [], `${name} ${size} ${colorScheme}`)
           assert.ok(await fits(page), `${name} is wider than ${viewport.width} px`)
+          assert.deepEqual(await clippedControls(page), [], `${name} ${size}`)
         }
         assert.deepEqual(complaints, [])
       }

@@ -5,6 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import '@mantine/core/styles.css'
 import './styles/tokens.css'
+import './parts/controls.css'
 import { router } from './router.tsx'
 import { theme } from './theme.ts'
 

@@ -5,6 +5,7 @@ import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { readMetricsSearch } from './metrics/search.ts'
 import { readModelsSearch } from './models/search.ts'
+import { readOverviewSearch } from './overview/search.ts'
 import { readRequestsSearch } from './requests/search.ts'
 import { readRoutesSearch } from './routes/search.ts'
 import { readToolsSearch } from './tools/search.ts'
@@ -14,6 +15,7 @@ const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: readOverviewSearch,
   component: lazyRouteComponent(() => import('./overview/page.tsx'), 'OverviewPage'),
 })
 

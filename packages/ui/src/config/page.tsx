@@ -189,6 +189,7 @@ function Head({ view, draft, canApply, applied, onApply }: HeadProps) {
           {!isNew && since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
         </p>
         {isInMemory && <InMemory text={draft?.text ?? text ?? ''} />}
+        {edit.isAllowed && <p className="dim config-narrow">Open this page in a wider window to edit the text.</p>}
         {!edit.isAllowed && <p className="dim config-closed">To be read: {edit.reason}.</p>}
         {draft !== null && draft.basedOn !== version && version !== null && text !== null && (
           <Overtaken draft={draft} version={version} what={isInMemory ? 'config' : 'file'} />

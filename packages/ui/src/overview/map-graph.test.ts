@@ -41,6 +41,30 @@ test('two routes to one backend meet there', () => {
   assert.deepEqual([edges.length, edges[0]?.rate], [4, null])
 })
 
+test('many routes are groups that open, and a closed group leads to its backends', () => {
+  const many = Array.from({ length: 40 }, (_, index) =>
+    route(`${index % 2 === 0 ? 'a' : 'b'}/${index}`, index % 2 === 0 ? 'x' : `y${index}`),
+  )
+  const seen = (open: string[], search = '') => {
+    const { nodes, edges } = mapGraph(routes(many), backends, quiet, { isGrouped: true, open: new Set(open), search })
+    return { names: nodes.map(({ kind, name }) => `${kind} ${name}`), edges: edges.map(({ id }) => id) }
+  }
+  assert.deepEqual(seen([]), {
+    names: ['listener web', 'group /a', 'backend x', 'group /b', 'backends 20 backends'],
+    edges: [
+      'listener l>group l ▸ /a',
+      'group l ▸ /a>backend x',
+      'listener l>group l ▸ /b',
+      'group l ▸ /b>backends group l ▸ /b',
+    ],
+  })
+  const opened = seen(['l ▸ /a'])
+  assert.deepEqual(opened.names.slice(0, 4), ['listener web', 'group /a', 'route a/0', 'backend x'])
+  assert.equal(opened.names.filter((name) => name.startsWith('route ')).length, 20)
+  assert.deepEqual(seen([], 'B/13').names, ['listener web', 'route b/13', 'backend y13'])
+  assert.deepEqual(seen([], 'nothing').names, [])
+})
+
 test('a backend is left out when all of it is, and tells when the first returns', () => {
   const endpoint = (evictedUntil: number | null) => ({ evictedUntil }) as ViewedEndpoint
   const part = (health: ViewedEndpoint | null) => ({ health, endpoints: [] }) as unknown as ViewedPart

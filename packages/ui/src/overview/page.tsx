@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { backendsQuery, recentQuery, refusalsQuery, routesQuery } from '../api/queries.ts'
 import { formatCount, formatRate, formatTook } from '../format/numbers.ts'
 import { formatAgo } from '../format/times.ts'
@@ -9,14 +8,10 @@ import { Failed, Loading } from '../parts/states.tsx'
 import { printFilter } from '../requests/filter.ts'
 import { whatDecided } from '../requests/what-decided.ts'
 import { FirstSteps } from './first-steps.tsx'
-import { mapGraph } from './map-graph.ts'
 import './overview.css'
 import { Trouble } from './trouble.tsx'
 import { ratesOf, reasonsOf } from './rates.ts'
-import { routeRows, TABLE_FROM } from './route-rows.ts'
-import { RouteTable } from './route-table.tsx'
-
-const OverviewMap = lazy(() => import('./map.tsx').then(({ OverviewMap: loaded }) => ({ default: loaded })))
+import { RoutesPart } from './routes-part.tsx'
 
 /** What runs, how much goes where, and what was refused lately. */
 export function OverviewPage() {
@@ -33,7 +28,6 @@ export function OverviewPage() {
   )
   if (isEmpty) return <FirstSteps />
   const rates = ratesOf(recent.data.requests, recent.dataUpdatedAt, 1000, 60_000)
-  const rows = routeRows(routes.data, rates)
   const total = rates.of({})
   return (
     <div className="overview">
@@ -42,17 +36,9 @@ export function OverviewPage() {
         <p className="dim">
           {total === null
             ? 'No requests in the last minute.'
-            : `${formatRate(total.perSecond)} · p95 ${formatTook(total.p95)}, of ${formatCount(rates.count)} requests in ${Math.round(rates.seconds)} s`}
+            : `${formatRate(total.perSecond)} · p95 ${formatTook(total.p95)}, of ${rates.count === 1 ? '1 request' : `${formatCount(rates.count)} requests`} in ${Math.round(rates.seconds)} s`}
         </p>
-        {rows.length >= TABLE_FROM ? (
-          <RouteTable rows={rows} />
-        ) : (
-          <div className="map-space">
-            <Suspense fallback={<Loading what="the map" />}>
-              <OverviewMap graph={mapGraph(routes.data, backends.data, rates)} now={backends.dataUpdatedAt} />
-            </Suspense>
-          </div>
-        )}
+        <RoutesPart routes={routes.data} backends={backends.data} rates={rates} now={backends.dataUpdatedAt} />
       </section>
       <div className="beside">
         <Trouble view={backends.data} now={backends.dataUpdatedAt} />
@@ -90,7 +76,7 @@ function Refusals() {
           </li>
         ))}
       </ul>
-      <h2>The last ten</h2>
+      {reasons.length > 0 && <h2>The last ten</h2>}
       <ol className="last">
         {data.requests.slice(0, 10).map((request) => (
           <li key={request.id}>

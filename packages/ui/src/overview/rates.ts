@@ -20,6 +20,8 @@ export interface Rates {
 export interface Way {
   readonly listener?: string
   readonly route?: string
+  /** Any of these, in place of `route`. */
+  readonly routes?: ReadonlySet<string>
   readonly backend?: string
 }
 
@@ -27,11 +29,13 @@ export interface Way {
 export function ratesOf(requests: readonly RequestSummary[], now: number, most: number, windowMs: number): Rates {
   const oldest = requests.reduce((least, { at }) => Math.min(least, at), now)
   const seconds = Math.max(requests.length < most ? windowMs : now - oldest, 1000) / 1000
+  const byRoute = Map.groupBy(requests, ({ route }) => route)
   return {
     count: requests.length,
     seconds,
     of(way) {
-      const own = requests.filter((request) => goes(request, way))
+      const among = way.route === undefined ? requests : (byRoute.get(way.route) ?? [])
+      const own = among.filter((request) => goes(request, way))
       if (own.length === 0) return null
       const took = own.map((request) => request.took).toSorted((a, b) => a - b)
       return {
@@ -46,9 +50,9 @@ export function ratesOf(requests: readonly RequestSummary[], now: number, most: 
 
 const BAD: ReadonlySet<string> = new Set(['denied', 'limited', 'failed', 'evicted'])
 
-function goes(request: RequestSummary, { listener, route, backend }: Way): boolean {
+function goes(request: RequestSummary, { listener, routes, backend }: Way): boolean {
   if (listener !== undefined && request.listener !== listener) return false
-  if (route !== undefined && request.route !== route) return false
+  if (routes !== undefined && (request.route === null || !routes.has(request.route))) return false
   return backend === undefined || request.backend === backend
 }
 

@@ -1,4 +1,4 @@
-import type { RoutesView } from '@portico/gateway/admin-config'
+import type { RoutesView, ViewedRoute } from '@portico/gateway/admin-config'
 import type { Rate, Rates } from './rates.ts'
 
 /** From so many routes on, a table takes the place of the map. */
@@ -30,9 +30,9 @@ export function routeRows({ binds }: RoutesView, rates: Rates): RouteRow[] {
       listener.routes.map((route) => ({
         key: route.key,
         listener: listener.name,
-        title: route.rule === '' ? route.name : `${route.name}/${route.rule}`,
+        title: titleOf(route),
         route: route.name,
-        path: route.matches.map(({ path }) => `${path.value}${path.kind === 'pathPrefix' ? '…' : ''}`).join(', '),
+        path: pathsOf(route).join(', '),
         backends: route.backends.map(({ name, backend }) => (name === '' ? backend : name)).join(', '),
         rate: rates.of({ listener: listener.name, route: route.name }),
       })),
@@ -40,16 +40,29 @@ export function routeRows({ binds }: RoutesView, rates: Rates): RouteRow[] {
   )
 }
 
-/** Rows that have every word of the search, in this order; rows without requests come last in orders of numbers. */
-export function shownRows(rows: readonly RouteRow[], search: string, { by, isDown }: Order): RouteRow[] {
-  const words = search
+export function titleOf({ name, rule }: ViewedRoute): string {
+  return rule === '' ? name : `${name}/${rule}`
+}
+
+/** One for each match; prefixes end in `…`. */
+export function pathsOf({ matches }: ViewedRoute): string[] {
+  return matches.map(({ path }) => `${path.value}${path.kind === 'pathPrefix' ? '…' : ''}`)
+}
+
+/** Whether a text has every word of a search. */
+export function hasWords(text: string, search: string): boolean {
+  const found = text.toLowerCase()
+  return search
     .toLowerCase()
     .split(/\s+/)
-    .filter((word) => word !== '')
-  const found = rows.filter(({ listener, title, path, backends }) => {
-    const text = `${listener} ${title} ${path} ${backends}`.toLowerCase()
-    return words.every((word) => text.includes(word))
-  })
+    .every((word) => found.includes(word))
+}
+
+/** Rows that have every word of the search, in this order; rows without requests come last in orders of numbers. */
+export function shownRows(rows: readonly RouteRow[], search: string, { by, isDown }: Order): RouteRow[] {
+  const found = rows.filter(({ listener, title, path, backends }) =>
+    hasWords(`${listener} ${title} ${path} ${backends}`, search),
+  )
   return found.toSorted((one, other) => {
     if (by !== 'perSecond' && by !== 'badShare' && by !== 'p95') {
       const order = one[by].localeCompare(other[by], undefined, { numeric: true })

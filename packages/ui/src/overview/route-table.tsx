@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { formatRate, formatShare, formatTook } from '../format/numbers.ts'
+import { formatCount, formatRate, formatShare, formatTook } from '../format/numbers.ts'
 import { withTerm } from '../requests/filter.ts'
-import { type Column, type Order, type RouteRow, shownRows } from './route-rows.ts'
+import type { Column, Order, RouteRow } from './route-rows.ts'
 
 const COLUMNS: readonly { by: Column; name: string; isNumber: boolean }[] = [
   { by: 'listener', name: 'Listener', isNumber: false },
@@ -14,73 +14,76 @@ const COLUMNS: readonly { by: Column; name: string; isNumber: boolean }[] = [
   { by: 'p95', name: 'p95', isNumber: true },
 ]
 
+interface RouteTableProps {
+  /** In the order in which they are shown. */
+  rows: readonly RouteRow[]
+  order: Order
+  onOrder: (order: Order) => void
+}
+
 /** All routes with their traffic of the last minute, where a map would be too large to read. */
-export function RouteTable({ rows }: { rows: readonly RouteRow[] }) {
-  const [search, setSearch] = useState('')
-  const [order, setOrder] = useState<Order>({ by: 'perSecond', isDown: true })
-  const shown = shownRows(rows, search, order)
+export function RouteTable({ rows, order, onOrder }: RouteTableProps) {
+  const [most, setMost] = useState(PAGE)
+  const shown = rows.slice(0, most)
   return (
-    <div className="route-table">
-      <label>
-        <span className="visually-hidden">Search routes</span>
-        <input
-          type="search"
-          placeholder="Search routes, paths, backends"
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />{' '}
-        <span className="dim">
-          {shown.length === rows.length ? `${rows.length} routes` : `${shown.length} of ${rows.length} routes`}
-        </span>
-      </label>
-      <div className="route-table-space" tabIndex={0} role="region" aria-label="Routes">
-        <table>
-          <thead>
-            <tr>
-              {COLUMNS.map(({ by, name, isNumber }) => {
-                const isSorted = order.by === by
-                return (
-                  <th
-                    key={by}
-                    className={isNumber ? 'number' : undefined}
-                    aria-sort={isSorted ? (order.isDown ? 'descending' : 'ascending') : 'none'}
+    <div className="route-table" tabIndex={0} role="region" aria-label="Routes">
+      <table>
+        <thead>
+          <tr>
+            {COLUMNS.map(({ by, name, isNumber }) => {
+              const isSorted = order.by === by
+              return (
+                <th
+                  key={by}
+                  className={isNumber ? 'number' : by === 'title' ? undefined : 'wide-only'}
+                  aria-sort={isSorted ? (order.isDown ? 'descending' : 'ascending') : 'none'}
+                >
+                  <button
+                    type="button"
+                    className="link"
+                    onClick={() => onOrder({ by, isDown: isSorted ? !order.isDown : isNumber })}
                   >
-                    <button
-                      type="button"
-                      className="link"
-                      onClick={() => setOrder({ by, isDown: isSorted ? !order.isDown : isNumber })}
-                    >
-                      {name}
-                      {isSorted ? (order.isDown ? ' ↓' : ' ↑') : ''}
-                    </button>
-                  </th>
-                )
-              })}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <Line key={row.key} row={row} />
-            ))}
-          </tbody>
-        </table>
-        {shown.length === 0 && <p className="dim">No route matches the search.</p>}
-      </div>
+                    {name}
+                    {isSorted ? (order.isDown ? ' ↓' : ' ↑') : ''}
+                  </button>
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <Line key={row.key} row={row} />
+          ))}
+        </tbody>
+      </table>
+      {rows.length === 0 && <p className="dim">No route matches the search.</p>}
+      {rows.length > most && (
+        <p>
+          <button type="button" className="link" onClick={() => setMost(most + PAGE)}>
+            Show {Math.min(PAGE, rows.length - most)} more of {formatCount(rows.length - most)}
+          </button>
+        </p>
+      )}
     </div>
   )
 }
 
+/** Rows that are drawn at once: thousands would make the page slow. */
+const PAGE = 200
+
 function Line({ row: { key, listener, title, route, path, backends, rate } }: { row: RouteRow }) {
   return (
     <tr>
-      <td className="mono dim">{listener}</td>
+      <td className="mono dim wide-only">{listener}</td>
       <td className="mono">
         <Link to="/routes" search={{ route: key }}>
           {title}
         </Link>
+        <span className="narrow-only dim">{path}</span>
       </td>
-      <td className="mono dim">{path}</td>
-      <td className="mono dim">{backends}</td>
+      <td className="mono dim wide-only">{path}</td>
+      <td className="mono dim wide-only">{backends}</td>
       <td className="number">
         {rate === null ? (
           <span className="dim">–</span>

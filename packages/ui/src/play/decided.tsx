@@ -67,11 +67,6 @@ export function Story({ sent: { end, trace } }: { sent: Sent }) {
       {record !== null && <Headline id={record.id} />}
       {record !== null && (
         <p>
-          {record.route !== null && (
-            <>
-              route <span className="mono">{record.route}</span>
-            </>
-          )}{' '}
           {callDetails(record) !== '' && <Value text={callDetails(record)} most={160} />}{' '}
           <Link to="/requests" search={{ id: record.id }}>
             open the request

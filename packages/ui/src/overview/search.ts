@@ -1,0 +1,37 @@
+import type { Column, Order } from './route-rows.ts'
+
+/** What the address of the page holds. */
+export interface OverviewSearch {
+  /** What stands in place of the default: the map of few routes, the table of many. */
+  view?: 'map' | 'table'
+  /** Words that routes must have to be shown. */
+  find?: string
+  /** Column of the table; with `-` in front from the largest down. */
+  sort?: string
+  /** Ids of groups of the map that are open. */
+  open?: string[]
+}
+
+/** Addresses are written by anyone: what does not fit is left out. */
+export function readOverviewSearch({ view, find, sort, open }: Record<string, unknown>): OverviewSearch {
+  const ids = Array.isArray(open) ? open.filter((id) => typeof id === 'string').slice(0, MOST_OPEN) : []
+  return {
+    ...((view === 'map' || view === 'table') && { view }),
+    // The router reads `5` and `true` as JSON; here they are texts.
+    ...(find !== undefined && find !== '' && { find: typeof find === 'string' ? find : JSON.stringify(find) }),
+    ...(typeof sort === 'string' && readOrder(sort) !== null && { sort }),
+    ...(ids.length > 0 && { open: ids }),
+  }
+}
+
+const MOST_OPEN = 50
+const COLUMNS: readonly Column[] = ['listener', 'title', 'path', 'backends', 'perSecond', 'badShare', 'p95']
+
+export function readOrder(sort: string): Order | null {
+  const by = COLUMNS.find((name) => name === sort.replace(/^-/, ''))
+  return by === undefined ? null : { by, isDown: sort.startsWith('-') }
+}
+
+export function printOrder({ by, isDown }: Order): string {
+  return `${isDown ? '-' : ''}${by}`
+}
