@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { readClientHello, type ClientHello } from './client-hello.ts'
+import { reportFault } from '../telemetry/faults.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { lingeringClose } from './lingering-close.ts'
 import type { ServerTls } from './tls.ts'
@@ -45,7 +46,7 @@ export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void
 class TlsAcceptance<T> {
   readonly #socket: Socket
   readonly #options: AcceptTlsOptions<T>
-  readonly #deadline = new Deadline(() => this.#refuse('the TLS handshake timed out'))
+  readonly #deadline = new Deadline(() => this.#contained(() => this.#refuse('the TLS handshake timed out')))
   #received: Buffer = Buffer.alloc(0)
   #isSettled = false
   #hello: ClientHello | null = null
@@ -65,7 +66,9 @@ class TlsAcceptance<T> {
     this.#socket.on('close', this.#onClose)
   }
 
-  readonly #onReadable = (): void => {
+  readonly #onReadable = (): void => this.#contained(() => this.#read())
+
+  #read(): void {
     const socket = this.#socket
     for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
       this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
@@ -76,13 +79,13 @@ class TlsAcceptance<T> {
     this.#refuse(result.reason, startsLikeHttp(this.#received) ? PLAIN_HTTP_ANSWER : undefined)
   }
 
-  readonly #onEnd = (): void => this.#refuse('closed before the TLS handshake')
+  readonly #onEnd = (): void => this.#contained(() => this.#refuse('closed before the TLS handshake'))
 
-  readonly #onError = (error: Error): void => this.#refuse(error.message)
+  readonly #onError = (error: Error): void => this.#contained(() => this.#refuse(error.message))
 
   readonly #onClose = (): void => {
     // The TLS socket closes right after this one, and may know a better reason.
-    setImmediate(() => this.#refuse('closed during the TLS handshake'))
+    setImmediate(() => this.#contained(() => this.#refuse('closed during the TLS handshake')))
   }
 
   #choose(hello: ClientHello): void {
@@ -100,15 +103,30 @@ class TlsAcceptance<T> {
       this.#settle()
       return this.#options.onPassthrough(socket, choice.listener, hello)
     }
-    choice.tls.handshake(socket, (outcome) => {
-      if ('reason' in outcome) {
-        this.#isClientCertificate = outcome.isClientCertificate
-        return this.#refuse(outcome.reason)
-      }
-      // The deadline may have passed between the last bytes and this call.
-      if (!this.#settle()) return void setImmediate(() => outcome.socket.destroy())
-      this.#options.onSecure(outcome.socket, choice.listener, hello)
-    })
+    choice.tls.handshake(socket, (outcome) =>
+      this.#contained(() => {
+        if ('reason' in outcome) {
+          this.#isClientCertificate = outcome.isClientCertificate
+          return this.#refuse(outcome.reason)
+        }
+        // The deadline may have passed between the last bytes and this call.
+        if (!this.#settle()) return void setImmediate(() => outcome.socket.destroy())
+        this.#options.onSecure(outcome.socket, choice.listener, hello)
+      }),
+    )
+  }
+
+  /** An exception of a callback ends this connection and nothing else. */
+  #contained(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#settle()
+      this.#socket.on('error', ignore)
+      // Closing within the handshake's own callback takes the process down.
+      setImmediate(() => this.#socket.destroy())
+      reportFault(error, 'connection')
+    }
   }
 
   #refuse(reason: string, lastWords?: Buffer): void {

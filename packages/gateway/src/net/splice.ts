@@ -1,4 +1,5 @@
 import type { BytesEdit, RawConnection, RawStream } from './exchange.ts'
+import { contained, reportFault } from '../telemetry/faults.ts'
 import { spentBuffers } from './spent-buffers.ts'
 
 /** How a tunnel ended. */
@@ -27,7 +28,8 @@ export function splice(client: RawConnection, backend: RawConnection, done: (end
   const closed = (other: RawStream) => (): void => {
     other.destroySoon()
     if (--open === 0) {
-      done({ bytesToBackend: b.bytesWritten - startB, bytesToClient: a.bytesWritten - startA, brokenBy, endedBy })
+      const bytes = { bytesToBackend: b.bytesWritten - startB, bytesToClient: a.bytesWritten - startA }
+      contained('request', () => done({ ...bytes, brokenBy, endedBy }))
     }
   }
   a.on('error', () => {
@@ -64,11 +66,26 @@ function reset(socket: RawStream): void {
 }
 
 function pipeEdited(from: RawStream, to: RawStream, edit: BytesEdit): void {
-  from.on('data', (chunk: Buffer) => {
-    const bytes = edit.push(chunk)
-    if (bytes.length > 0 && !to.write(bytes)) from.pause()
-  })
-  from.once('end', () => to.end(edit.end()))
+  const edited = (write: () => void) => (): void => {
+    try {
+      write()
+    } catch (error) {
+      // Bytes that could not be edited must not pass; the missing ones must not look whole.
+      reset(from)
+      reset(to)
+      reportFault(error, 'request')
+    }
+  }
+  from.on('data', (chunk: Buffer) =>
+    edited(() => {
+      const bytes = edit.push(chunk)
+      if (bytes.length > 0 && !to.write(bytes)) from.pause()
+    })(),
+  )
+  from.once(
+    'end',
+    edited(() => to.end(edit.end())),
+  )
   to.on('drain', () => from.resume())
   // As `pipe` does: whoever handed the socket over has paused it.
   from.resume()

@@ -42,6 +42,11 @@ export function contained(scope: FaultScope, run: () => void): void {
   }
 }
 
+/** Waits for work that nobody else waits for: its exception is reported and goes no further. */
+export function containedWork(scope: FaultScope, work: Promise<unknown>): void {
+  work.catch((error: unknown) => reportFault(error, scope))
+}
+
 /** The cause that a request or a stream is ended with after an exception; says nothing about it to clients. */
 export class InternalFault extends Error {
   constructor() {

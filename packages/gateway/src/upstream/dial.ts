@@ -2,6 +2,7 @@ import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:ne
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import type { HopTrail } from '../net/hops.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
+import { reportFault } from '../telemetry/faults.ts'
 import { connectShared, type SocketReader } from '../net/socket-reader.ts'
 import { type ConnectDone, type EndpointWatcher, UpstreamError } from './upstream-types.ts'
 import { formatHostPort } from './host-port.ts'
@@ -48,7 +49,12 @@ export function dial(options: DialOptions, deadlines: Deadlines, done: Done): ()
     settled = true
     deadlines.clear(deadline)
     if (outcome instanceof UpstreamError) giveUp()
-    done(outcome)
+    try {
+      done(outcome)
+    } catch (error) {
+      if (!(outcome instanceof UpstreamError)) outcome.socket.destroy()
+      reportFault(error, 'request')
+    }
   }
   const where = tunnel === null ? '' : `tunnel through ${tunnel.name}: `
   const deadline = new Deadline(() => settle(new UpstreamError('connect_timeout', `${where}connect timed out`, true)))

@@ -1,3 +1,4 @@
+import { containedWork } from '../../telemetry/faults.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { RpcMessage } from '../message.ts'
 import type { AnswerPort } from './answer-port.ts'
@@ -60,8 +61,9 @@ export class MailAnswer implements AnswerPort {
   }
 
   #send(mail: StreamMail): void {
-    void this.#hub.send(this.#address, JSON.stringify(mail)).then((isTaken) => {
+    const sent = this.#hub.send(this.#address, JSON.stringify(mail)).then((isTaken) => {
       if (!isTaken) this.#gone()
     })
+    containedWork('request', sent)
   }
 }

@@ -1,3 +1,4 @@
+import { containedWork } from '../../telemetry/faults.ts'
 import { isObject } from '../../wire/json.ts'
 import { forClient } from '../merge/for-client.ts'
 import type { AskedItem } from '../merge/for-target.ts'
@@ -48,9 +49,18 @@ export async function unlessOut<Answer extends object>(
     outages.settle(name, askedAt, isLost(answer) ? answer : null, () => isThere(exchange, target))
     return answer
   }
+  const settleProbe = async (probed: Promise<object>): Promise<void> => {
+    try {
+      settle(await probed)
+    } catch (error) {
+      // The target stays out, and the next probe may begin.
+      outages.settle(name, askedAt, PROBE_FAILED, () => isThere(exchange, target))
+      throw error
+    }
+  }
   const failure = outages.current(name)
   if (failure === null) return settle(await send())
-  if (outages.startProbe(name)) void probe().then(settle)
+  if (outages.startProbe(name)) containedWork('request', settleProbe(probe()))
   return failure
 }
 
@@ -63,6 +73,8 @@ export async function isThere(exchange: Exchange, target: Target): Promise<boole
   link.end(caller)
   return !isLost(answer)
 }
+
+const PROBE_FAILED: TargetFailure = { code: 'broken', message: 'internal error' }
 
 /** Whether the target is out of reach: one that refuses has answered. */
 function isLost(answer: object): answer is TargetFailure {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { containedIn, follow } from '../../pipeline/follow.ts'
 import { objectAt } from '../../wire/json.ts'
 import { callAddress, type CallAsk, type CallReply } from '../input/call-mail.ts'
 import { answersIn, ASKING_METHODS, digestOf } from '../input/questions.ts'
@@ -72,17 +73,19 @@ class ResumedCall implements LinkCall {
         closed: () => this.#closed(),
         failed: (failure) => direct.failed(failure),
       },
-      (bytes) => void this.#send({ ask: 'took', reply: this.#reply, bytes }),
+      (bytes) => this.#tellHost({ ask: 'took', reply: this.#reply, bytes }),
     )
   }
 
   start(): void {
     const { request, exchange } = this.#asked
-    this.#unlisten = exchange.endpoint.hub.listen(this.#reply, (text) => this.#take(JSON.parse(text) as CallReply))
+    this.#unlisten = exchange.endpoint.hub.listen(this.#reply, (text) =>
+      containedIn(exchange.rx, () => this.#take(JSON.parse(text) as CallReply)),
+    )
     const { progressToken } = objectAt(objectAt(request.value, 'params'), '_meta')
     const token = typeof progressToken === 'string' || typeof progressToken === 'number' ? progressToken : null
     const leg = { round: this.#state.round, answered: [...this.#answers.keys()], id: request.id!, token }
-    void this.#send({ ask: 'attend', reply: this.#reply, leg }).then((isTaken) => {
+    this.#tellHost({ ask: 'attend', reply: this.#reply, leg }, (isTaken) => {
       if (!isTaken) this.#refuse()
     })
     this.#watching = setInterval(() => this.#watch(), WATCH_MS).unref()
@@ -91,7 +94,7 @@ class ResumedCall implements LinkCall {
   cancel(): void {
     if (!this.#leave()) return
     this.#rest.drop()
-    void this.#send({ ask: 'leave', reply: this.#reply })
+    this.#tellHost({ ask: 'leave', reply: this.#reply })
   }
 
   resume(): void {
@@ -153,7 +156,7 @@ class ResumedCall implements LinkCall {
   }
 
   #watch(): void {
-    void this.#send({ ask: 'alive', reply: this.#reply }).then((isTaken) => {
+    this.#tellHost({ ask: 'alive', reply: this.#reply }, (isTaken) => {
       if (isTaken || !this.#leave()) return
       this.#rest.take({ kind: 'failed', call: 0, failure: DIED })
     })
@@ -168,8 +171,9 @@ class ResumedCall implements LinkCall {
     return true
   }
 
-  #send(message: CallAsk): Promise<boolean> {
-    return this.#asked.exchange.endpoint.hub.send(callAddress(this.#state.call), JSON.stringify(message))
+  #tellHost(message: CallAsk, then: (isTaken: boolean) => void = () => {}): void {
+    const { exchange } = this.#asked
+    follow(exchange.rx, exchange.endpoint.hub.send(callAddress(this.#state.call), JSON.stringify(message)).then(then))
   }
 }
 

@@ -2,6 +2,7 @@ import type { Hub, ProcessLink, ProcessSpec } from './hub.ts'
 import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
 import { ExpiringMap } from './expiring-map.ts'
 import type { ProcessCalls } from './process-calls.ts'
+import { contained } from '../../telemetry/faults.ts'
 import { later } from '../../pipeline/later.ts'
 
 export interface HubClientOptions {
@@ -105,14 +106,15 @@ export class HubClient implements Hub {
       case 'renamed':
         return this.#renamed.set(message.mark)
       case 'done':
-        return take(this.#revoking, message.id)?.()
+        return contained('request', () => take(this.#revoking, message.id)?.())
       case 'mail': {
         const listener = this.#listeners.get(message.listener)
         this.#post({ kind: 'delivered', mail: message.mail, isTaken: listener !== undefined })
-        return listener?.(message.text)
+        return contained('request', () => listener?.(message.text))
       }
       case 'changed':
-        for (const backend of message.backends) for (const told of [...(this.#watchers.get(backend) ?? [])]) told()
+        for (const backend of message.backends)
+          for (const told of [...(this.#watchers.get(backend) ?? [])]) contained('request', told)
         return
       case 'sent':
         return take(this.#sending, message.id)?.(message.isTaken)
@@ -120,7 +122,7 @@ export class HubClient implements Hub {
       case 'closed':
       case 'failed':
       case 'told':
-        return this.#calls?.take(message)
+        return contained('request', () => this.#calls?.take(message))
     }
   }
 }

@@ -1,3 +1,4 @@
+import { containedWork } from '../../telemetry/faults.ts'
 import type { Hub } from '../hub/hub.ts'
 import { Flow } from '../remote/flow.ts'
 import { RemoteWaiter } from '../remote/remote-waiter.ts'
@@ -74,9 +75,10 @@ export class CallHost {
   }
 
   #answer(reply: string, message: CallReply): void {
-    void this.#hub.send(reply, JSON.stringify(message)).then((isTaken) => {
+    const sent = this.#hub.send(reply, JSON.stringify(message)).then((isTaken) => {
       if (!isTaken) this.#leave(reply)
     })
+    containedWork('request', sent)
   }
 
   /** Who went on with the call is gone: whoever closes the stream of a request has given it up. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { containedWork } from '../../telemetry/faults.ts'
 import { objectAt } from '../../wire/json.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { RpcMessage } from '../message.ts'
@@ -20,7 +21,7 @@ export class OtherWorkerStream implements SessionStream {
 
   attend(request: RpcMessage | null, sink: AnswerSink, ready: (endpoint: string) => void): LinkCall {
     const reply = `sse-reply:${randomUUID()}`
-    const answer = new RemoteAnswer(sink, (bytes) => void this.#send({ ask: 'took', reply, bytes }))
+    const answer = new RemoteAnswer(sink, (bytes) => this.#send({ ask: 'took', reply, bytes }))
     const leave = (): void => {
       clearInterval(watching)
       unlisten()
@@ -35,19 +36,19 @@ export class OtherWorkerStream implements SessionStream {
       answer.take({ kind: 'failed', call: 0, failure })
     }
     const watching = setInterval(() => {
-      void this.#send({ ask: 'alive', reply }).then((isTaken) => {
+      this.#send({ ask: 'alive', reply }, (isTaken) => {
         if (!isTaken) lost(DIED)
       })
     }, WATCH_MS)
     watching.unref()
-    void this.#send({ ask: 'attend', reply, request: request === null ? null : awaited(request) }).then((isTaken) => {
+    this.#send({ ask: 'attend', reply, request: request === null ? null : awaited(request) }, (isTaken) => {
       if (!isTaken) lost(LOST)
     })
     return {
       cancel: () => {
         answer.drop()
         leave()
-        void this.#send({ ask: 'leave', reply })
+        this.#send({ ask: 'leave', reply })
       },
       resume: () => answer.resume(),
     }
@@ -65,15 +66,15 @@ export class OtherWorkerStream implements SessionStream {
       unlisten()
       done(null)
     }
-    void this.#send({ ask: 'where', reply }).then(asked)
+    this.#send({ ask: 'where', reply }, asked)
   }
 
   stop(): void {
-    void this.#send({ ask: 'stop' })
+    this.#send({ ask: 'stop' })
   }
 
-  #send(message: StreamAsk): Promise<boolean> {
-    return this.#hub.send(this.#address, JSON.stringify(message))
+  #send(message: StreamAsk, then: (isTaken: boolean) => void = () => {}): void {
+    containedWork('request', this.#hub.send(this.#address, JSON.stringify(message)).then(then))
   }
 }
 

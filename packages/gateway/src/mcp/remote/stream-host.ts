@@ -1,3 +1,4 @@
+import { containedWork } from '../../telemetry/faults.ts'
 import { makeMessage, type RpcMessage } from '../message.ts'
 import { RemoteWaiter } from './remote-waiter.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -18,10 +19,11 @@ export function hostStream(stream: HostedStream, address: string, hub: Hub): () 
   }
 
   function answer(reply: string, message: StreamReply): void {
-    void hub.send(reply, JSON.stringify(message)).then((isTaken) => {
+    const sent = hub.send(reply, JSON.stringify(message)).then((isTaken) => {
       // Whoever asked is gone, perhaps with its worker.
       if (!isTaken) leave(reply)
     })
+    containedWork('request', sent)
   }
 
   function attend(reply: string, request: AwaitedRequest | null): void {

@@ -147,7 +147,7 @@ export class Direction {
     this.#side.body = new PassingBody(this.#side.body, {
       trailers: (trailers, then) => {
         if (this.#talk.isOver) return then(trailers)
-        void this.#dialogue.askTrailers(trailers).then(then)
+        this.#side.follow(this.#dialogue.askTrailers(trailers).then(then))
       },
       over: () => {
         this.#isPassing = false

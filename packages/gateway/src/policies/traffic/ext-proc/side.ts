@@ -3,6 +3,7 @@ import { brokenOff, bufferRequest, bufferResponse } from '../../../pipeline/body
 import type { BufferedBody } from '../../../pipeline/body/body-use.ts'
 import { type EditableMessage, editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
 import type { AnsweredRequest, RequestContext } from '../../../pipeline/request-context.ts'
+import { follow } from '../../../pipeline/follow.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { StepResult } from '../../../pipeline/step.ts'
@@ -24,6 +25,8 @@ export interface Side {
   brokenOff(cause: Error): Reply | null
   /** Reads as much as may be kept; `whole` refuses a body with more. */
   read(use: 'whole' | 'prefix', limit: number): StepResult
+  /** Waits for work that nobody else waits for: its exception ends the request. */
+  follow(work: Promise<unknown>): void
 }
 
 export function requestSide(rx: RequestContext): Side {
@@ -56,6 +59,7 @@ export function requestSide(rx: RequestContext): Side {
     },
     brokenOff: () => null,
     read: (use, limit) => bufferRequest(use, limit)(rx),
+    follow: (work) => follow(rx, work),
   }
 }
 
@@ -80,5 +84,6 @@ export function responseSide(rx: AnsweredRequest): Side {
     headerMap: () => headerMap([[':status', String(rx.status)]], rx.responseHeaders),
     brokenOff: (cause) => failureReply(brokenOff(cause), rx.headers.get('content-type')),
     read: (use, limit) => bufferResponse(use, limit)(rx),
+    follow: (work) => follow(rx, work),
   }
 }
