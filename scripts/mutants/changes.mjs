@@ -1,0 +1,103 @@
+// The small changes of a source file that some test must notice.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAst } from 'rolldown/parseAst'
+
+const OPPOSITE = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '+': '-',
+  '-': '+',
+  '&&': '||',
+  '||': '&&',
+  '??': '&&',
+}
+
+/** Every small change of a file that could matter. */
+export function mutantsOf(root, file) {
+  const text = readFileSync(join(root, file), 'utf8')
+  const found = []
+  const put = (start, end, by, what) =>
+    found.push({ file, start, end, by, what, line: text.slice(0, start).split('\n').length })
+  walk(parseAst(text, { lang: 'ts', sourceType: 'module' }), null, (node, parent) => {
+    if (isSilent(node, text)) return false
+    switch (node.type) {
+      case 'BinaryExpression':
+      case 'LogicalExpression':
+        putOpposite(node, text, put)
+        break
+      case 'UnaryExpression':
+        if (node.operator === '!') put(node.start, node.start + 1, '', '! is removed')
+        break
+      case 'IfStatement': {
+        const isEarly = node.consequent.type === 'ReturnStatement' && node.alternate === null
+        if (isEarly) put(node.start, node.end, ';', 'early return is removed')
+        else put(node.test.start, node.test.end, `!(${textAt(node.test, text)})`, 'condition is negated')
+        break
+      }
+      case 'Literal':
+        if (typeof node.value === 'boolean') put(node.start, node.end, String(!node.value), `${node.value} is negated`)
+        else if (typeof node.value === 'number' && parent?.type !== 'Property')
+          put(node.start, node.end, `(${node.raw} + 1)`, `${node.raw} is one more`)
+        break
+    }
+    return true
+  })
+  return found
+}
+
+function putOpposite(node, text, put) {
+  const { operator, left, right } = node
+  const by = OPPOSITE[operator]
+  const isText = operator === '+' && [left, right].some(isTextNode)
+  const at = text.indexOf(operator, left.end)
+  if (by === undefined || isText || at === -1 || at >= right.start) return
+  put(at, at + operator.length, by, `${operator} becomes ${by}`)
+}
+
+/**
+ * Parts whose changes no test should see, because nobody could:
+ * - types, imports, and words for people (messages of errors, logs, traces);
+ * - values of constants in capitals at the top of a file: sizes and times that were chosen, where one more is as good;
+ * - how many bytes of randomness are drawn, and how long a text for people may get.
+ */
+function isSilent(node, text) {
+  if (/^(TS|Import|ExportAll)/.test(node.type))
+    return !['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'].includes(node.type)
+  if (node.type === 'NewExpression') return /Error$|^ConfigFault$/.test(node.callee.name ?? '')
+  if (node.type === 'VariableDeclarator') return isChosenNumber(node)
+  if (node.type !== 'CallExpression') return false
+  return /(^|\.)(log|trace|logger)(\?)?\.\w+$|\.(describe|emit|note)$|^randomBytes$/.test(textAt(node.callee, text))
+}
+
+function isChosenNumber({ id, init }) {
+  return /^[A-Z][A-Z0-9_]+$/.test(id.name ?? '') && init !== null && isNumber(init)
+}
+
+/** A number above 2, or a product of such; 0, 1 and 2 are choices of behaviour. */
+function isNumber(node) {
+  if (node.type === 'Literal') return typeof node.value === 'number' && node.value > 2
+  return node.type === 'BinaryExpression' && '*/'.includes(node.operator[0]) && [node.left, node.right].some(isNumber)
+}
+
+function isTextNode(node) {
+  return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string')
+}
+
+function textAt(node, text) {
+  return text.slice(node.start, node.end)
+}
+
+function walk(node, parent, visit) {
+  if (node === null || typeof node !== 'object') return
+  if (Array.isArray(node)) {
+    for (const item of node) walk(item, parent, visit)
+    return
+  }
+  if (typeof node.type === 'string' && !visit(node, parent)) return
+  for (const [key, value] of Object.entries(node)) if (key !== 'parent') walk(value, node, visit)
+}

@@ -1,0 +1,108 @@
+// The tests that should notice a change of a source file, the likeliest first.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+/** Tests beyond the folder, by the folder of the source: they pass through it with real sockets or whole resources. */
+const WIDER = [
+  [
+    /^packages\/translate\//,
+    /^packages\/translate\/src\/(translator|testing\/(golden|secrets|blast-radius|any-order))\.test/,
+  ],
+  [/gateway\/src\/net\/http2\//, /gateway\/src\/net\/http2\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
+  [/gateway\/src\/net\/http1\//, /gateway\/src\/net\/http1\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
+  [
+    /gateway\/src\/net\/[^/]*tls|gateway\/src\/net\/.*handshake/,
+    /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test/,
+  ],
+  [
+    /gateway\/src\/net\/[^/]+$/,
+    /pipeline\/(drain|upgrades|tunnels?)\.test|policies\/frontend\/(http|tcp)\//,
+  ],
+  [
+    /gateway\/src\/llm\/guards\//,
+    /backends\/ai\/(guarded|native-guard|guard-bypass|guarded-failover)\.test|policies\/backend\/ai\//,
+  ],
+  [/gateway\/src\/mcp\/authorize/, /policies\/backend\/mcp\/|backends\/mcp\/tools\.test/],
+]
+const MOST_TESTS = 24
+const FOLDERS = ['packages/gateway/src', 'packages/translate/src', 'packages/controller/src']
+
+export class CoveringTests {
+  #tests
+  #root
+  /** The files that each file imports. */
+  #imports = new Map()
+
+  constructor(root) {
+    this.#root = root
+    this.#tests = FOLDERS.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).flatMap((name) => {
+        if (!isTest(basename(name))) return []
+        const test = join(folder, name)
+        const text = readFileSync(join(root, test), 'utf8')
+        return [{ test, text, depths: null }]
+      }),
+    )
+  }
+
+  of(file) {
+    const own = file.replace(/\.ts$/, '.test.ts')
+    const folder = dirname(file)
+    const wider = WIDER.flatMap(([source, test]) => (source.test(file) ? [test] : []))
+    const words = wordsOf(file, readFileSync(join(this.#root, file), 'utf8'))
+    const ranked = this.#tests.map((known) => {
+      const { test, text } = known
+      const isNear = test.startsWith(`${folder}/`)
+      const mentions = words.filter((word) => text.includes(word)).length
+      const isWider = wider.some((pattern) => pattern.test(test))
+      if (test !== own && !isNear && !isWider && mentions === 0) return { test, rank: 0 }
+      known.depths ??= this.#depthsFrom(test)
+      const depth = known.depths.get(file)
+      if (depth === undefined) return { test, rank: 0 }
+      const place = test === own ? 100 : isWider ? 30 : isNear ? 30 - distance(folder, test) : 5
+      return { test, rank: place + Math.max(0, 40 - 10 * depth) + Math.min(mentions, 4) * 4 }
+    })
+    return ranked
+      .filter(({ rank }) => rank > 0)
+      .toSorted((a, b) => b.rank - a.rank)
+      .slice(0, MOST_TESTS)
+      .map(({ test }) => test)
+  }
+
+  /** How many imports lead from a test to each file that it reaches. */
+  #depthsFrom(test) {
+    const depths = new Map([[test, 0]])
+    for (const [file, depth] of depths)
+      for (const next of this.#importsOf(file)) if (!depths.has(next)) depths.set(next, depth + 1)
+    return depths
+  }
+
+  #importsOf(file) {
+    let known = this.#imports.get(file)
+    if (known === undefined) {
+      known = existsSync(join(this.#root, file)) ? importsIn(file, readFileSync(join(this.#root, file), 'utf8')) : []
+      this.#imports.set(file, known)
+    }
+    return known
+  }
+}
+
+/** Names that only tests of this file are likely to say: what it exports, and the policy that it is of. */
+function wordsOf(file, text) {
+  const exported = [...text.matchAll(/^export (?:async )?(?:function|const|class) (\w{6,})/gm)].map((match) => match[1])
+  const policy = /policies\/\w+\/([^/]+)\//.exec(file)?.[1]
+  const name = policy?.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase())
+  return [...new Set([...exported, ...(name === undefined || name.length < 5 ? [] : [`${name}:`])])]
+}
+
+function importsIn(test, text) {
+  return [...text.matchAll(/(?:from|import\() ?'(\.[^']+\.ts)'/g)].map((match) => join(dirname(test), match[1]))
+}
+
+function distance(folder, test) {
+  return test.slice(folder.length + 1).split('/').length - 1
+}
+
+function isTest(name) {
+  return name.endsWith('.test.ts') && !name.endsWith('.long.test.ts')
+}
