@@ -14,10 +14,7 @@ const WIDER = [
     /gateway\/src\/net\/[^/]*tls|gateway\/src\/net\/.*handshake/,
     /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test/,
   ],
-  [
-    /gateway\/src\/net\/[^/]+$/,
-    /pipeline\/(drain|upgrades|tunnels?)\.test|policies\/frontend\/(http|tcp)\//,
-  ],
+  [/gateway\/src\/net\/[^/]+$/, /pipeline\/(drain|upgrades|tunnels?)\.test|policies\/frontend\/(http|tcp)\//],
   [
     /gateway\/src\/llm\/guards\//,
     /backends\/ai\/(guarded|native-guard|guard-bypass|guarded-failover)\.test|policies\/backend\/ai\//,
