@@ -24,11 +24,18 @@ it('what is installed has the definitions as they are printed; otherwise run `np
 
 it('the controller may do what it does, and nothing else', () => {
   assert.deepEqual(rightsOf('ClusterRole'), [...neededEverywhere()].toSorted())
+  // The own namespace of the controller, which need not be one of those that the controller serves.
   assert.deepEqual(rightsOf('Role'), [
+    '/secrets create',
+    '/secrets/portico-controller-ca get',
     '/secrets/portico-controller-ca update',
     'coordination.k8s.io/leases create',
     'coordination.k8s.io/leases/portico-controller get',
     'coordination.k8s.io/leases/portico-controller update',
+    'discovery.k8s.io/endpointslices list',
+    'discovery.k8s.io/endpointslices watch',
+    'portico.dev/gwparameters list',
+    'portico.dev/gwparameters watch',
   ])
 })
 
