@@ -18,6 +18,7 @@ import { observeStart, readStart, type StartObserver } from '../../pipeline/body
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
 import { STREAM_BROKEN } from '../../llm/chat-error.ts'
+import { AnswerLosses } from './answer-losses.ts'
 import { AnswerContext } from './answer-context.ts'
 import { HeldBody } from './held-body.ts'
 import { noteUnexamined } from './note-unguarded.ts'
@@ -70,6 +71,8 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   /** Of the try at hand; that it stays keeps its shape alive. */
   #context: AnswerContext | null = null
   #whole: WholeAnswer | null = null
+  /** Null where nobody watches, or the answer passes as it is. */
+  #losses: AnswerLosses | null = null
   #streamHeaders: HeaderBlock | null = null
   #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
 
@@ -116,6 +119,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const prepared = prepareChat(edited)
     if (prepared instanceof Unsupported) return this.refuseField(prepared)
     this.#asked = { prepared, provider }
+    this.#losses = this.rx.trace === null || prepared.answersAsIs ? null : new AnswerLosses(this.format.name)
     this.#note(provider, prepared)
     this.send(provider, prepared.call, prepared.bytes)
   }
@@ -334,8 +338,15 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
 
   // What the answer says of itself.
 
+  #noteLosses(): void {
+    const losses = this.#losses?.losses ?? []
+    if (losses.length === 0) return
+    this.rx.trace?.emit({ type: 'llmAnswerLosses', provider: this.facts.providerName, losses }, 'warn')
+  }
+
   observe(event: ChatEvent): void {
     this.facts.observe(event, this.services.now)
+    this.#losses?.take(event)
   }
 
   over({ whole, records, fault }: Parameters<ResponseObserver['over']>[0]): void {
@@ -347,6 +358,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
       this.noteFault(fault.code, fault.error.message)
     }
     if (this.#streamGuard !== null) this.#noteStreamGuard(this.#streamGuard)
+    this.#noteLosses()
     this.visit?.ended()
     if (whole && facts.usage.output !== undefined) return
     // A stream that broke off is charged what came, about one token a record, and what was read where nobody said it.

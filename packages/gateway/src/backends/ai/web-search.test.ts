@@ -136,6 +136,63 @@ describe('web search of another vendor', () => {
   })
 })
 
+describe('what the client of another format does not get of an answer is in the trace', () => {
+  const cited = { type: 'url_citation', url_citation: source }
+  const completion = {
+    id: 'c',
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: text, annotations: [cited] }, finish_reason: 'stop' }],
+  }
+  const chunk = (delta: object, finish_reason: string | null) =>
+    `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const streamed = `${chunk({ content: text }, null)}${chunk({ annotations: [cited] }, 'stop')}data: [DONE]\n\n`
+  const quoted = { type: 'char_location', cited_text: 'x', document_index: 0, start_char_index: 0, end_char_index: 1 }
+  const quoting = { ...message, content: [...message.content.slice(0, 2), { type: 'text', text, citations: [quoted] }] }
+  const ofSources = { what: 'dropped', path: 'content[].citations', note: 'sources that another vendor named' }
+  const cases: [
+    name: string,
+    config: object,
+    answer: object | string,
+    call: readonly [string, object],
+    losses: object[],
+  ][] = [
+    ['Gemini to Messages', { gemini: {} }, grounded, ['/v1/messages', {}], [ofSources]],
+    ['Chat Completions to Messages', { openai: {} }, completion, ['/v1/messages', {}], [ofSources]],
+    ['a stream to Messages', { openai: {} }, streamed, ['/v1/messages', { stream: true }], [ofSources]],
+    [
+      'Claude to Chat Completions',
+      { anthropic: {} },
+      quoting,
+      ['/v1/chat/completions', {}],
+      [
+        { what: 'dropped', path: 'content[]', note: 'server_tool_use' },
+        { what: 'dropped', path: 'content[]', note: 'web_search_tool_result' },
+        { what: 'dropped', path: 'annotations', note: 'sources without an address' },
+      ],
+    ],
+  ]
+  for (const [name, config, answer, [path, more], losses] of cases) {
+    test(name, async (t) => {
+      const origin = await useOrigin(t, (_seen, response) => {
+        const type = typeof answer === 'string' ? 'text/event-stream' : 'application/json'
+        response.writeHead(200, { 'content-type': type })
+        response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+      })
+      const provider = { ...config, host: '127.0.0.1', port: origin.port }
+      const route = { policies: { backend: { auth: { key: 'sk' } } }, backends: [{ ai: { provider } }] }
+      const gateway = await useGateway(t, httpConfig([route]))
+      const traced = gateway.trace()
+      const body = JSON.stringify({ model: 'm', max_tokens: 9, messages, ...more })
+      assert.equal((await request(gateway.port(), { method: 'POST', path, body })).status, 200)
+      const told = (await traced).filter((event) => event.message.type === 'llmAnswerLosses')
+      assert.deepEqual(
+        told.map((event) => event.message['losses']),
+        [losses],
+      )
+    })
+  }
+})
+
 describe('probabilities of tokens', () => {
   const logprobsResult = {
     chosenCandidates: [{ token: 'Zü', logProbability: -0.1 }],
