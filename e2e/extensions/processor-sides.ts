@@ -94,12 +94,14 @@ export async function useProcessorSides(
     messageTimeout: '10s',
   }
   const server = portOf(processor)
-  const seen = (): unknown => asked(processor.seen.splice(0))
+  const seen = (): unknown => asked(processor.seen.splice(0), path)
   const parts = { origin, server, isGrpc: true, filter, policies: { extProc }, asked: seen, trailers: isStreamed }
   return useBoth(t, parts)
 }
 
-function asked(seen: readonly ProcessingRequest[]): unknown {
+/** `path` is that of the request: `/fails/responseBody` says where the processor fails. */
+function asked(all: readonly ProcessingRequest[], path: string): unknown {
+  const seen = untilFailure(all, path)
   const of = (part: 'Headers' | 'Trailers') => seen.filter(({ request }) => request?.$case.endsWith(part) === true)
   const parts = partsOf(seen)
   return {
@@ -110,10 +112,18 @@ function asked(seen: readonly ProcessingRequest[]): unknown {
       .flatMap(({ request }) =>
         request !== undefined && 'endOfStream' in request.value && request.value.endOfStream ? [request.$case] : [],
       )
+      // The end of a body comes with its last piece or behind it, as it happens, and the processor fails at the first.
+      .filter((part) => !(part.endsWith('Body') && path === `/fails/${part}`))
       .join(' '),
     heads: of('Headers').map((head) => ({ ...fieldsOf(head), date: '' })),
     trailers: of('Trailers').map(fieldsOf),
     requestBody: bytesOf(seen, 'requestBody'),
     responseBody: bytesOf(seen, 'responseBody'),
   }
+}
+
+/** What is on its way when the processor fails is heard or not, as it happens: up to the failure both sides must agree. */
+function untilFailure(seen: readonly ProcessingRequest[], path: string): readonly ProcessingRequest[] {
+  const failed = seen.findIndex(({ request }) => request !== undefined && path === `/fails/${request.$case}`)
+  return failed === -1 ? seen : seen.slice(0, failed + 1)
 }

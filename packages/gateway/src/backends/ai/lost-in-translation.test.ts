@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import OpenAI from 'openai'
 import { describe, test, type TestContext } from 'node:test'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { request } from '../../testing/client.ts'
@@ -241,6 +242,45 @@ describe('functions of old', () => {
       function_call: { name: 'find', arguments: '{"a":1}' },
     })
     assert.equal(finish_reason, 'function_call')
+  })
+
+  test("come back in a stream that the vendor's library reads", async (t) => {
+    const event = (value: { type: string; [name: string]: unknown }) =>
+      `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
+    const { content: _content, ...head } = called
+    const pieces = ['{"a"', ':1', '}'].map((partial_json) =>
+      event({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json } }),
+    )
+    const stream = [
+      event({ type: 'message_start', message: { ...head, content: [], stop_reason: null } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'I look.' } }),
+      event({ type: 'content_block_stop', index: 0 }),
+      event({ type: 'content_block_start', index: 1, content_block: { ...called.content[0], input: {} } }),
+      ...pieces,
+      event({ type: 'content_block_stop', index: 1 }),
+      event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } }),
+      event({ type: 'message_stop' }),
+    ].join('')
+    const origin = await useOrigin(t, (_seen, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream)
+    })
+    const provider = { anthropic: {}, host: '127.0.0.1', port: origin.port }
+    const route = { policies: { backend: { auth: { key: 'sk' } } }, backends: [{ ai: { provider } }] }
+    const gateway = await useGateway(t, httpConfig([route]))
+    const client = new OpenAI({ apiKey: 'k', baseURL: `http://127.0.0.1:${gateway.port()}/v1`, maxRetries: 0 })
+    const heard = client.chat.completions.stream({
+      model: 'm',
+      messages: [{ role: 'user', content: 'find' }],
+      functions,
+    })
+    const { choices } = await heard.finalChatCompletion()
+    assert.equal(choices[0]!.finish_reason, 'function_call')
+    const { content, function_call, tool_calls } = choices[0]!.message
+    assert.deepEqual(
+      [content, function_call, tool_calls],
+      ['I look.', { name: 'find', arguments: '{"a":1}' }, undefined],
+    )
   })
 
   test('a choice among some tools leaves the others out', async (t) => {
