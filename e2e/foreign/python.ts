@@ -19,6 +19,14 @@ export const withoutPython: string | false = existsSync(interpreter)
   ? false
   : 'no Python client libraries here; e2e/foreign/install.sh installs them'
 
+/** The environment with the newer one of two major lines. */
+const nextInterpreter =
+  process.env['E2E_NEXT_PYTHON'] ?? fileURLToPath(new URL('.venv/next/bin/python', import.meta.url))
+
+export const withoutNextPython: string | false = existsSync(nextInterpreter)
+  ? false
+  : 'no newer Python client libraries here; e2e/foreign/install.sh installs them'
+
 /** The port of a script of this folder that serves on the one it is given; it ends with the test. */
 export async function usePythonServer(t: TestContext, script: string, ...args: string[]): Promise<number> {
   const port = await closedPort()
@@ -48,9 +56,18 @@ function canConnect(port: number): Promise<boolean> {
 }
 
 /** Runs a script of this folder with its arguments as JSON; what it prints as its last line is its result. */
-export async function runPython<Result>(script: string, input: object): Promise<Result> {
+export function runPython<Result>(script: string, input: object): Promise<Result> {
+  return runBy(interpreter, script, input)
+}
+
+/** The same with the newer libraries. */
+export function runNextPython<Result>(script: string, input: object): Promise<Result> {
+  return runBy(nextInterpreter, script, input)
+}
+
+async function runBy<Result>(python: string, script: string, input: object): Promise<Result> {
   const file = fileURLToPath(new URL(script, import.meta.url))
-  const { stdout } = await run(interpreter, [file, JSON.stringify(input)], {
+  const { stdout } = await run(python, [file, JSON.stringify(input)], {
     timeout: 240_000,
     maxBuffer: 64 << 20,
     env: ENVIRONMENT,
