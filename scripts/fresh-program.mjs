@@ -26,6 +26,8 @@ export function freshProgram(name) {
   const folder = join(cache, `${name}-${fingerprint()}`)
   if (existsSync(folder)) return folder
   const making = `${folder}.${process.pid}`
+  say(`building ${name} of this checkout, once for each change of its sources ...\n`)
+  const startedAt = performance.now()
   try {
     mkdirSync(cache, { recursive: true })
     // In a process of its own: what the bundler takes of memory is not the program's.
@@ -33,6 +35,7 @@ export function freshProgram(name) {
     const bundler = pathToFileURL(join(import.meta.dirname, 'bundle.mjs')).href
     execFileSync(process.execPath, ['--eval', script, bundler, name, pathToFileURL(`${making}/`).href])
     renameSync(making, folder)
+    say(`built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`)
   } catch {
     rmSync(making, { recursive: true, force: true })
     // Another start may have been quicker.
@@ -40,6 +43,11 @@ export function freshProgram(name) {
   }
   removeOld(name, folder)
   return folder
+}
+
+/** Without a word, a first start looks like one that hangs; scripts and logs get what the program itself says. */
+function say(text) {
+  if (process.stderr.isTTY) process.stderr.write(text)
 }
 
 /** Changes with every source, manifest and installed package. */

@@ -115,7 +115,9 @@ export class Program {
     this.#listenToSignals()
     this.#history.start()
     const { ports } = this.#gateway
-    process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide, token: this.#printed }))
+    const attempt = guide === null ? (await import('./try-request.ts')).tryRequest(ir, ports) : null
+    const token = this.#printed
+    process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide, attempt, token }))
     if (reloader !== null) reloader.wentLive = (next) => this.#keepText(next)
     reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
     void this.#controlled?.start()
