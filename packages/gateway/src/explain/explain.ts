@@ -17,9 +17,10 @@ import { type ConfigParts, ConfigView, originOf, type Said } from './config-view
 import { badProxyHeader, tlsHandshake } from './connections.ts'
 import type { DecidedBy, Explanation } from './explanation.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
+import { isMcpFailure, mcpFailure } from './mcp-failure.ts'
 import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import type { OtherRecords } from './other-records.ts'
-import { type Explainer, type Findings, type Subject, value, way } from './subject.ts'
+import { type Explainer, type Findings, type Subject } from './subject.ts'
 import { cut } from './words.ts'
 import { unexplained } from './unexplained.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
@@ -85,9 +86,11 @@ function findingsOf(
 ): { found: Findings; held: Said | null } {
   const { reason } = record
   if (reason === null) {
-    if (record.status < 500) return { found: passed(record), held: null }
     const own: RecordReason = { kind: 'Upstream', policy: null, phase: null, code: 'backend_answered', values: {} }
-    return { found: backendAnswer({ ...at, record, reason: own, held: null }), held: null }
+    const subject: Subject = { ...at, record, reason: own, held: null }
+    // The HTTP status of an MCP message says nothing of how the message ended.
+    if (isMcpFailure(record.mcp)) return { found: mcpFailure(subject), held: null }
+    return { found: record.status < 500 ? passed(record) : backendAnswer(subject), held: null }
   }
   const subject: Subject = { ...at, record, reason, held: heldBy(record, reason, at.view) }
   return { found: explainerOf(record, reason)(subject), held: subject.held }
@@ -101,6 +104,7 @@ function heldBy(record: RequestRecord, { policy, phase }: RecordReason, view: Co
 }
 
 function explainerOf(record: RequestRecord, { kind, code, policy, phase }: RecordReason): Explainer {
+  if (MCP_CODES.has(code) && isMcpFailure(record.mcp)) return mcpFailure
   const byCode = BY_CODE.get(code)
   if (byCode !== undefined) return byCode
   if (record.method === null) return malformed
@@ -110,6 +114,9 @@ function explainerOf(record: RequestRecord, { kind, code, policy, phase }: Recor
   if (kind === 'InvalidRequest' && record.protocol === 'http' && record.backend === null) return malformed
   return byKind
 }
+
+/** What these say of a backend, the record of an MCP message says of the target. */
+const MCP_CODES: ReadonlySet<string> = new Set(['upstream_failure', 'request_timeout', 'timeout'])
 
 const BY_CODE = new Map<string, Explainer>([
   ['route_not_found', noRoute],
@@ -166,30 +173,13 @@ function decidedBy(reason: RecordReason | null, held: Said | null, { place }: Fi
 }
 
 function passed(record: RequestRecord): Findings {
-  const { route, backend, endpoint, status, isSlow, took, mcp } = record
-  if (mcp !== null && mcp.outcome !== null && mcp.outcome !== 'ok') return failedMessage(mcp, status)
+  const { route, backend, endpoint, status, isSlow, took } = record
   const slow = isSlow ? ` after ${Math.round(took / 1000)} ms` : ''
   const by = route === null ? 'the gateway' : `route ${route}`
   const address = endpoint === null || endpoint === backend ? '' : ` (${endpoint})`
   const answer = status === 0 ? '' : `answered ${status}${slow}`
   const way = backend === null ? by : `${by} → backend ${backend}${address}`
   return { code: isSlow ? 'slow' : 'passed', headline: answer === '' ? way : `${way} ${answer}` }
-}
-
-/** The HTTP status of an MCP message says nothing of how the message ended. */
-function failedMessage(mcp: NonNullable<RequestRecord['mcp']>, status: number): Findings {
-  const { method, name, target, outcome, errorCode, errorMessage } = mcp
-  const what = name === null ? method : `${method} ${cut(name, 80)}`
-  const code = errorCode === null ? '' : ` ${errorCode}`
-  const why = errorMessage === '' ? '' : `: ${cut(errorMessage)}`
-  const words =
-    outcome === 'tool_error' ? `the tool failed${why}` : outcome === 'error' ? `error${code}${why}` : `${outcome}${why}`
-  return {
-    code: `mcp_${outcome}`,
-    headline: `MCP server ${target} answered ${what} with: ${words} (HTTP status ${status})`,
-    values: [value('mcp.method', method), value('mcp.error.code', errorCode), value('mcp.error.message', errorMessage)],
-    wouldPass: [way('backend', `${target} answers ${what} without an error`)],
-  }
 }
 
 /** What the record says by itself; what would have passed is for a config to say. */

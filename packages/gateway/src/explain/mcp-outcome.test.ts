@@ -47,6 +47,9 @@ test('an MCP call that failed is explained by its error, not by the status of HT
   assert.ok(record !== undefined && loaded.ok)
   const found = explain(record, { isKnown: true, isEarlier: false, live: 1, ir: loaded.ir, locate: () => null })
   assert.equal(record.status, 200)
-  assert.match(found.headline, /^MCP server weather answered tools\/call forecast with: error -32602: no such city/)
+  assert.match(
+    found.headline,
+    /^MCP server weather \(127\.0\.0\.1:\d+\) answered tools\/call forecast with error -32602: no such city$/,
+  )
   assert.equal(found.code, 'mcp_error')
 })

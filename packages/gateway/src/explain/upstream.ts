@@ -195,7 +195,8 @@ function policyPlace({ view, record }: Subject, policy: string, ...path: string[
   return view.locate(holder?.config, path)
 }
 
-function backendPlace(subject: Subject): WrittenPlace | null {
+/** The entry of the route that leads to the backend. */
+export function backendPlace(subject: Subject): WrittenPlace | null {
   const { view, record } = subject
   const route = view.route(record.keys.route)
   const index =

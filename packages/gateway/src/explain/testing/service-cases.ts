@@ -1,9 +1,10 @@
-import { denied, NO, useAuthorizer } from '../../testing/authorizer.ts'
+import { denied, NO, ok, option, useAuthorizer } from '../../testing/authorizer.ts'
 import { request } from '../../testing/client.ts'
+import { useLimitServer } from '../../testing/limit-server.ts'
 import { McpCaller } from '../../testing/mcp-caller.ts'
 import { mcpConfig } from '../../testing/mcp-scene.ts'
 import { useMcpServer } from '../../testing/mcp-server.ts'
-import { immediate, useAnsweringProcessor } from '../../testing/processor.ts'
+import { agree, answerTo, headers, immediate, useAnsweringProcessor } from '../../testing/processor.ts'
 import { closedPort, httpConfig, routeTo, useOrigin } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 
@@ -65,6 +66,55 @@ export const serviceCases: RefusalCase[] = [
     at: 'backendRef',
     passes: 'the authorizer answers.',
     values: { failureMode: 'FailClosed' },
+  },
+  {
+    name: 'an authorizer that sets a header to a value that cannot stand',
+    config: async ({ t, origin }) => {
+      const { host } = await useAuthorizer(t, () => ok({ headers: [option('x-user', 'ann\r\nx-admin: 1')] }))
+      return httpConfig([routeTo(origin, { extAuth: { backendRef: { host } } })])
+    },
+    send: get,
+    code: 'authorizer_invalid_header',
+    at: 'backendRef',
+    passes: 'the authorizer sets x-user to a value without line breaks or control characters.',
+    values: { header: 'x-user' },
+    says: /^the authorizer set the header x-user to a value that no header can have$/,
+    hides: ['x-admin'],
+  },
+  {
+    name: 'a rate limit service that sets a header to a value that cannot stand',
+    config: async ({ t, origin }) => {
+      const requestHeadersToAdd = [{ key: 'x-user', value: 'ann\r\nx-admin: 1', rawValue: new Uint8Array() }]
+      const { host } = await useLimitServer(t, () => ({ overallCode: 1, requestHeadersToAdd }))
+      const descriptors = [{ entries: [{ name: 'all', expression: '"1"' }] }]
+      return httpConfig([
+        routeTo(origin, { rateLimit: { global: { backendRef: { host }, domain: 'shop', descriptors } } }),
+      ])
+    },
+    send: get,
+    code: 'limit_service_invalid_header',
+    at: 'backendRef',
+    passes: 'the service sets x-user to a value without line breaks or control characters.',
+    values: { header: 'x-user' },
+    says: /^the rate limit service set the header x-user /,
+    hides: ['x-admin'],
+  },
+  {
+    name: 'a processor that sets a header to a value that cannot stand',
+    config: async ({ t, origin }) => {
+      const { host } = await useAnsweringProcessor(t, (said) =>
+        said.request?.$case === 'requestHeaders'
+          ? answerTo('requestHeaders', headers({ 'x-user': 'ann\r\nx-admin: 1' }))
+          : agree(said),
+      )
+      return httpConfig([routeTo(origin, { extProc: { backendRef: { host } } })])
+    },
+    send: get,
+    code: 'processor_failed',
+    at: 'backendRef',
+    passes: 'the processor works.',
+    says: /^the processor failed: .*x-user/,
+    hides: ['x-admin'],
   },
   {
     name: 'a processor that answers itself',

@@ -1,0 +1,181 @@
+import type { RecordedMcp } from '../telemetry/recorder/record.ts'
+import type { Passing } from './explanation.ts'
+import { type Explainer, type Findings, type Subject, value, way } from './subject.ts'
+import { backendPlace } from './upstream.ts'
+import { cut } from './words.ts'
+
+/** Why an MCP message failed: which target, what happened, how often it was tried, and what to do. */
+export const mcpFailure: Explainer = (subject) => {
+  const { mcp, attempts, endpoint, status, took } = subject.record
+  if (mcp === null) return { headline: 'the MCP message failed' }
+  const call = callOf(subject, mcp)
+  const { code, headline, wouldPass } = causeOf(call)(call)
+  const tried = attempts > 1 ? `, after ${attempts} attempts` : ''
+  return {
+    code,
+    headline: `${headline}${tried}`,
+    place: backendPlace(subject),
+    values: [
+      value('mcp.target', call.target),
+      value('endpoint', endpoint),
+      value('mcp.method', mcp.method),
+      value('mcp.error.code', mcp.errorCode),
+      value('mcp.error.message', mcp.errorMessage),
+      value('attempts', attempts),
+      value('took', `${Math.round(took / 1000)} ms`),
+      value('status', status),
+    ],
+    wouldPass,
+  }
+}
+
+/** Whether a message ended so that this explains it; rules of authorization explain themselves. */
+export function isMcpFailure(mcp: RecordedMcp | null): boolean {
+  return mcp !== null && mcp.outcome !== null && mcp.outcome !== 'ok' && mcp.outcome !== 'denied'
+}
+
+interface FailedCall {
+  readonly subject: Subject
+  readonly mcp: RecordedMcp
+  /** `MCP server weather (10.0.0.7:8080)`. */
+  readonly server: string
+  readonly target: string
+  /** `tools/call forecast`. */
+  readonly what: string
+  /** Without the name of the target in front. */
+  readonly why: string
+  /** Whether the gateway says so, and not the target. */
+  readonly isOfGateway: boolean
+}
+
+function callOf(subject: Subject, mcp: RecordedMcp): FailedCall {
+  const { backend, endpoint } = subject.record
+  const [said = '', named = ''] = /^target (\S+): /.exec(mcp.errorMessage) ?? []
+  const name = mcp.target === '' ? named : mcp.target
+  const target = name === '' ? `an MCP server of backend ${backend ?? ''}`.trim() : name
+  const address = endpoint === null || name === '' ? '' : ` (${endpoint})`
+  return {
+    ...{ subject, mcp, target },
+    server: name === '' ? target : `MCP server ${name}${address}`,
+    what: mcp.name === null ? mcp.method : `${mcp.method} ${cut(mcp.name, 80)}`,
+    why: cut(mcp.errorMessage.slice(said.length)),
+    isOfGateway: said !== '' || mcp.outcome === 'unavailable',
+  }
+}
+
+type Cause = (call: FailedCall) => Required<Pick<Findings, 'code' | 'headline' | 'wouldPass'>>
+
+function causeOf({ subject, mcp, why, isOfGateway }: FailedCall): Cause {
+  if (mcp.outcome === 'tool_error') return toolFailed
+  if (mcp.outcome === 'cancelled') return cancelled
+  if (subject.reason.kind === 'Timeout') return silent
+  return isOfGateway ? (CAUSES.find(([pattern]) => pattern.test(why))?.[1] ?? failed) : answeredWithError
+}
+
+const works = (text: string): Passing => way('backend', text)
+
+const toolFailed: Cause = ({ server, target, what, why }) => ({
+  code: 'mcp_tool_error',
+  headline: `${server} answered ${what}, and the tool failed${why === '' ? '' : `: ${why}`}`,
+  wouldPass: [works(`${target} answers ${what} without an error`)],
+})
+
+const cancelled: Cause = ({ target, what }) => ({
+  code: 'mcp_cancelled',
+  headline: `the client cancelled ${what} before ${target} had answered`,
+  wouldPass: [way('client', 'the client waits for the answer')],
+})
+
+const answeredWithError: Cause = ({ mcp, server, target, what, why }) => ({
+  code: 'mcp_error',
+  headline: `${server} answered ${what} with error ${mcp.errorCode ?? ''}: ${why}`,
+  wouldPass: [works(`${target} answers ${what} without an error`)],
+})
+
+const unreachable: Cause = ({ subject, server, target, what, why }) => ({
+  code: 'mcp_target_unreachable',
+  headline: `no connection to ${server} could be opened, so ${what} was not sent: ${why}`,
+  wouldPass: [
+    works(`${target} runs and accepts connections`),
+    way('config', `the target ${target} has the address that its server listens on`, { place: backendPlace(subject) }),
+  ],
+})
+
+const silent: Cause = ({ subject, server, target, what }) => {
+  const { record, view } = subject
+  const held = view.held('traffic', 'timeouts', record.keys, 'route')
+  return {
+    code: 'mcp_target_silent',
+    headline: `${server} did not answer ${what} in time`,
+    wouldPass: [
+      works(`${target} answers faster, or sends progress`),
+      way('config', '`timeouts.request` of the route is longer', {
+        of: 'timeouts.request',
+        place: view.locate(held?.config, ['request']),
+      }),
+    ],
+  }
+}
+
+const lost: Cause = ({ server, target, what, why }) => ({
+  code: 'mcp_target_lost',
+  headline: `${server} was lost before its answer to ${what} was complete: ${why}`,
+  wouldPass: [works(`${target} stays up until it has answered; its own log says why it did not`)],
+})
+
+const garbage: Cause = ({ subject, server, target, what, why }) => ({
+  code: 'mcp_target_bad_answer',
+  headline: `${server} answered ${what} with something that is no MCP message: ${why}`,
+  wouldPass: [
+    works(`${target} answers with JSON-RPC 2.0`),
+    way('config', `the target ${target} names host, port and path of an MCP server`, { place: backendPlace(subject) }),
+  ],
+})
+
+const processGone: Cause = ({ server, target, what, why }) => ({
+  code: 'mcp_process_ended',
+  headline: `the program of ${server} is gone, and ${what} was not answered: ${why}`,
+  wouldPass: [works(`the program of ${target} keeps running; what it wrote to stderr is in the log of the gateway`)],
+})
+
+const refused: Cause = (call) => {
+  const { server, target, what, why, subject } = call
+  const status = Number(/HTTP (\d{3})/.exec(why)?.[1] ?? 0)
+  return {
+    code: status === 401 || status === 403 ? 'mcp_target_denied' : 'mcp_target_http_error',
+    headline: `${server} refused ${what}: ${why}`,
+    wouldPass: [adviceFor(status, target, subject), works(`${target} answers ${what}`)],
+  }
+}
+
+function adviceFor(status: number, target: string, subject: Subject): Passing {
+  const place = backendPlace(subject)
+  if (status === 401 || status === 403)
+    return way('config', `the target ${target} has an \`auth\` policy with credentials that its server accepts`, {
+      place,
+    })
+  if (status === 404 || status === 405)
+    return way('config', `the target ${target} names the path of its MCP endpoint`, { place })
+  if (status >= 300 && status < 400)
+    return way('config', `the target ${target} has the address that the redirect names: redirects are not followed`, {
+      place,
+    })
+  if (status === 429) return way('time', 'the limit of the server is free again')
+  return way('backend', `${target} works again: its own log says why it failed`)
+}
+
+const failed: Cause = ({ server, target, what, why }) => ({
+  code: 'mcp_target_failed',
+  headline: `${server} did not answer ${what}: ${why}`,
+  wouldPass: [works(`${target} answers ${what}`)],
+})
+
+/** By what the transports say, the first that fits. */
+const CAUSES: readonly (readonly [RegExp, Cause])[] = [
+  [/answered HTTP \d{3}/, refused],
+  [/its process|ended with code|was ended by|could not be started/, processGone],
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|no address|no endpoint/, unreachable],
+  [/did not answer|in time|timeout|timed out/, silent],
+  [/sent no message|malformed|answered with|nested too deeply|not its own/, garbage],
+  [/closed|broke off|reset|lost|stream ended|ended/i, lost],
+]
