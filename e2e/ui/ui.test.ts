@@ -35,6 +35,7 @@ describe('the web UI', { skip: noBrowser }, () => {
           await page.goto(`${program.admin}/ui${path}`)
           await page.getByText(sign).first().waitFor()
           await page.getByText('config 1 live').waitFor()
+          if (name === 'overview') await page.locator('.react-flow__node').first().waitFor()
           await shoot(page, `${name}-${size}-${colorScheme}`)
           assert.deepEqual(await seriousFindings(page), [], `${name} ${size} ${colorScheme}`)
           assert.ok(await fits(page), `${name} is wider than ${viewport.width} px`)
@@ -42,6 +43,28 @@ describe('the web UI', { skip: noBrowser }, () => {
         }
         assert.deepEqual(complaints, [])
       }
+    })
+  }
+
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    it(`opens a request that passed to its path, times and sizes (${size})`, async (t) => {
+      const { program } = await useTraffic(t, origin)
+      const { page, complaints } = await openPage(t, browser, { viewport })
+      await openReady({ page, complaints }, `${program.admin}/ui/requests?q=route:api`)
+      await page.locator('.row-passed').first().click()
+      await page.waitForURL(/id=/)
+      await page
+        .locator('.headline')
+        .getByText(/^Route api → backend .* answered 200$/)
+        .waitFor()
+      const facts = page.getByRole('region', { name: 'Path, times and sizes' })
+      for (const name of ['response head after', 'total', 'request body', 'response body', 'attempts'])
+        await facts.getByText(name, { exact: true }).waitFor()
+      await shoot(page, `request-passed-${size}`)
+      assert.deepEqual(await seriousFindings(page), [])
+      assert.deepEqual(await clippedControls(page), [])
+      assert.ok(await fits(page), `it is wider than ${viewport.width} px`)
+      assert.deepEqual(complaints, [])
     })
   }
 

@@ -164,7 +164,9 @@ function callOf(route: Route, { ir, view }: Scene): Call | null {
       return chatOf(backend, view.held('backend', 'auth', at, null) !== null)
     case 'mcp':
       return view.held('backend', 'mcp', at, null) === null ? INITIALIZE : null
-    default:
+    case 'agentCore':
+    case 'dynamicForwardProxy':
+    case 'invalid':
       return null
   }
 }

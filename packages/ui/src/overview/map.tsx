@@ -147,7 +147,7 @@ function Box({ data: { node, now, rate, onToggle } }: NodeProps<BoxNode>) {
       <Handle type="target" position={Position.Left} />
       <strong className="mono">{node.name}</strong>
       {evicted === null ? (
-        <span className="mono dim">{rate === null ? node.about : `${node.about} ${edgeLabel(rate)}`}</span>
+        <span className="mono dim">{rate === null ? node.about : `${node.about} ${shortLabel(rate)}`}</span>
       ) : (
         <span className="map-left">{left}</span>
       )}
