@@ -24,8 +24,12 @@ test('the printed definitions are fresh; otherwise run `npm run generate`', () =
   }
 })
 
-test('definitions fit into the annotation that `kubectl apply` keeps them in', () => {
-  for (const own of ownKinds) assert.ok(JSON.stringify(crdOf(own)).length < 256 * 1_024, own.kind)
+test('definitions fit into the annotation that `kubectl apply` keeps them in, with room to grow', () => {
+  const limit = 256 * 1_024
+  for (const own of ownKinds) {
+    const size = Buffer.byteLength(JSON.stringify(crdOf(own)))
+    assert.ok(size < 0.8 * limit, `${own.kind} has ${size} of ${limit} bytes`)
+  }
 })
 
 test('there is nothing that the API server would leave out: applied again, they do not differ', () => {

@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { API_GROUP, API_VERSION } from '../resources/api-group.ts'
 import { ownKinds } from '../resources/own-kinds.ts'
 import type { OwnKind } from '../resources/own-kinds.ts'
+import { describeOnce } from './describe-once.ts'
 import { statusSchemas } from './status-schemas.ts'
 
 const PRODUCT = 'portico'
@@ -43,7 +44,7 @@ export function crdOf(own: OwnKind): JsonObject {
           storage: true,
           subresources: { status: {} },
           additionalPrinterColumns: columnsOf(own),
-          schema: { openAPIV3Schema: schemaOf(own) },
+          schema: { openAPIV3Schema: describeOnce(schemaOf(own)) },
         },
       ],
     },
