@@ -18,7 +18,7 @@ export function staticTarget({ host, port, unixPath }: StaticBackendConfig): Bac
 }
 
 /** Where TLS is spoken; elsewhere the port has been asked for. */
-const HTTPS_PORT = 443
+export const HTTPS_PORT = 443
 
 export interface AiTargetConfig {
   provider?: LlmProviderConfig | undefined

@@ -1,4 +1,4 @@
-export { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from './backend-targets.ts'
+export { aiTarget, awsTarget, dynamicTarget, HTTPS_PORT, sectionKey, staticTarget } from './backend-targets.ts'
 export { applyChange, changeBetween, EMPTY_IR } from './change.ts'
 export type { ChangedIr, IrChange, ListChange, Put } from './change.ts'
 export { exposeOauth } from '../sources/expose-oauth.ts'

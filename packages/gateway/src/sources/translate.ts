@@ -1,4 +1,4 @@
-import { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from '../ir/backend-targets.ts'
+import { aiTarget, awsTarget, dynamicTarget, HTTPS_PORT, sectionKey, staticTarget } from '../ir/backend-targets.ts'
 import type {
   AttachedPolicy,
   Backend,
@@ -216,7 +216,7 @@ function mcpReached(
 ): McpReached {
   if (stdio !== undefined) return { by: 'stdio', ...stdio }
   if (openapi !== undefined) {
-    const { host, backendRef, port } = openapi
+    const { host, backendRef, port = HTTPS_PORT } = openapi
     const read = toolsOf.get(openapi)
     if (read === undefined) throw new Error('an API was not read')
     // What nobody is offered need not be in every worker.
@@ -224,7 +224,7 @@ function mcpReached(
     const operations = read.operations.filter(({ tool }) => offered?.isOffered(tool.name) ?? true)
     return { by: 'openapi', host: host ?? hosts.get(backendRef.name) ?? '', port, tools: { ...read, operations } }
   }
-  const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote
+  const { host, backendRef, port = HTTPS_PORT, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote
   return { by: 'http', host: host ?? hosts.get(backendRef.name) ?? '', port, path, protocol }
 }
 

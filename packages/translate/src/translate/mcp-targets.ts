@@ -1,4 +1,4 @@
-import { sectionKey } from '@portico/gateway/ir'
+import { HTTPS_PORT, sectionKey } from '@portico/gateway/ir'
 import type { BackendTarget } from '@portico/gateway/ir'
 import type { GwBackendSpec } from '../resources/gw-backend.ts'
 import { isSelected, type LabelSelector } from '../resources/label-selector.ts'
@@ -18,7 +18,7 @@ interface TargetSpec extends Omit<McpSpec['targets'][number], 'static' | 'stdio'
   static?: {
     host?: string
     backendRef?: { name: string }
-    port: number
+    port?: number
     path?: string
     protocol: Reached['protocol']
   }
@@ -69,7 +69,7 @@ export function mcpTargets(context: Context, place: Place, { targets, ...config 
 const NOWHERE: Unusable = { reason: 'BackendError', message: 'an MCP target leads nowhere' }
 
 function remoteServer(context: Context, place: Place, remote: NonNullable<TargetSpec['static']>): Reached | Unusable {
-  const { host, backendRef, port, protocol, path = pathOf(protocol) } = remote
+  const { host, backendRef, port = HTTPS_PORT, protocol, path = pathOf(protocol) } = remote
   if (host !== undefined) return { by: 'http', host, port, path, protocol }
   const at = `${place.namespace}/${backendRef?.name ?? ''}/${port}`
   const found = context.read(serviceBackend, at)

@@ -34,7 +34,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
     if (type === 'ExternalName') {
       return {
         reason: 'UnsupportedValue',
-        message: `Service ${namespace}/${name} is an ExternalName, which could lead anywhere`,
+        message: `Service ${namespace}/${name} is an ExternalName, which could lead anywhere: use a GwBackend with \`static.host\``,
       }
     }
     const port = ports.find((each) => each.port === Number(digits))

@@ -5,6 +5,7 @@ import { fileOnly, list, localForm, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { backendName, labelSelector, objectReference } from '../../schema/fields/references.ts'
 import { atLeastOneOf, atMostOneOf, exactlyOneOf } from '../../schema/rules.ts'
+import { portUnlessTls } from '../../schema/fields/tls-port.ts'
 import { boolean, byteSize, duration, enumeration, integer, port, string } from '../../schema/fields/values.ts'
 
 /** SPEC 2.11 McpTarget. */
@@ -19,14 +20,16 @@ function staticTarget<Policies>(policies: () => Schema<Policies>) {
       )
         .optional()
         .describe('A backend whose host is used in place of `host`; in a cluster a Service of the same namespace.'),
-      port: port().describe('Port of the server.'),
+      port: port()
+        .optional()
+        .describe('Port of the server; 443 when unset beside `policies.tls`, and required otherwise.'),
       path: urlPath().optional().describe('Path of the endpoint; `/mcp` for `StreamableHTTP`, `/sse` for `SSE`.'),
       protocol: enumeration(['StreamableHTTP', 'SSE'])
         .prefault('StreamableHTTP')
         .describe('Transport that the server speaks; `SSE` is the one of the revision 2024-11-05.'),
       policies: policies().optional().describe('Policies for this target alone.'),
     },
-    [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef')],
+    [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef'), portUnlessTls],
   )
 }
 

@@ -1,6 +1,7 @@
-import { Refusal, scalar } from '../kit.ts'
+import { localForm, Refusal, scalar } from '../kit.ts'
 import type { Schema } from '../kit.ts'
 import { didYouMean } from '../suggest.ts'
+import { string } from './values.ts'
 
 /** What a line of the access log has by itself, in order. */
 export const defaultFields = [
@@ -58,8 +59,9 @@ export const defaultFields = [
 ] as const
 
 /** One of some names that are there by themselves. */
+/** A resource may name any field, as SPEC 2.9 says: one that is not there is not there. The file is told of a mistake. */
 export function oneOfFields(names: readonly string[], expected: string): Schema<string> {
-  return scalar(
+  const known = scalar(
     (input) => {
       if (typeof input !== 'string') return new Refusal('wrong_type')
       if (names.includes(input)) return input
@@ -73,4 +75,5 @@ export function oneOfFields(names: readonly string[], expected: string): Schema<
       values: names,
     },
   )
+  return localForm(known, string({ min: 1, max: 64 }), null)
 }

@@ -3,6 +3,7 @@ import type { Json, JsonObject, Refers, Schema } from '../kit.ts'
 import { printChoices } from '../problem.ts'
 import { didYouMean } from '../suggest.ts'
 import { byteSizePattern, parseByteSize, parseDuration, printDuration } from './quantity.ts'
+import { sizesFrom, sizesUpTo } from './size-patterns.ts'
 
 /** Plain values: texts, numbers, switches, words, time spans, sizes. */
 
@@ -211,7 +212,13 @@ export function byteSize(bounds: { min?: number; max?: number } = {}) {
       type: 'size',
       expected: `a size such as 65536, 16Ki or 2mb, ${limits}`,
       json: { type: ['integer', 'string'], minimum: min, maximum: max, ...text },
-      crd: { 'x-kubernetes-int-or-string': true, minimum: min, maximum: max, ...text },
+      crd: {
+        'x-kubernetes-int-or-string': true,
+        minimum: min,
+        maximum: max,
+        ...text,
+        allOf: [{ pattern: sizesFrom(min) }, { pattern: sizesUpTo(max) }],
+      },
     },
   )
 }

@@ -114,9 +114,11 @@ test('reference tables show types, defaults and rules', () => {
 
 /** The rules of the API server for structural schemas. */
 function assertStructural(schema: JsonObject, path: string): void {
-  for (const key of ['$ref', 'oneOf', 'anyOf', 'allOf', 'not', 'patternProperties', 'dependentRequired', 'const']) {
+  for (const key of ['$ref', 'oneOf', 'anyOf', 'not', 'patternProperties', 'dependentRequired', 'const']) {
     assert.ok(!(key in schema), `${path}: ${key}`)
   }
+  // Only values may be checked inside it.
+  for (const part of (schema['allOf'] ?? []) as JsonObject[]) assert.deepEqual(Object.keys(part), ['pattern'], path)
   assert.ok(
     !('additionalProperties' in schema && 'properties' in schema),
     `${path}: additionalProperties with properties`,

@@ -4,6 +4,7 @@ import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Json, Output, ParseText, Schema } from '../../../schema/kit.ts'
 import { backendName, textFile, unread } from '../../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
+import { portUnlessTls } from '../../../schema/fields/tls-port.ts'
 import { enumeration, integer, port, string } from '../../../schema/fields/values.ts'
 
 const expected = 'an OpenAPI document'
@@ -18,7 +19,9 @@ export function openapiTarget<Policies>(policies: () => Schema<Policies>) {
       })
         .optional()
         .describe('A backend whose host is used in place of `host`.'),
-      port: port().describe('Port of the API.'),
+      port: port()
+        .optional()
+        .describe('Port of the API; 443 when unset beside `policies.tls`, and required otherwise.'),
       basePath: urlPath()
         .optional()
         .describe(
@@ -40,7 +43,7 @@ export function openapiTarget<Policies>(policies: () => Schema<Policies>) {
         .describe('Most operations that may become tools; a config with more is refused.'),
       policies: policies().optional().describe('Policies for this target alone.'),
     },
-    [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef')],
+    [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef'), portUnlessTls],
   )
 }
 
