@@ -22,7 +22,8 @@ export function describeOnce(schema: JsonObject): JsonObject {
         return partsOf(path, part)
       }
       for (const [, child] of partsOf(path, part)) strip(child)
-      part['description'] = [description, `See \`${first}\`.`].filter(Boolean).join(' ')
+      const own = typeof description === 'string' ? `${description} ` : ''
+      part['description'] = `${own}See \`${first}\`.`
       return []
     })
   }

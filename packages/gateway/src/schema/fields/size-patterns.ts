@@ -22,13 +22,13 @@ const MILLION = 10n ** BigInt(DECIMALS)
 export function sizesUpTo(bytes: number): string {
   return patternOf((unit) => {
     const [whole, decimals] = partsOf((BigInt(bytes) * MILLION) / BigInt(unit))
-    const below = [...whole].flatMap((digit, at) =>
+    const below = Array.from(whole).flatMap((digit, at) =>
       digit === '0' ? [] : [`${whole.slice(0, at)}${digits(0, Number(digit) - 1)}${any(whole.length - at - 1)}`],
     )
     const shorter = whole.length > 1 ? [`[0-9]{1,${whole.length - 1}}`] : []
     // The digits that count, and zeros behind them.
     const last = decimals.replace(/0+$/, '')
-    const behind = [...last].flatMap((digit, at) => {
+    const behind = Array.from(last).flatMap((digit, at) => {
       const lower = `${last.slice(0, at)}${digits(0, Number(digit) - 1)}[0-9]*`
       return digit === '0' ? [last.slice(0, at + 1)] : [lower, last.slice(0, at + 1)]
     })
@@ -45,12 +45,12 @@ export function sizesFrom(bytes: number): string {
   if (bytes === 1) return '[1-9]'
   return patternOf((unit) => {
     const [whole, decimals] = partsOf((BigInt(bytes) * MILLION + BigInt(unit) - 1n) / BigInt(unit))
-    const above = [...whole].flatMap((digit, at) =>
+    const above = Array.from(whole).flatMap((digit, at) =>
       digit === '9' ? [] : [`${whole.slice(0, at)}${digits(Number(digit) + 1, 9)}${any(whole.length - at - 1)}`],
     )
     const longer = `[1-9][0-9]{${whole.length},}`
     const last = decimals.replace(/0+$/, '')
-    const behind = [...last].flatMap((digit, at) =>
+    const behind = Array.from(last).flatMap((digit, at) =>
       digit === '9' ? [] : [`${last.slice(0, at)}${digits(Number(digit) + 1, 9)}[0-9]*`],
     )
     const equal = last === '' ? `${whole}(\\.[0-9]+)?` : `${whole}\\.(${[...behind, `${last}[0-9]*`].join('|')})`
