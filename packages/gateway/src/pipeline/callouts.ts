@@ -16,10 +16,13 @@ import type { BackendClient, CallContext, Env } from './step.ts'
 export class CalloutFault {
   readonly outcome: Exclude<CalloutOutcome, 'answered'>
   readonly cause: string
+  /** The service has answered with a message that HTTP forbids, such as one with a header that cannot stand. */
+  readonly isMalformed: boolean
 
-  constructor(outcome: CalloutFault['outcome'], cause: string) {
+  constructor(outcome: CalloutFault['outcome'], cause: string, isMalformed = false) {
     this.outcome = outcome
     this.cause = cause
+    this.isMalformed = isMalformed
   }
 }
 
@@ -148,7 +151,9 @@ function grpcFault(error: GrpcError | null): CalloutFault {
 function httpFault(error: unknown): CalloutFault {
   if (error === ABANDONED) return LEFT
   const isLate = error instanceof TooLate || (error instanceof UpstreamError && error.code === 'response_timeout')
-  return new CalloutFault(isLate ? 'timeout' : 'failed', error instanceof Error ? error.message : String(error))
+  const isMalformed = error instanceof UpstreamError && error.code === 'bad_response'
+  const cause = error instanceof Error ? error.message : String(error)
+  return new CalloutFault(isLate ? 'timeout' : 'failed', cause, isMalformed)
 }
 
 const ABANDONED = new GrpcError(CANCELLED, 'nobody waits for the request any more')

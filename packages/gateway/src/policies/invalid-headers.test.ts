@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, test, type TestContext } from 'node:test'
 import { denied, ok, option, useAuthorizer } from '../testing/authorizer.ts'
-import { request } from '../testing/client.ts'
+import { exchangeRaw, request, sendRaw } from '../testing/client.ts'
 import { useLimitServer } from '../testing/limit-server.ts'
 import { agree, answerTo, headers, immediate, useAnsweringProcessor } from '../testing/processor.ts'
-import { httpConfig, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
+import type { OriginHandler } from '../testing/origin.ts'
+import { closedPort, httpConfig, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
 import '../testing/all-features.ts'
 
 /**
@@ -86,6 +89,96 @@ for (const [service, policies] of Object.entries(services)) {
   })
 }
 
+/** An HTTP authorizer that writes its answer byte by byte, so that it can say what no library lets it. */
+async function useRawAuthorizer(t: TestContext, answer: string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(answer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('extAuth by HTTP', () => {
+  const lines: Readonly<Record<string, string>> = {
+    'a control character': 'x-user: ann\x01',
+    NUL: 'x-user: ann\0',
+    'a lone carriage return': 'x-user: ann\rb',
+    DEL: 'x-user: ann\x7f',
+    'a line that goes on in the next': 'x-user: ann\r\n b',
+    'a blank in the name': 'x user: ann',
+  }
+  for (const [what, line] of Object.entries(lines)) {
+    for (const failureMode of ['FailClosed', 'FailOpen']) {
+      for (const phase of ['route', 'backend']) {
+        test(`${what} is refused with ${failureMode}, for a ${phase}`, async (t) => {
+          const host = await useRawAuthorizer(t, `HTTP/1.1 200 OK\r\n${line}\r\ncontent-length: 0\r\n\r\n`)
+          const extAuth = { backendRef: { host }, http: { allowedResponseHeaders: ['x-user'] }, failureMode }
+          const { gateway, origin, ask } = await setUp(t, phase === 'route' ? { extAuth } : { backend: { extAuth } })
+          assert.equal((await ask()).status, 500)
+          assert.equal(origin.seen.length, 0)
+          await gateway.finished(1)
+          assert.match(gateway.records[0]?.error ?? '', /external authorization failed: /)
+          assert.equal(gateway.warnings.length, 1)
+        })
+      }
+    }
+  }
+
+  for (const phase of ['route', 'backend']) {
+    test(`with FailOpen a header of the authorizer is not the client's to set, for a ${phase}`, async (t) => {
+      const extAuth = {
+        backendRef: { host: `127.0.0.1:${await closedPort()}` },
+        http: { allowedResponseHeaders: ['X-User'] },
+        failureMode: 'FailOpen',
+      }
+      const { gateway, origin, ask } = await setUp(t, phase === 'route' ? { extAuth } : { backend: { extAuth } })
+      const traced = gateway.trace()
+      assert.equal((await ask({ x_user: 'admin', 'x-other': 'kept' })).status, 200)
+      const { 'x-user': user, x_user: alike, 'x-other': other } = origin.seen[0]!.headers
+      assert.deepEqual([user, alike, other], [undefined, undefined, 'kept'])
+      assert.match(JSON.stringify(await traced), /no_decision/)
+    })
+  }
+})
+
+describe('extProc, trailers', () => {
+  for (const [what, header] of Object.entries(invalid)) {
+    for (const failureMode of ['FailClosed', 'FailOpen']) {
+      test(`of a request: ${what} is refused with ${failureMode}`, async (t) => {
+        const policies = await trailersBy(t, 'requestTrailers', header, failureMode)
+        const { gateway, origin } = await setUp(t, policies)
+        const body = '5\r\nhello\r\n0\r\nx-sum: 42\r\n\r\n'
+        const head = 'POST / HTTP/1.1\r\nhost: a\r\nx-user: admin\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n'
+        const { status } = await sendRaw(gateway.port(), `${head}connection: close\r\n\r\n${body}`)
+        assert.equal(status, 500)
+        await gateway.finished(1)
+        assert.match(gateway.records[0]?.error ?? '', /invalid header x.user/)
+        // The backend may have got the beginning of the body, and never its end.
+        assert.ok(origin.seen.every(({ body: got }) => got !== 'hello'))
+      })
+
+      test(`of a response: ${what} cuts it with ${failureMode}`, async (t) => {
+        const policies = await trailersBy(t, 'responseTrailers', header, failureMode)
+        const { gateway } = await setUp(t, policies, (_seen, response) => {
+          response.writeHead(200, { trailer: 'x-check' })
+          response.write('from ')
+          response.addTrailers({ 'x-check': 'ok' })
+          response.end('origin')
+        })
+        const asked = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+        const told = await exchangeRaw(gateway.port(), asked, () => false)
+        assert.ok(!told.includes('\r\n0\r\n') && !told.includes(SECRET), told)
+        await gateway.finished(1)
+        assert.match(gateway.records[0]?.error ?? '', /invalid header x.user/)
+        assert.equal(gateway.records[0]?.reason, 'ExtProc')
+      })
+    }
+  }
+})
+
 test('what nobody outside may set is passed over, and blanks at the ends of a value are no mistake', async (t) => {
   const { host } = await useAuthorizer(t, () =>
     ok({ headers: [option('content-length', '5\n'), option(':path', '/x\n'), option('x-user', ' ann\t')] }),
@@ -115,8 +208,12 @@ test('a processor removes a header in every spelling that backends fold into its
   assert.deepEqual([origin.seen[0]!.headers['x-user'], origin.seen[0]!.headers['x_user']], [undefined, undefined])
 })
 
-async function setUp(t: TestContext, policies: object) {
-  const origin = await useOrigin(t, (_seen, response) => response.end('from origin'))
+async function setUp(
+  t: TestContext,
+  policies: object,
+  answer: OriginHandler = (_seen, response) => response.end('from origin'),
+) {
+  const origin = await useOrigin(t, answer)
   const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
   const ask = (more: Record<string, string> = {}) =>
     request(gateway.port(), { method: 'POST', headers: { 'x-user': 'admin', ...more }, body: 'hello' })
@@ -131,6 +228,20 @@ async function limitedBy(t: TestContext, answer: object, failureMode: string): P
   const { host } = await useLimitServer(t, () => answer)
   const descriptors = [{ entries: [{ name: 'all', expression: '"1"' }] }]
   return { rateLimit: { global: { backendRef: { host }, domain: 'shop', descriptors, failureMode } } }
+}
+
+/** A processor that changes trailers; bodies come back as they went. */
+async function trailersBy(
+  t: TestContext,
+  part: 'requestTrailers' | 'responseTrailers',
+  [name, value]: [name: string, value: string],
+  failureMode: string,
+): Promise<object> {
+  const processor = await useAnsweringProcessor(t, (said) =>
+    said.request?.$case === part ? answerTo(part, headers({ [name]: value })) : agree(said),
+  )
+  const processingOptions = { requestBodyMode: 'FullDuplexStreamed', responseBodyMode: 'FullDuplexStreamed' }
+  return { extProc: { backendRef: { host: processor.host }, processingOptions, failureMode } }
 }
 
 type ProcessedPart = 'requestHeaders' | 'requestBody' | 'responseHeaders' | 'responseBody'

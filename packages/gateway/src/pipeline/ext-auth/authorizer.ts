@@ -8,7 +8,7 @@ import { Reply } from '../reply.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Env } from '../step.ts'
 import type { Ask, Asking } from './asking.ts'
-import { type Allowed, DENIED, type Decision, type Denied } from './decision.ts'
+import { type Allowed, DENIED, type Decision, type Denied, undecided } from './decision.ts'
 import { DecisionCache } from './decision-cache.ts'
 import { readForwarded } from './forwarded-body.ts'
 import { grpcAsker } from './grpc-check.ts'
@@ -24,6 +24,8 @@ export class Authorizer {
   readonly #maxSize: number | null
   readonly #cache: DecisionCache | null
   readonly #failureMode: 'FailClosed' | 'FailOpen'
+  /** What becomes of a request that nobody could be asked about, with FailOpen. */
+  readonly #undecidedVerdict: Allowed | null
 
   constructor(config: ExtAuthConfig, env: Env, phase: Asking['phase']) {
     const { backendRef, http, cache, forwardBody, failureMode = 'FailClosed', timeout = DEFAULT_TIMEOUT_MS } = config
@@ -34,6 +36,8 @@ export class Authorizer {
     this.#maxSize = forwardBody?.maxSize ?? null
     this.#cache = cache === undefined ? null : new DecisionCache(cache, asking)
     this.#failureMode = failureMode
+    const taken = http?.allowedResponseHeaders ?? []
+    this.#undecidedVerdict = taken.length === 0 ? null : undecided(taken.map((name) => name.toLowerCase()))
   }
 
   verdict(rx: RequestContext): Verdict | Promise<Verdict> {
@@ -75,19 +79,19 @@ export class Authorizer {
     return failureReply(UNUSABLE, rx.headers.get('content-type'))
   }
 
-  #undecided({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | null {
+  #undecided({ outcome, cause, isMalformed }: CalloutFault, rx: RequestContext): Verdict {
     // Nobody gets the reply, and the authorizer is not to blame.
     if (outcome === 'cancelled') return failureReply(REFUSED, null)
     const failureMode = this.#failureMode
     const note = { code: 'no_decision', cause, failureMode }
     this.#env.log.warn('the authorizer could not be asked', { cause, failureMode, route: rx.routeName })
-    if (failureMode === 'FailOpen') {
+    if (failureMode === 'FailOpen' && !isMalformed) {
       rx.trace?.note(note)
-      return null
+      return this.#undecidedVerdict
     }
     rx.note(note)
     rx.error = `${REFUSED.message}: ${cause}`
-    return failureReply(REFUSED, rx.headers.get('content-type'))
+    return failureReply(isMalformed ? UNUSABLE : REFUSED, rx.headers.get('content-type'))
   }
 }
 
@@ -106,8 +110,9 @@ function refusal(denied: Denied, rx: RequestContext): Reply {
 }
 
 /** What the trace says of a request that goes on, changed. */
-export function noteAllowed({ cleared, headers, removed: after, metadata }: Allowed, rx: RequestContext): void {
-  if (rx.trace === null) return
+export function noteAllowed(allowed: Allowed, rx: RequestContext): void {
+  const { cleared, headers, removed: after, metadata } = allowed
+  if (rx.trace === null || allowed.isUndecided === true) return
   const names = headers.map(({ name }) => name)
   const removed = [...cleared, ...after]
   rx.trace.note({ code: 'allowed', headers: names, removed, metadata: Object.keys(metadata) })

@@ -17,6 +17,8 @@ export interface Allowed {
   query: QueryEdit
   responseHeaders: readonly HeaderEdit[]
   metadata: JsonObject
+  /** The authorizer could not be asked, and the request goes on all the same. */
+  isUndecided?: true
 }
 
 export interface QueryEdit {
@@ -29,6 +31,21 @@ export interface Denied {
   status: number
   headers: HeaderBlock
   body: Buffer
+}
+
+/** For a request that nobody has judged: headers that only the authorizer may set are not the client's to set. */
+export function undecided(cleared: readonly string[]): Allowed {
+  const query = { set: [], removed: [] }
+  return {
+    kind: 'allowed',
+    cleared,
+    headers: [],
+    removed: [],
+    query,
+    responseHeaders: [],
+    metadata: {},
+    isUndecided: true,
+  }
 }
 
 /** Changes the headers of a request that is allowed. */
