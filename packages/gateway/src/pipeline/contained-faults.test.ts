@@ -22,6 +22,8 @@ import { Endpoints } from '../upstream/endpoints.ts'
 import { Http1Call } from '../upstream/http1-call.ts'
 import { Http1Connection } from '../upstream/http1-connection.ts'
 import { Http2Call } from '../upstream/http2-call.ts'
+import { Http2RequestBody } from '../upstream/http2-request-body.ts'
+import { Http2ResponseBody } from '../upstream/http2-response-body.ts'
 import { Http2Connection } from '../upstream/http2-connection.ts'
 import { Pool } from '../upstream/pool.ts'
 import { BackendCall } from './backend-call.ts'
@@ -31,7 +33,17 @@ import { RequestContext } from './request-context.ts'
 const CLASSES = [
   [HeaderBlock, Http1Exchange, Http2Exchange, Http1ServerConnection, Http2ServerConnection, FrameOutput],
   [GatheringWriter, ChunkedDecoder, BackendCall, RequestContext, Destination, Endpoints, Pool],
-  [Http1Call, Http1Connection, Http2Call, Http2Connection, Exchange, LiveSession, Sessions],
+  [
+    Http1Call,
+    Http1Connection,
+    Http2Call,
+    Http2RequestBody,
+    Http2ResponseBody,
+    Http2Connection,
+    Exchange,
+    LiveSession,
+    Sessions,
+  ],
 ].flat() as unknown as { name: string; prototype: Record<string, unknown> }[]
 
 type Method = (...given: unknown[]) => unknown

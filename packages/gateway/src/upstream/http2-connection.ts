@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { InternalFault } from '../telemetry/faults.ts'
-import { type Carrier, Http2Call } from './http2-call.ts'
+import { Http2Call } from './http2-call.ts'
+import type { CarriedCall, Carrier } from './http2-carrier.ts'
 import { Keepalive, type KeptConnection, PING_TIMEOUT_MS } from './keepalive.ts'
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from './upstream-types.ts'
 
@@ -35,7 +36,7 @@ export class Http2Connection implements Carrier, KeptConnection {
   readonly #keepalive: Keepalive
   /** A backend that is not there any more never closes its side. */
   readonly #goodbye = new Deadline(() => this.socket.destroy())
-  readonly #underWay = new Set<Http2Call>()
+  readonly #underWay = new Set<CarriedCall>()
   /** Whether streams may carry other protocols (RFC 8441); null until the backend has said. */
   #takesTunnels: boolean | null = null
   readonly #awaitingSettings: ((takesTunnels: boolean) => void)[] = []
@@ -139,7 +140,7 @@ export class Http2Connection implements Carrier, KeptConnection {
     return streamId === undefined || streamId > this.#lastStreamId
   }
 
-  finished(call: Http2Call): void {
+  finished(call: CarriedCall): void {
     this.#underWay.delete(call)
     this.calls++
     if (this.active === 0) {
