@@ -1,0 +1,3 @@
+module portico.test/foreign/keepalive
+
+go 1.25.0
