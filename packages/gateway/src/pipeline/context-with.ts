@@ -10,7 +10,7 @@ export function contextWith(context: CallContext, changes: Partial<CallContext>)
     span: context.span ?? null,
     belongsTo: context.belongsTo ?? null,
     ...(context.clientAddress !== undefined && { clientAddress: context.clientAddress }),
-    connectingTo: (endpoint) => context.connectingTo(endpoint),
+    connectingTo: (endpoint, scheme) => context.connectingTo(endpoint, scheme),
     hasTried: (endpoint) => context.hasTried?.(endpoint) ?? false,
     sentAgain: (error) => context.sentAgain?.(error),
     hasEvicted: () => context.hasEvicted?.(),

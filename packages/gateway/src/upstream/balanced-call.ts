@@ -143,7 +143,7 @@ export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher, byC
         )
       : own
   const way = endpoints.choose(owner, ways, watcher, wanted)
-  watcher.connectingTo(way.endpoint.name)
+  watcher.connectingTo(way.endpoint.name, way.pool.scheme)
   return way
 }
 

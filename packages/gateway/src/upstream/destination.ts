@@ -92,7 +92,7 @@ export class Destination {
     const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
     if (only !== undefined && this.#isPlain && !watcher.belongsTo) {
       const way = this.#way(only, version)
-      watcher.connectingTo(way.endpoint.name)
+      watcher.connectingTo(way.endpoint.name, way.pool.scheme)
       return way.pool.request(request, handler, watcher, way.plain)
     }
     const { endpoints, byClient = false } = this.#options

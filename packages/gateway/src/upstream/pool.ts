@@ -49,6 +49,7 @@ export interface PoolServices {
 
 /** All connections to one address in one way. */
 export class Pool {
+  readonly scheme: 'http' | 'https'
   readonly #options: PoolOptions
   readonly #deadlines: Deadlines
   readonly #hops: Hops
@@ -65,6 +66,7 @@ export class Pool {
   #closed = false
 
   constructor(options: PoolOptions, { deadlines, hops, observer }: PoolServices) {
+    this.scheme = options.tls === null ? 'http' : 'https'
     this.#options = options
     this.#deadlines = deadlines
     this.#hops = hops

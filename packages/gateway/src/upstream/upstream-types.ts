@@ -64,8 +64,8 @@ export interface EndpointWatcher {
   readonly clientAddress?: string
   /** Whether a connection to that address would come back to where the client's came in: nothing is dialled then. */
   leadsBack?(endpoint: string): boolean
-  /** Told each address that is tried. */
-  connectingTo(endpoint: string): void
+  /** Told each address that is tried, and whether over TLS. */
+  connectingTo(endpoint: string, scheme: 'http' | 'https'): void
   /** Whether the same request was there before: another address is better then. Left out, none was. */
   hasTried?(endpoint: string): boolean
   /** The connection was of no use, which says why: the request goes to the same address once more. */

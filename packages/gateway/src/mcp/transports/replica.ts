@@ -1,5 +1,5 @@
 import { contextWith } from '../../pipeline/context-with.ts'
-import type { UpstreamError } from '../../upstream/upstream-types.ts'
+import type { EndpointWatcher, UpstreamError } from '../../upstream/upstream-types.ts'
 import type { Caller } from './transport.ts'
 
 /** What is said of one of several servers that stand for one another: `10.0.0.7:8080 <what only that one knows>`. */
@@ -30,9 +30,9 @@ export function toReplica(caller: Caller, endpoint: string): Caller {
 /** A caller of whom is told to which replica it speaks. */
 export function watchingReplica(caller: Caller, connected: (endpoint: string) => void): Caller {
   const { context } = caller
-  const connectingTo = (endpoint: string): void => {
+  const connectingTo: EndpointWatcher['connectingTo'] = (endpoint, scheme) => {
     connected(endpoint)
-    context.connectingTo(endpoint)
+    context.connectingTo(endpoint, scheme)
   }
   return { ...caller, context: contextWith(context, { connectingTo }) }
 }

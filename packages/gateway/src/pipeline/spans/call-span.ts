@@ -31,6 +31,8 @@ export class CallSpan {
   readonly model: ModelCall | null
   /** Address that was called. */
   endpoint: string | null = null
+  /** Null before there was an address. */
+  scheme: 'http' | 'https' | null = null
   readonly #family: SpanFamily
   readonly #start: CallStart
   /** `backend`, `llm`, `mcp`, or what a policy asks for. */
@@ -152,7 +154,8 @@ export class CallSpan {
     this.#write(GRPC_STATUS, this.#grpcStatus)
     this.#write(ENDPOINT, this.endpoint)
     this.#write(RESEND_COUNT, this.#retry === 0 ? null : this.#retry)
-    const call = { method, authority, target, status: this.#status, endpoint: this.endpoint }
+    const { endpoint, scheme } = this
+    const call = { method, authority, target, status: this.#status, endpoint, scheme }
     const { encoder, removed } = this.#family.tools
     for (const attribute of callAttributes) {
       if (isRemoved(attribute, removed)) continue

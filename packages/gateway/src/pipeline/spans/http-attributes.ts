@@ -5,8 +5,8 @@ import type { SpannedRequest } from './spanned-request.ts'
 /** An attribute of a span that tells the same as a field of the access log. */
 export interface HttpAttribute<Of> {
   readonly name: string
-  /** The field of the access log: a config that removes it, or has its own, removes the attribute too. */
-  readonly field: string
+  /** The fields of the access log: a config that removes one of them, or has its own, removes the attribute too. */
+  readonly fields: readonly string[]
   readonly key: Buffer
   readonly read: (of: Of) => string | number | null
 }
@@ -19,6 +19,7 @@ export interface HttpCall {
   readonly status: number
   /** `address:port` of the last connection; null before there was one. */
   readonly endpoint: string | null
+  readonly scheme: 'http' | 'https' | null
 }
 
 /**
@@ -46,6 +47,12 @@ export const callAttributes: readonly HttpAttribute<HttpCall>[] = [
   attribute('http.request.method', 'http.method', ({ method }) => knownMethod(method)),
   attribute('http.response.status_code', 'http.status', ({ status }) => (status === 0 ? null : status)),
   attribute('url.path', 'http.path', ({ target }) => (target.startsWith('/') ? withoutQuery(target) : null)),
+  attribute('url.scheme', 'url.scheme', ({ scheme }) => scheme),
+  attribute('url.full', ['http.path', 'http.host'], ({ scheme, authority, target }) =>
+    scheme === null || !target.startsWith('/')
+      ? null
+      : `${scheme}://${withoutCredentials(authority)}${withoutQuery(target)}`,
+  ),
   attribute('server.address', 'http.host', ({ authority }) => splitPort(authority).address),
   attribute('server.port', 'http.host', ({ authority, endpoint }) => {
     const { port } = splitPort(authority)
@@ -57,8 +64,8 @@ export const callAttributes: readonly HttpAttribute<HttpCall>[] = [
   attribute('network.peer.port', 'endpoint', ({ endpoint }) => (endpoint === null ? null : splitPort(endpoint).port)),
 ]
 
-export function isRemoved({ name, field }: HttpAttribute<never>, removed: ReadonlySet<string>): boolean {
-  return removed.size > 0 && (removed.has(name) || removed.has(field))
+export function isRemoved({ name, fields }: HttpAttribute<never>, removed: ReadonlySet<string>): boolean {
+  return removed.size > 0 && (removed.has(name) || fields.some((field) => removed.has(field)))
 }
 
 /** Clients may invent methods; all of these share one value, so that backends can group by it. */
@@ -71,6 +78,10 @@ export function withoutQuery(target: string): string {
   return end === -1 ? target : target.slice(0, end)
 }
 
+function withoutCredentials(authority: string): string {
+  return authority.slice(authority.lastIndexOf('@') + 1)
+}
+
 /** Returns the path pattern of the matched route. */
 function routeOf(match: SpannedRequest['match']): string | null {
   if (match === null) return null
@@ -78,8 +89,12 @@ function routeOf(match: SpannedRequest['match']): string | null {
   return kind === 'pathPrefix' ? `${value.replace(/\/+$/, '')}/*` : value
 }
 
-function attribute<Of>(name: string, field: string, read: (of: Of) => string | number | null): HttpAttribute<Of> {
-  return { name, field, key: attributeName(name), read }
+function attribute<Of>(
+  name: string,
+  field: string | readonly string[],
+  read: (of: Of) => string | number | null,
+): HttpAttribute<Of> {
+  return { name, fields: typeof field === 'string' ? [field] : field, key: attributeName(name), read }
 }
 
 export const METHODS: ReadonlySet<string> = new Set([

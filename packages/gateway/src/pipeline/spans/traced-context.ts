@@ -39,9 +39,10 @@ export class TracedContext implements CallContext {
     return this.#context.belongsTo
   }
 
-  connectingTo(endpoint: string): void {
+  connectingTo(endpoint: string, scheme: 'http' | 'https'): void {
     this.callSpan.endpoint = endpoint
-    this.#context.connectingTo(endpoint)
+    this.callSpan.scheme = scheme
+    this.#context.connectingTo(endpoint, scheme)
   }
 
   /** The CONNECT that is sent to a proxy first has a span under that of the call. */

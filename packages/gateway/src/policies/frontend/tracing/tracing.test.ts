@@ -72,6 +72,11 @@ test('a request begins a trace, and its backend is told of the span of the call'
     ofCall.map((name) => call.attributes[name]),
     ['GET', 200, '/shop/1', 'test.example', '127.0.0.1', origin.port],
   )
+  assert.deepEqual(
+    [call.attributes['url.scheme'], call.attributes['url.full']],
+    ['http', 'http://test.example/shop/1'],
+    'the query may hold a key',
+  )
   assert.deepEqual([own.resource['service.name'], own.scope.name], ['portico', 'portico'])
   const line = lineOf(gateway.lines[0])
   assert.deepEqual([line['trace_id'], line['span_id']], [own.traceId, own.spanId])
@@ -191,7 +196,16 @@ test('attributes and resources are what the config makes of them', async (t) => 
   const { name, attributes, resource } = server(collector)
   assert.deepEqual([name, attributes['team'], attributes['codes']], ['orders GET', 'a', [200]])
   for (const span of collector.spans) {
-    for (const gone of ['http.path', 'url.path', 'http.route', 'http.host', 'server.address', 'gateway', 'span.name'])
+    for (const gone of [
+      'http.path',
+      'url.path',
+      'url.full',
+      'http.route',
+      'http.host',
+      'server.address',
+      'gateway',
+      'span.name',
+    ])
       assert.equal(span.attributes[gone], undefined)
   }
   assert.deepEqual(
