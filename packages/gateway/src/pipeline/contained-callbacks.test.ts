@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { describe, test, type TestContext } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { LostTargets } from '../mcp/engine/lost-targets.ts'
 import { OtherWorkerStream } from '../mcp/remote/other-worker-stream.ts'
 import { acceptTls, type AcceptTlsOptions } from '../net/accept-tls.ts'
 import { Deadlines } from '../net/deadlines.ts'
@@ -13,6 +14,7 @@ import { Dialogue } from '../policies/traffic/ext-proc/dialogue.ts'
 import { describeFault, onFault } from '../telemetry/faults.ts'
 import { createAuthority } from '../testing/certificates.ts'
 import { sendRaw } from '../testing/client.ts'
+import { FakeTime } from '../testing/fake-time.ts'
 import { startHub } from '../testing/hub.ts'
 import { agree, useAnsweringProcessor } from '../testing/processor.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
@@ -156,6 +158,21 @@ describe('an exception of mail between workers', () => {
     await until(() => faults.length > 0)
     assert.deepEqual(faults, ['request: Error: injected'])
   })
+})
+
+test('an exception of the probe of a lost target is reported, and the next probe follows', async (t) => {
+  const faults = useFaults(t)
+  const time = new FakeTime()
+  t.after(() => time.deadlines.close())
+  const recovered: string[] = []
+  const lost = new LostTargets({ deadlines: time.deadlines, recovered: (target) => void recovered.push(target) })
+  let probes = 0
+  lost.missed('one', () => (++probes === 1 ? Promise.reject(new Error('injected')) : Promise.resolve(true)))
+  await time.advance(2_100)
+  await until(() => faults.length > 0)
+  await time.advance(10_000)
+  await until(() => recovered.length > 0)
+  assert.deepEqual([faults, recovered], [['request: Error: injected'], ['one']])
 })
 
 test('an exception about trailers for a processor ends that request alone', async (t) => {

@@ -1,3 +1,4 @@
+import { reportFault } from '../../telemetry/faults.ts'
 import { Deadline, type Deadlines } from '../../net/deadlines.ts'
 
 export interface LostTargetsOptions {
@@ -55,7 +56,11 @@ export class LostTargets {
   }
 
   async #probe(target: string, loss: Loss): Promise<void> {
-    const hasAnswered = await loss.probe()
+    // A probe that throws has found nobody, and the next one follows.
+    const hasAnswered = await loss.probe().catch((error: unknown) => {
+      reportFault(error, 'request')
+      return false
+    })
     if (this.#byTarget.get(target) !== loss) return
     if (hasAnswered) return this.answered(target)
     const { deadlines } = this.#options
