@@ -19,6 +19,7 @@ const WIDER = [
     /gateway\/src\/llm\/guards\//,
     /backends\/ai\/(guarded|native-guard|guard-bypass|guarded-failover)\.test|policies\/backend\/ai\//,
   ],
+  [/\/explain\.ts$/, /gateway\/src\/explain\/[^/]+\.test/],
   [/gateway\/src\/mcp\/authorize/, /policies\/backend\/mcp\/|backends\/mcp\/tools\.test/],
 ]
 const MOST_TESTS = 24

@@ -44,8 +44,8 @@ export class TreeCopy {
   /** Whether all tests of a file pass in time. */
   passes(test) {
     const options = ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${TEST_MS / 2}`]
-    options.push(`--test-reporter=${join(this.#root, 'scripts/mutants/first-failure.mjs')}`)
-    options.push(`--import=${join(this.#root, 'scripts/compile-cache.mjs')}`)
+    options.push(`--test-reporter=${join(this.#folder, 'scripts/mutants/first-failure.mjs')}`)
+    options.push(`--import=${join(this.#folder, 'scripts/compile-cache.mjs')}`)
     const program = join(this.#root, 'node_modules/.bin/node')
     return new Promise((resolve) => {
       const child = spawn(program, [...options, test], { cwd: this.#folder, stdio: 'ignore', detached: true })

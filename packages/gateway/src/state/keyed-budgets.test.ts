@@ -79,6 +79,17 @@ describe('a full table', () => {
     assert.equal(of('key 0').look(1001).hasNoRoom, true)
   })
 
+  test('does so too on a machine that has run for more than 2^32 ms, whose times take both halves of a word', () => {
+    const of = budgetsOf()
+    for (const at of [2 ** 32 - 500, 3 * 2 ** 32 + 7]) {
+      for (let i = 0; i < GROUP; i++) of(`key ${at} ${i}`).take(1, at + i)
+      assert.equal(of(`more ${at}`).take(1, at + 999).hasNoRoom, true)
+      assert.equal(of(`first ${at}`).take(1, at + 1001).granted, true)
+      assert.equal(of(`second ${at}`).take(1, at + 1001).granted, true)
+      assert.equal(of(`third ${at}`).take(1, at + 1001).hasNoRoom, true)
+    }
+  })
+
   test('keeps a budget with a burst until all of it is there again', () => {
     const of = budgetsOf({ amount: 1, burst: 3 })
     for (let i = 0; i < GROUP; i++) of(`key ${i}`).take(4, 0)

@@ -26,6 +26,19 @@ describe('checking a text that comes in pieces', () => {
     }
   })
 
+  for (const space of [' ', '\n', '\r', '\t', '\u00a0', '\u3002']) {
+    it(`cuts batches behind ${JSON.stringify(space)}, and not within words`, async () => {
+      const asked: string[] = []
+      const word = 'w'.repeat(29) + space
+      await run(word.repeat(100).split(''), (batch) => {
+        asked.push(batch)
+        return PASS
+      })
+      assert.ok(asked.length > 2)
+      for (const batch of asked) assert.ok(batch.endsWith(space), JSON.stringify(batch.slice(-40)))
+    })
+  }
+
   it('asks once about a short text, and never about none', async () => {
     const asked: string[] = []
     const check = (batch: string): Pass => {

@@ -205,7 +205,7 @@ test('a response head is read', () => {
     [head.status, head.reason, head.minor, head.contentLength, head.close],
     [404, 'Not  Found', 1, 3, true],
   )
-  for (const line of ['HTTP/1.0 200', 'HTTP/1.1 200 ', 'HTTP/1.1 599 caf\xe9']) {
+  for (const line of ['HTTP/1.1 100 Continue', 'HTTP/1.1 999 x', 'HTTP/1.0 200', 'HTTP/1.1 200 ', 'HTTP/1.1 599 caf\xe9']) {
     assert.ok(parseResponseHead(line + '\r\n\r\n', 9) instanceof MessageHead, line)
   }
 })
@@ -219,6 +219,8 @@ test('malformed status lines are refused', () => {
     'HTTP/1.1 2000',
     'HTTP/1.1 099 x',
     'HTTP/1.1 2x0 x',
+    'HTTP/1.1 20: x',
+    'HTTP/1.1 /00 x',
     'HTTP/1.1  200 x',
   ]
   for (const line of [

@@ -38,6 +38,14 @@ const number = (value: number): Buffer => {
 }
 const setting = (name: number, value: number): Buffer => Buffer.concat([Buffer.from([0, name]), number(value)])
 const none = Buffer.alloc(0)
+const announced = (length: string): Buffer =>
+  literalFields([
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':authority', 'a.test'],
+    [':path', '/'],
+    ['content-length', length],
+  ])
 const LARGEST = 2 ** 31 - 1
 
 /** What must not be, and what becomes of stream 1 or of the connection by it (RFC 9113 sections 4 to 6). */
@@ -97,6 +105,8 @@ const breaches: [string, Buffer[], string][] = [
   ['more padding than fields', [frame(HEADERS, END_HEADERS | 8, 1, Buffer.from([200, 0]))], 'goaway 1'],
   ['a frame longer than allowed', [ask(1), data(1, 16_385)], 'goaway 6'],
   ['fields that cannot be read', [frame(HEADERS, END_HEADERS, 1, Buffer.from([0x80]))], 'goaway 9'],
+  ['more data than announced', [frame(HEADERS, END_HEADERS, 1, announced('3')), data(1, 3), data(1, 1)], 'reset 1'],
+  ['less data than announced', [frame(HEADERS, END_HEADERS, 1, announced('3')), data(1, 2, END_STREAM)], 'reset 1'],
   ['more data than the stream may carry', [ask(1), ...Array.from({ length: 5 }, () => data(1, 16_384))], 'reset 3'],
 ]
 
@@ -114,6 +124,28 @@ test('what breaks the rules ends the stream, or the connection', async (t) => {
     assert.equal(await client.outcome(1), expected, what)
     client.destroy()
   }
+})
+
+test('all of the announced data may come before the frame that ends it', async (t) => {
+  const bodies: number[] = []
+  const server = await startServer((exchange) => {
+    const size = bodies.push(0) - 1
+    exchange.body.pipe({
+      write: (chunk) => void (bodies[size]! += chunk.length),
+      flush: () => true,
+      end: () => reply(exchange, 200),
+      abort: () => {},
+      source: null,
+    })
+  })
+  t.after(() => server.close())
+  const client = await FrameClient.open(server.port)
+  client.socket.write(
+    Buffer.concat([frame(HEADERS, END_HEADERS, 1, announced('3')), data(1, 3), data(1, 0, END_STREAM)]),
+  )
+  await until(() => client.frames.some(({ type, stream }) => type === HEADERS && stream === 1))
+  assert.deepEqual([bodies, server.reset], [[3], []])
+  client.destroy()
 })
 
 test('what is odd but allowed is borne', async (t) => {
