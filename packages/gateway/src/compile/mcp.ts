@@ -48,12 +48,13 @@ export interface McpParts {
 /** A backend of MCP servers, with all its targets ready to be asked. */
 export function compileMcp(mcp: McpParts): CompiledBackend {
   const { identity, backend, route, env, parts } = mcp
-  if (backend.targets.length === 0) return mcpBackendWithoutServers(identity)
+  const [first, ...others] = backend.targets
+  if (first === undefined) return mcpBackendWithoutServers(identity)
   const { services } = parts
   const { allowedHosts, allowedOrigins, prefixMode, sessionRouting, failureMode, sessionLifetime } = backend
   const endpoint: Endpoint = {
     backend: placeOf(identity.key),
-    targets: backend.targets.map((target) => compileTarget(target, mcp)),
+    targets: [compileTarget(first, mcp), ...others.map((target) => compileTarget(target, mcp))],
     namer: new Namer(
       backend.targets.map(({ name }) => name),
       prefixMode,

@@ -1,6 +1,6 @@
 import { objectAt, type Json } from '../wire/json.ts'
 import { ASKING_METHODS } from './input/questions.ts'
-import type { RpcId, RpcMessage } from './message.ts'
+import { requestId, type RpcId, type RpcMessage } from './message.ts'
 import type { TargetFailure } from './transports/transport.ts'
 
 /** Somebody who waits for what a target says. */
@@ -42,11 +42,12 @@ export class Conversation {
 
   /** From now on the waiter gets what the request brings. False when another of that id is under way. */
   expect({ id, method, value }: RpcMessage, waiter: Waiter): boolean {
-    const key = keyOf(id!)
+    const own = requestId({ id, method })
+    const key = keyOf(own)
     if (this.#requests.has(key)) return false
     const token = objectAt(objectAt(value, 'params'), '_meta').progressToken
     const pending = {
-      id: id!,
+      id: own,
       waiter,
       token: isToken(token) ? keyOf(token) : null,
       isSubscription: method === LISTEN,

@@ -61,6 +61,12 @@ export function makeMessage(value: JsonObject): RpcMessage {
 }
 
 /** An error that the gateway itself has to say. */
+/** The id of a message that is a request: the caller has looked at its kind. */
+export function requestId({ id, method }: Pick<RpcMessage, 'id' | 'method'>): RpcId {
+  if (id === null) throw new Error(`a request without an id: ${method}`)
+  return id
+}
+
 export function rpcError(id: RpcId | null, code: number, message: string, data?: Json): RpcMessage {
   return makeMessage({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }

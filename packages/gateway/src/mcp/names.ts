@@ -82,7 +82,7 @@ export class Namer {
   owner(kind: McpItemKind, exposed: string): Owned | null {
     const isById = kind === 'task'
     if (!this.isPrefixed && !(isById && this.isMerged)) {
-      return this.isMerged ? null : this.#own(kind, { target: this.targets[0]!, name: exposed })
+      return this.isMerged ? null : this.#own(kind, { target: this.targets[0] ?? '', name: exposed })
     }
     if (kind === 'resource') return this.#ownerOfUri(exposed)
     if (isById) return this.#split(exposed, '+')
@@ -109,7 +109,8 @@ export class Namer {
     if (kind === 'task') return []
     if (this.needsOwners) return this.targets
     if (kind === 'resource' || !this.isShortened(exposed) || this.#shortened.has(exposed)) return []
-    return [this.#byLabel.get(exposed.slice(0, exposed.indexOf('_')))!]
+    const target = this.#byLabel.get(exposed.slice(0, exposed.indexOf('_')))
+    return target === undefined ? [] : [target]
   }
 
   #exposedName(owned: Owned, shown: string): string {
@@ -125,7 +126,8 @@ export class Namer {
   #remember(short: string, owned: Owned): void {
     this.#shortened.delete(short)
     this.#shortened.set(short, owned)
-    if (this.#shortened.size > MOST_SHORTENED) this.#shortened.delete(this.#shortened.keys().next().value!)
+    if (this.#shortened.size <= MOST_SHORTENED) return
+    for (const oldest of this.#shortened.keys()) return void this.#shortened.delete(oldest)
   }
 
   #ownerOfUri(exposed: string): Owned | null {

@@ -28,7 +28,7 @@ export function dynamicForwardProxyBackend(
     const made = new Destination({ ...options, address, endpoints })
     // Clients choose the names, so the oldest make room.
     if (destinationsByAuthority.size >= MAX_DESTINATIONS) {
-      destinationsByAuthority.delete(destinationsByAuthority.keys().next().value!)
+      destinationsByAuthority.delete(destinationsByAuthority.keys().next().value ?? '')
     }
     destinationsByAuthority.set(key, made)
     return made

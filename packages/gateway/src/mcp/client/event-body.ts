@@ -78,9 +78,11 @@ export class EventBody implements Source {
 
   /** Nothing waits while the sink takes more, so an end that comes then is not held back. */
   #drain(): void {
-    const sink = this.#sink!
-    while (this.#waiting.length > 0 && !this.#isStopped && !this.#isCancelled) {
-      const chunk = this.#waiting.shift()!
+    const sink = this.#sink
+    if (sink === null) return
+    while (!this.#isStopped && !this.#isCancelled) {
+      const chunk = this.#waiting.shift()
+      if (chunk === undefined) break
       this.#waitingBytes -= chunk.length
       sink.write(chunk)
       this.#isStopped = !sink.flush()

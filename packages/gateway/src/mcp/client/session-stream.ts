@@ -29,7 +29,7 @@ export class SessionStream {
     const lastEventId = request.headers.get('last-event-id') ?? ''
     const position = isMerged ? readPosition(lastEventId) : null
     this.#of = position?.of ?? (isMerged || lastEventId === '' ? 'session' : 'call')
-    this.#ids = new Map(isMerged ? position?.ids : [[targets[0]!, lastEventId]])
+    this.#ids = new Map(isMerged ? position?.ids : [[targets[0] ?? '', lastEventId]])
     this.#endpoint = endpoint
     this.#answer = new ClientAnswer({
       handler,

@@ -121,8 +121,9 @@ export async function serveEverywhere(exchange: Exchange, request: RpcMessage): 
   if (exchange.isCancelled) return
   const failures = answers.filter((answer): answer is MergeError => answer instanceof MergeError)
   const real = failures.filter((failure) => !hasNoSuchList(failure))
-  if (failures.length === answers.length || (real.length > 0 && !failsOpen)) {
-    return exchange.mergeFailed(request, real[0] ?? failures[0]!)
+  const [failure] = [...real, ...failures]
+  if (failure !== undefined && (failures.length === answers.length || (real.length > 0 && !failsOpen))) {
+    return exchange.mergeFailed(request, failure)
   }
   for (const { target, message } of real) exchange.leftOut(target, message)
   exchange.respond(request, {})

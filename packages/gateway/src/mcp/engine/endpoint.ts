@@ -12,7 +12,8 @@ import type { Target } from './target.ts'
 export interface Endpoint {
   /** Key of the backend: sessions of another one are not known here. */
   readonly backend: string
-  readonly targets: readonly Target[]
+  /** At least one: a backend without servers has no endpoint. */
+  readonly targets: readonly [Target, ...Target[]]
   readonly namer: Namer
   /** Clients get session ids. */
   readonly isStateful: boolean
@@ -41,5 +42,7 @@ export interface Endpoint {
 }
 
 export function targetNamed({ targets }: Pick<Endpoint, 'targets'>, name: string): Target {
-  return targets.find((target) => target.name === name)!
+  const found = targets.find((target) => target.name === name)
+  if (found === undefined) throw new Error(`no MCP target ${name}`)
+  return found
 }

@@ -6,7 +6,7 @@ import { answersIn, ASKING_METHODS, digestOf } from '../input/questions.ts'
 import type { Question } from '../input/waiting-call.ts'
 import type { CallState } from '../input/waiting-calls.ts'
 import { replyForTarget } from '../merge/for-target.ts'
-import { BadMessage, INVALID_PARAMS, makeMessage, readMessage, type RpcId } from '../message.ts'
+import { requestId, BadMessage, INVALID_PARAMS, makeMessage, readMessage, type RpcId } from '../message.ts'
 import { RemoteAnswer } from '../remote/remote-answer.ts'
 import { isSessionless } from '../revisions.ts'
 import type { LinkCall, TargetFailure } from '../transports/transport.ts'
@@ -84,7 +84,7 @@ class ResumedCall implements LinkCall {
     )
     const { progressToken } = objectAt(objectAt(request.value, 'params'), '_meta')
     const token = typeof progressToken === 'string' || typeof progressToken === 'number' ? progressToken : null
-    const leg = { round: this.#state.round, answered: [...this.#answers.keys()], id: request.id!, token }
+    const leg = { round: this.#state.round, answered: [...this.#answers.keys()], id: requestId(request), token }
     this.#tellHost({ ask: 'attend', reply: this.#reply, leg }, (isTaken) => {
       if (!isTaken) this.#refuse()
     })

@@ -18,7 +18,7 @@ export async function serveInitialize(exchange: Exchange, request: RpcMessage): 
   const { endpoint, facts } = exchange
   const { targets, namer } = endpoint
   const isDiscovery = request.method === 'server/discover'
-  if (isDiscovery && !namer.isMerged) return askTarget(exchange, targets[0]!, { request, message: request })
+  if (isDiscovery && !namer.isMerged) return askTarget(exchange, targets[0], { request, message: request })
   facts.askedAt = endpoint.now()
   const parts = await Promise.all(
     targets.map((target) => (isDiscovery ? discover(exchange, target, request) : begin(exchange, target, request))),
@@ -30,13 +30,16 @@ export async function serveInitialize(exchange: Exchange, request: RpcMessage): 
   // Sessions that began for nothing are ended again; whoever only asks who is there has begun none.
   if (!isDiscovery && (exchange.isCancelled || hasFailed)) exchange.abandon(targets)
   if (exchange.isCancelled) return
-  if (hasFailed) return refuse(exchange, request, ill[0]!)
+  const [best] = well
+  const [worst] = ill
+  if (worst !== undefined && hasFailed) return refuse(exchange, request, worst)
+  if (best === undefined) throw new Error('no target was asked')
   for (const { target, answer } of ill) exchange.leftOut(target.name, reasonOf(answer))
   if (!isDiscovery) admit(exchange, request, well)
-  if (!namer.isMerged) return pass(exchange, well[0]!.answer)
+  if (!namer.isMerged) return pass(exchange, best.answer)
   const servers = well.map(({ target, answer }): ServerPart => ({
     target: target.name,
-    result: exactMember(answer, 'result')!,
+    result: exactMember(answer, 'result') ?? {},
   }))
   const options = { namer, gateway: GATEWAY, canSubscribe: isDiscovery || endpoint.isStateful }
   exchange.respond(
@@ -101,7 +104,7 @@ function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[
 /** What all of them speak. */
 function agreedVersion(well: readonly GoodPart[]): string {
   const versions = well.map(({ answer: { value } }) => textAt(objectAt(value, 'result'), 'protocolVersion') ?? '')
-  return versions.toSorted()[0]!
+  return versions.toSorted()[0] ?? ''
 }
 
 function pass(exchange: Exchange, response: RpcMessage): void {

@@ -19,7 +19,7 @@ import type { Target } from './target.ts'
 /** Answers a request for a list: of one target as it is, of several as one list of everything. */
 export function serveList(exchange: Exchange, request: RpcMessage, method: ListMethod): void {
   const { targets, namer } = exchange.endpoint
-  const alone = targets[0]!
+  const alone = targets[0]
   if (namer.isMerged) return follow(exchange.rx, serveMerged(exchange, request, method))
   const isPlain = !namer.isPrefixed && !namer.choosesTools && !alone.judge.hasRules
   if (isPlain) return askTarget(exchange, alone, { request, message: request })

@@ -5,6 +5,7 @@ import type { Hub } from '../hub/hub.ts'
 import { ASKING_METHODS, carriedAbilities } from '../input/questions.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import {
+  requestId,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
@@ -93,7 +94,7 @@ export class NewerLink implements TargetLink {
       return NOTHING
     }
     const signed = this.#signed(message)
-    return this.#cancellable(message.id!, answer, (older) => {
+    return this.#cancellable(requestId(message), answer, (older) => {
       if (!ASKING_METHODS.has(message.method)) return this.#link.request(signed, caller, older)
       return new RepeatedCall(this.#client, this.#link, signed, caller, older).start()
     })

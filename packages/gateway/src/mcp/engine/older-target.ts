@@ -142,7 +142,7 @@ function acknowledgement(wanted: JsonObject, uris: readonly string[]): RpcMessag
 
 function isWanted({ method, value }: RpcMessage, wanted: JsonObject, uris: readonly string[]): boolean {
   if (method === 'notifications/resources/updated') return uris.includes(textAt(objectAt(value, 'params'), 'uri') ?? '')
-  return Object.hasOwn(FLAGS, method) && wanted[FLAGS[method]!] === true
+  return Object.hasOwn(FLAGS, method) && wanted[FLAGS[method] ?? ''] === true
 }
 
 /** Every message of a subscription names it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { objectAt } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withId, withParams } from '../edit.ts'
-import type { RpcMessage } from '../message.ts'
+import { requestId, type RpcMessage } from '../message.ts'
 import type { AnswerSink } from '../transports/transport.ts'
 
 /** A request under an id and a progress token that nobody else uses; what comes back has the client's own again. */
@@ -16,12 +16,12 @@ export function withOwnId(
   const named = withId(message, own)
   const sent = progressToken === undefined ? named : withParams(named, { _meta: { ...meta, progressToken: own } })
   const restore = (said: RpcMessage): RpcMessage => {
-    if (said.kind === 'response') return said.id === own ? withId(said, message.id!) : said
+    if (said.kind === 'response') return said.id === own ? withId(said, requestId(message)) : said
     const params = objectAt(said.value, 'params')
     if (progressToken !== undefined && params.progressToken === own) return withParams(said, { progressToken })
     const about = objectAt(params, '_meta')
     if (about[SUBSCRIPTION_ID] !== own) return said
-    return withParams(said, { _meta: { ...about, [SUBSCRIPTION_ID]: message.id! } })
+    return withParams(said, { _meta: { ...about, [SUBSCRIPTION_ID]: requestId(message) } })
   }
   return {
     sent,

@@ -4,7 +4,15 @@ import { withId, withParams } from '../edit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { canAnswer } from '../input/questions.ts'
 import { exactMember } from '../merge/edit-exactly.ts'
-import { BadMessage, INTERNAL_ERROR, makeMessage, readMessage, rpcError, type RpcMessage } from '../message.ts'
+import {
+  requestId,
+  BadMessage,
+  INTERNAL_ERROR,
+  makeMessage,
+  readMessage,
+  rpcError,
+  type RpcMessage,
+} from '../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
 
 /** The client of a session, as targets without sessions know it. */
@@ -92,7 +100,7 @@ export class RepeatedCall implements LinkCall, AnswerSink {
   }
 
   #restored(message: RpcMessage): RpcMessage {
-    return message.id === this.#message.id ? message : withId(message, this.#message.id!)
+    return message.id === this.#message.id ? message : withId(message, requestId(this.#message))
   }
 
   #ask({ inputRequests, requestState }: JsonObject): void {

@@ -28,10 +28,10 @@ export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   if (isListMethod(method)) return serveList(exchange, request, method)
   if (isAboutItem(method)) return serveItem(exchange, request)
   if (method === 'subscriptions/listen') announceChanges(exchange, request)
-  const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0]!.judge.hasRules
+  const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0].judge.hasRules
   if (method === 'subscriptions/listen' && !isPlain) return follow(exchange.rx, serveListen(exchange, request))
   // One target may know methods that nobody here has heard of.
-  if (!namer.isMerged) return askTarget(exchange, targets[0]!, { request, message: request })
+  if (!namer.isMerged) return askTarget(exchange, targets[0], { request, message: request })
   if (method === 'ping') return exchange.respond(request, {})
   if (method === 'logging/setLevel') return follow(exchange.rx, serveEverywhere(exchange, request))
   // With a session, 404 would say that it is gone.

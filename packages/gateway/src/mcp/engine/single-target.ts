@@ -108,7 +108,7 @@ export class DirectAnswer implements AnswerSink {
   #sayUnknown(): true {
     const { request, hiddenAs } = this.#options
     this.#heldMark = null
-    refuseUnknown(this.#exchange, request, hiddenAs!)
+    if (hiddenAs !== undefined) refuseUnknown(this.#exchange, request, hiddenAs)
     return true
   }
 

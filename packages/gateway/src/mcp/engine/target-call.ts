@@ -222,7 +222,8 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   #introduce(): void {
     this.#unlimit()
-    const introduction = this.#session.introductions.get(this.#target.name)!
+    const introduction = this.#session.introductions.get(this.#target.name)
+    if (introduction === undefined) throw new Error(`target ${this.#target.name} has not introduced itself`)
     this.#span?.end(null)
     this.#sink.message(asDiscovery(this.#message, introduction), '')
     this.#sink.closed()

@@ -82,7 +82,7 @@ function noticed({ endpoint, session }: Exchange, message: RpcMessage): Told[] {
 
 function answered({ endpoint }: Exchange, message: RpcMessage): Told[] {
   const { namer, targets } = endpoint
-  if (!namer.isMerged) return [{ target: targets[0]!, text: replyForTarget(message, targets[0]!.name, namer) }]
+  if (!namer.isMerged) return [{ target: targets[0], text: replyForTarget(message, targets[0].name, namer) }]
   const found = answeredRequest(message.id)
   if (found === null || !namer.targets.includes(found.target)) return []
   const target = targetNamed(endpoint, found.target)

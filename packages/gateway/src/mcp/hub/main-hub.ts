@@ -120,7 +120,7 @@ export class MainHub {
       this.#processes = new module.Processes(this.#log)
     })
     if (this.#processes === null) {
-      void this.#loading.then(() => this.#processes!.received(worker, message, this.#poster(worker)))
+      void this.#loading.then(() => this.#processes?.received(worker, message, this.#poster(worker)))
       return
     }
     this.#processes.received(worker, message, this.#poster(worker))

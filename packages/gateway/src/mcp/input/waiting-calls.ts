@@ -67,13 +67,13 @@ export class WaitingCalls {
   open(text: string): CallState | null {
     const value = this.#options.sealer.openAs(KIND, text)
     if (value === null || typeof value.e !== 'number' || value.e <= this.#options.clock()) return null
-    const [call, session, target, digest] = ['c', 's', 't', 'd'].map((name) => textAt(value, name) ?? '')
+    const member = (name: string): string => textAt(value, name) ?? ''
     return {
-      call: call!,
+      call: member('c'),
       round: Number(value.r),
-      session: session!,
-      target: target!,
-      digest: digest!,
+      session: member('s'),
+      target: member('t'),
+      digest: member('d'),
     }
   }
 }

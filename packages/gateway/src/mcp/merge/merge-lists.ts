@@ -52,8 +52,9 @@ export function mergeLists(
   const { namer, failureMode, keeps, gateway, owners } = options
   const failures = gathered.flatMap(({ pages }) => (pages instanceof MergeError ? pages : []))
   const real = failures.filter((failure) => !hasNoSuchList(failure))
-  if (failures.length > 0 && failures.length === gathered.length) return real[0] ?? failures[0]!
-  if (failureMode === 'FailClosed' && real.length > 0) return real[0]!
+  const [failure] = [...real, ...failures]
+  if (failure !== undefined && failures.length === gathered.length) return failure
+  if (failureMode === 'FailClosed' && real[0] !== undefined) return real[0]
 
   const items: JsonObject[] = []
   const kept: McpItem[] = []
@@ -81,7 +82,7 @@ export function mergeLists(
   const shown = kept.map((item) => ({ ...item, shown: namer.exposed(item.kind, item.target, item.name) }))
   owners?.learn(method, shown)
   const clashes = findClashes(method, shown)
-  const isClear = (_: unknown, at: number): boolean => !clashes.has(shown[at]!.shown)
+  const isClear = (_: unknown, at: number): boolean => !clashes.has(shown[at]?.shown ?? '')
   return {
     ...rest,
     result: { [member]: items.filter(isClear), ...rest.result },

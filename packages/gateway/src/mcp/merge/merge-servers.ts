@@ -17,7 +17,7 @@ export interface ServerOptions {
 
 /** One answer to `initialize` of those of several targets; a target that stands alone says its own. */
 export function mergeInitialize(parts: readonly ServerPart[], options: ServerOptions): JsonObject {
-  if (!options.namer.isMerged && parts.length === 1) return parts[0]!.result
+  if (!options.namer.isMerged && parts[0] !== undefined) return parts[0].result
   const versions = parts.flatMap(({ result }) =>
     typeof result.protocolVersion === 'string' ? result.protocolVersion : [],
   )
@@ -38,7 +38,7 @@ export function mergeDiscover(
   versions: readonly string[],
   options: ServerOptions,
 ): JsonObject {
-  if (!options.namer.isMerged && parts.length === 1) return parts[0]!.result
+  if (!options.namer.isMerged && parts[0] !== undefined) return parts[0].result
   const { capabilities, instructions, meta } = mergeParts(parts, options)
   return {
     resultType: 'complete',

@@ -24,7 +24,9 @@ export interface Oauth {
 
 export function createOauth(config: OauthConfig, env: Env): Oauth {
   const { provider = null } = config
-  const { issuer, audiences } = config.issuers[0]!
+  const [first] = config.issuers
+  if (first === undefined) throw new Error('OAuth without an issuer')
+  const { issuer, audiences } = first
   const audience = audiences?.[0] ?? null
   const resource = createResource(config)
   const metadata = sharedServerMetadata(issuer, provider, env)

@@ -10,7 +10,9 @@ import { jsonAnswer, problemAnswer } from './answers.ts'
 
 /** Hands the registration of a client (RFC 7591) to Keycloak: the body alone, nothing else of the client's request. */
 export function createRegistration(issuer: string, env: Env): (rx: RequestContext) => Promise<Reply> {
-  const url = parseBackendUrl(issuer)!
+  const url = parseBackendUrl(issuer)
+  if (url === null) throw new Error(`the issuer ${issuer} is no URL of a backend`)
+  const { authority } = url
   const client = env.client(urlKey(url))
   const folder = url.path.endsWith('/') ? url.path : `${url.path}/`
   const target = `${folder}clients-registrations/openid-connect`
@@ -21,7 +23,7 @@ export function createRegistration(issuer: string, env: Env): (rx: RequestContex
     const post = { headers: HeaderBlock.of(REQUEST_HEADERS), body, refusals: true }
     try {
       const span = rx.spans === null ? null : rx.spans.placeOf('oauth')
-      const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post, span }
+      const options = { authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post, span }
       const { status, text } = await fetchText(client, options)
       const answer = parseObject(text)
       return answer === null

@@ -46,7 +46,8 @@ export class ServerMetadata {
 
 /** All routes with the same issuer share it. */
 export function sharedServerMetadata(issuer: string, provider: IdentityProvider | null, env: Env): ServerMetadata {
-  const url = parseBackendUrl(issuer)!
+  const url = parseBackendUrl(issuer)
+  if (url === null) throw new Error(`the issuer ${issuer} is no URL of a backend`)
   const key = urlKey(url)
   const client = env.client(key)
   const { oauth, openid } = serverMetadataPaths(url.path)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { containedWork } from '../../telemetry/faults.ts'
 import { objectAt } from '../../wire/json.ts'
 import type { Hub } from '../hub/hub.ts'
-import type { RpcMessage } from '../message.ts'
+import { requestId, type RpcMessage } from '../message.ts'
 import { RemoteAnswer } from './remote-answer.ts'
 import type { AnswerSink, LinkCall } from '../transports/transport.ts'
 import { LOST, type SessionStream } from './session-stream.ts'
@@ -80,7 +80,11 @@ export class OtherWorkerStream implements SessionStream {
 
 function awaited({ id, method, value }: RpcMessage): AwaitedRequest {
   const token = objectAt(objectAt(value, 'params'), '_meta').progressToken
-  return { id: id!, method, token: typeof token === 'string' || typeof token === 'number' ? token : null }
+  return {
+    id: requestId({ id, method }),
+    method,
+    token: typeof token === 'string' || typeof token === 'number' ? token : null,
+  }
 }
 
 /** How soon it is noticed that the worker with the stream has died. */

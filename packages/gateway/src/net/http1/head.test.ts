@@ -205,7 +205,13 @@ test('a response head is read', () => {
     [head.status, head.reason, head.minor, head.contentLength, head.close],
     [404, 'Not  Found', 1, 3, true],
   )
-  for (const line of ['HTTP/1.1 100 Continue', 'HTTP/1.1 999 x', 'HTTP/1.0 200', 'HTTP/1.1 200 ', 'HTTP/1.1 599 caf\xe9']) {
+  for (const line of [
+    'HTTP/1.1 100 Continue',
+    'HTTP/1.1 999 x',
+    'HTTP/1.0 200',
+    'HTTP/1.1 200 ',
+    'HTTP/1.1 599 caf\xe9',
+  ]) {
     assert.ok(parseResponseHead(line + '\r\n\r\n', 9) instanceof MessageHead, line)
   }
 })

@@ -1,5 +1,5 @@
 import { Conversation, type Waiter } from '../../conversation.ts'
-import { makeMessage, type RpcMessage } from '../../message.ts'
+import { requestId, makeMessage, type RpcMessage } from '../../message.ts'
 import type { TargetFailure } from '../../transports/transport.ts'
 import { Backoff } from './backoff.ts'
 import { Beginning } from './beginning.ts'
@@ -109,10 +109,10 @@ export class OwnProcess implements Seat {
     const params = JSON.stringify(message.value.params)
     if (this.#beginning === null) {
       this.#beginning = new Beginning(params, () => (this.#beginning = null))
-      this.#beginning.join(message.id!, waiter)
+      this.#beginning.join(requestId(message), waiter)
       this.#send(message, this.#beginning)
     } else if (this.#beginning.params === params) {
-      this.#beginning.join(message.id!, waiter)
+      this.#beginning.join(requestId(message), waiter)
     } else {
       this.#send(message, waiter)
     }
@@ -120,7 +120,7 @@ export class OwnProcess implements Seat {
 
   #send(message: RpcMessage, waiter: Waiter): void {
     if (!this.#conversation.expect(message, waiter)) return waiter.failed(TAKEN)
-    if (this.#child!.write(message.bytes, () => {})) return
+    if (this.#child?.write(message.bytes, () => {}) === true) return
     this.#conversation.forget(waiter)
     waiter.failed(STUCK)
   }

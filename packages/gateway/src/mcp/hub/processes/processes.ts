@@ -99,7 +99,9 @@ export class Processes {
   }
 
   #targetOf(caller: Caller, number: number): ProcessTarget {
-    const { spec, content } = caller.specs.get(number)!
+    const known = caller.specs.get(number)
+    if (known === undefined) throw new Error(`worker named process ${number} before it told what that is`)
+    const { spec, content } = known
     let target = this.#targetsByContent.get(content)
     if (target === undefined) {
       target = spec.processes === 'Shared' ? new SharedTarget(spec, this.#log) : new PerSessionTarget(spec, this.#log)

@@ -1,7 +1,7 @@
 import { objectAt } from '../../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../../conversation.ts'
 import { withId, withParams, withResult } from '../../edit.ts'
-import type { RpcId, RpcMessage } from '../../message.ts'
+import { requestId, type RpcId, type RpcMessage } from '../../message.ts'
 
 /**
  * Requests of many sessions at one process. Each has a number of its own there, which stands for its id and its progress
@@ -20,7 +20,7 @@ export class SharedCalls<Seat> {
     const number = this.newNumber()
     const meta = objectAt(objectAt(message.value, 'params'), '_meta')
     const token = isId(meta.progressToken) ? meta.progressToken : null
-    this.#calls.set(number, { seat, id: message.id!, token })
+    this.#calls.set(number, { seat, id: requestId(message), token })
     const numbered = withId(message, number)
     return token === null ? numbered : withParams(numbered, { _meta: { ...meta, progressToken: number } })
   }

@@ -2,7 +2,7 @@ import { objectAt, textAt, type JsonObject } from '../../../wire/json.ts'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import { VERSION } from '../../../version.ts'
 import { withId, withResult } from '../../edit.ts'
-import { makeMessage, METHOD_NOT_FOUND, type RpcId, type RpcMessage } from '../../message.ts'
+import { requestId, makeMessage, METHOD_NOT_FOUND, type RpcId, type RpcMessage } from '../../message.ts'
 import { isKnownRevision, LATEST_WITH_SESSIONS } from '../../revisions.ts'
 import type { TargetFailure } from '../../transports/transport.ts'
 import type { ProcessSpec } from '../hub.ts'
@@ -134,8 +134,8 @@ export class SharedTarget implements ProcessTarget {
 
   #send(seat: SharedSeat, message: RpcMessage): boolean {
     const passing = this.#calls.add(seat, message)
-    if (this.#child!.write(passing.bytes, () => {})) return true
-    this.#calls.remove(seat, message.id!)
+    if (this.#child?.write(passing.bytes, () => {}) === true) return true
+    if (message.id !== undefined && message.id !== null) this.#calls.remove(seat, message.id)
     return false
   }
 
@@ -147,9 +147,11 @@ export class SharedTarget implements ProcessTarget {
   /** What a session hears when it begins: a version that it asked for and that is not newer than the agreed one. */
   #beginning(message: RpcMessage): RpcMessage {
     const asked = textAt(objectAt(message.value, 'params'), 'protocolVersion') ?? ''
-    const agreed = textAt(objectAt(this.#begun!.value, 'result'), 'protocolVersion') ?? ''
+    const begun = this.#begun
+    if (begun === null) throw new Error('the program has not begun')
+    const agreed = textAt(objectAt(begun.value, 'result'), 'protocolVersion') ?? ''
     const protocolVersion = isKnownRevision(asked) && asked < agreed ? asked : agreed
-    return withResult(withId(this.#begun!, message.id!), { protocolVersion })
+    return withResult(withId(begun, requestId(message)), { protocolVersion })
   }
 
   #said(message: RpcMessage): void {

@@ -22,7 +22,7 @@ export class Subscribers<S> {
 
   /** Gives the URIs that nobody is left for. */
   removeAll(subscriber: S): string[] {
-    return this.uris().filter((uri) => this.#byUri.get(uri)!.has(subscriber) && this.remove(subscriber, uri))
+    return this.uris().filter((uri) => this.#byUri.get(uri)?.has(subscriber) === true && this.remove(subscriber, uri))
   }
 
   of(uri: string): Iterable<S> {

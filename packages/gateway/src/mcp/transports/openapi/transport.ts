@@ -1,6 +1,6 @@
 import { type JsonObject, textAt } from '../../../wire/json.ts'
 import { exactMember } from '../../merge/edit-exactly.ts'
-import { BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import { requestId, BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
 import { answerLocally, type LocalServer, paramsOf, refuse, respond, say, soon } from '../local-server.ts'
 import { ApiCall, type OpenapiOptions, type OpenapiServices } from './call.ts'
@@ -63,7 +63,7 @@ class OpenapiLink implements TargetLink {
     if (request instanceof BadArgument) {
       return say(refuse(message, INVALID_PARAMS, `Invalid arguments for tool ${name}: ${request.message}`), answer)
     }
-    const id = message.id!
+    const id = requestId(message)
     const call = new ApiCall(caller, this.#services, {
       answered: (status, contentType, body) => {
         this.#callsById.delete(id)

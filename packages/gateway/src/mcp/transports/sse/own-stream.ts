@@ -96,7 +96,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     else if (!this.#conversation.expect(request, waiter)) return waiter.failed(TAKEN)
     this.#whenReady((failure) => {
       // Whoever waits has been told by the end of the stream.
-      if (failure === null) ready(this.#endpoint!)
+      if (failure === null && this.#endpoint !== null) ready(this.#endpoint)
     })
   }
 
