@@ -4,27 +4,39 @@ import type { Server, TLSSocket } from 'node:tls'
 
 /**
  * Makes a server tell a client by an alert that its certificate was refused. The runtime closes such a connection without a
- * word, so over TLS 1.3 the alert is made here, with the keys of the connection; over TLS 1.2 there is none. The runtime still
- * judges and closes: without an alert the client is refused all the same.
+ * word, so over TLS 1.3 the alert is made here, with the keys of the connection. Over TLS 1.2 there is none: its keys are made
+ * of the random of the server too, which the runtime does not show. The runtime still judges and closes: without an alert the
+ * client is refused all the same. The function that is returned sends the alert on a connection that the runtime lets in; it
+ * is called when the handshake ends, before anything else is sent.
  */
-export function sendCertificateAlerts(server: Server, rawSocketOf: (socket: TLSSocket) => Socket): void {
+export function sendCertificateAlerts(
+  server: Server,
+  rawSocketOf: (socket: TLSSocket) => Socket,
+): (socket: TLSSocket) => void {
+  const secrets = new WeakMap<TLSSocket, string>()
+  function sendAlert(socket: TLSSocket): void {
+    const secret = secrets.get(socket)
+    // Declared as an Error, but the runtime stores the code of the failed verification.
+    const refusal = socket.authorizationError as unknown as string | null
+    if (secret === undefined || !refusal || socket.destroyed) return
+    const alert = firstAlert(Buffer.from(secret, 'hex'), socket.getCipher().name, alertOf(refusal))
+    if (alert !== null) rawSocketOf(socket).write(alert)
+  }
   server.on('keylog', (line, socket) => {
     const secret = /^SERVER_TRAFFIC_SECRET_0 \S+ ([0-9a-f]+)/.exec(line.toString('latin1'))?.[1]
     if (secret === undefined) return
+    secrets.set(socket, secret)
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error) => {
-      // Declared as an Error, but the runtime stores the code of the failed verification.
-      const refusal = socket.authorizationError as unknown as string | null
-      if (refusal && !socket.destroyed) {
-        const alert = firstAlert(Buffer.from(secret, 'hex'), socket.getCipher().name, alertOf(refusal))
-        if (alert !== null) rawSocketOf(socket).write(alert)
-      }
+      sendAlert(socket)
       return destroy(error)
     }
     socket.once('secure', () => {
       if (!socket.destroyed) socket.destroy = destroy
+      setImmediate(() => secrets.delete(socket))
     })
   })
+  return sendAlert
 }
 
 /** Code of the alert for a failed verification, as RFC 8446 section 6.2 names them. */

@@ -70,8 +70,9 @@ export function createServerTls(
     const options = serverOptions(listener, policy ?? {}, { key, ticketSecret })
     const server = createServer(options)
     if (listener.others !== undefined) addCertificates(server, options, listener)
-    if (options.rejectUnauthorized === true) sendCertificateAlerts(server, rawSocketOf)
-    return { tls: { key, handshake: createHandshake(server, mayLackCertificate(listener, policy)) } }
+    const sendAlert = options.requestCert === true ? sendCertificateAlerts(server, rawSocketOf) : null
+    const refuseOptional = mayLackCertificate(listener, policy) ? sendAlert : null
+    return { tls: { key, handshake: createHandshake(server, refuseOptional) } }
   } catch (error) {
     return {
       problem: { of: 'cert', message: `a pair of certificate and key that TLS refuses (${opensslReason(error)})` },
@@ -160,9 +161,10 @@ function groupList(groups: readonly KeyExchangeGroupName[] | null | undefined): 
 
 /**
  * The server never listens: connections are injected, as its 'connection' event is documented to allow, and so
- * client certificates are judged by the runtime itself (a bare TLSSocket of a server accepts any certificate).
+ * client certificates are judged by the runtime itself (a bare TLSSocket of a server accepts any certificate). `refuseOptional` tells
+ * a client why its certificate is refused where none is required; null where one is.
  */
-function createHandshake(server: Server, isOptional: boolean): ServerTls['handshake'] {
+function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) => void) | null): ServerTls['handshake'] {
   const pending = new WeakMap<Socket, (result: HandshakeResult) => void>()
   function finish(tlsSocket: TLSSocket, result: HandshakeResult): void {
     const raw = rawSocketOf(tlsSocket)
@@ -174,7 +176,8 @@ function createHandshake(server: Server, isOptional: boolean): ServerTls['handsh
   }
   server.on('secureConnection', (socket) => {
     // The runtime lets in whoever need not show a certificate, also with one that nobody vouches for.
-    if (isOptional && !socket.authorized && socket.getPeerX509Certificate() !== undefined) {
+    if (refuseOptional !== null && !socket.authorized && socket.getPeerX509Certificate() !== undefined) {
+      refuseOptional(socket)
       const reason = `client certificate: ${String(socket.authorizationError)}`
       // Closing within the handshake's own callback takes the process down.
       setImmediate(() => {

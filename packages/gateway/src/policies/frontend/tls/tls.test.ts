@@ -100,11 +100,16 @@ for (const [place, listeners, frontend] of [
       const options = { ca, servername: 'a.test', maxVersion }
       assert.equal((await requestTls(port, options)).headers['x-principal'], 'nobody')
       assert.equal((await requestTls(port, { ...options, ...client('client') })).headers['x-principal'], 'client')
-      await assert.rejects(async () => {
+      const refused = async (): Promise<void> => {
         const { status } = await requestTls(port, { ...options, ...foreign })
         assert.ok(Number.isNaN(status), 'an answer came')
         throw new Error('no answer')
-      })
+      }
+      // Both authorities have one name. Over TLS 1.2 the connection is closed without an alert.
+      await assert.rejects(
+        refused,
+        maxVersion === 'TLSv1.3' ? /alert bad certificate/ : /no answer|ECONNRESET|socket hang up/,
+      )
     }
   })
 }
