@@ -8,13 +8,14 @@ export interface McpSceneOptions {
   backend?: object
   /** Of the route, the block for its backends too. */
   policies?: object
+  frontend?: object
   gateway?: TestGatewayOptions
 }
 
 /** The config of a route `/mcp` to servers at these ports, by name. */
 export function mcpConfig(
   targets: Readonly<Record<string, { port: number }>>,
-  { backend = {}, policies }: McpSceneOptions = {},
+  { backend = {}, policies, frontend }: McpSceneOptions = {},
 ) {
   const list = Object.entries(targets).map(([name, { port }]) => ({ name, static: { host: '127.0.0.1', port } }))
   const route = {
@@ -22,7 +23,7 @@ export function mcpConfig(
     matches: [{ path: { pathPrefix: '/mcp' } }],
     backends: [{ mcp: { targets: list, ...backend } }],
   }
-  return httpConfig([{ ...route, ...(policies && { policies }) }])
+  return httpConfig([{ ...route, ...(policies && { policies }) }], { ...(frontend && { frontend }) })
 }
 
 /** A gateway in front of these servers, and somebody who calls it. */

@@ -64,9 +64,14 @@ const namesOf = async (caller: McpCaller) => {
 }
 
 describe('with FailOpen a target that hangs', () => {
-  for (const method of ['initialize', 'tools/list', 'notifications/initialized']) {
+  // Only what hangs has a narrow limit: a busy machine may take its time for the rest.
+  for (const [method, timeouts] of Object.entries({
+    initialize: { initialize: '150ms' },
+    'tools/list': { list: '150ms' },
+    'notifications/initialized': { initialize: '3s' },
+  })) {
     it(`at ${method} keeps nobody waiting`, async (t) => {
-      const { caller } = await useBeside(t, remote(await useTarget(t, hung(method))))
+      const { caller } = await useBeside(t, remote(await useTarget(t, hung(method))), { timeouts })
       const names = await namesOf(await caller.begin())
       assert.deepEqual(names, method === 'notifications/initialized' ? ['well_a', 'other_a'] : ['well_a'])
     })
@@ -152,7 +157,10 @@ it('with FailClosed a target that hangs fails the request, by its name', async (
   const begun = await beginning.caller.ask('initialize', INITIALIZE)
   assert.match(begun.messages[0]!.error!.message, /^target other: it did not answer `initialize` in time/)
   await until(() => beginning.well.asked('DELETE').length === 1)
-  const listed = await useBeside(t, remote(await useTarget(t, hung('tools/list'))), { failureMode: 'FailClosed' })
+  const listed = await useBeside(t, remote(await useTarget(t, hung('tools/list'))), {
+    failureMode: 'FailClosed',
+    timeouts: { list: '150ms' },
+  })
   const list = await (await listed.caller.begin()).ask('tools/list')
   assert.match(list.messages[0]!.error!.message, /other: it did not answer within 150 ms/)
 })

@@ -180,7 +180,9 @@ describe('a call that waits for answers', () => {
   it('is given up when nobody comes back in time', async (t) => {
     const target = await useAsking(t)
     const deadlines = new HastyDeadlines({ [ANSWER_MS]: 30 })
-    const { caller, gateway } = await useScene(t, target, { gateway: { deadlines } })
+    // Idle connections of clients are closed after as long by default, and must not be closed as soon.
+    const frontend = { http: { http1IdleTimeout: '5m' } }
+    const { caller, gateway } = await useScene(t, target, { frontend, gateway: { deadlines } })
     const waiting = await callIt(caller)
     await until(() => target.asked('notifications/cancelled').length === 1)
     assert.equal(target.asked('notifications/cancelled')[0]!.params['requestId'], target.calls[0]!.id)
