@@ -83,6 +83,7 @@ export class LegacyStream {
     this.#isListening = true
     const told = (): void => {
       for (const notice of changeNotices()) this.#say(notice.bytes.toString('utf8'))
+      if (this.#endpoint.outages !== null) for (const target of this.#endpoint.targets) this.#streams.join(target)
     }
     this.#exchange.whenOver(this.#endpoint.hub.whenChanged(this.#endpoint.backend, told))
     for (const target of this.#endpoint.targets) if (this.#session.knows(target)) this.#streams.listen(target)

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { FakeTime } from '../../testing/fake-time.ts'
 import { eventReader, type McpCaller } from '../../testing/mcp-caller.ts'
 import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type Script, useTarget } from '../../testing/mcp-target.ts'
+import { type EventWriter, type Script, useTarget } from '../../testing/mcp-target.ts'
 import { LostTargets } from '../engine/lost-targets.ts'
 import { until } from '../../testing/scene.ts'
 
@@ -32,13 +32,20 @@ async function setUp(t: TestContext) {
   const time = new FakeTime()
   const state = { isUp: false }
   const well = await useTarget(t, failing({ isUp: true }))
-  const other = await useTarget(t, failing(state))
+  /** Those that sessions have with the other target. */
+  const streams: EventWriter[] = []
+  const failingOther = failing(state)
+  const other = await useTarget(t, (request) => {
+    if (request.verb !== 'GET' || !state.isUp) return failingOther(request)
+    streams.push(request.events())
+    return true
+  })
   const scene = await useMcpScene(
     t,
     { well, other },
     { backend: { failureMode: 'FailOpen' }, gateway: { deadlines: time.deadlines } },
   )
-  return { ...scene, time, state, other }
+  return { ...scene, time, state, other, streams }
 }
 
 const toolsOf = async (ask: ReturnType<McpCaller['ask']>) =>
@@ -78,6 +85,20 @@ describe('a target that FailOpen left out is announced when it is back', () => {
     state.isUp = true
     assert.deepEqual(await toolsOf((await caller.begin()).ask('tools/list')), ['well_a', 'other_a'])
     assert.deepEqual(await methodsFrom(next, 3), CHANGED)
+    leaving.abort()
+  })
+
+  it('and what it says on its own account is heard from then on', async (t) => {
+    const { caller, state, streams } = await setUp(t)
+    const session = await caller.begin()
+    const leaving = new AbortController()
+    const next = eventReader(await session.listen({}, leaving.signal))
+    state.isUp = true
+    await (await caller.begin()).ask('tools/list')
+    assert.deepEqual(await methodsFrom(next, 3), CHANGED)
+    await until(() => streams.length === 1)
+    streams[0]!.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'here' } })
+    assert.deepEqual(await methodsFrom(next, 1), ['notifications/message'])
     leaving.abort()
   })
 

@@ -54,6 +54,8 @@ export class SessionStream {
   open(): void {
     const told = (): void => {
       if (this.#answer.hasBegun) for (const notice of changeNotices()) this.#answer.say(notice, '')
+      // A target that was left out when the session began may be there by now.
+      if (this.#endpoint.outages !== null) for (const target of this.#endpoint.targets) this.#streams.join(target)
     }
     if (this.#of === 'session') this.#exchange.whenOver(this.#endpoint.hub.whenChanged(this.#endpoint.backend, told))
     const { session } = this.#exchange

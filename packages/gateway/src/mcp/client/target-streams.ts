@@ -34,6 +34,8 @@ export class TargetStreams {
   /** How often in a row a target's stream could not be opened. */
   readonly #failures = new Map<Target, number>()
   readonly #begunAnew = new Set<Target>()
+  /** Targets whose stream was asked for, whatever came of it. */
+  readonly #listened = new Set<Target>()
   #isClosed = false
 
   constructor(exchange: Exchange, options: TargetStreamsOptions, events: TargetStreamsEvents) {
@@ -49,6 +51,7 @@ export class TargetStreams {
 
   listen(target: Target): void {
     if (target.transport.listensSilently === true) this.#events.opened()
+    this.#listened.add(target)
     // The target may be done before `listen` is back.
     this.#calls.set(target, NOTHING)
     const { session } = this.#exchange
@@ -69,6 +72,17 @@ export class TargetStreams {
     })
     if (this.#isClosed) call.cancel(CLOSED)
     else if (this.#calls.get(target) === NOTHING) this.#calls.set(target, call)
+  }
+
+  /** A target that the session began without is told of it, and listened to. */
+  join(target: Target): void {
+    if (this.#isClosed || this.#listened.has(target)) return
+    const { session, rx } = this.#exchange
+    if (session.knows(target)) return this.listen(target)
+    const begun = session.begin(target, this.#exchange.callerFor(target), null).then((problem) => {
+      if (problem === null && !this.#isClosed && !this.#listened.has(target)) this.listen(target)
+    })
+    follow(rx, begun)
   }
 
   resume(): void {
