@@ -250,12 +250,14 @@ describe('streams that are over before they are answered', () => {
 
 describe('a data plane that does not read', () => {
   it('makes nobody keep more than the newest, and is told it when it reads again', async (t) => {
-    const { publisher, connect } = await usePublisher(t)
+    // However long it takes, nobody is taken for dead.
+    const { publisher, connect } = await usePublisher(t, { pingEveryMs: 3_600_000 })
     const big = (round: number) => irOf(20_000, { 0: `round-${round}.example` })
-    publisher.publish('shop/web', big(0))
-    const slow = connect({ token: 'shop/web/slow' }).hello({ instance: 'slow' })
+    const slow = await connect({ token: 'shop/web/slow' }).hello({ instance: 'slow' }).received('ping')
     slow.stream.pause()
-    const quick = connect({ token: 'shop/web/quick' }).hello({ instance: 'quick' })
+    const quick = await connect({ token: 'shop/web/quick' }).hello({ instance: 'quick' }).received('ping')
+    // Both are there, so that the first one is the same line for both.
+    publisher.publish('shop/web', big(0))
     for (let round = 1; round <= 10; round++) {
       await quick.received('config', round)
       quick.ack()
