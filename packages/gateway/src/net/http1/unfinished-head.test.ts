@@ -45,3 +45,18 @@ test('what is refused could not have become a request, whatever had followed', (
     { numRuns: 2_000 },
   )
 })
+
+test('versions that cannot become one of HTTP are refused at their first wrong byte', () => {
+  for (const start of [
+    'GET / X',
+    'GET / HTTX',
+    'GET / HTTP/a',
+    'GET / HTTP/:',
+    'GET / HTTP/1:',
+    'GET / HTTP/1./',
+    'GET / HTTP/1.:',
+  ])
+    assert.notEqual(unfinishedProblem(bytesOf(start), 0, 0), null, start)
+  for (const start of ['GET / H', 'GET / HTTP/', 'GET / HTTP/0', 'GET / HTTP/9.9', 'GET / HTTP/1.1'])
+    assert.equal(unfinishedProblem(bytesOf(start), 0, 0), null, start)
+})
