@@ -69,7 +69,7 @@ test('Retry-After is seconds or a date, and never long', () => {
       at('soon'),
       at(undefined),
     ],
-    [3000, 5000, 0, 60_000, undefined, undefined],
+    [3000, 5000, 0, 5000, undefined, undefined],
   )
 })
 

@@ -34,4 +34,5 @@ export function retryAfterMs(header: string | undefined, now = Date.now()): numb
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_MS)
 }
 
-const MOST_MS = 60_000
+/** An API server that has just started asks for half a minute, and is ready after a second. */
+const MOST_MS = 5_000
