@@ -34,5 +34,5 @@ export function retryAfterMs(header: string | undefined, now = Date.now()): numb
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_MS)
 }
 
-/** An API server that has just started asks for half a minute, and is ready after a second. */
+/** An API server that starts is ready long before a minute is over. */
 const MOST_MS = 5_000
