@@ -91,7 +91,7 @@ const ofHttp: Record<string, Trouble> = {
   'its answer is huge': onceAsked(`HTTP/1.1 200 OK\r\ncontent-length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`),
   'its answer claims to be huge': onceAsked('HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n', false),
   'its head is huge': onceAsked(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(1_000_000)}\r\n\r\n`, false),
-  'its head is garbled': onceAsked('HTTP/1.1 200 OK\r\nbad header\r\n\r\n'),
+  'its head is garbled': onceAsked('HTTP/1.1 what\r\nx-a: b\r\n\r\n'),
   'it changes the protocol': onceAsked('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', false),
   'it says that it is broken': onceAsked('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'),
 }

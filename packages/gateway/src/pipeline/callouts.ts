@@ -16,13 +16,13 @@ import type { BackendClient, CallContext, Env } from './step.ts'
 export class CalloutFault {
   readonly outcome: Exclude<CalloutOutcome, 'answered'>
   readonly cause: string
-  /** The service has answered with a message that HTTP forbids, such as one with a header that cannot stand. */
-  readonly isMalformed: boolean
+  /** The service has answered, with a header that HTTP forbids. */
+  readonly hasInvalidHeader: boolean
 
-  constructor(outcome: CalloutFault['outcome'], cause: string, isMalformed = false) {
+  constructor(outcome: CalloutFault['outcome'], cause: string, hasInvalidHeader = false) {
     this.outcome = outcome
     this.cause = cause
-    this.isMalformed = isMalformed
+    this.hasInvalidHeader = hasInvalidHeader
   }
 }
 
@@ -151,9 +151,9 @@ function grpcFault(error: GrpcError | null): CalloutFault {
 function httpFault(error: unknown): CalloutFault {
   if (error === ABANDONED) return LEFT
   const isLate = error instanceof TooLate || (error instanceof UpstreamError && error.code === 'response_timeout')
-  const isMalformed = error instanceof UpstreamError && error.code === 'bad_response'
+  const hasInvalidHeader = error instanceof UpstreamError && error.hasInvalidHeader
   const cause = error instanceof Error ? error.message : String(error)
-  return new CalloutFault(isLate ? 'timeout' : 'failed', cause, isMalformed)
+  return new CalloutFault(isLate ? 'timeout' : 'failed', cause, hasInvalidHeader)
 }
 
 const ABANDONED = new GrpcError(CANCELLED, 'nobody waits for the request any more')

@@ -177,7 +177,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     this.#scanned = 0
     const head = parseResponseHead(text, MAX_HEADERS, length)
     if (!(head instanceof MessageHead)) {
-      this.#refuse(`malformed response head (${head.code})`)
+      this.#refuse(`malformed response head (${head.code})`, !STATUS_LINE_PROBLEMS.has(head.code))
       return null
     }
     this.#isReceiving = true
@@ -370,8 +370,8 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     if (sink !== null) contained('request', () => sink.abort(new InternalFault()))
   }
 
-  #refuse(message: string): void {
-    this.#fail(new UpstreamError('bad_response', message, false))
+  #refuse(message: string, hasInvalidHeader = false): void {
+    this.#fail(new UpstreamError('bad_response', message, false, { hasInvalidHeader }))
   }
 
   #fail(error: UpstreamError): void {
@@ -419,5 +419,7 @@ const DEAD = 3
 
 const MAX_HEAD = 262_144
 const MAX_HEADERS = 500
+/** Codes of heads that are no HTTP/1 response at all; the others have a header that HTTP forbids. */
+const STATUS_LINE_PROBLEMS: ReadonlySet<string> = new Set(['bad_status_line', 'unsupported_version'])
 
 const EARLY_MS = 1_000

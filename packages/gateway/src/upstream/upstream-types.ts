@@ -107,19 +107,28 @@ export class UpstreamError extends Error {
   readonly stale: boolean
   /** Error code of the RST_STREAM with which an HTTP/2 backend ended the stream; null when it sent none. */
   readonly resetCode: number | null
+  /** The response had a status line, and then a header that HTTP forbids. */
+  readonly hasInvalidHeader: boolean
 
   constructor(
     code: UpstreamErrorCode,
     message: string,
     unsent: boolean,
-    { stale = false, resetCode = null }: { stale?: boolean; resetCode?: number | null } = {},
+    { stale = false, resetCode = null, hasInvalidHeader = false }: UpstreamErrorDetails = {},
   ) {
     super(message)
     this.code = code
     this.unsent = unsent
     this.stale = stale
     this.resetCode = resetCode
+    this.hasInvalidHeader = hasInvalidHeader
   }
+}
+
+interface UpstreamErrorDetails {
+  stale?: boolean
+  resetCode?: number | null
+  hasInvalidHeader?: boolean
 }
 
 /** Pools look at their connections so often: cheaper than a limit for each call. */

@@ -79,19 +79,19 @@ export class Authorizer {
     return failureReply(UNUSABLE, rx.headers.get('content-type'))
   }
 
-  #undecided({ outcome, cause, isMalformed }: CalloutFault, rx: RequestContext): Verdict {
+  #undecided({ outcome, cause, hasInvalidHeader }: CalloutFault, rx: RequestContext): Verdict {
     // Nobody gets the reply, and the authorizer is not to blame.
     if (outcome === 'cancelled') return failureReply(REFUSED, null)
     const failureMode = this.#failureMode
     const note = { code: 'no_decision', cause, failureMode }
     this.#env.log.warn('the authorizer could not be asked', { cause, failureMode, route: rx.routeName })
-    if (failureMode === 'FailOpen' && !isMalformed) {
+    if (failureMode === 'FailOpen' && !hasInvalidHeader) {
       rx.trace?.note(note)
       return this.#undecidedVerdict
     }
     rx.note(note)
     rx.error = `${REFUSED.message}: ${cause}`
-    return failureReply(isMalformed ? UNUSABLE : REFUSED, rx.headers.get('content-type'))
+    return failureReply(hasInvalidHeader ? UNUSABLE : REFUSED, rx.headers.get('content-type'))
   }
 }
 
