@@ -18,6 +18,15 @@ export interface ReadOptions {
   watchSeconds?: number
 }
 
+/** How a watch begins. */
+export interface WatchStart {
+  /** The resource version after which the watch begins. */
+  version: string
+  /** How long the server may take to open the watch. */
+  limitMs: number
+  opened: () => void
+}
+
 /** What a watch tells: of a bookmark the version alone. */
 export interface WatchEvent {
   resource: Resource | null
@@ -60,7 +69,7 @@ export class KindReader {
   }
 
   /** What happens after a version, until the server ends it. */
-  async *watch(version: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+  async *watch({ version, limitMs, opened }: WatchStart, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const seconds = Math.round((this.#options.watchSeconds ?? WATCH_SECONDS) * (1 + Math.random()))
     // A connection that died without a word is left when the server should long have ended the watch.
     const overdue = AbortSignal.timeout((seconds + GRACE_SECONDS) * 1000)
@@ -72,7 +81,8 @@ export class KindReader {
       timeoutSeconds: seconds,
     }
     const accept = this.#accept('PartialObjectMetadata')
-    const events = this.#client.stream({ path: this.#path, query, signal: AbortSignal.any([signal, overdue]), accept })
+    const ending = AbortSignal.any([signal, overdue])
+    const events = this.#client.stream({ path: this.#path, query, signal: ending, accept, limitMs, opened })
     try {
       for await (const event of events) yield this.#event(event)
     } catch (error) {

@@ -19,6 +19,8 @@ export interface Ask {
   signal?: AbortSignal
   /** How long the answer may take; the head of it for a stream. */
   limitMs?: number
+  /** Called when a stream has begun: the server has sent the head of its response. */
+  opened?: () => void
 }
 
 export interface AskUpgrade {
@@ -77,9 +79,11 @@ export class KubeClient {
       const signal = ask.signal === undefined ? head.signal : AbortSignal.any([ask.signal, head.signal])
       const response = await this.#send({ ...ask, signal })
       clearTimeout(timer)
+      ask.opened?.()
       for await (const line of linesOf(response, MOST_LINE_BYTES)) yield parse(asked(ask), line)
     } catch (error) {
-      throw ask.signal?.aborted ? ask.signal.reason : asKubeError(asked(ask), error)
+      if (ask.signal?.aborted) throw ask.signal.reason
+      throw asKubeError(asked(ask), head.signal.aborted ? head.signal.reason : error)
     } finally {
       clearTimeout(timer)
       // Ends a connection whose reader has left.

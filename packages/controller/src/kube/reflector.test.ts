@@ -153,6 +153,18 @@ test('after an outage a good answer ends the long waits', async (t) => {
   assert.ok(performance.now() - startedAt - outage < outage)
 })
 
+test('a watch that the server never opens is asked for again', async (t) => {
+  const held: Step = () => HELD
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1))],
+    watches: [held, held, (_, response) => response.write(event('ADDED', cup('one', 2)))],
+    options: { openMs: 20 },
+  })
+  await scene.until(() => scene.keys().length === 1)
+  const late = `GET ${PATH}: no answer in time`
+  assert.ok(scene.troubles.length >= 2 && scene.troubles.every((trouble) => trouble === late), scene.troubles.join())
+})
+
 test('a server in trouble is asked again, and what went wrong is told', async (t) => {
   const scene = await useReflector(t, {
     lists: [
@@ -202,7 +214,10 @@ test('an event without an object it can name is passed over', async (t) => {
   await scene.until(() => scene.keys().join() === 'a/one,a/two')
 })
 
-type Step = (asked: Asked, response: ServerResponse) => void
+/** A watch gets `HELD` as its answer: nothing, not even a head. */
+type Step = (asked: Asked, response: ServerResponse) => unknown
+
+const HELD = Symbol('held')
 
 interface Scripts {
   /** What lists are answered with, one after another. */
@@ -221,8 +236,8 @@ async function useReflector(t: TestContext, { lists, watches = [], after, option
     const step = (isWatch ? watchSteps : listSteps).shift() ?? (isWatch ? undefined : after)
     try {
       // A watch without a script has nothing to say.
-      if (step !== undefined) step(asked, response)
-      if (isWatch && !response.headersSent && !response.destroyed) response.flushHeaders()
+      const isHeld = step?.(asked, response) === HELD
+      if (isWatch && !isHeld && !response.headersSent && !response.destroyed) response.flushHeaders()
     } catch (error) {
       failures.push(error)
       response.destroy()

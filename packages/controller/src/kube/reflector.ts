@@ -10,6 +10,8 @@ export interface ReflectorOptions extends ReadOptions {
   /** How often a kind is looked for that the server does not have. */
   missingMs?: number
   backoff?: BackoffOptions
+  /** How long the server may take to open a watch at first; twice as long after each time that it took longer. */
+  openMs?: number
   /** Objects as another reflector had them: only what differs from them is told. */
   known?: ReadonlyMap<string, Resource>
   /** Comes back, with the objects as they are, when the server has no such kind. */
@@ -34,12 +36,14 @@ export class Reflector {
   #version = ''
   /** The server has forgotten the version that was watched from. */
   #isExpired = false
+  #openMs: number
 
   constructor(client: KubeClient, kind: ApiKind, watcher: Watcher, options: ReflectorOptions = {}) {
     this.#reader = new KindReader(client, kind, options)
     this.#watcher = watcher
     this.#options = options
     this.#items = new Map(options.known)
+    this.#openMs = options.openMs ?? OPEN_MS
   }
 
   get items(): ReadonlyMap<string, Resource> {
@@ -93,9 +97,15 @@ export class Reflector {
   async #watch(signal: AbortSignal, backoff: Backoff): Promise<void> {
     const startedAt = performance.now()
     let hasHeard = false
+    let isOpen = false
+    const opened = (): void => {
+      isOpen = true
+      this.#openMs = this.#options.openMs ?? OPEN_MS
+    }
     const isShort = (): boolean => performance.now() - startedAt < SHORT_MS
     try {
-      for await (const { resource, isGone, version } of this.#reader.watch(this.#version, signal)) {
+      const start = { version: this.#version, limitMs: this.#openMs, opened }
+      for await (const { resource, isGone, version } of this.#reader.watch(start, signal)) {
         if (resource !== null) this.#put(keyOf(resource), isGone ? undefined : resource)
         if (version !== undefined) this.#version = version
         hasHeard = true
@@ -103,7 +113,9 @@ export class Reflector {
       }
     } catch (error) {
       // A watch that was open for a while was a good answer, also when nothing happened meanwhile.
-      if (!isShort()) backoff.reset()
+      if (isOpen && !isShort()) backoff.reset()
+      const isLate = !isOpen && performance.now() - startedAt >= this.#openMs
+      if (isLate) this.#openMs = Math.min(2 * this.#openMs, MOST_OPEN_MS)
       throw error
     }
     // A server that ends every watch at once is not asked without a pause.
@@ -128,6 +140,9 @@ export class Reflector {
 
 const MISSING_MS = 5_000
 const SHORT_MS = 1_000
+/** A healthy server opens a watch at once; one that has just started may leave a watch hanging that it never opens. */
+const OPEN_MS = 3_000
+const MOST_OPEN_MS = 30_000
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined)
