@@ -14,7 +14,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  */
 export function sbom(name) {
   const { name: packageName, version } = JSON.parse(readFileSync(`${root}packages/${name}/package.json`, 'utf8'))
-  const args = ['sbom', '--sbom-format', 'cyclonedx', '--workspace', packageName]
+  // What is bundled are development dependencies, which npm leaves out where NODE_ENV is `production`.
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--include', 'dev', '--workspace', packageName]
   const env = { ...process.env, PATH: foreignPath() }
   const listed = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', env, maxBuffer: 1 << 26 }))
   const { serialNumber: _serial, metadata, ...rest } = listed
