@@ -122,7 +122,10 @@ function asked(all: readonly ProcessingRequest[], path: string): unknown {
   }
 }
 
-/** What is on its way when the processor fails is heard or not, as it happens: up to the failure both sides must agree. */
+/**
+ * The messages up to the failure of the processor. Both proxies must agree on these; messages that are in flight when the
+ * processor fails may arrive or not.
+ */
 function untilFailure(seen: readonly ProcessingRequest[], path: string): readonly ProcessingRequest[] {
   const failed = seen.findIndex(({ request }) => request !== undefined && path === `/fails/${request.$case}`)
   return failed === -1 ? seen : seen.slice(0, failed + 1)

@@ -8,7 +8,7 @@ import { useMcpGateway } from '../mcp/gateway.ts'
 import { programTarget } from '../mcp/stdio-targets.ts'
 import { runNextPython, withoutNextPython as skip } from './python.ts'
 
-/** What results of revisions without sessions say of themselves. */
+/** A member that every result of a revision without sessions has. */
 const COMPLETE = { resultType: 'complete' }
 
 interface Seen {

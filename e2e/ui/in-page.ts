@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** What is measured inside of a page: scripts as texts, because tests know no types of browsers. */
+/** Measurements inside of a page. The scripts are texts, because the types of browsers are not loaded in tests. */
 
 /**
  * Controls that nobody could use though they are there: beyond an edge, cut, or beneath something else. They are
@@ -15,7 +15,7 @@ export function overlaps(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(FIND_OVERLAPS)
 }
 
-// What is on the canvas of the map is moved by hand, and the link past the navigation comes with the focus.
+// Two kinds of elements are left out: people move the canvas of the map, and the skip link shows when it has the focus.
 const FIND_CLIPPED = `(() => {
   const found = []
   function* ancestorsOf(element) {

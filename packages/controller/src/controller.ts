@@ -30,7 +30,7 @@ export interface ControllerOptions {
   controllerName: string
   clusterDomain: string
   checks: ResourceChecks
-  /** Where the controller itself is. */
+  /** The namespace of the controller itself. */
   namespace: string
   /** The controller has rights in these alone; null where it has them everywhere. */
   namespaces: readonly string[] | null

@@ -3,7 +3,7 @@ import type { ImageParts } from './deploy/parameters.ts'
 import { type OptionName, options } from './options.ts'
 
 export interface Settings {
-  /** Where the controller itself is. */
+  /** The namespace of the controller itself. */
   namespace: string
   /** Names this one among several controllers. */
   podName: string

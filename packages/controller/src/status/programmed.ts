@@ -3,7 +3,7 @@ export interface Standing {
   generation: number
   /** Connected to this controller, or to another one that is heard. */
   connected: number
-  /** Of those connected: data planes of which no worker listens. */
+  /** Connected data planes without a listening worker. */
   notServing: number
   /** A data plane that serves runs the newest config. */
   acknowledged: boolean

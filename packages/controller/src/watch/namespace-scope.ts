@@ -3,7 +3,7 @@ import type { KubeError } from '../kube/kube-error.ts'
 import type { WatchedKind } from './watched-kinds.ts'
 
 export interface NamespaceScopeOptions {
-  /** Where the controller itself is: its Service and the parameters of its class are there. */
+  /** The namespace of the controller, of its Service and of the parameters of its class. */
   ownNamespace: string
   /** The controller has rights in these alone, and in its own; everywhere when left out. */
   namespaces?: readonly string[]
@@ -30,7 +30,7 @@ export class NamespaceScope {
     this.#namespaces = options.namespaces === undefined ? null : new Set(options.namespaces)
   }
 
-  /** What of a kind is asked for. */
+  /** Returns the selector and the namespaces that requests for a kind are limited to. */
   narrow({ kind, namespaced }: WatchedKind): { labelSelector?: string; namespaces?: readonly string[] } {
     const { namespaceSelector, ownNamespace } = this.#options
     if (kind === 'Namespace' && namespaceSelector !== undefined) return { labelSelector: namespaceSelector }

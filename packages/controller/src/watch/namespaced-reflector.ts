@@ -48,7 +48,7 @@ export class NamespacedReflector {
 
   /** Works until the signal is raised, or, if so wished, until the kind is missing. */
   async run(signal: AbortSignal): Promise<void> {
-    // One that ends has found the kind missing, and so would all others.
+    // A reflector that ends has found that the API server lacks the kind, so all reflectors end.
     const ended = new AbortController()
     const inner = AbortSignal.any([signal, ended.signal])
     const runs = this.#reflectors.map((reflector) => reflector.run(inner).finally(() => ended.abort()))
@@ -70,7 +70,7 @@ export class NamespacedReflector {
       },
       troubled: (error) => {
         this.#watcher.troubled(error)
-        // Of a namespace that was read before, what was read holds: a server that starts may refuse for a while.
+        // Objects that were read before stay valid: an API server that starts may answer 403 for a while.
         if (!isStatus(error, 403) || !(this.#unread.has(namespace) || this.#denied.has(namespace))) return
         this.#denied.add(namespace)
         this.#watcher.denied?.(namespace, error)
