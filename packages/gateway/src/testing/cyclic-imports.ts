@@ -1,0 +1,137 @@
+/**
+ * Imports that make cycles between folders, by package: what is left of them. The list may only shrink. It is emptied by
+ * moving the shared type or table to the lower room, or by composing the list of features in the room above them.
+ */
+export const cyclicImports: Readonly<Record<string, string>> = {
+  controller: `
+    peers/peer-client.ts → publish/certificate.ts
+    peers/peer-herald.ts → publish/line-wire.ts
+  `,
+  ctl: `
+    trace/source.ts → cluster/gateway-name.ts
+  `,
+  gateway: `
+    admin/send/answer-send.ts → admin/config-api.ts
+    compile/resource-checks.ts → sources/expose-oauth.ts
+    explain/explain.ts → llm/guards/explain.ts
+    explain/explain.ts → policies/backend/mcp/explain.ts
+    explain/explain.ts → policies/frontend/network-authorization/explain.ts
+    explain/explain.ts → policies/traffic/api-key-authentication/explain.ts
+    explain/explain.ts → policies/traffic/authorization/explain.ts
+    explain/explain.ts → policies/traffic/basic-authentication/explain.ts
+    explain/explain.ts → policies/traffic/cors/explain.ts
+    explain/explain.ts → policies/traffic/csrf/explain.ts
+    explain/explain.ts → policies/traffic/direct-response/explain.ts
+    explain/explain.ts → policies/traffic/ext-auth/explain.ts
+    explain/explain.ts → policies/traffic/ext-proc/explain.ts
+    explain/explain.ts → policies/traffic/jwt-authentication/explain.ts
+    explain/explain.ts → policies/traffic/rate-limit/explain.ts
+    explain/kept.ts → admin/redact.ts
+    expressions/header-functions.ts → formats/cookies.ts
+    expressions/header-functions.ts → formats/secret-names.ts
+    expressions/query-functions.ts → formats/query-parameters.ts
+    ir/backend-targets.ts → backends/agent-core/schema.ts
+    ir/backend-targets.ts → backends/dynamic-forward-proxy/schema.ts
+    ir/backend-targets.ts → backends/static/schema.ts
+    ir/backend-targets.ts → llm/providers/schema.ts
+    ir/index.ts → sources/expose-oauth.ts
+    ir/merge.ts → policies/index.ts
+    ir/resources.ts → backends/mcp/schema.ts
+    ir/resources.ts → llm/providers/schema.ts
+    ir/resources.ts → mcp/offered-tools.ts
+    ir/resources.ts → policies/index.ts
+    llm/edits/enrich-prompt.ts → policies/backend/ai/schema.ts
+    llm/edits/field-edits.ts → policies/backend/ai/schema.ts
+    llm/edits/mark-caching.ts → policies/backend/ai/schema.ts
+    llm/edits/request-path.ts → policies/backend/ai/schema.ts
+    llm/formats/responses/decode-response.ts → llm/formats/completions/errors.ts
+    llm/formats/responses/finish.ts → llm/formats/completions/errors.ts
+    llm/formats/responses/index.ts → llm/formats/completions/errors.ts
+    llm/formats/responses/stream-encoder.ts → llm/formats/completions/errors.ts
+    llm/formats/responses/stream-reader.ts → llm/formats/completions/errors.ts
+    llm/guards/schema.ts → llm/guards/bedrock-guardrails/schema.ts
+    llm/guards/schema.ts → llm/guards/google-model-armor/schema.ts
+    llm/guards/schema.ts → llm/guards/openai-moderation/schema.ts
+    llm/guards/schema.ts → llm/guards/regex/schema.ts
+    llm/providers/schema.ts → llm/providers/anthropic/schema.ts
+    llm/providers/schema.ts → llm/providers/azure/schema.ts
+    llm/providers/schema.ts → llm/providers/azureopenai/schema.ts
+    llm/providers/schema.ts → llm/providers/bedrock/schema.ts
+    llm/providers/schema.ts → llm/providers/gemini/schema.ts
+    llm/providers/schema.ts → llm/providers/mock/schema.ts
+    llm/providers/schema.ts → llm/providers/openai/schema.ts
+    llm/providers/schema.ts → llm/providers/vertexai/schema.ts
+    llm/rest.ts → llm/formats/responses/stored-fields.ts
+    llm/rest.ts → llm/request-members.ts
+    llm/translate-blocks.ts → llm/block-fates.ts
+    mcp/conversation.ts → mcp/input/questions.ts
+    mcp/conversation.ts → mcp/transports/transport.ts
+    mcp/engine/endpoint.ts → mcp/client/guard.ts
+    mcp/engine/exchange.ts → mcp/client/answer-port.ts
+    mcp/engine/exchange.ts → mcp/client/forwarded-headers.ts
+    mcp/engine/outward.ts → mcp/client/event-ids.ts
+    mcp/merge/gather.ts → mcp/transports/transport.ts
+    mcp/outbox.ts → mcp/transports/transport.ts
+    mcp/remote/other-worker-stream.ts → mcp/hub/hub.ts
+    mcp/remote/other-worker-stream.ts → mcp/transports/transport.ts
+    mcp/remote/remote-answer.ts → mcp/outbox.ts
+    mcp/remote/remote-answer.ts → mcp/transports/transport.ts
+    mcp/remote/remote-waiter.ts → mcp/transports/transport.ts
+    mcp/remote/session-stream.ts → mcp/transports/transport.ts
+    mcp/remote/session-streams.ts → mcp/hub/hub.ts
+    mcp/remote/session-streams.ts → mcp/transports/transport.ts
+    mcp/remote/stream-host.ts → mcp/hub/hub.ts
+    mcp/remote/stream-host.ts → mcp/transports/transport.ts
+    mcp/session/introduce.ts → mcp/engine/end-span.ts
+    mcp/session/introduce.ts → mcp/engine/newer-target.ts
+    mcp/session/introduce.ts → mcp/engine/target.ts
+    mcp/session/live-session.ts → mcp/engine/newer-target.ts
+    mcp/session/live-session.ts → mcp/engine/target.ts
+    mcp/transports/sse/post.ts → mcp/hub/hub.ts
+    mcp/transports/stdio/transport.ts → mcp/hub/hub.ts
+    mcp/transports/streamable-http/transport.ts → mcp/hub/hub.ts
+    net/http1/server-connection.ts → net/gathering-writer.ts
+    net/http1/server-exchange.ts → net/gathering-writer.ts
+    pipeline/failure-reply.ts → pipeline/compiled.ts
+    pipeline/request-context.ts → pipeline/body/body-use.ts
+    pipeline/request-context.ts → pipeline/spans/request-spans.ts
+    pipeline/route/lazy-route.ts → pipeline/compiled.ts
+    pipeline/route/rewrite.ts → pipeline/request-context.ts
+    pipeline/run-raw.ts → pipeline/compiled.ts
+    pipeline/step.ts → pipeline/body/body-use.ts
+    pipeline/step.ts → pipeline/expression.ts
+    pipeline/step.ts → pipeline/spans/request-spans.ts
+    process/held-text.ts → process/config-edit/write-file.ts
+    schema/fields/hosts.ts → formats/address.ts
+    schema/fields/key-set.ts → formats/jwk-set.ts
+    schema/fields/mcp-oauth.ts → formats/address.ts
+    schema/fields/references.ts → formats/address.ts
+    schema/index.ts → policies/index.ts
+    schema/index.ts → sources/backends/schema.ts
+    schema/index.ts → sources/policies/schema.ts
+    schema/index.ts → sources/routes/schema.ts
+    schema/index.ts → sources/schema.ts
+    schema/named-backend.ts → formats/address.ts
+    sources/policies/attach.ts → sources/schema.ts
+    telemetry/log/access-record.ts → telemetry/otlp/traceparent.ts
+    telemetry/metrics/export-metrics.ts → telemetry/otlp/retrying-sender.ts
+    telemetry/recorder/body-text.ts → admin/redact.ts
+    telemetry/recorder/record.ts → explain/evaluation.ts
+    telemetry/recorder/record.ts → explain/explanation.ts
+    telemetry/recorder/record.ts → explain/route-match.ts
+    telemetry/recorder/record.ts → telemetry/history/series-view.ts
+    telemetry/recorder/redaction.ts → admin/redact.ts
+  `,
+  ui: `
+    frame/palette-entries.ts → requests/search.ts
+    frame/palette.tsx → requests/filter.ts
+    frame/palette.tsx → routes/print-match.ts
+    frame/play-entries.ts → models/known-models.ts
+    frame/play-entries.ts → routes/print-match.ts
+    parts/copy.tsx → frame/icons.tsx
+    play/decided.tsx → requests/headline.tsx
+    play/decided.tsx → requests/what-decided.ts
+    play/decided.tsx → requests/why.tsx
+    play/play-page.tsx → routes/print-match.ts
+  `,
+}
