@@ -8,7 +8,7 @@ import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.t
 import { compileSteps, NO_STEPS } from './steps.ts'
 import { affectedBy, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
-import { credentialNames } from '../ir/credential-names.ts'
+import { credentialNames } from '../redaction/configured-names.ts'
 import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener } from '../ir/resources.ts'

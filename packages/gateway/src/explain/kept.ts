@@ -1,5 +1,5 @@
 import type { Value } from '@portico/cel'
-import { REDACTED } from '../admin/redact.ts'
+import { REDACTED } from '../redaction/secret-names.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { ReadValue } from './explanation.ts'
 

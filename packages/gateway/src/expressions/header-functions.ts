@@ -13,7 +13,7 @@ import {
   type Value,
 } from '@portico/cel/declare'
 import { cookieValues } from '../formats/cookies.ts'
-import { isSecretHeader } from '../formats/secret-names.ts'
+import { isSecretHeader, REDACTED } from '../redaction/secret-names.ts'
 
 /** Other ways to look at `request.headers` and `response.headers`; each gives headers again. */
 export const headerFunctions: readonly FunctionDefinition[] = [
@@ -23,7 +23,7 @@ export const headerFunctions: readonly FunctionDefinition[] = [
     linesOf(value).flatMap((line) => line.split(',').map((item) => item.trim())),
   ),
   view('redacted', oneOf(string, listOf(string)), 'Headers with `<redacted>` in place of credentials.', (value, name) =>
-    isSecretHeader(name) ? '<redacted>' : value,
+    isSecretHeader(name) ? REDACTED : value,
   ),
   {
     name: 'cookie',

@@ -1,4 +1,4 @@
-import { isCredentialHeader, isVendorCredentialHeader } from '../formats/credential-names.ts'
+import { isCredentialHeader, isVendorCredentialHeader } from '../redaction/credential-names.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { isForwardingHeader } from '../net/field-rules.ts'
 

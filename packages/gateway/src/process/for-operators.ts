@@ -1,6 +1,6 @@
 import type { ConfigSource } from '../admin/config-api.ts'
 import type { QuestionSource } from '../admin/questions-api.ts'
-import { redact } from '../admin/redact.ts'
+import { redact } from '../redaction/redact.ts'
 import type { RequestsSource } from '../admin/requests.ts'
 import type { ServersOptions } from '../admin/servers.ts'
 import type { Ir } from '../ir/resources.ts'

@@ -1,5 +1,5 @@
 import type { HeldPolicy, PolicyOrigin, RoutesView, ViewedListener, ViewedRoute } from '../admin/config-view.ts'
-import { EXPRESSION_KEYS, redact } from '../admin/redact.ts'
+import { EXPRESSION_KEYS, redact } from '../redaction/redact.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import { setsOfListeners } from '../ir/merge.ts'
 import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'

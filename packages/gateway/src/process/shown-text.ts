@@ -1,9 +1,11 @@
 import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Scalar } from 'yaml'
-import { EXPRESSION_KEYS, REDACTED, redact } from '../admin/redact.ts'
+import { EXPRESSION_KEYS, redact } from '../redaction/redact.ts'
+import { REDACTED } from '../redaction/secret-names.ts'
+import { nodeOf } from '../schema/kit.ts'
 import { configFile } from '../sources/schema.ts'
-import { HiddenWords } from './hidden-words.ts'
-import { maskSecrets } from './mask-secrets.ts'
-import { type ShownComment, shownComments } from './shown-comments.ts'
+import { SecretWords } from '../redaction/secret-words.ts'
+import { redactBySchema } from '../redaction/redact-by-schema.ts'
+import { type ShownComment, shownComments } from '../redaction/redact-comments.ts'
 
 /** A text, with every secret in its place hidden. */
 interface Shown {
@@ -26,8 +28,8 @@ function shown(text: string): Shown | null {
   const document = parseDocument(text)
   if (document.errors.length > 0) return null
   const scalars = cleanScalars(document)
-  const hidden = new HiddenWords(secretsAmong(scalars))
-  const found = [...valueEdits(scalars, hidden, text), ...commentEdits(shownComments(text, hidden))]
+  const secrets = new SecretWords(secretsAmong(scalars))
+  const found = [...valueEdits(scalars, secrets, text), ...commentEdits(shownComments(text, secrets))]
   const comments: ShownComment[] = []
   let result = ''
   let last = 0
@@ -72,7 +74,7 @@ function cleanScalars(document: Document): CleanScalar[] {
   }
   // A `key` of a config file is never the name of a resource.
   const plain = redact(document.toJS({ maxAliasCount: -1 }), EXPRESSION_KEYS)
-  walk(document.contents, maskSecrets(configFile, plain))
+  walk(document.contents, redactBySchema(configFile, plain, nodeOf))
   return [...found].map(([node, clean]) => ({ node, clean }))
 }
 
@@ -95,13 +97,13 @@ function secretsAmong(scalars: readonly CleanScalar[]): string[] {
   return scalars.flatMap((scalar) => (isHidden(scalar) ? [String(scalar.node.value).trim()] : []))
 }
 
-function valueEdits(scalars: readonly CleanScalar[], hidden: HiddenWords, text: string): Edit[] {
+function valueEdits(scalars: readonly CleanScalar[], secrets: SecretWords, text: string): Edit[] {
   return scalars.flatMap((scalar) => {
     const { node, clean } = scalar
     const { value, range } = node
     if (range == null) return []
     const whole = typeof clean === 'string' ? clean : HIDDEN
-    const replaced = isHidden(scalar) ? whole : typeof value === 'string' ? hidden.without(value) : value
+    const replaced = isHidden(scalar) ? whole : typeof value === 'string' ? secrets.redact(value) : value
     if (Object.is(replaced, value)) return []
     const [from, to] = range
     // What follows stays on its line: problems are told by lines of the file.

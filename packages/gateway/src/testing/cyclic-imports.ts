@@ -26,9 +26,8 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     explain/explain.ts → policies/traffic/ext-proc/explain.ts
     explain/explain.ts → policies/traffic/jwt-authentication/explain.ts
     explain/explain.ts → policies/traffic/rate-limit/explain.ts
-    explain/kept.ts → admin/redact.ts
     expressions/header-functions.ts → formats/cookies.ts
-    expressions/header-functions.ts → formats/secret-names.ts
+    expressions/header-functions.ts → redaction/secret-names.ts
     expressions/query-functions.ts → formats/query-parameters.ts
     ir/backend-targets.ts → backends/agent-core/schema.ts
     ir/backend-targets.ts → backends/dynamic-forward-proxy/schema.ts
@@ -115,12 +114,10 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     sources/policies/attach.ts → sources/schema.ts
     telemetry/log/access-record.ts → telemetry/otlp/traceparent.ts
     telemetry/metrics/export-metrics.ts → telemetry/otlp/retrying-sender.ts
-    telemetry/recorder/body-text.ts → admin/redact.ts
     telemetry/recorder/record.ts → explain/evaluation.ts
     telemetry/recorder/record.ts → explain/explanation.ts
     telemetry/recorder/record.ts → explain/route-match.ts
     telemetry/recorder/record.ts → telemetry/history/series-view.ts
-    telemetry/recorder/redaction.ts → admin/redact.ts
   `,
   ui: `
     frame/palette-entries.ts → requests/search.ts

@@ -31,7 +31,7 @@ import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { answerWith, refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
-import { hideInHeaders, hideShown } from './shown-credentials.ts'
+import { redactHeaders, redactRepeated } from '../../redaction/repeated-credentials.ts'
 import type { ChosenProvider } from './select-provider.ts'
 import { type CallParts, type CallServices, MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
 
@@ -188,7 +188,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       isUnhealthy || status === 429 || status >= 500,
     )
     const outgoing = this.#outgoing
-    const told = outgoing === null ? error.message : hideShown(error.message, outgoing, provider)
+    const told = outgoing === null ? error.message : redactRepeated(error.message, outgoing, provider)
     const named = { providerName: provider.name, provider: provider.vendor.telemetryName }
     noteAnswerFault(this.#rx, named, { code, error: told })
   }
@@ -267,8 +267,8 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const outgoing = this.#outgoing
     const plain = decodedResponse(response)
     if (outgoing === null || plain === null) return this.#answer(response)
-    const hide = (text: string): string => hideShown(text, outgoing, this.#chosen.provider)
-    hideInHeaders(plain.headers, hide)
+    const hide = (text: string): string => redactRepeated(text, outgoing, this.#chosen.provider)
+    redactHeaders(plain.headers, hide)
     const read = readStart(plain.body, MAX_ERROR_BYTES, ({ whole }, rest) => {
       if (this.#isOver) return rest.cancel(NOT_NEEDED)
       const text = whole?.toString('latin1') ?? ''

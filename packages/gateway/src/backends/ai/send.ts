@@ -1,6 +1,6 @@
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { Unsupported } from '../../llm/middle.ts'
-import { VENDOR_CREDENTIAL_HEADERS } from '../../formats/credential-names.ts'
+import { VENDOR_CREDENTIAL_HEADERS } from '../../redaction/credential-names.ts'
 import { sendAttempt } from '../../pipeline/send-attempt.ts'
 import { withholdClientHeaders } from '../../pipeline/withhold-client-headers.ts'
 import type { Failure } from '../../pipeline/failure.ts'

@@ -24,7 +24,7 @@ import type { GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
-import { hideInHeaders, hideShown } from './shown-credentials.ts'
+import { redactHeaders, redactRepeated } from '../../redaction/repeated-credentials.ts'
 import type { StreamFaultCode } from '../../llm/stream-fault.ts'
 
 /** What all calls of one backend have in common. */
@@ -296,7 +296,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   /** An error, which may be in the words of the provider. */
   protected answerError(status: number, headers: HeaderBlock, body: Buffer): void {
-    hideInHeaders(headers, (text) => this.hidden(text))
+    redactHeaders(headers, (text) => this.hidden(text))
     const text = body.toString('latin1')
     const hidden = this.hidden(text)
     if (hidden !== text) headers.remove('content-length')
@@ -306,7 +306,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   /** Without the credentials that the provider was shown. */
   protected hidden(text: string): string {
     const [outgoing, provider] = [this.#outgoing, this.#provider]
-    return outgoing === null || provider === null ? text : hideShown(text, outgoing, provider)
+    return outgoing === null || provider === null ? text : redactRepeated(text, outgoing, provider)
   }
 
   protected noteGuards(phase: 'request' | 'response', notes: readonly GuardNote[]): void {

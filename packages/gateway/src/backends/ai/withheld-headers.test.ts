@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { isCredentialHeader, KEY_HEADERS } from '../../formats/credential-names.ts'
+import { isCredentialHeader, KEY_HEADERS } from '../../redaction/credential-names.ts'
 import { request } from '../../testing/client.ts'
 import { httpConfig, until, useGateway, useOrigin } from '../../testing/scene.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { redactEvent } from '../../admin/redact-event.ts'
+import { redactEvent } from '../../redaction/redact-event.ts'
 import type { TestGateway } from '../../testing/gateway.ts'
 import { useMcpScene } from '../../testing/mcp-scene.ts'
 import { type TargetRequest, useTarget } from '../../testing/mcp-target.ts'

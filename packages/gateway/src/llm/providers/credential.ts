@@ -1,8 +1,8 @@
-import { type CredentialHeader, KEY_HEADERS, VENDOR_CREDENTIAL_HEADERS } from '../../formats/credential-names.ts'
+import { type CredentialHeader, KEY_HEADERS, VENDOR_CREDENTIAL_HEADERS } from '../../redaction/credential-names.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { CredentialPlace } from './provider.ts'
 
-export type { CredentialHeader } from '../../formats/credential-names.ts'
+export type { CredentialHeader } from '../../redaction/credential-names.ts'
 
 /** Moves the credential to where the vendor looks for it. Whatever else the client sent as one goes: it is not for this vendor. */
 export function placeCredential(

@@ -1,4 +1,4 @@
-import { isCredentialParameter } from '../../formats/credential-names.ts'
+import { isCredentialParameter } from '../../redaction/credential-names.ts'
 import { splitTarget, withoutParameter, withoutParametersWhere } from '../../formats/query-parameters.ts'
 import { Unsupported } from '../middle.ts'
 import type { Destination, ProviderCall } from './provider.ts'

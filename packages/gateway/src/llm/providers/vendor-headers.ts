@@ -1,4 +1,4 @@
-import { KEY_HEADERS } from '../../formats/credential-names.ts'
+import { KEY_HEADERS } from '../../redaction/credential-names.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 
 /** Prefixes of headers that only the SDKs of one vendor send. */

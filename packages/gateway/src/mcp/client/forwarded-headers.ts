@@ -1,4 +1,4 @@
-import { isCredentialHeader } from '../../formats/credential-names.ts'
+import { isCredentialHeader } from '../../redaction/credential-names.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 
 /** Headers of a client's request that a target gets to see; credentials only where the config says so. */

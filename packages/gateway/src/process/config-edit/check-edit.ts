@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { CheckedConfig, ConfigEffect, ConfigProblem } from '../../admin/config-edit-view.ts'
-import { redact } from '../../admin/redact.ts'
+import { redact } from '../../redaction/redact.ts'
 import { loadFeatures } from '../../compile/load-features.ts'
 import { EMPTY_IR } from '../../ir/change.ts'
 import type { Ir } from '../../ir/resources.ts'

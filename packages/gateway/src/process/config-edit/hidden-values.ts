@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { printPath, type Path } from '../../schema/problem.ts'
-import { commentsOf } from '../shown-comments.ts'
+import { commentsOf } from '../../redaction/redact-comments.ts'
 import { commentsShown, HIDDEN, shownText } from '../shown-text.ts'
 import { AlignedTrees } from './aligned-trees.ts'
 import { EditedText, placeAt, type TextEdit } from './edited-text.ts'

@@ -14,7 +14,7 @@ import type {
   RecordPhase,
   RecordValues,
 } from './record.ts'
-import type { RecordRedaction } from './redaction.ts'
+import type { RequestRedaction } from '../../redaction/request-redaction.ts'
 
 export interface Ending {
   outcome: RecordOutcome
@@ -59,7 +59,7 @@ export interface StoredDetails {
 export function detailsOf(
   run: RecordedRun & Partial<RecordedRequest>,
   keep: 'heads' | 'none',
-  redaction: RecordRedaction,
+  redaction: RequestRedaction,
 ): string {
   const { llm, mcp, decision, reason, error, notes } = run
   const details: StoredDetails = {}
@@ -78,7 +78,7 @@ export function detailsOf(
 function addWhole(
   details: StoredDetails,
   run: RecordedRun & Partial<RecordedRequest>,
-  redaction: RecordRedaction,
+  redaction: RequestRedaction,
 ): void {
   const { listener, route, responseHeaders, failedCalls, startedAt } = run
   details.isWhole = true
@@ -114,7 +114,7 @@ function addWhole(
 function addRequestHead(
   details: StoredDetails,
   { headers, target, upstreamTarget }: Partial<RecordedRequest>,
-  redaction: RecordRedaction,
+  redaction: RequestRedaction,
 ): void {
   if (headers === undefined) return
   const came = (details.requestHeaders = redaction.headers({ forEach: (visit) => headers.forEachReceived(visit) }))
@@ -126,7 +126,7 @@ function addRequestHead(
 function addBodies(
   details: StoredDetails,
   { keptBodies, headers, responseHeaders }: Partial<RecordedRequest>,
-  redaction: RecordRedaction,
+  redaction: RequestRedaction,
 ): void {
   if (keptBodies === null || keptBodies === undefined) return
   const request = headers === undefined ? null : bodyText(keptBodies.request, headers, redaction.body)
@@ -162,12 +162,12 @@ function bounded(values: RecordValues): RecordValues {
   return text.length <= MAX_VALUES ? values : { unkept: `${text.length} characters` }
 }
 
-function textOf(redaction: RecordRedaction, text: string): string {
+function textOf(redaction: RequestRedaction, text: string): string {
   const { text: shown } = redaction.values({ text })
   return typeof shown === 'string' ? shortened(shown) : ''
 }
 
-function mcpFacts(facts: McpRecord, redaction: RecordRedaction): RecordedMcp {
+function mcpFacts(facts: McpRecord, redaction: RequestRedaction): RecordedMcp {
   const { item } = facts
   return {
     method: shortened(facts.method),

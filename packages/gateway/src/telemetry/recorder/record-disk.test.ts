@@ -17,7 +17,7 @@ import { accessRecord } from '../../testing/access-record.ts'
 import { RecordDisk } from './record-disk.ts'
 import { RecordStore } from './record-store.ts'
 import { Recorder } from './recorder.ts'
-import { createRedaction } from './redaction.ts'
+import { createRedaction } from '../../redaction/request-redaction.ts'
 import { framesIn } from './segment.ts'
 
 function useFolder(t: TestContext): string {

@@ -4,7 +4,7 @@ import { RecordFollowers } from './record-followers.ts'
 import type { RequestBatch } from './record.ts'
 import { RecordStore } from './record-store.ts'
 import { Recorder, type RecorderMemory } from './recorder.ts'
-import { createRedaction } from './redaction.ts'
+import { createRedaction } from '../../redaction/request-redaction.ts'
 import { RingWriter } from './ring.ts'
 
 const SIZES = { passed: 64 * 1024, notable: 64 * 1024 }

@@ -6,7 +6,7 @@ import { ModelDetails } from './model-details.ts'
 import { PerSecond } from './per-second.ts'
 import { idOf, type RecordNames } from './record-id.ts'
 import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } from './record-texts.ts'
-import type { RecordRedaction } from './redaction.ts'
+import type { RequestRedaction } from '../../redaction/request-redaction.ts'
 import { REFUSED_CONNECTIONS, type RefusedConnection } from './refused-connection.ts'
 import { RingWriter } from './ring.ts'
 import { WallTime } from '../wall-time.ts'
@@ -25,7 +25,7 @@ export interface RecorderSettings {
   slowMs: number
   /** Whether to keep details of a request that passed. */
   isSampled: ((scope: object) => boolean) | null
-  redaction: RecordRedaction
+  redaction: RequestRedaction
   generation: number
 }
 
@@ -119,7 +119,7 @@ export class Recorder {
   }
 
   /** Most that passed have none, or a chat with a model. */
-  #passedDetails(rx: RecordedRequest, redaction: RecordRedaction): string {
+  #passedDetails(rx: RecordedRequest, redaction: RequestRedaction): string {
     const { llm } = rx
     const isMore =
       rx.mcp !== null || rx.decision !== null || rx.notes !== null || rx.error !== null || rx.reason !== 'Upstream'
@@ -237,7 +237,7 @@ function placeText(listener: RecordedListener | null, route: RecordedRoute | nul
 }
 
 /** Behind the place, in the order of the layout. */
-function textsOf(run: RecordedRun, redaction: RecordRedaction, requestId: string, key: string): string[] {
+function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: string, key: string): string[] {
   return [
     run.method ?? '',
     cut(run.host ?? '', MAX_HOST),

@@ -1,6 +1,6 @@
 import { compileExpression } from '../../../pipeline/expression.ts'
 import type { RecorderSettings } from '../../../telemetry/recorder/recorder.ts'
-import { createRedaction } from '../../../telemetry/recorder/redaction.ts'
+import { createRedaction } from '../../../redaction/request-redaction.ts'
 import type { RecorderConfig } from './schema.ts'
 
 /** What holds where the config says nothing. */

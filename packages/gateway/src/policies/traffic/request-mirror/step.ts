@@ -4,6 +4,7 @@ import type { UpstreamCall, UpstreamHandler } from '../../../upstream/upstream-t
 import { discardingSink } from '../../../net/body.ts'
 import { TeeBody } from './tee-body.ts'
 import type { RequestMirrorConfig } from './schema.ts'
+import { HTTP_CREDENTIAL_HEADERS } from '../../../redaction/credential-names.ts'
 
 export const requestMirror = implement<RequestMirrorConfig>(({ others = [], ...first }, env) => {
   const mirrors = [first, ...others].map((place) => createMirror(place, env))
@@ -26,7 +27,7 @@ function createMirror({ backend, percentage }: { backend: string; percentage: nu
     if (tee !== null) rx.body = tee
     const headers = rx.headers.clone()
     // Whoever watches traffic has no business with what opens accounts.
-    for (const name of CREDENTIALS) headers.remove(name)
+    for (const name of HTTP_CREDENTIAL_HEADERS) headers.remove(name)
     const mirrored = new MirrorCall(underWay)
     const call = client.send(
       {
@@ -96,7 +97,6 @@ class MirrorCall implements UpstreamHandler {
   }
 }
 
-const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
 const TOO_SLOW = new Error('mirror is too slow')
 const NO_ANSWER = new Error('mirror does not answer')
 const MAX_UNDER_WAY = 256

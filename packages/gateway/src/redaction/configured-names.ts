@@ -1,16 +1,17 @@
-import type { AttachedPolicy, Ir } from './resources.ts'
-
-/** Headers and parameters that the config says credentials stand in: `location: { header: { name: x-team-pass } }`. */
-export function credentialNames({ policies }: Pick<Ir, 'policies'>): ReadonlySet<string> {
+/**
+ * `credentialNames` returns the headers and parameters, in lower case, that policies of the config name as carriers of
+ * credentials: `location: { header: { name: x-team-pass } }`.
+ */
+export function credentialNames({ policies }: { policies: readonly object[] }): ReadonlySet<string> {
   const names = new Set<string>()
   for (const policy of policies) for (const name of namesOf(policy)) names.add(name)
   return names
 }
 
 /** A policy that a reload leaves alone is the same object. */
-const namesByPolicy = new WeakMap<AttachedPolicy, readonly string[]>()
+const namesByPolicy = new WeakMap<object, readonly string[]>()
 
-function namesOf(policy: AttachedPolicy): readonly string[] {
+function namesOf(policy: object): readonly string[] {
   const known = namesByPolicy.get(policy)
   if (known !== undefined) return known
   const names: string[] = []

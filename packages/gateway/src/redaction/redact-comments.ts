@@ -1,7 +1,7 @@
 import { Lexer } from 'yaml'
-import { REDACTED, redact } from '../admin/redact.ts'
-import { isSecretName } from '../formats/secret-names.ts'
-import type { HiddenWords } from './hidden-words.ts'
+import { redact } from './redact.ts'
+import { isSecretName, REDACTED } from './secret-names.ts'
+import type { SecretWords } from './secret-words.ts'
 
 /** A comment, `#` included, and what of it may be shown. */
 export interface Comment {
@@ -13,8 +13,8 @@ export interface ShownComment extends Comment {
   shown: string
 }
 
-/** What was commented out may be as secret as what was not. `hidden` are the secrets of the config itself. */
-export function shownComments(text: string, hidden: HiddenWords): ShownComment[] {
+/** What was commented out may be as secret as what was not. `secrets` are those of the config itself. */
+export function shownComments(text: string, secrets: SecretWords): ShownComment[] {
   let isSecretHeader = false
   return commentsOf(text).map(({ from, comment }) => {
     const named = withoutNamed(comment, isSecretHeader)
@@ -24,7 +24,7 @@ export function shownComments(text: string, hidden: HiddenWords): ShownComment[]
       .split(/(\s+)/)
       .map((word) => String(redact(word)))
       .join('')
-    return { from, comment, shown: hidden.without(plain) }
+    return { from, comment, shown: secrets.redact(plain) }
   })
 }
 

@@ -1,20 +1,23 @@
-import { codeAt } from '../char-code.ts'
-import { isSecretHeader } from '../../formats/secret-names.ts'
-import { isSecretParameter, redact, REDACTED } from '../../admin/redact.ts'
-import type { BodyRedaction } from './body-text.ts'
-import type { RecordedHeaders, RecordValues } from './record.ts'
+import { codeAt } from '../formats/char-code.ts'
+import { isSecretParameter, redact } from './redact.ts'
+import { isSecretHeader, REDACTED } from './secret-names.ts'
+import type { BodyRedaction } from './redact-body.ts'
 
-/** What may be stored of a request: nothing that could be a credential. */
-export interface RecordRedaction {
+type Headers = { forEach(visit: (name: string, value: string) => void): void }
+type RedactedHeaders = { readonly [name: string]: string | readonly string[] }
+type Values = { readonly [name: string]: unknown }
+
+/** The redaction of recorded requests: what it returns holds nothing that could be a credential. */
+export interface RequestRedaction {
   /** Path and query. */
   target(text: string): string
-  headers(headers: { forEach(visit: (name: string, value: string) => void): void }): RecordedHeaders
-  values(values: RecordValues): RecordValues
+  headers(headers: Headers): RedactedHeaders
+  values(values: Values): Values
   body: BodyRedaction
 }
 
-/** `credentials` has headers and parameters, in lower case, that the config says credentials stand in. */
-export function createRedaction(credentials: ReadonlySet<string>): RecordRedaction {
+/** `credentials` has the headers and parameters, in lower case, that the config names as carriers of credentials. */
+export function createRedaction(credentials: ReadonlySet<string>): RequestRedaction {
   const isSecret = (name: string): boolean => isSecretHeader(name) || credentials.has(name.toLowerCase())
   const redacted = (value: unknown): unknown => redact(value, [], isSecret)
   const isPlain = plainParameters((name) => isSecretParameter(name, isSecret))
@@ -39,7 +42,7 @@ export function createRedaction(credentials: ReadonlySet<string>): RecordRedacti
     body: { isSecret, text: (text) => redacted(text) as string },
     values(values) {
       try {
-        return redacted(values) as RecordValues
+        return redacted(values) as Values
       } catch (error) {
         // Claims can be nested deeper than a stack; traffic must not end with them.
         return { unkept: String(error) }

@@ -1,4 +1,7 @@
-/** `secretRef` has what stood in the file it names. */
+/** The text that stands for a redacted value. */
+export const REDACTED = '<redacted>'
+
+/** `secretRef` holds the content of the file that it names. */
 const SECRET_NAMES = new Set(['key', 'keys', 'cookie', 'setcookie', 'hash', 'keyhash', 'secretref', 'mcpsessionid'])
 const SECRET_ENDINGS = [
   'authorization',

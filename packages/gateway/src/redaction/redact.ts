@@ -1,6 +1,4 @@
-import { isSecretName } from '../formats/secret-names.ts'
-
-export const REDACTED = '<redacted>'
+import { isSecretName, REDACTED } from './secret-names.ts'
 
 /** Where `key` is the name of a resource and not a secret; matched against the end of a path, `*` is any step. */
 export const RESOURCE_KEYS: readonly string[] = [

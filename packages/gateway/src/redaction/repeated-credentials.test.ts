@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HeaderBlock } from '../../net/header-block.ts'
-import type { CredentialPlace } from '../../llm/providers/provider.ts'
-import { hideShown } from './shown-credentials.ts'
+import { HeaderBlock } from '../net/header-block.ts'
+import type { CredentialPlace } from '../llm/providers/provider.ts'
+import { redactRepeated } from './repeated-credentials.ts'
 
 function hidden(text: string, headers: Record<string, string>, credential: CredentialPlace, target = '/'): string {
-  return hideShown(text, { headers: HeaderBlock.of(Object.entries(headers)), target }, { credential })
+  return redactRepeated(text, { headers: HeaderBlock.of(Object.entries(headers)), target }, { credential })
 }
 
 const bearer = { authorization: 'Bearer sk-proj-abcdef123456' }

@@ -3,6 +3,9 @@
  * `KEY_HEADERS`, so a header that is new here is withheld from every other backend at the same time.
  */
 
+/** Headers in which HTTP itself carries credentials, lower case. */
+export const HTTP_CREDENTIAL_HEADERS = ['authorization', 'cookie', 'proxy-authorization'] as const
+
 /** Headers in which model vendors look for a key, lower case. */
 export const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key'] as const
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { redact } from '../../admin/redact.ts'
-import { isSecretHeader } from '../../formats/secret-names.ts'
-import { seeded } from '../../testing/seeded.ts'
-import { createRedaction } from './redaction.ts'
+import { redact } from './redact.ts'
+import { isSecretHeader } from './secret-names.ts'
+import { seeded } from '../testing/seeded.ts'
+import { createRedaction } from './request-redaction.ts'
 
 test('the quick way through a path hides what the thorough one does', () => {
   const random = seeded(3)

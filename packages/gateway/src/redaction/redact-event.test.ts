@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { redactEvent } from './redact-event.ts'
-import { REDACTED } from './redact.ts'
+import { REDACTED } from './secret-names.ts'
 
 const SECRET = 'S3CRET-VALUE'
 
