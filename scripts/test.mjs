@@ -39,7 +39,7 @@ if (!isRecentEnough()) runPinned(fileURLToPath(import.meta.url), args)
 else await main()
 
 async function main() {
-  const files = (isEndToEnd ? ['e2e'] : ['packages', 'bench', 'scripts']).flatMap(testFiles).filter(isWanted)
+  const files = (isEndToEnd ? ['e2e'] : ['packages', 'bench', 'scripts', 'site']).flatMap(testFiles).filter(isWanted)
   const groups = longestFirst(groupFiles(files), keptSeconds(SECONDS))
   const startedAt = performance.now()
   const installed = isEndToEnd ? useInstalled() : null

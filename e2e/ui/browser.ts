@@ -13,6 +13,9 @@ const FOUND = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/googl
 /** Why there is no browser; false where there is one. */
 export const noBrowser = FOUND === undefined ? 'Chromium is not installed (Debian: apt-get install chromium)' : false
 
+/** The browser's program; empty where there is none. */
+export const BROWSER_PATH = FOUND ?? ''
+
 export const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
 
 const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
@@ -21,7 +24,7 @@ const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
 export async function startBrowser(): Promise<Browser> {
   const script = `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`
   await promisify(execFile)(process.execPath, ['--eval', script])
-  return chromium.launch({ executablePath: FOUND ?? '', args: ['--no-sandbox'] })
+  return chromium.launch({ executablePath: BROWSER_PATH, args: ['--no-sandbox'] })
 }
 
 export interface Watched {

@@ -1,0 +1,138 @@
+/** The one list of pages: the sidebar, the tables of docs/README.md and llms.txt are made of it. */
+
+export interface PageEntry {
+  /** A page, or a folder whose README stands before its other pages; from the root of the project. */
+  path: string
+  /** What a reader finds there; starts in lower case, ends without a period. */
+  about: string
+}
+
+export interface PageGroup {
+  title: string
+  entries: readonly PageEntry[]
+}
+
+/** The first page of the docs, and of the site. */
+export const HOME = 'docs/README.md'
+
+export const PAGE_GROUPS: readonly PageGroup[] = [
+  {
+    title: 'Start',
+    entries: [
+      { path: 'docs/getting-started.md', about: 'proxy a service; validate, reload, read the log' },
+      { path: 'examples/README.md', about: 'configs to copy, each with a command to try' },
+      { path: 'docs/migrating.md', about: 'move from Ingress and other gateways' },
+    ],
+  },
+  {
+    title: 'Configure',
+    entries: [
+      { path: 'docs/config-file.md', about: 'the tree, variables, included files, errors, startup settings' },
+      { path: 'docs/routing.md', about: 'hostnames, paths, precedence, weights, rejected paths' },
+      { path: 'docs/policies.md', about: 'all policies, the order in which they run, how they merge' },
+      { path: 'docs/policies', about: 'policies by task, a page for each' },
+      { path: 'docs/expressions.md', about: 'CEL: variables, functions, errors' },
+      { path: 'docs/backends.md', about: 'destinations, DNS, pools, retries, HTTP versions, the forward proxy' },
+      { path: 'docs/backends', about: 'the kinds of backends, a page for each' },
+      { path: 'docs/tls.md', about: 'listeners, client certificates, passthrough, TLS to backends, rotation' },
+      { path: 'docs/http.md', about: 'strict parsing, limits, HTTP/2, gRPC, WebSocket, CONNECT, forwarding headers' },
+    ],
+  },
+  {
+    title: 'Language models',
+    entries: [
+      { path: 'docs/llm.md', about: 'formats, streams, failover, aliases, token limits' },
+      { path: 'docs/providers', about: 'a page for each provider: config, credential, fields, formats' },
+      { path: 'docs/clients', about: 'SDKs, coding agents and MCP clients: what to set in each' },
+      { path: 'docs/prompt-guards.md', about: 'mask or refuse prompts and answers: patterns, webhooks, vendors' },
+      { path: 'docs/cloud-credentials.md', about: 'signatures and tokens for AWS, Azure and Google' },
+      { path: 'docs/llm-matrix.md', about: 'which client was tested with which provider' },
+    ],
+  },
+  {
+    title: 'Tools (MCP)',
+    entries: [
+      {
+        path: 'docs/mcp.md',
+        about: 'many MCP servers behind one endpoint: targets, names, sessions, revisions, errors',
+      },
+      { path: 'docs/mcp-tools.md', about: 'choose, rename and describe the tools that clients see' },
+      { path: 'docs/mcp-openapi.md', about: 'an HTTP API as an MCP target' },
+      { path: 'docs/mcp-oauth.md', about: 'tokens, challenge and discovery' },
+      { path: 'docs/identity-providers/auth0.md', about: 'OAuth for MCP with Auth0' },
+      { path: 'docs/identity-providers/keycloak.md', about: 'OAuth for MCP with Keycloak' },
+      { path: 'docs/identity-providers/generic.md', about: 'OAuth for MCP with another identity provider' },
+      { path: 'docs/mcp-conformance.md', about: 'the official suite and its results' },
+    ],
+  },
+  {
+    title: 'Kubernetes',
+    entries: [
+      { path: 'docs/cluster.md', about: 'controller and data planes, a first Gateway, policies' },
+      { path: 'docs/install.md', about: 'Helm or kubectl: requirements, rights, upgrade, uninstall' },
+      { path: 'docs/helm-values.md', about: 'every value of the chart' },
+      { path: 'docs/data-planes.md', about: 'what runs for a Gateway: parameters, overlays, ports, session key' },
+      { path: 'docs/manifests.md', about: 'Gateway API resources without a cluster' },
+      { path: 'docs/kinds/gwbackend.md', about: 'fields of GwBackend' },
+      { path: 'docs/kinds/gwpolicy.md', about: 'fields of GwPolicy' },
+      { path: 'docs/kinds/gwparameters.md', about: 'fields of GwParameters' },
+      { path: 'docs/troubleshooting.md', about: 'conditions and reasons of resources, and what to do about them' },
+      { path: 'docs/conformance', about: 'conformance with the Gateway API' },
+    ],
+  },
+  {
+    title: 'Limits and sign-in',
+    entries: [
+      { path: 'docs/rate-limits-by-key.md', about: 'a budget of requests or tokens for each API key, user or address' },
+      { path: 'docs/global-rate-limits.md', about: 'one rate limit service for all gateways' },
+      { path: 'docs/forward-auth.md', about: 'sign-in for browsers with oauth2-proxy and similar services' },
+      { path: 'docs/open-policy-agent.md', about: 'Open Policy Agent as external authorizer' },
+      { path: 'docs/external-processing.md', about: 'a service of yours that edits requests and responses' },
+      { path: 'docs/envoy.md', about: 'how services written for Envoy work here, and what differs' },
+    ],
+  },
+  {
+    title: 'Operate',
+    entries: [
+      { path: 'docs/production.md', about: 'ways to run it, sizing, ports, limits, secrets, upgrades, alerts' },
+      { path: 'docs/reload-and-shutdown.md', about: 'generations, drain, signals, readiness, workers' },
+      { path: 'docs/logs-and-metrics.md', about: 'access log, levels, metrics, admin server' },
+      { path: 'docs/ui.md', about: 'the web UI of the admin server' },
+      { path: 'docs/opentelemetry.md', about: 'logs and metrics to an OTLP collector' },
+      { path: 'docs/tracing.md', about: 'spans to a collector: Jaeger, Langfuse, Honeycomb' },
+      { path: 'docs/footprint.md', about: 'memory and start time: where they go, and their limits' },
+    ],
+  },
+  {
+    title: 'Find out why',
+    entries: [
+      { path: 'docs/trace.md', about: 'watch how one request is decided, step by step' },
+      { path: 'docs/admin-api.md', about: 'list, filter and stream past requests' },
+      { path: 'docs/explain.md', about: 'why a request was refused, and what would have passed' },
+      { path: 'docs/upstream-failures.md', about: 'every way a backend can fail a request, and how it shows' },
+      { path: 'docs/errors.md', about: 'every status that the gateway itself sends' },
+      { path: 'docs/porticoctl.md', about: 'the command line tool' },
+    ],
+  },
+  {
+    title: 'Reference',
+    entries: [
+      { path: 'docs/reference', about: 'every field of every block, generated from the schema' },
+      { path: 'docs/environment.md', about: 'every environment variable' },
+      { path: 'docs/versioning.md', about: 'what may change when, deprecations, platforms, support' },
+      { path: 'docs/spec-names.md', about: 'names that the specification and other gateways use' },
+      { path: 'docs/h2spec.md', about: 'results of the HTTP/2 conformance suite' },
+      { path: 'bench/RESULTS.md', about: 'measured speed and memory' },
+    ],
+  },
+  {
+    title: 'Project',
+    entries: [
+      { path: 'CHANGELOG.md', about: 'what changed for users' },
+      { path: 'ARCHITECTURE.md', about: 'how the program is built' },
+      { path: 'CONTRIBUTING.md', about: 'commands, rules, worked examples' },
+      { path: 'bench/README.md', about: 'how speed is measured' },
+      { path: 'SECURITY.md', about: 'how to report a vulnerability' },
+    ],
+  },
+]

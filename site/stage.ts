@@ -1,0 +1,115 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { outsideCode, replaceLinks } from './links.ts'
+import { llmsFullText, llmsText } from './llms.ts'
+import { allPages, root, type SitePage } from './site-pages.ts'
+
+/** Writes the pages for VitePress: links as the site has them, and the Markdown of every page for programs that read. */
+
+export interface StageOptions {
+  /** An empty or absent folder. */
+  folder: string
+  /** Path of the site on its server, with slashes at both ends. */
+  base: string
+  /** Where the tree can be read, such as a code host's `…/blob/main`; null links to nothing outside of the site. */
+  sourceUrl: string | null
+  /** Where a page can be edited, such as a code host's `…/edit/main`. */
+  editUrl: string | null
+}
+
+export function stageSite({ folder, base, sourceUrl, editUrl }: StageOptions): SitePage[] {
+  const pages = allPages()
+  const pageByPath = new Map(pages.map((page) => [page.path, page]))
+  const find = (path: string): SitePage | undefined =>
+    pageByPath.get(path) ?? pageByPath.get(`${path.replace(/\/$/, '')}/README.md`)
+  const publicFolder = join(folder, 'public')
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(join(root, 'docs/images'), join(folder, 'images'), { recursive: true })
+  cpSync(join(root, 'docs/images'), join(publicFolder, 'images'), { recursive: true })
+  cpSync(join(root, 'packages/ui/src/icon.svg'), join(publicFolder, 'icon.svg'))
+  const plainByPath = new Map<string, string>()
+  for (const page of pages) {
+    const markdown = withoutComments(readFileSync(join(root, page.path), 'utf8'))
+    const plain = replaceLinks(markdown, page.path, (text, { path, heading }) => {
+      const target = find(path)
+      if (target === undefined) return text.startsWith('!') ? `${text}(${imageLink(page, path)})` : unlinked(text)
+      return `${text}(${posix.relative(posix.dirname(markdownFile(page)), markdownFile(target))}${heading})`
+    })
+    plainByPath.set(page.path, plain)
+    write(join(publicFolder, markdownFile(page)), plain)
+    const linked = replaceLinks(markdown, page.path, (text, { path, heading }) => {
+      if (text.startsWith('!')) return inlineOrImage(text, page, path)
+      if (path === page.path) return `${text}(${heading})`
+      const target = find(path)
+      if (target !== undefined) return `${text}(/${target.address}${heading})`
+      return sourceUrl === null ? unlinked(text) : `${text}(${sourceUrl}/${path})`
+    })
+    write(join(folder, `${stagedName(page)}.md`), frontMatter(page, editUrl) + forVitePress(linked))
+  }
+  write(
+    join(publicFolder, 'llms.txt'),
+    llmsText((page) => `${base}${markdownFile(page)}`),
+  )
+  write(join(publicFolder, 'llms-full.txt'), llmsFullText(plainByPath))
+  return pages
+}
+
+/** The name of a page's Markdown on the site. */
+export function markdownFile(page: SitePage): string {
+  return `${stagedName(page)}.md`
+}
+
+/** The name of a page's HTML on the site. */
+export function htmlFile(page: SitePage): string {
+  return `${stagedName(page)}.html`
+}
+
+function stagedName({ address }: SitePage): string {
+  return address === '' || address.endsWith('/') ? `${address}index` : address
+}
+
+function frontMatter(page: SitePage, editUrl: string | null): string {
+  const fields = {
+    description: page.about,
+    markdownLink: markdownFile(page),
+    ...(editUrl !== null && { editLink: `${editUrl}/${page.path}` }),
+  }
+  return `---\n${JSON.stringify(fields)}\n---\n\n`
+}
+
+/** Files outside of the site are named, and not linked, where nobody says where the tree can be read. */
+function unlinked(text: string): string {
+  return text.slice(1, -1)
+}
+
+function imageLink(page: SitePage, path: string): string {
+  return posix.relative(posix.dirname(markdownFile(page)), path.replace(/^docs\//, ''))
+}
+
+/** Drawings stand in the page, where the theme colors them. */
+function inlineOrImage(text: string, page: SitePage, path: string): string {
+  if (!path.endsWith('.svg')) return `${text}(./${imageLink(page, path)})`
+  const svg = readFileSync(join(root, path), 'utf8')
+  return svg.replace(/<style>[^]*?<\/style>/, '').replaceAll(/\n\s*/g, '')
+}
+
+function withoutComments(markdown: string): string {
+  return outsideCode(markdown, (prose) => prose.replaceAll(/<!--[^]*?-->\n?/g, ''))
+}
+
+/** Pages are templates of Vue, in which double braces have a meaning; two languages have no highlighter. */
+function forVitePress(markdown: string): string {
+  const known = markdown.replaceAll(/^```(?:promql|rego)$/gm, '```txt')
+  return outsideCode(known, (prose) => prose.replaceAll('{{', '&#123;&#123;'))
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+/** The newest change of a file that the site is made of, in milliseconds; for a server that follows changes. */
+export function lastChange(): number {
+  const files = allPages().map(({ path }) => join(root, path))
+  return Math.max(...files.filter((file) => existsSync(file)).map((file) => statSync(file).mtimeMs))
+}
