@@ -29,6 +29,8 @@ const WHOLE_MACHINE = /^e2e\/(cluster\/|extensions\/compose|ui\/live-tail|(memor
 const MOST_RETRIED = 6
 /** Files that share a process: a folder of the gateway, of MCP and of policies a smaller one, or a whole package. */
 const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
+/** Tests of components need JSX and a document, which no other test has. */
+const COMPONENTS = /\.test\.tsx$/
 /** How long each group took, in the last run of all of them. */
 const SECONDS = join(
   root,
@@ -87,7 +89,8 @@ async function work(groups, results) {
 function groupFiles(files) {
   const filesByGroup = new Map()
   for (const file of files) {
-    const key = ALONE.test(file) ? file : (GROUP.exec(file)?.[0] ?? file)
+    const group = ALONE.test(file) ? file : (GROUP.exec(file)?.[0] ?? file)
+    const key = COMPONENTS.test(file) ? `${group} (components)` : group
     filesByGroup.set(key, [...(filesByGroup.get(key) ?? []), file])
   }
   return [...filesByGroup].map(([name, list]) => ({ name, files: list }))
@@ -102,6 +105,7 @@ function runGroup({ name, files }) {
   const isLong = isEndToEnd || files.some((file) => file.includes('.long.test.'))
   const isQuick = process.env.PROPERTIES !== 'full' && !isLong
   if (isQuick) options.push(`--import=${join(root, 'scripts/quick-properties.mjs')}`)
+  if (files.some((file) => COMPONENTS.test(file))) options.push(`--import=${join(root, 'scripts/components.mjs')}`)
   const startedAt = performance.now()
   const child = spawn(process.execPath, [...options, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
@@ -130,7 +134,7 @@ function isWanted(file) {
 
 function testFiles(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.test\.(ts|mjs)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.test\.(tsx?|mjs)$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .filter((file) => !file.includes('node_modules') && !file.includes('/dist/'))
     .toSorted((a, b) => (a < b ? -1 : 1))

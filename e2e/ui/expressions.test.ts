@@ -73,7 +73,7 @@ describe('the page of expressions', { skip: noBrowser }, () => {
       await page.getByRole('list', { name: 'The latest requests' }).getByRole('link').first().click()
       await page.waitForURL(new RegExp(id))
       await page.locator('.expr-latest [aria-current]').getByText('GET /orders').waitFor()
-      await part(parts, 'jwt.sub', '(nothing)').waitFor()
+      await part(parts, 'jwt.sub', '(absent)').waitFor()
       assert.deepEqual(complaints, [])
     })
   }

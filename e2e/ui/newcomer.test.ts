@@ -86,7 +86,7 @@ describe('a newcomer', { skip: noBrowser || noTerminal }, () => {
     assert.deepEqual(await seriousFindings(page), [])
     await shoot(page, 'newcomer-config-phone')
     const saved = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'download portico.yaml' }).click()
+    await page.getByRole('button', { name: 'Download portico.yaml' }).click()
     const download = await saved
     assert.equal(download.suggestedFilename(), 'portico.yaml')
     const file = await download.path()

@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client'
 import '@mantine/core/styles.css'
 import './styles/tokens.css'
 import './parts/controls.css'
-import { router } from './router.tsx'
+import { createUiRouter } from './router.tsx'
 import { theme } from './theme.ts'
 
 const queries = new QueryClient({
@@ -14,6 +14,7 @@ const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, networkMode: 'always', refetchOnWindowFocus: true } },
 })
 
+const router = createUiRouter()
 const root = document.getElementById('root')
 if (root === null) throw new Error('the page has no root')
 createRoot(root).render(

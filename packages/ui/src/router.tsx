@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouterHistory,
+} from '@tanstack/react-router'
 import { readConfigSearch } from './config/search.ts'
 import { readExpressionsSearch } from './expressions/search.ts'
 import { Frame } from './frame/frame.tsx'
@@ -68,14 +74,20 @@ const config = createRoute({
   component: lazyRouteComponent(() => import('./config/page.tsx'), 'ConfigPage'),
 })
 
-export const router = createRouter({
-  routeTree: root.addChildren([overview, requests, routes, models, tools, expressions, metrics, config]),
-  basepath: '/ui',
-  defaultPreload: 'intent',
-})
+const routeTree = root.addChildren([overview, requests, routes, models, tools, expressions, metrics, config])
+
+/** `createUiRouter` leads to the pages of the UI. The history is the window's, unless a test has one of its own. */
+export function createUiRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree,
+    basepath: '/ui',
+    defaultPreload: 'intent',
+    ...(history !== undefined && { history }),
+  })
+}
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router
+    router: ReturnType<typeof createUiRouter>
   }
 }

@@ -1,17 +1,30 @@
 import { ActionIcon } from '@mantine/core'
-import { useState } from 'react'
-import { CheckIcon, CopyIcon } from '../frame/icons.tsx'
+import { useEffect, useState } from 'react'
+import { CheckIcon, CloseIcon, CopyIcon } from '../frame/icons.tsx'
 
+/** A button that puts a text on the clipboard, and shows for a moment whether that worked. */
 export function Copy({ text, label }: { text: string; label: string }) {
-  const [isDone, setDone] = useState(false)
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    setDone(true)
-    setTimeout(() => setDone(false), 1200)
+  const [state, setState] = useState<'ready' | 'done' | 'failed'>('ready')
+  useEffect(() => {
+    if (state === 'ready') return
+    const timer = setTimeout(() => setState('ready'), state === 'done' ? 1200 : 4000)
+    return () => clearTimeout(timer)
+  }, [state])
+  const copy = (): void => {
+    write(text).then(
+      () => setState('done'),
+      () => setState('failed'),
+    )
   }
+  const shown = state === 'failed' ? 'Not copied: browsers allow it on HTTPS and localhost only' : label
   return (
-    <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} title={label} onClick={() => void copy()}>
-      {isDone ? <CheckIcon /> : <CopyIcon />}
+    <ActionIcon variant="subtle" color="gray" size="sm" aria-label={shown} title={shown} onClick={copy}>
+      {state === 'done' ? <CheckIcon /> : state === 'failed' ? <CloseIcon /> : <CopyIcon />}
     </ActionIcon>
   )
+}
+
+/** On plain HTTP, other than on localhost, browsers have no clipboard at all. */
+async function write(text: string): Promise<void> {
+  await navigator.clipboard.writeText(text)
 }

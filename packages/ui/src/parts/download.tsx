@@ -1,4 +1,4 @@
-/** A text as a file, made where it is shown: nothing is asked of the gateway. */
+/** A button that saves a text as a file. The browser makes the file; the gateway is not called. */
 export function Download({ text, name }: { text: string; name: string }) {
   const save = (): void => {
     const address = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
@@ -10,7 +10,7 @@ export function Download({ text, name }: { text: string; name: string }) {
   }
   return (
     <button type="button" className="link" onClick={save}>
-      download {name}
+      Download {name}
     </button>
   )
 }

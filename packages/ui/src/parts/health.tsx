@@ -2,10 +2,11 @@ import type { ViewedEndpoint, ViewedError } from '@portico/gateway/admin-config'
 import { Link } from '@tanstack/react-router'
 import { formatShare } from '../format/numbers.ts'
 import { formatAgo, formatLeft, formatMoment } from '../format/times.ts'
+import { causeWords } from './cause-words.ts'
 import { Value } from './value.tsx'
 import './health.css'
 
-/** How an address or a provider does: nothing, where it always did as it should. */
+/** The health of an endpoint or a provider. Shows nothing for one that is healthy and never failed. */
 export function EndpointHealth({ endpoint, now }: { endpoint: ViewedEndpoint; now: number }) {
   const { state, evictedUntil, evictions, failures, health, lastFailure } = endpoint
   return (
@@ -15,19 +16,20 @@ export function EndpointHealth({ endpoint, now }: { endpoint: ViewedEndpoint; no
       {state === 'failing' && `▲ failing: ${failures} in a row, health ${formatShare(health)}`}
       {lastFailure !== null && (
         <span className="dim" title={formatMoment(lastFailure.at)}>
-          {state === 'healthy' ? 'failed last' : ' ·'} {lastFailure.cause}, {formatAgo(lastFailure.at, now)}
+          {state === 'healthy' ? 'last failure:' : ' ·'} {causeWords(lastFailure.cause)},{' '}
+          {formatAgo(lastFailure.at, now)}
         </span>
       )}
     </span>
   )
 }
 
-/** What went wrong last at an MCP target, with the request. */
+/** The last error of an MCP server, with a link to its request. */
 export function TargetError({ error, now }: { error: ViewedError; now: number }) {
   return (
     <span>
       <Link to="/requests" search={{ id: error.request }}>
-        {error.outcome}
+        {causeWords(error.outcome)}
       </Link>{' '}
       <Value text={error.message} most={60} />
       <span className="dim" title={formatMoment(error.at)}>

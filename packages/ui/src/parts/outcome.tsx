@@ -1,7 +1,7 @@
 import type { RecordOutcome } from '@portico/gateway/admin-api'
 import './outcome.css'
 
-/** Each outcome has a colour, a shape and a word, so that none of them is needed. */
+/** Each outcome has a color, a shape and a word, so that people who miss one of them have the others. */
 const SHAPES: Readonly<Record<RecordOutcome, string>> = {
   passed: '',
   denied: '▲',
@@ -13,12 +13,12 @@ const SHAPES: Readonly<Record<RecordOutcome, string>> = {
 }
 
 export function Outcome({ status, outcome }: { status: number; outcome: RecordOutcome }) {
-  // An error of the backend that passed is no success: a provider's 429 must be seen.
+  // An error that the backend answered with is no success, although no policy stopped it: a provider's 429 must stand out.
   const isPassedError = outcome === 'passed' && status >= 400
   return (
     <span
       className={`outcome outcome-${outcome}${isPassedError ? ' outcome-error' : ''}`}
-      title={isPassedError ? 'the backend answered with an error' : outcome}
+      title={isPassedError ? 'The backend answered with an error' : outcome}
     >
       <span className="outcome-status">{status === 0 ? '—' : status}</span>
       <span aria-hidden="true"> {SHAPES[outcome]}</span>

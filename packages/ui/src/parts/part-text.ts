@@ -1,14 +1,14 @@
 import type { ExplainedPart } from '@portico/gateway/admin-api'
 
-/** What was read or computed, or why there is nothing to see. */
+/** The value of a part of an expression as JSON, or in parentheses why it has none. */
 export function partText({
   state,
   value,
   error = null,
 }: Pick<ExplainedPart, 'state' | 'value'> & { error?: string | null }): string {
   if (state === 'failed') return error === null ? 'failed' : `failed (${error})`
-  if (state === 'hidden') return '(hidden)'
-  if (state === 'notKept') return '(not kept)'
-  if (state === 'absent') return '(nothing)'
+  if (state === 'hidden') return '(redacted)'
+  if (state === 'notKept') return '(not recorded)'
+  if (state === 'absent') return '(absent)'
   return JSON.stringify(value)
 }

@@ -2,7 +2,7 @@ import { Button, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import './states.css'
 
-/** While an answer is on its way: the shape of what comes. */
+/** A skeleton while data is on its way. `what` names the data for screen readers. */
 export function Loading({ rows = 8, what }: { rows?: number; what: string }) {
   return (
     <div className="loading" role="status" aria-label={`Loading ${what}`}>
@@ -13,7 +13,7 @@ export function Loading({ rows = 8, what }: { rows?: number; what: string }) {
   )
 }
 
-/** What failed, in the words of who refused, and a way to try again. */
+/** A failed read: the error of the gateway as it is, and a button to retry. */
 export function Failed({ what, error, onRetry }: { what: string; error: Error; onRetry: () => void }) {
   return (
     <section className="empty" role="alert">
@@ -26,6 +26,7 @@ export function Failed({ what, error, onRetry }: { what: string; error: Error; o
   )
 }
 
+/** A page or list without entries. The children say how to get some. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <section className="empty">

@@ -1,13 +1,15 @@
 import type { RequestRecord } from '@portico/gateway/admin-api'
 import { formatTook } from '../format/numbers.ts'
+import { causeWords } from '../parts/cause-words.ts'
 
+/** The calls to backends for one request, in order. */
 export function Attempts({ record }: { record: RequestRecord }) {
   const { calls, attempts, endpoint, llm } = record
   const tried = llm?.attempts ?? []
   if (calls === null || calls.length === 0) {
     const summary =
       attempts === 0
-        ? 'No backend was asked.'
+        ? 'No backend was called.'
         : `${attempts === 1 ? 'One attempt' : `${attempts} attempts`}, the last at `
     return (
       <p className="note">
@@ -22,10 +24,10 @@ export function Attempts({ record }: { record: RequestRecord }) {
         <thead>
           <tr>
             <th className="number">#</th>
-            <th>address</th>
-            <th className="number">from</th>
-            <th className="number">took</th>
-            <th>result</th>
+            <th>Address</th>
+            <th className="number">Started after</th>
+            <th className="number">Took</th>
+            <th>Result</th>
           </tr>
         </thead>
         <tbody>
@@ -35,14 +37,16 @@ export function Attempts({ record }: { record: RequestRecord }) {
               <td className="mono">{target}</td>
               <td className="number">{from === null ? '' : formatTook(from)}</td>
               <td className="number">{from === null || to === null ? '' : formatTook(to - from)}</td>
-              <td className={error === null ? '' : 'outcome-failed'}>{error ?? status ?? '–'}</td>
+              <td className={error === null ? '' : 'outcome-failed'}>
+                {error === null ? (status ?? '–') : causeWords(error)}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
       {tried.length > 0 && (
         <p className="note">
-          Providers: {tried.map(({ provider, outcome }) => `${provider} (${outcome})`).join(', then ')}
+          Providers: {tried.map(({ provider, outcome }) => `${provider} (${causeWords(outcome)})`).join(', then ')}
         </p>
       )}
     </>

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { explanationQuery } from '../api/queries.ts'
 import { asSentence } from './what-decided.ts'
 
-/** The sentence of the explanation: why the request ended so. */
+/** The headline of the explanation: why the request ended as it did. Its line is there before the text, so that nothing moves. */
 export function Headline({ id }: { id: string }) {
   const { data } = useQuery(explanationQuery(id))
-  return data === undefined ? null : <p className="headline">{asSentence(data.headline)}</p>
+  return <p className="headline">{data === undefined ? '' : asSentence(data.headline)}</p>
 }

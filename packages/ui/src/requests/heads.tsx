@@ -2,12 +2,12 @@ import type { RecordedBody, RecordedHeaders, RequestRecord } from '@portico/gate
 import { Value } from '../parts/value.tsx'
 import { changedLines, type HeadLine } from './head-lines.ts'
 
-/** What the client sent and got, as it was kept: credentials were hidden before. */
+/** The request and the response of a client, as recorded. The gateway redacts credentials before it records them. */
 export function Heads({ record }: { record: RequestRecord }) {
   const { method, path, version, status, requestHeaders, responseHeaders, requestBody, responseBody } = record
   const { afterPolicies } = record
   if (requestHeaders === null && responseHeaders === null)
-    return <p className="note">Headers are kept of what did not simply pass, and of what is sampled.</p>
+    return <p className="note">Headers are recorded only for sampled requests and for requests that did not pass.</p>
   return (
     <div className="heads">
       <Head
@@ -18,7 +18,7 @@ export function Heads({ record }: { record: RequestRecord }) {
         body={requestBody}
       />
       <Head
-        title={`${version ?? ''} ${status === 0 ? 'no answer' : status}`}
+        title={`${version ?? ''} ${status === 0 ? 'no response' : status}`}
         headers={responseHeaders}
         body={responseBody}
       />
@@ -29,16 +29,16 @@ export function Heads({ record }: { record: RequestRecord }) {
 interface HeadProps {
   title: string
   headers: RecordedHeaders | null
-  /** What policies made of them, where that is something else. */
+  /** The headers after all policies; null when policies changed none. */
   after?: RecordedHeaders | null
   newPath?: string | null
   body: RecordedBody | null
 }
 
-/** How lines are marked that policies changed: by a sign and a word, not by colour alone. */
+/** Lines that policies changed have a sign and a word, not only a color. */
 const MARKS: Readonly<Record<HeadLine['fate'], readonly [sign: string, word: string]>> = {
   same: ['', ''],
-  gone: ['−', 'taken out by policies'],
+  gone: ['−', 'removed by policies'],
   added: ['+', 'set by policies'],
 }
 
@@ -51,11 +51,11 @@ function Head({ title, headers, after = null, newPath = null, body }: HeadProps)
       </h3>
       {newPath !== null && (
         <p className="dim">
-          policies made the path <Value text={newPath} most={100} />
+          Policies changed the path to <Value text={newPath} most={100} />
         </p>
       )}
       {headers === null ? (
-        <p className="note">Not kept.</p>
+        <p className="note">Not recorded.</p>
       ) : (
         <table className="head-lines">
           <tbody>

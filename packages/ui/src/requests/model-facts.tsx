@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { backendsQuery } from '../api/queries.ts'
 import { formatCount, formatTook } from '../format/numbers.ts'
+import { causeWords } from '../parts/cause-words.ts'
 import { Value } from '../parts/value.tsx'
 import { costText } from '../prices/cost.ts'
 import { CostNote, CostSource } from '../prices/cost-source.tsx'
@@ -27,7 +28,7 @@ export function ModelFacts({ record, llm }: { record: RequestRecord; llm: Record
         </Fact>
         {llm.attempts.length > 1 && (
           <Fact name="tried">
-            {llm.attempts.map(({ provider: tried, outcome }) => `${tried} (${outcome})`).join(', then ')}
+            {llm.attempts.map(({ provider: tried, outcome }) => `${tried} (${causeWords(outcome)})`).join(', then ')}
           </Fact>
         )}
         <Fact name="ended">
@@ -47,7 +48,7 @@ export function ModelFacts({ record, llm }: { record: RequestRecord; llm: Record
 
 function Usage({ llm }: { llm: RecordedLlm }) {
   const { inputTokens, outputTokens } = llm
-  if (inputTokens === null && outputTokens === null) return <Fact name="tokens">the provider reported none</Fact>
+  if (inputTokens === null && outputTokens === null) return <Fact name="tokens">The provider reported none</Fact>
   return (
     <Fact name="tokens">
       {count(inputTokens, 'input')}

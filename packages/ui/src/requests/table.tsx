@@ -1,12 +1,9 @@
 import type { ListedRequest } from '@portico/gateway/admin-api'
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks'
 import { type UIEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { formatTook } from '../format/numbers.ts'
-import { formatClock, formatMoment } from '../format/times.ts'
-import { Outcome } from '../parts/outcome.tsx'
+import { REQUEST_COLUMNS, REQUEST_GRID } from './columns.tsx'
 import type { Shown } from './request-store.ts'
 import { rowWindow } from './row-window.ts'
-import { whatDecided } from './what-decided.ts'
 
 interface TableProps {
   shown: Shown
@@ -17,8 +14,6 @@ interface TableProps {
   /** The end of what was read is near. */
   onEnd: () => void
 }
-
-const COLUMNS = ['time', 'outcome', 'method', 'host and path', 'route', 'backend', 'took', 'what decided'] as const
 
 /** Rows of one height, of which only those in sight exist. What comes in above moves nobody who has scrolled down. */
 export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProps) {
@@ -54,12 +49,18 @@ export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProp
   }, [cursor])
 
   return (
-    <div className="table" role="table" aria-label="Requests" aria-rowcount={rows.length + 1}>
+    <div
+      className="table"
+      role="table"
+      aria-label="Requests"
+      aria-rowcount={rows.length + 1}
+      style={{ '--request-grid': REQUEST_GRID }}
+    >
       <div role="rowgroup" className="table-head">
         <div role="row" className="row" aria-rowindex={1}>
-          {COLUMNS.map((name) => (
-            <span key={name} role="columnheader">
-              {name}
+          {REQUEST_COLUMNS.map(({ name, header, align }) => (
+            <span key={name} role="columnheader" style={{ textAlign: align }}>
+              {header}
             </span>
           ))}
         </div>
@@ -103,7 +104,7 @@ interface RowProps {
 }
 
 function Row({ row, index, top, height, isCurrent, isOpen, onOpen }: RowProps) {
-  const { id, at, method, host, path, route, backend, took, status, outcome, protocol } = row
+  const { id, outcome } = row
   const className = ['row', `row-${outcome}`, isCurrent && 'current', isOpen && 'open'].filter(Boolean).join(' ')
   return (
     <div
@@ -113,33 +114,17 @@ function Row({ row, index, top, height, isCurrent, isOpen, onOpen }: RowProps) {
       style={{ transform: `translateY(${top}px)`, height }}
       onClick={() => onOpen(id)}
     >
-      <span role="cell" className="cell-time number" title={formatMoment(at)}>
-        {formatClock(at)}
-      </span>
-      <span role="cell" className="cell-outcome">
-        <Outcome status={status} outcome={outcome} />
-      </span>
-      <span role="cell" className="cell-method mono">
-        {method ?? protocol}
-      </span>
-      <span role="cell" className="cell-path mono" title={`${host ?? ''}${path ?? ''}`}>
-        <button type="button" tabIndex={-1} onClick={() => onOpen(id)}>
-          <span className="dim">{host ?? ''}</span>
-          {path ?? ''}
-        </button>
-      </span>
-      <span role="cell" className="cell-route mono">
-        {route ?? '–'}
-      </span>
-      <span role="cell" className="cell-backend mono">
-        {backend ?? '–'}
-      </span>
-      <span role="cell" className="cell-took number">
-        {formatTook(took)}
-      </span>
-      <span role="cell" className="cell-decided" title={whatDecided(row)}>
-        {whatDecided(row)}
-      </span>
+      {REQUEST_COLUMNS.map(({ name, font, narrowArea, cell, tooltip }) => (
+        <span
+          key={name}
+          role="cell"
+          className={`cell-${name} ${font} ${narrowArea === null ? 'wide-only' : ''}`}
+          style={{ '--narrow-area': narrowArea ?? 'auto' }}
+          title={tooltip?.(row)}
+        >
+          {cell(row)}
+        </span>
+      ))}
     </div>
   )
 }
