@@ -42,7 +42,7 @@ describe('the table of requests', () => {
     assert.equal(column.width, undefined)
   })
 
-  test('what is missing has a dash, and a connection has its protocol in place of a method', async (t) => {
+  test('a missing value has a dash, and a connection has its protocol in place of a method', async (t) => {
     const bare = { method: null, host: null, path: null, route: null, backend: null, status: 0, protocol: 'tcp' }
     await showPart(t, <RequestTable shown={listed([sampleRequest(bare)])} {...NOTHING} />)
     const [, row] = screen.getAllByRole('row')
@@ -58,7 +58,7 @@ describe('the table of requests', () => {
     assert.ok(screen.getByText(/denied/))
   })
 
-  test('of ten thousand rows only those in sight are drawn, and all are counted', async (t) => {
+  test('only rows in sight are drawn of ten thousand, and all are counted', async (t) => {
     const rows = Array.from({ length: 10_000 }, (_, index) => sampleRequest({ id: `r${index}` }))
     await showPart(t, <RequestTable shown={listed(rows)} {...NOTHING} />)
     assert.equal(screen.getByRole('table').getAttribute('aria-rowcount'), '10001')
