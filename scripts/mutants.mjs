@@ -70,11 +70,18 @@ const results = { killed: 0, lived: [] }
 /** Whether each test passes in an unchanged tree, as far as anybody asked. */
 const soundTests = new Map()
 
+/** How many changes of each file a test has noticed: one that notices many is asked first. */
+const kills = new Map()
+
 async function isKilled(tree, mutant) {
-  for (const test of covering.of(mutant.file)) {
+  const key = (test) => `${mutant.file} ${test}`
+  const noticed = (test) => kills.get(key(test)) ?? 0
+  for (const test of covering.of(mutant.file).toSorted((a, b) => noticed(b) - noticed(a))) {
     if (soundTests.get(test) === false || (await tree.with(mutant, () => tree.passes(test)))) continue
     if (!soundTests.has(test)) soundTests.set(test, await tree.passes(test))
-    if (soundTests.get(test)) return true
+    if (!soundTests.get(test)) continue
+    kills.set(key(test), noticed(test) + 1)
+    return true
   }
   return false
 }

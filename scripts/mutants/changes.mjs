@@ -17,6 +17,9 @@ const OPPOSITE = {
   '??': '&&',
 }
 
+/** The other way round, without a word about the border. */
+const REVERSED = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
+
 /** Every small change of a file that could matter. */
 export function mutantsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8')
@@ -28,7 +31,7 @@ export function mutantsOf(root, file) {
     switch (node.type) {
       case 'BinaryExpression':
       case 'LogicalExpression':
-        putOpposite(node, text, put)
+        putOpposite(node, parent, text, put)
         break
       case 'UnaryExpression':
         if (node.operator === '!') put(node.start, node.start + 1, '', '! is removed')
@@ -50,20 +53,38 @@ export function mutantsOf(root, file) {
   return found
 }
 
-function putOpposite(node, text, put) {
+function putOpposite(node, parent, text, put) {
   const { operator, left, right } = node
-  const by = OPPOSITE[operator]
+  if (isLoopOverAll(node, parent)) return put(node.start, node.end, 'false', 'loop is left out')
+  const by = ([left, right].some(isInstant) ? REVERSED[operator] : undefined) ?? OPPOSITE[operator]
   const isText = operator === '+' && [left, right].some(isTextNode)
   const at = text.indexOf(operator, left.end)
   if (by === undefined || isText || at === -1 || at >= right.start) return
   put(at, at + operator.length, by, `${operator} becomes ${by}`)
 }
 
+/** `i < list.length` of a loop: one element further there is `undefined`, which most loops pass over. */
+function isLoopOverAll(node, parent) {
+  return (
+    parent?.type === 'ForStatement' && parent.test === node && node.operator === '<' && nameOf(node.right) === 'length'
+  )
+}
+
+/** A reading of a clock that runs by microseconds: no test can meet its border, and either side of it is right. */
+function isInstant(node) {
+  if (node.type === 'CallExpression') return /^(now|monotonic)$/.test(nameOf(node.callee))
+  return /^(now|\w*[a-z]At)$/.test(nameOf(node))
+}
+
+function nameOf(node) {
+  return node.type === 'MemberExpression' ? (node.property.name ?? '') : (node.name ?? '')
+}
+
 /**
  * Parts whose changes no test should see, because nobody could:
  * - types, imports, and words for people (messages of errors, logs, traces);
  * - values of constants in capitals at the top of a file: sizes and times that were chosen, where one more is as good;
- * - how many bytes of randomness are drawn, and how long a text for people may get.
+ * - how many bytes of randomness are drawn, and which bytes of a hash are used: one is as random as the other.
  */
 function isSilent(node, text) {
   if (/^(TS|Import|ExportAll)/.test(node.type))
@@ -71,7 +92,9 @@ function isSilent(node, text) {
   if (node.type === 'NewExpression') return /Error$|^ConfigFault$/.test(node.callee.name ?? '')
   if (node.type === 'VariableDeclarator') return isChosenNumber(node)
   if (node.type !== 'CallExpression') return false
-  return /(^|\.)(log|trace|logger)(\?)?\.\w+$|\.(describe|emit|note)$|^randomBytes$/.test(textAt(node.callee, text))
+  return /(^|\.)(log|trace|logger)(\?)?\.\w+$|\.(describe|emit|note)$|^randomBytes$|^digest\.read\w+$/.test(
+    textAt(node.callee, text),
+  )
 }
 
 function isChosenNumber({ id, init }) {
