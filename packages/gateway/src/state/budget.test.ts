@@ -302,3 +302,16 @@ function startSpenders(t: TestContext, options: Omit<BudgetOptions, 'cells'>, co
     granted: (windows: number) => [...shared.granted.slice(0, windows)],
   }
 }
+
+test('a budget holds at most what half a word can count, and no negative number', () => {
+  const most = 2 ** 32 - 1
+  assert.equal(budgetOf({ amount: most - 5, burst: 5 }).take(most, 0).granted, true)
+  for (const numbers of [
+    { amount: most - 5, burst: 6 },
+    { amount: most + 1 },
+    { amount: 0 },
+    { amount: 1, burst: -1 },
+  ]) {
+    assert.throws(() => budgetOf(numbers), RangeError)
+  }
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionCount } from './connection-count.ts'
+import { ConnectionCount, seatCount } from './connection-count.ts'
 import { createTable, SharedTable } from './shared-table.ts'
 
 function countOf(counters: SharedTable, own: number | null, all = 2): ConnectionCount {
@@ -36,4 +36,13 @@ test('who only asks for room clears nothing', () => {
 test('a table without room says so', () => {
   const table = new SharedTable(createTable(2))
   assert.equal(ConnectionCount.create('x', { own: null, all: 3 }, { counters: table, monotonic: () => 0 }), null)
+})
+
+test('a table with room for one word of each worker has room enough', () => {
+  const table = new SharedTable(createTable(2))
+  assert.equal(countOf(table, 1).enter(1), true)
+})
+
+test('there is one seat more than workers, for the one that a new worker replaces', () => {
+  assert.equal(seatCount(4), 5)
 })
