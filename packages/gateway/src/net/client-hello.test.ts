@@ -6,6 +6,10 @@ import { connect, type ConnectionOptions } from 'node:tls'
 import * as fc from 'fast-check'
 import { readClientHello, type ClientHello } from './client-hello.ts'
 
+const RANDOM = Array<number>(32).fill(7)
+/** One cipher suite, with the length of the list. */
+const SUITES = [0, 2, 0x13, 0x01]
+
 describe('ClientHello of real clients', () => {
   const cases: [string, ConnectionOptions, Omit<ClientHello, 'kind' | 'random'>][] = [
     [
@@ -87,11 +91,36 @@ describe('ClientHello rules', () => {
     ['a name longer than its list', helloWith([[0, [0, 4, 0, 0, 9, 97]]])],
     ['an empty protocol', helloWith([[16, [0, 1, 0]]])],
     ['an odd list of versions', helloWith([[43, [3, 3, 4, 3]]])],
+    ['a name with a port', helloWith([sni('a.test:443')])],
+    ['a hello that ends inside its random bytes', helloOf([3, 3, 7, 7])],
+    ['a hello without a session', helloOf([3, 3, ...RANDOM])],
+    ['a session of 33 bytes', helloOf([3, 3, ...RANDOM, 33, ...Array<number>(33).fill(1), ...SUITES, 1, 0])],
+    ['a hello without cipher suites', helloOf([3, 3, ...RANDOM, 0, 0, 0, 1, 0])],
+    ['half a cipher suite', helloOf([3, 3, ...RANDOM, 0, 0, 3, 0x13, 0x01, 0x13, 1, 0])],
+    ['a hello without compressions', helloOf([3, 3, ...RANDOM, 0, ...SUITES, 0])],
+    ['a hello that ends before its compressions', helloOf([3, 3, ...RANDOM, 0, ...SUITES])],
+    ['bytes behind the extensions', helloOf([3, 3, ...RANDOM, 0, ...SUITES, 1, 0, 0, 0, 9])],
+    ['extensions that are longer than the hello', helloOf([3, 3, ...RANDOM, 0, ...SUITES, 1, 0, 0, 1])],
     ['an extension beyond the hello', corruptLastLength(helloWith([[99, [1, 2]]]))],
   ]
   for (const [name, bytes] of malformed) {
     it(`refuses ${name}`, () => assert.equal(readClientHello(bytes).kind, 'refused'))
   }
+
+  it('takes a session of 32 bytes, and a name of 255 or of an IPv6 address', () => {
+    const session = [32, ...Array<number>(32).fill(1)]
+    assert.equal(readClientHello(helloOf([3, 3, ...RANDOM, ...session, ...SUITES, 1, 0])).kind, 'hello')
+    for (const name of ['a'.repeat(255), '2001:db8::1', '::']) {
+      const hello = readClientHello(helloWith([sni(name)]))
+      assert.equal(hello.kind === 'hello' && hello.sni, name)
+    }
+  })
+
+  it('waits for the rest of a record and of a message of exactly 16 KiB', () => {
+    assert.equal(readClientHello(Buffer.from([0x16, 3, 1, 0x40, 0])).kind, 'more')
+    assert.equal(readClientHello(Buffer.from([0x16, 3, 1, 0x20, 0, 1, 0, 0x3f, 0xfc])).kind, 'more')
+    assert.equal(readClientHello(Buffer.from([0x16, 3, 1, 0x20, 0, 1, 0, 0x3f, 0xfd])).kind, 'refused')
+  })
 
   it('holds at most 16 KiB', () => {
     const body = Buffer.alloc(10_000)
@@ -156,8 +185,11 @@ function inRecords(message: Buffer, size: number): Buffer {
 
 function helloWith(extensions: [type: number, body: number[]][] | null): Buffer {
   const list = (extensions ?? []).flatMap(([type, body]) => [...uint16(type), ...uint16(body.length), ...body])
-  const start = [3, 3, ...Array<number>(32).fill(7), 0, 0, 2, 0x13, 0x01, 1, 0]
-  const body = extensions === null ? start : [...start, ...uint16(list.length), ...list]
+  const start = [3, 3, ...RANDOM, 0, ...SUITES, 1, 0]
+  return helloOf(extensions === null ? start : [...start, ...uint16(list.length), ...list])
+}
+
+function helloOf(body: readonly number[]): Buffer {
   return inRecords(Buffer.from([1, 0, ...uint16(body.length), ...body]), 16_000)
 }
 

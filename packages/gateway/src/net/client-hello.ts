@@ -45,18 +45,15 @@ function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResul
     joinedBytes += fragment.length
     offset += recordLength
     if (wantedBytes === null) {
-      const header = fragments.length === 1 ? fragment : Buffer.concat(fragments)
+      const header = Buffer.concat(fragments)
       if (header.length > 0 && header[0] !== 0x01) return refused('the first TLS message is not a ClientHello')
       if (header.length >= handshakeHeaderBytes) {
         wantedBytes = handshakeHeaderBytes + header.readUIntBE(1, 3)
         if (wantedBytes > maxHelloBytes) return refused('the ClientHello is too long')
       }
     }
-    if (fragment.length < recordLength && (wantedBytes === null || joinedBytes < wantedBytes)) return { kind: 'more' }
   }
-  const [only, ...others] = fragments
-  const joined = only !== undefined && others.length === 0 ? only : Buffer.concat(fragments)
-  return joined.subarray(handshakeHeaderBytes, wantedBytes)
+  return Buffer.concat(fragments).subarray(handshakeHeaderBytes, wantedBytes)
 }
 
 /** RFC 8446 4.1.2; null when any length or value breaks the grammar. */

@@ -26,6 +26,22 @@ test('a deadline fires once, not early and at most two ticks late', () => {
   }
 })
 
+test('a deadline on the border of a tick fires with that tick', () => {
+  const { deadlines, firedAt, deadline } = single()
+  const border = Math.ceil(time / TICK) * TICK + 10 * TICK
+  deadlines.set(deadline, border - time)
+  run(border - time)
+  assert.deepEqual(firedAt, [border])
+})
+
+test('a deadline moved later stays where it is in the round until its slot comes', () => {
+  const { deadlines, deadline } = single()
+  deadlines.set(deadline, 100)
+  const { slotAt } = deadline
+  deadlines.set(deadline, 4000)
+  assert.equal(deadline.slotAt, slotAt)
+})
+
 test('a deadline moved later fires at the later time only', () => {
   const { deadlines, firedAt, deadline } = single()
   deadlines.set(deadline, 100)
@@ -104,6 +120,17 @@ test('after a long stall everything due fires in the first tick, and nothing els
   )
   run(101_000)
   assert.equal(fired.length, delays.length)
+})
+
+test('a stall of exactly a round leaves no slot of it out', () => {
+  for (const ticks of [510, 511, 512, 513]) {
+    const deadlines = new Deadlines(() => time)
+    let left = 0
+    for (let ms = 0; ms < 8000; ms += TICK) deadlines.set(new Deadline(() => void left--), (left++, ms))
+    time += ticks * TICK
+    mock.timers.tick(ticks * TICK)
+    assert.equal(left, 0, `${ticks} ticks`)
+  }
 })
 
 test('one far deadline survives a stall of two ticks', () => {

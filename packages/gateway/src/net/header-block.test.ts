@@ -74,6 +74,76 @@ test('received lines are forwarded as they came', () => {
   assert.equal(head.headers.get('x-one'), 'spaced')
 })
 
+test('what came stays known, whatever is taken out and added', () => {
+  const received: Pair[] = [
+    ['A', '1'],
+    ['x-one', '2'],
+    ['b', '3'],
+  ]
+  const block = parsed(received)
+  const seen = (of: HeaderBlock): Pair[] => {
+    const found: Pair[] = []
+    of.forEachReceived((n, v) => found.push([n, v]))
+    return found
+  }
+  assert.deepEqual(seen(block), received)
+  assert.equal(block.isEdited, false)
+  block.remove('none')
+  assert.equal(block.isEdited, false)
+  const added = block.clone()
+  added.add('c', '4')
+  assert.equal(added.isEdited, true)
+  block.remove('x-one')
+  block.remove('a')
+  assert.equal(block.isEdited, true)
+  block.add('c', '4')
+  assert.deepEqual(seen(block), received)
+  assert.deepEqual(seen(block.clone()), received)
+})
+
+test('names are found in any case, from the first letter to the last', () => {
+  const block = parsed([['AMZ-amz', '1']])
+  assert.equal(block.get('amz-amz'), '1')
+  block.removeAlike('amz.amz')
+  assert.equal(block.size, 0)
+})
+
+test('only separators stand for each other in names that are alike', () => {
+  for (const [name, isAlike] of [
+    ['X_One', true],
+    ['x.one', true],
+    ['x-one', true],
+    ['xaone', false],
+    ['x-o-e', false],
+    ['x,one', false],
+    ['x/one', false],
+    ['x^one', false],
+    ['x`one', false],
+  ] as const) {
+    const block = HeaderBlock.of([[name, '1']])
+    block.removeAlike('x-one')
+    assert.equal(block.size, isAlike ? 0 : 1, name)
+  }
+})
+
+test('a list of names finds names of its own lengths only, and none of more than 31 characters', () => {
+  const long = 'n'.repeat(31)
+  const list = nameList('ab', long)
+  for (const [name, isFound] of [
+    ['ab', true],
+    ['aB', true],
+    ['ac', false],
+    ['abc', false],
+    [long, true],
+    [`${long}n`, false],
+    // 34 is 2 beyond the bits of a number.
+    ['ab'.repeat(17), false],
+  ] as const) {
+    assert.equal(HeaderBlock.of([[name, '1']]).hasOneOf(list), isFound, name)
+    assert.equal(parsed([[name, '1']]).hasOneOf(list), isFound, name)
+  }
+})
+
 test('what would break a line is refused', () => {
   for (const bad of ['a\rb', 'a\nb', 'a\0b', 'a\u010ab', 'a\u010d\u010ab', '\u{1f600}']) {
     assert.throws(() => new HeaderBlock().add('x', bad), TypeError)
