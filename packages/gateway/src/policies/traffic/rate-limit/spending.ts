@@ -69,20 +69,16 @@ function spentBy({ id, at, took, key, llm }: RequestRecord, counts: Spending['co
 }
 
 /** Whether a request came past the same attachment of the policy, and was let through there. */
-function spenderOf({ view, reason, held }: Subject): (other: RequestRecord) => boolean {
-  const phase = reason.phase === 'gateway' ? 'gateway' : 'route'
+function spenderOf({ view, held }: Subject): (other: RequestRecord) => boolean {
   const attachments = new Map<string, unknown>()
   const attachmentOf = ({ keys }: RequestRecord): unknown => {
     const place = `${keys.listener} ${keys.route}`
     if (!attachments.has(place)) {
-      attachments.set(place, view.held('traffic', 'rateLimit', keys, phase)?.attachment)
+      attachments.set(place, view.held('traffic', 'rateLimit', keys, 'route')?.attachment)
     }
     return attachments.get(place)
   }
-  return (other) => {
-    if (phase === 'route' && other.keys.route === null) return false
-    return hasPassed(other, phase) && attachmentOf(other) === held?.attachment
-  }
+  return (other) => other.keys.route !== null && hasPassed(other) && attachmentOf(other) === held?.attachment
 }
 
 /** Whether the same form of a conditional policy was meant for a request; null where its record cannot tell. */
@@ -106,10 +102,11 @@ function holds(condition: string | undefined, record: RequestRecord): boolean | 
   return found?.state === 'found' ? found.value === true : null
 }
 
-function hasPassed({ reason, steps }: RequestRecord, phase: 'gateway' | 'route'): boolean {
+/** Limits stand behind routing: a request that was stopped before it has spent nothing. */
+function hasPassed({ reason, steps }: RequestRecord): boolean {
   if (reason === null || reason.phase === null || reason.phase === 'response' || reason.phase === 'backend') return true
-  if (reason.phase !== phase) return phase === 'gateway'
-  return steps?.some((step) => step.step === 'rateLimit' && step.phase === phase && step.outcome === 'passed') ?? false
+  if (reason.phase === 'gateway') return false
+  return steps?.some(({ step, outcome }) => step === 'rateLimit' && outcome === 'passed') ?? false
 }
 
 /** Tells budgets of a limit apart; null where a record does not hold what the key reads. */
