@@ -28,6 +28,8 @@ const refused: [text: string, error: string][] = [
     '5;a="b',
     '5;a="b"c',
     '5;a=b"',
+    '5;a"b"',
+    '5;a=b"c"',
     '5;a;',
   ].map((line): [string, string] => [`${line}\r\n`, 'bad chunk extension']),
   ...['5;a\n', '5;a\0', '5;a\x7f', '5;a=\x80', '5;a="\n"', '5;a="\\\r"', '5;a="\x01"'].map((line): [string, string] => [
@@ -75,6 +77,19 @@ test('a body without trailers has none', () => {
 test('the largest size that is exact passes', () => {
   const { decoder } = decode(['1fffffffffffff\r\nabc'])
   assert.equal(decoder.error, null)
+})
+
+test('extensions and trailers of exactly what they may be pass', () => {
+  assert.equal(decode([`1;${'a'.repeat(4095)}\r\nx`]).decoder.error, null)
+  // A blank line is all that is missing.
+  const full = `x: ${'y'.repeat(16_384 - 5)}\r\n`
+  for (const pieces of [[`0\r\n${full}\r\n`], [`0\r\n${full}`, '\r\n'], [`0\r\n${full}\r`, '\n']]) {
+    const { decoder } = decode(pieces)
+    assert.deepEqual(
+      [decoder.error, decoder.done],
+      pieces[0]!.endsWith('\r') ? ['trailers too large', false] : [null, true],
+    )
+  }
 })
 
 test('encoded bodies come back, whatever their cuts', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seeded } from '../../testing/seeded.ts'
-import { MessageHead, parseRequestHead, parseResponseHead, parseTrailers } from './head.ts'
+import { mayBecomeResponse, MessageHead, parseRequestHead, parseResponseHead, parseTrailers } from './head.ts'
 import { isAmbiguousPath } from './target.ts'
 
 const LIMITS = { maxHeaders: 5, maxTarget: 20 }
@@ -47,6 +47,8 @@ const refusedRequests: [text: string, status: number, code: string][] = [
   [REQUEST_LINE + 'a: 1\rb: 2\r\n\r\n', 400, 'bare_cr'],
   [REQUEST_LINE + 'a: 1\r\r\n\r\n', 400, 'bare_cr'],
   [REQUEST_LINE + 'a: 1\r\n\rb: 2\r\n\r\n', 400, 'bare_cr'],
+  [REQUEST_LINE + 'a: 1\r\n\r\nb', 400, 'bare_cr'],
+  [REQUEST_LINE + 'a: 1\r\n\r', 400, 'bare_cr'],
   [REQUEST_LINE + 'a: \0\r\n\r\n', 400, 'bad_header_value'],
   [REQUEST_LINE + 'a: \x0b\r\n\r\n', 400, 'bad_header_value'],
   [REQUEST_LINE + 'a: \x7f\r\n\r\n', 400, 'bad_header_value'],
@@ -290,6 +292,7 @@ test('each head has the host that it names, whichever the one before had', () =>
     'shop.example.con',
     'shop.example.co',
     'a',
+    'b',
     '',
     'shop.example.com:80',
   ]
@@ -302,4 +305,70 @@ test('each head has the host that it names, whichever the one before had', () =>
       }
     }
   }
+})
+
+test('every start of a response may become one, and nothing else may', () => {
+  const whole = 'HTTP/1.0 200 OK\r\nA: caf\xe9\t\r\n'
+  const may = (text: string, from = 0) => mayBecomeResponse(Buffer.from(`junk${text}`, 'latin1'), 4, 4 + from)
+  for (let end = 0; end <= whole.length; end++) assert.equal(may(whole.slice(0, end)), true, whole.slice(0, end))
+  for (const text of ['HTTP/1.1 200', 'HTTP/1.9 999 x']) assert.equal(may(text), true, text)
+  for (const text of ['S', 'HTTQ', 'http', 'HTTP/2', 'HTTP/1.x', 'HTTP/1.1\t', 'HTTP/1.1 2/', 'HTTP/1.1 2:', '\r\n']) {
+    assert.equal(may(text), false, text)
+  }
+  for (const text of ['200 OK\n', '200 \rA', '200 a\r\r', '200 \0', '200 \x7f', '200 OK\r\n\nA']) {
+    assert.equal(may(`HTTP/1.1 ${text}`), false, text)
+  }
+  // What stands before was looked at.
+  assert.equal(may('SSH-2.0 200 OK', 12), true)
+  assert.equal(may('HTTP/1.1 200\0OK', 13), true)
+})
+
+test('hops of several lines are one list, and are not kept', () => {
+  const head = request('GET / HTTP/1.1', 'X-Portico-Hops: a', 'x-portico-hops: b', 'x-portico-hopx: c')
+  assert.equal(head.hops, 'a, b')
+  assert.equal(head.headers.toText(), 'x-portico-hopx: c\r\n')
+})
+
+test('names that only begin like those of a connection are kept, however long they are', () => {
+  const names = ['Connectiom', 'hose', 'te2', 'tf', `h${'o'.repeat(31)}`, `t${'e'.repeat(300)}`, 'X-Portico', 'x']
+  for (const name of names) {
+    assert.equal(request('GET / HTTP/1.1', `${name}: close`).headers.toText(), `${name}: close\r\n`)
+  }
+})
+
+test('keep-alive is noticed alone, in a list and in any case', () => {
+  for (const value of ['keep-alive', 'Keep-Alive', 'x, keep-alive', 'keep-alive,close']) {
+    assert.equal(request('GET / HTTP/1.1', `Connection: ${value}`).keepAlive, true, value)
+  }
+  assert.equal(request('GET / HTTP/1.1', 'Connection: keep-aliv').keepAlive, false)
+  assert.equal(request('GET / HTTP/1.1', 'Connection: keep-alive').close, false)
+  assert.equal(request('GET / HTTP/1.1').keepAliveSeconds, -1)
+  for (const [value, seconds] of [
+    ['timeout=5', 5],
+    ['max=9, Timeout = 12', 12],
+    ['timeout=5;max=1', 5],
+    ['xtimeout=5', -1],
+    ['timeout=5s', -1],
+    ['max=5', -1],
+  ] as const) {
+    assert.equal(request('GET / HTTP/1.1', `Keep-Alive: ${value}`).keepAliveSeconds, seconds, value)
+  }
+})
+
+test('trailers are taken when TE names them', () => {
+  for (const [value, isTaken] of [
+    ['trailers', true],
+    ['gzip, Trailers', true],
+    ['trailers;q=1', true],
+    ['trailersx', false],
+    ['xtrailers', false],
+    ['gzip', false],
+  ] as const) {
+    assert.equal(request('GET / HTTP/1.1', `TE: ${value}`).teTrailers, isTaken, value)
+  }
+})
+
+test('several lines of Upgrade are one list', () => {
+  const head = request('GET / HTTP/1.1', 'Upgrade: H2C', 'upgrade: websocket', 'Connection: upgrade')
+  assert.equal(head.upgrade, 'h2c, websocket')
 })
