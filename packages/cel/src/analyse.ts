@@ -11,13 +11,13 @@ import { positionAt } from './position.ts'
 export interface Analysis {
   problems: Problem[]
   references: Reference[]
-  /** Null when the source cannot be parsed. */
+  /** The plan that runs; null when the source cannot be parsed. */
   plan: Plan | null
-  /** The plan before anything was computed: every part has its place in the source. */
+  /** The plan before constant folding, so every part still has its position in the source. */
   written: Plan | null
 }
 
-/** All that an evaluation needs; types are not looked at. */
+/** `analyse` parses and resolves the source for evaluation; it does not check types. */
 export function analyse(source: string, environment: Environment): Analysis {
   const parsed = parse(source)
   if (!parsed.ok) return { problems: [parsed.problem], references: [], plan: null, written: null }
@@ -30,7 +30,7 @@ export function analyse(source: string, environment: Environment): Analysis {
   return { problems, references, plan, written }
 }
 
-/** Whether anything at, above or beneath this path is read. */
+/** Whether the expression reads the path itself, one of its parents or one of its children. */
 export function reads(references: readonly Reference[], path: readonly string[]): boolean {
   return references.some(({ path: read }) => {
     const shared = Math.min(read.length, path.length)

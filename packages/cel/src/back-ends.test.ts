@@ -13,13 +13,13 @@ import { sources } from './testing/expressions.ts'
 import { richScopes, richSources, richVariables } from './testing/rich-expressions.ts'
 import type { Result } from './value.ts'
 
-/** The cases are counted, so that none may be left out to save time. */
+/** This test counts its cases, so the reduced number of runs does not apply to it. */
 const COUNTED_MS = 60_000
 
 describe('cel: closures and generated code', () => {
   const environment = createEnvironment({ variables: richVariables })
 
-  it('give the same result, or the same error at the same place', () => {
+  it('give the same result, or the same error at the same position', () => {
     const counts = { values: 0, errors: 0, refused: 0 }
     fc.assert(
       fc.property(fc.oneof(sources, richSources), richScopes, (source, scope) => {

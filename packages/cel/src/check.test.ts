@@ -34,7 +34,7 @@ const environment = createEnvironment({
   ],
 })
 
-describe('cel check: what is refused', () => {
+describe('cel check: rejected expressions', () => {
   const cases: readonly (readonly [source: string, message: RegExp, place: string, suggestion?: string])[] = [
     ['reqest.path', /unknown variable `reqest`/, '1:1', 'request'],
     ['request.pth == "/"', /`request` has no field `pth`/, '1:9', 'path'],
@@ -73,7 +73,7 @@ describe('cel check: what is refused', () => {
     })
   }
 
-  it('all problems at once, in order of place, but not without end', () => {
+  it('reports all problems at once, sorted by position, up to a maximum', () => {
     const { problems } = check('a + b.c(1) +\n foo(2) + cidr("x")', environment)
     assert.deepEqual(
       problems.map(({ position }) => `${position.line}:${position.column}`),
@@ -85,13 +85,13 @@ describe('cel check: what is refused', () => {
     assert.ok(check(many, environment).problems.length <= 20)
   })
 
-  it('not what stands in a lenient environment', () => {
+  it('accepts unknown names in a lenient environment', () => {
     const lenient = createEnvironment({ lenient: true })
     assert.deepEqual(check('a.b + f(1) + "x".g() + cidr("x")', lenient).problems, [])
   })
 })
 
-describe('cel check: what is read', () => {
+describe('cel check: references', () => {
   const cases: readonly (readonly [source: string, paths: string[]])[] = [
     ['request.path', ['request.path']],
     ['request["body"]', ['request.body']],
@@ -192,7 +192,7 @@ describe('cel check: reads without a guard', () => {
     })
   }
 
-  it('a warning names the path and its place, once', () => {
+  it('a warning names the path and its position, once', () => {
     const { warnings } = check('request.path == "/" &&\n jwt.sub != jwt.sub', environment)
     assert.deepEqual(warnings, [
       {

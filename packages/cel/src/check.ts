@@ -10,26 +10,26 @@ import { positionAt } from './position.ts'
 import type { Type } from './types.ts'
 
 export interface CheckOptions {
-  /** What the place of the expression needs; anything when unset. */
+  /** The type that the config field needs from the expression; any type when unset. */
   readonly wants?: Type
 }
 
 export interface CheckResult {
-  /** Empty: the expression may be used. */
+  /** Problems that reject the expression; empty when the expression may be used. */
   problems: Problem[]
   /** Reads of values that may be absent, without `has` or `default`. */
   warnings: Problem[]
   references: Reference[]
-  /** Comparisons that a header of several lines slips past. */
+  /** Comparisons that are never true for a header that was sent on several lines. */
   headerComparisons: (HeaderComparison & { position: Position })[]
 }
 
-/** Cheap, and safe for browsers: nothing is generated. */
+/** `check` is cheap and works in browsers, because it generates no code. */
 export function check(source: string, environment: Environment, { wants = 'dyn' }: CheckOptions = {}): CheckResult {
   const { problems, references, written } = analyse(source, environment)
   if (written === null) return { problems, warnings: [], references, headerComparisons: [] }
   const inferred = inferTypes(written, wants)
-  if (!environment.lenient) problems.push(...placed(source, inferred.problems))
+  if (!environment.lenient) problems.push(...withPositions(source, inferred.problems))
   problems.sort((a, b) => a.position.offset - b.position.offset)
   if (problems.length > 0) return { problems, warnings: [], references, headerComparisons: [] }
   const headerComparisons = findHeaderComparisons(written, inferred.types).map((comparison) => ({
@@ -52,20 +52,20 @@ function absenceWarnings(source: string, references: readonly Reference[], envir
 
 const MAX_PROBLEMS = 20
 
-function placed(source: string, problems: readonly TypeProblem[]): Problem[] {
+function withPositions(source: string, problems: readonly TypeProblem[]): Problem[] {
   return problems
     .slice(0, MAX_PROBLEMS)
     .map(({ message, plan }) => ({ message, position: positionAt(source, plan.offset) }))
 }
 
-/** References that fail when the value is absent. */
+/** Returns the references that fail when their value is absent. */
 export function readsWithoutGuard(references: readonly Reference[], environment: Environment): Reference[] {
   return references.filter(({ guarded, path }) => !guarded && mayBeAbsent(path, environment))
 }
 
 function mayBeAbsent([root = '', ...names]: readonly string[], environment: Environment): boolean {
   let type: VariableType | undefined = environment.variables.get(root)
-  // An absent variable by itself is null; only what is read from it fails.
+  // An absent variable itself is null; only reading one of its fields fails.
   let absent = false
   for (const name of names) {
     if (type?.kind !== 'struct') return true

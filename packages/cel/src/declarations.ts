@@ -33,25 +33,25 @@ export const dyn = value('dyn', { optional: true })
 export const present = value('dyn')
 export const headers: HeadersType = { kind: 'headers', optional: false }
 
-/** An optional one may be absent. */
+/** Declares a value of a known type; an optional one may be absent. */
 export function value(type: Type, options?: { optional?: boolean }): ValueType {
   return { kind: 'value', optional: options?.optional ?? false, type }
 }
 
-/** The host's getters give `undefined` for what is missing. */
+/** Declares a host object. Its getters return `undefined` for absent fields. */
 export function struct(fields: Readonly<Record<string, VariableType>>, options?: { optional?: boolean }): StructType {
   return { kind: 'struct', optional: options?.optional ?? false, fields: new Map(Object.entries(fields)) }
 }
 
-/** An argument of a function that is not strict may be an error. */
+/** An argument of a function; functions that are not strict also get errors. */
 export type Argument = Value | CelError
 
 type Call = (...args: never[]) => Result
 
-/** Types that a function takes and gives; the receiver, if there is one, is the first. */
+/** Argument and result types of a function; the receiver, if there is one, is the first argument. */
 export interface Overload {
   readonly takes: readonly Type[]
-  /** Of any number of arguments after those. */
+  /** The type of any further arguments. */
   readonly rest?: Type
   readonly gives: Type
 }
@@ -67,25 +67,30 @@ export interface FunctionDefinition {
   readonly style: 'global' | 'receiver'
   readonly minArgs: number
   readonly maxArgs: number
-  /** What is not here is refused at load. Without any, the arguments and the result may be anything. */
+  /** Calls that fit no overload are rejected at load. Without overloads, arguments and result may have any type. */
   readonly overloads?: readonly Overload[]
   /** One line for the reference. */
   readonly summary: string
-  /** A method of these host objects only; other receivers go to the function of the same name without `on`. */
+  /** The host class whose objects have this method; other receivers use the function of the same name without `on`. */
   readonly on?: abstract new (...args: never[]) => MapView | Opaque
-  /** Strict unless false: an argument that is an error is the result, and the function is not called. */
+  /**
+   * A strict function returns an error argument as its result without being called. Functions are strict unless this is
+   * false.
+   */
   readonly strict?: false
-  /** May be called once at load when all arguments are literals. */
+  /** Whether the function may be called once at load when all its arguments are literals. */
   readonly pure?: true
-  /** Literals that it refuses are problems at load. Only for pure functions. */
+  /** Whether errors for literal arguments are problems at load. Only for pure functions. */
   readonly refusesAtLoad?: true
-  /** Called at load with the arguments that are literals: a call that has done the work for them, or what is wrong. */
+  /** Called at load with the literal arguments; returns a call that reuses the work for them, or the error in them. */
   readonly prepare?: (known: readonly (Value | undefined)[]) => PreparedCall | CelError | undefined
-  /** The same call where it runs at most once in an evaluation: work that is linear in its arguments costs no steps. */
+  /**
+   * Used in place of `call` where the call runs at most once per evaluation: work linear in the arguments costs no steps.
+   */
   readonly onceCall?: Call
-  /** `call` gets the scope first (for `random` and the like). */
+  /** Whether `call` gets the scope as first argument, as `random` does. */
   readonly scoped?: true
-  /** Gets values of any type, and checks them itself. */
+  /** The implementation. It gets values of any type and checks them itself. */
   readonly call: Call
 }
 
@@ -97,13 +102,13 @@ export interface PreparedCall {
 
 export interface EnvironmentOptions {
   readonly variables?: Readonly<Record<string, VariableType>>
-  /** Beside those of the language and of the library, which are always there. */
+  /** Functions of the host, in addition to those of the language and the library. */
   readonly functions?: readonly FunctionDefinition[]
-  /** Steps that one evaluation may take: rounds of loops, items and (in blocks of 64) characters visited. */
+  /** The number of steps that one evaluation may take: loop rounds, items, and blocks of 64 characters. */
   readonly budget?: number
-  /** Unknown names and functions fail when they are evaluated, instead of being refused. */
+  /** Whether unknown names and functions fail at evaluation instead of being rejected at load. */
   readonly lenient?: boolean
-  /** Names are looked up in this namespace first: in `a.b`, `x` may be `a.b.x`, `a.x` or `x`. */
+  /** The namespace in which names are looked up first: in `a.b`, `x` may be `a.b.x`, `a.x` or `x`. */
   readonly container?: string
 }
 

@@ -14,10 +14,10 @@ import { scopes, sources, variableNames } from './testing/expressions.ts'
 import { Double, Uint } from './value.ts'
 import type { Value } from './value.ts'
 
-/** The cases are counted, so that none may be left out to save time. */
+/** This test counts its cases, so the reduced number of runs does not apply to it. */
 const COUNTED_MS = 60_000
 
-/** Where @bufbuild/cel does otherwise, and why we do not follow. */
+/** Known differences from @bufbuild/cel, with our reasons. */
 const differences: readonly { reason: string; isMet: (source: string, ours: string, theirs: string) => boolean }[] = [
   {
     reason: 'it reads an empty text as the int 0, and a text that is no number as NaN',
@@ -66,7 +66,7 @@ describe('cel beside @bufbuild/cel', () => {
       }),
       { seed: 44, numRuns: 4000, interruptAfterTimeLimit: COUNTED_MS },
     )
-    // Mostly values, and hardly anything excused: else this would prove little.
+    // Most cases must compare values, and few may be excused; otherwise the test proves little.
     assert.ok(counts.same > 2000 && counts.excused < 150, JSON.stringify(counts))
   })
 
@@ -76,7 +76,7 @@ describe('cel beside @bufbuild/cel', () => {
   }
 })
 
-/** It counts UTF-16 units where CEL counts code points, so they must be the same here. */
+/** @bufbuild/cel counts UTF-16 units where CEL counts code points, so texts here stay in the BMP. */
 function inPlane(text: string): string {
   return text.replaceAll('😀', 'ß')
 }

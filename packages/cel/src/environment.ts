@@ -5,7 +5,7 @@ import { libraryFunctions } from './library/index.ts'
 
 const DEFAULT_BUDGET = 1_000_000
 
-/** Without a hash, expressions that need one can be checked but not evaluated. */
+/** Creates an environment. Without `hash`, expressions with hash functions can be checked but not evaluated. */
 export function createEnvironment(options: EnvironmentOptions = {}, hash?: Hash): Environment {
   const variables = new Map(Object.entries(options.variables ?? {}))
   const functions = new Map<string, FunctionDefinition[]>()

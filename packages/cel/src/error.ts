@@ -1,6 +1,6 @@
 /**
- * What went wrong. `no_such_key` and `undeclared` mean that something is missing, which `default()` replaces;
- * `budget` that the expression ran longer than it may; `internal` that the host or the runtime threw.
+ * The reason of an error. `no_such_key` and `undeclared` mean a missing value, which `default()` replaces; `budget` means
+ * too many steps; `internal` means that the host or the runtime threw.
  */
 export type ErrorKind =
   | 'no_such_key'
@@ -14,7 +14,7 @@ export type ErrorKind =
   | 'failed'
   | 'internal'
 
-/** A value like any other: an expression that fails gives one, and nothing is thrown. */
+/** The error of an evaluation. It is returned as a value, never thrown. */
 export class CelError {
   readonly kind: ErrorKind
   readonly message: string
@@ -27,7 +27,7 @@ export class CelError {
     this.position = position
   }
 
-  /** The innermost place stays. */
+  /** Sets the position unless an inner part has set one. */
   at(position: number): CelError {
     return this.position === undefined ? new CelError(this.kind, this.message, position) : this
   }
@@ -37,7 +37,7 @@ export function isCelError(result: unknown): result is CelError {
   return result instanceof CelError
 }
 
-/** True for what `default()` replaces: a key that is not there, a name nobody declared. */
+/** Whether `default()` replaces the result: a missing key or an undeclared name. */
 export function isMissing(result: unknown): boolean {
   return result instanceof CelError && (result.kind === 'no_such_key' || result.kind === 'undeclared')
 }

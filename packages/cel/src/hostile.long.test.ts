@@ -65,7 +65,7 @@ describe('hostile names', () => {
 
     it(`${name} as a variable exists only when it is declared and given`, () => {
       assert.match(check(name, createEnvironment()).problems[0]!.message, /unknown variable/)
-      // Not a literal: that would set the prototype.
+      // An object literal would set the prototype.
       const environment = createEnvironment({ variables: Object.fromEntries([[name, dyn]]) })
       assert.equal(show(name, {}, environment), 'null')
       assert.equal(show(name, Object.fromEntries([[name, 7]]), environment), 'int 7')
@@ -101,7 +101,7 @@ describe('hostile names', () => {
     }
   })
 
-  it('the inside of values cannot be reached', () => {
+  it('internals of values cannot be reached', () => {
     for (const source of [
       '[1].length',
       '"a".length',
@@ -167,7 +167,7 @@ describe('breaking out of the generated code', () => {
         const literal = quote(text)
         const written = (key: string): string =>
           writeProgram(analyse(`x[${key}] == ${key}`, environment).plan!, 1000).source
-        // As long as the literal, so that the places noted are the same.
+        // Both sources have the same length, so that positions are the same.
         const plain = `"${'q'.repeat(literal.length - 2)}"`
         fc.pre(!(text.toWellFormed() in Object.prototype))
         assert.equal(written(literal).replaceAll(JSON.stringify(text.toWellFormed()), plain), written(plain))
@@ -279,7 +279,7 @@ describe('the budget', () => {
     })
   }
 
-  it('ends what doubles', () => {
+  it('ends values that double', () => {
     const doubled = (start: string): string =>
       Array.from({ length: 60 }, (_, i) => `cel.bind(v${i + 1}, v${i} + v${i}, `).reduce(
         (all, part) => all + part,
@@ -341,7 +341,7 @@ describe('patterns', () => {
   })
 })
 
-describe('anything at all', () => {
+describe('arbitrary input', () => {
   const environment = createEnvironment({ variables: richVariables })
   const tokens = fc.constantFrom(
     ...'( ) [ ] { } . , ? : ! - + * / % < > == != && || in "a" \'b\' b"c" r"d" """e""" 1 2u 0x1f 1.5 .5 1e9 true null x s l m'.split(
@@ -358,13 +358,13 @@ describe('anything at all', () => {
     fc.uint8Array({ maxLength: 60 }).map((bytes) => String.fromCharCode(...bytes)),
   )
 
-  it('is a program or has problems with a place; nothing is thrown', () => {
+  it('is a program or has problems with a position; nothing is thrown', () => {
     let programs = 0
     fc.assert(
       fc.property(garbage, (source) => {
         const { problems, references } = check(source, environment)
         const compiled = compile(source, environment)
-        // Types are checked beside the rest, and nobody needs them to run.
+        // Type problems do not prevent compilation.
         assert.ok(compiled.ok || problems.length > 0)
         for (const { message, position } of problems) {
           assert.ok(message.length > 0)
@@ -440,7 +440,7 @@ describe('anything at all', () => {
       for (const compiled of programs) {
         assert.ok(compiled.ok)
         const result = compiled.program.evaluate({ v, w: structuredCloneOr(v) })
-        // The value itself may come back, and must not even be looked at.
+        // The value itself may be returned, and must not be inspected.
         if (result !== v && result instanceof CelError) assert.ok(!result.message.includes('secret'))
       }
     }

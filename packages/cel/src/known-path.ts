@@ -3,13 +3,13 @@ import { isPath, pathNames } from './plan.ts'
 
 export interface KnownPath {
   names: readonly string[]
-  /** An optional on the way makes what follows optional. */
+  /** Whether the path goes through an optional, so absence is no error. */
   guarded: boolean
-  /** A key on the way is not known, so that what follows may be anything beneath. */
+  /** Whether the path ends at a computed key, so that it may mean any child. */
   open: boolean
 }
 
-/** A read of something declared, as far as its keys are literal. */
+/** The declared path that a plan reads, up to the first computed key. */
 export function pathOf(node: Plan): KnownPath | undefined {
   if (isPath(node)) return { names: pathNames(node), guarded: false, open: false }
   if (node.kind === 'view') return { names: pathNames(node.path), guarded: false, open: false }

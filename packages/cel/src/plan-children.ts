@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts'
 
-/** The plan with each plan directly beneath it replaced. Paths hold none. */
+/** Returns the plan with each direct child replaced. Paths have no children. */
 export function mapChildren(plan: Plan, change: (child: Plan) => Plan): Plan {
   switch (plan.kind) {
     case 'constant':

@@ -3,24 +3,24 @@ import type { CelError } from './error.ts'
 import type { BinaryOperator } from './parse/ast.ts'
 import type { Value } from './value.ts'
 
-/** An expression with its names, functions and macros resolved: what both back ends run. */
+/** An expression with resolved names, functions and macros. Both back ends run it. */
 export type Plan = { offset: number } & PlanNode
 
 type PlanNode =
   | { kind: 'constant'; value: Value }
-  /** Fails always: a name that a lenient environment does not know. */
+  /** A node that always fails, such as an unknown name in a lenient environment. */
   | { kind: 'failure'; error: CelError }
   | PathNode
-  /** A struct used as a whole. */
+  /** A struct used as a whole, as a map. */
   | { kind: 'view'; path: Path }
   | { kind: 'local'; local: number }
   | { kind: 'select'; operand: Plan; field: string }
   | { kind: 'index'; operand: Plan; key: Plan }
   | { kind: 'optionalIndex'; operand: Plan; key: Plan }
-  /** `request.?body`: an optional of what is declared. */
+  /** `request.?body`: an optional of a declared path. */
   | { kind: 'optionalPath'; path: Path }
   | { kind: 'has'; operand: Plan; field: string }
-  /** `has` of something declared: absent structs on the way are no errors. */
+  /** `has` of a declared path; absent structs in the middle are no errors. */
   | { kind: 'hasPath'; path: Path }
   | CallNode
   | { kind: 'logic'; operator: '&&' | '||'; items: Plan[] }
@@ -40,7 +40,7 @@ type PlanNode =
   /** `optional.optMap(x, value)`, `optional.optFlatMap(x, optional)`. */
   | { kind: 'optionalMap'; operand: Plan; local: number; body: Plan; flat: boolean }
 
-/** What the host declared: a variable, a field of a struct, a header. */
+/** A declared variable, a field of a struct, or a header. */
 export type Path = { offset: number } & PathNode
 
 type PathNode =
@@ -50,12 +50,12 @@ type PathNode =
 
 export interface CallNode {
   kind: 'call'
-  /** Methods of host classes, tried first. */
+  /** Methods of host classes, which are tried before `definition`. */
   methods: readonly FunctionDefinition[]
   fallback: FunctionDefinition | undefined
-  /** The receiver, if there is one, is the first. */
+  /** The arguments; the receiver, if there is one, is the first. */
   args: Plan[]
-  /** How it is written, for messages. */
+  /** The name of the function as written, for messages. */
   label: string
 }
 
@@ -65,9 +65,9 @@ export interface LoopNode {
   kind: 'loop'
   macro: LoopMacro
   range: Plan
-  /** One local for items or keys; two for index and item, or key and value. */
+  /** One macro variable for items or keys; two for index and item, or for key and value. */
   locals: readonly [number] | readonly [number, number]
-  /** Whether a single local takes the values of a map instead of its keys. */
+  /** Whether a single macro variable takes the values of a map instead of its keys. */
   values: boolean
   filter: Plan | null
   body: Plan

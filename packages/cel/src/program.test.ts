@@ -96,7 +96,7 @@ describe('cel: lazy reads', () => {
   }
 })
 
-describe('cel: what is absent', () => {
+describe('cel: absent values', () => {
   it('an absent variable is null, and has no fields', () => {
     assert.equal(run('jwt'), null)
     assert.equal(run('jwt == null'), true)
@@ -111,7 +111,7 @@ describe('cel: what is absent', () => {
     assert.equal(kind(run('response.headers["a"]')), 'no_such_key')
   })
 
-  it('errors are values with a kind, a message and a place', () => {
+  it('errors are values with a kind, a message and a position', () => {
     const result = run('request.path == "/v1" &&\n jwt.sub == "a"')
     assert.ok(result instanceof CelError)
     assert.deepEqual(result, new CelError('no_such_key', 'no such key: jwt.sub', 30))
@@ -120,7 +120,7 @@ describe('cel: what is absent', () => {
     assert.equal(missing.message, 'no such key: response.code')
   })
 
-  it('default replaces null and what is missing, nothing else', () => {
+  it('default replaces null and missing values, nothing else', () => {
     assert.equal(run('default(jwt.sub, "d")'), 'd')
     assert.equal(run('default(jwt, "d")'), 'd')
     assert.equal(run('default(jwt.a.b.c, "d")', { a: {} }), 'd')
@@ -141,7 +141,7 @@ describe('cel: what is absent', () => {
     assert.equal(run('coalesce(false, true)'), false)
   })
 
-  it('&& and || absorb errors that do not matter', () => {
+  it('&& and || absorb errors of sides that do not decide', () => {
     assert.equal(run('jwt.sub == "a" || true'), true)
     assert.equal(run('jwt.sub == "a" && false'), false)
     assert.equal(kind(run('jwt.sub == "a" || false')), 'no_such_key')
@@ -253,7 +253,7 @@ describe('cel: functions of the host', () => {
     assert.equal(shown('isError(1)'), 'false')
   })
 
-  it('methods belong to the class they are for', () => {
+  it('methods belong to their host class', () => {
     assert.equal(shown('labels.join()'), '"labels"')
     assert.equal(shown('["a", "b"].join()'), '"ab"')
     assert.equal(shown('token.open()'), '"opened"')
@@ -286,7 +286,7 @@ describe('cel: programs', () => {
     assert.equal(stdout, 'true false\n', stderr)
   })
 
-  it('know their source and what they read, and evaluate apart from the object', () => {
+  it('have their source and references, and `evaluate` works detached', () => {
     const compiled = compile('jwt.sub == "a"', environment)
     assert.ok(compiled.ok)
     const { source, references, evaluate: alone } = compiled.program
@@ -296,7 +296,7 @@ describe('cel: programs', () => {
     assert.equal(alone(new Scope({ sub: 'b' })), false)
   })
 
-  it('are not made of expressions with problems', () => {
+  it('are not created for expressions with problems', () => {
     const compiled = compile('jwt.', environment)
     assert.ok(!compiled.ok)
     assert.equal(compiled.problems.length, 1)

@@ -11,16 +11,18 @@ export interface Program {
   readonly source: string
   readonly references: readonly Reference[]
   /**
-   * Never throws. The scope has one property (or getter) for each declared variable; undefined means absent.
-   * Fastest when called on the program: the function itself changes once code has been generated.
+   * Evaluates the expression; never throws. The scope has one property or getter for each declared variable; undefined
+   * means absent. Call it on the program: the property is replaced once code has been generated.
    */
   readonly evaluate: Evaluate
 }
 
-export type Compiled = { ok: true; program: Program } | { ok: false; problems: Problem[] }
+export type CompileResult = { ok: true; program: Program } | { ok: false; problems: Problem[] }
 
-/** Parses and checks now; code is generated at the first evaluation, because thousands at once would stop the world. */
-export function compile(source: string, environment: Environment): Compiled {
+/**
+ * Parses and checks at once; code is generated at the first evaluation, because generating thousands at load would block.
+ */
+export function compile(source: string, environment: Environment): CompileResult {
   const { problems, references, plan } = analyse(source, environment)
   if (plan === null || problems.length > 0) return { ok: false, problems }
   return { ok: true, program: new LazyProgram(source, references, { plan, budget: environment.budget }) }
@@ -31,7 +33,7 @@ interface Pending {
   budget: number
 }
 
-/** `evaluate` is the generated code itself once there is some: a function in between would cost as much as the rest. */
+/** `evaluate` becomes the generated function itself, because a wrapper would cost as much as the evaluation. */
 class LazyProgram implements Program {
   readonly source: string
   readonly references: readonly Reference[]
@@ -52,7 +54,7 @@ function backEnd(plan: Plan, budget: number): Evaluate {
   try {
     return generate(plan, budget)
   } catch {
-    // Where code made of strings is forbidden, or the code is more than the engine takes.
+    // The fallback where `new Function` is forbidden, or the code is too large for the engine.
     return interpret(plan, budget)
   }
 }

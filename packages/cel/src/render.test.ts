@@ -68,7 +68,7 @@ describe('cel values as JSON and as text', () => {
     )
   })
 
-  it('what is too deep or too much is null', () => {
+  it('values that are too deep or too large become null', () => {
     const deep = JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as Value
     assert.ok(JSON.stringify(toJson(deep)).length < 1000)
     const wide = evaluate('l.map(a, l)', { l: Array.from({ length: 900 }, (_, i) => i) }) as Value

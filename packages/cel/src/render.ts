@@ -10,7 +10,9 @@ import type { MapKey, Result, Value } from './value.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** A value may hold the same list or text many times over; written out it would fill the memory. */
+/**
+ * Limits for rendering. A value may contain the same list or text many times, and would exhaust memory when written out.
+ */
 export interface JsonLimits {
   values: number
   characters: number
@@ -20,8 +22,8 @@ const MAX_DEPTH = 200
 const MAX_VALUES = 1_000_000
 
 /**
- * Bytes as base64, times as RFC 3339 in UTC, durations as text, whole numbers that JSON readers would round as text;
- * what JSON cannot say (errors too), and what is beyond the limits, is null. What is left of them is noted in them.
+ * Converts a value to JSON: bytes as base64, times as RFC 3339 in UTC, durations as text, integers beyond 2^53 as text.
+ * Errors, values without a JSON form, and values beyond the limits become null. `limits` is decremented.
  */
 export function toJson(value: Result, limits: JsonLimits = { values: MAX_VALUES, characters: MAX_SIZE }): Json {
   return withMeter(() => convert(value, 0))
@@ -34,7 +36,7 @@ export function toJson(value: Result, limits: JsonLimits = { values: MAX_VALUES,
     if (item instanceof Uint || typeof item === 'bigint') return wholeNumber(item instanceof Uint ? item.value : item)
     if (item instanceof Optional) return convert(item.value, depth + 1)
     if (isList(item)) return item.map((inner) => convert(inner, depth + 1))
-    // Not by assignment: a key may be `__proto__`.
+    // `Object.fromEntries` is used instead of assignment, because a key may be `__proto__`.
     if (isMap(item)) return Object.fromEntries(entriesOf(item).map((entry) => convertEntry(entry, depth)))
     return counted(typeof item === 'string' ? item : item instanceof Uint8Array ? encodeBase64(item) : scalarText(item))
   }
@@ -49,7 +51,10 @@ export function toJson(value: Result, limits: JsonLimits = { values: MAX_VALUES,
   }
 }
 
-/** For headers, labels and logs: strings as they are, bytes as UTF-8, lists and maps as JSON; of an error nothing. */
+/**
+ * Converts a value to text for headers, labels and logs: strings unchanged, bytes as UTF-8, lists and maps as JSON, errors
+ * as an empty text.
+ */
 export function toText(value: Result): string {
   if (typeof value === 'string') return value
   if (value instanceof CelError) return ''
@@ -75,7 +80,7 @@ function scalarText(value: Value | CelError): string | null {
   return typeof text === 'string' ? text : null
 }
 
-/** Rendering is no evaluation, so it does not end with one's budget. */
+/** Rendering happens outside evaluations, so it runs with its own budget. */
 function withMeter<T>(work: () => T): T {
   const before = meter.left
   meter.left = Infinity

@@ -7,7 +7,7 @@ function escaped(text: string): string {
   return `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
 }
 
-test('a name with escapes is what it says, whatever was read before', () => {
+test('a name with escapes is decoded correctly after other documents', () => {
   const body = `{"model":"m",${escaped('messages')}:[1]}`
   for (const poison of ['{"model":"m","\\\\u006d\\\\u":1}', '{"\\\\":0}', '{"model":"m","\\\\":0}']) {
     for (let times = 0; times < 3; times += 1) parseSafely(poison)
@@ -16,7 +16,7 @@ test('a name with escapes is what it says, whatever was read before', () => {
   }
 })
 
-test('every document is read as it was written', () => {
+test('every document is parsed as JSON.parse should', () => {
   const unit = fc.constantFrom('\\', '"', 'a', 'u', '0', '\n', ':', 'é', '\ud83d\ude00')
   const name = fc.array(unit, { maxLength: 4 }).map((units) => units.join(''))
   const scalar = fc.oneof(name, fc.constantFrom(null, true, false, 0, -1.5, 1e300, 123_456_789))
@@ -49,7 +49,7 @@ function write(value: unknown, space: string, escapes: boolean): string {
   return `${space}{${space}${members.join(`,${space}`)}}${space}`
 }
 
-test('what is no JSON is refused, as the runtime does', () => {
+test('invalid JSON is rejected, as by the runtime', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'{}[]":,\\u0061 n1-.e'.split('')), maxLength: 16 }), (text) => {
       let expected: boolean
@@ -66,17 +66,17 @@ test('what is no JSON is refused, as the runtime does', () => {
   )
 })
 
-test('of names that stand twice the later one counts', () => {
+test('the last of duplicate names wins', () => {
   assert.deepEqual(parseSafely('{"\\u0061":1,"a":2,"b":3}'), { a: 2, b: 3 })
 })
 
-test('a text nested beyond measure is refused, not the end of the stack', () => {
+test('deep nesting is rejected without a stack overflow', () => {
   const deep = (levels: number) => `${'{"\\u0061":'.repeat(levels)}1${'}'.repeat(levels)}`
   assert.ok(parseSafely(deep(900)) !== null)
   assert.throws(() => parseSafely(deep(100_000)), SyntaxError)
 })
 
-test('long texts take no longer than they are', () => {
+test('long texts take linear time', () => {
   const lines = '\\n'.repeat(500_000)
   assert.deepEqual(Object.keys(parseSafely(`{"a":"${lines}","\\u0062":"${lines}"}`) as object), ['a', 'b'])
 })

@@ -1,18 +1,18 @@
 /**
- * JSON of others, read right. The runtime's own reader may take a name that is written with escapes for another name
- * that it met before (https://github.com/nodejs/node/issues/63785): a client could make the gateway see other members
- * than the backend does. Texts with such names are read here instead.
+ * A JSON parser for untrusted input. `JSON.parse` of the runtime may confuse a member name that contains escapes with a
+ * name it parsed before (https://github.com/nodejs/node/issues/63785), so a client could make the gateway see other
+ * members than the backend does. Texts with such names are parsed here instead.
  */
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** As `JSON.parse`: throws a SyntaxError when the text is no JSON. */
+/** Like `JSON.parse`, throws a SyntaxError when the text is not JSON. */
 export function parseSafely(text: string): Json {
   const value = JSON.parse(text) as Json
   return hasEscapedName(text) ? new Reader(text).read() : value
 }
 
-/** Whether a string with a backslash stands before a colon; the text is known to be JSON. */
+/** Whether a member name contains an escape. The text must be valid JSON. */
 function hasEscapedName(text: string): boolean {
   let backslash = text.indexOf('\\')
   let start = text.indexOf('"')
@@ -25,7 +25,7 @@ function hasEscapedName(text: string): boolean {
   return false
 }
 
-/** Reads a text that is known to be JSON. */
+/** Parses a text that is known to be valid JSON. */
 class Reader {
   readonly #text: string
   #at = 0
@@ -71,7 +71,7 @@ class Reader {
       if (this.#text[this.#at] === ',') this.#step()
     }
     this.#at += 1
-    // Not by assignment: a name may be `__proto__`.
+    // `Object.fromEntries` is used instead of assignment, because a name may be `__proto__`.
     return Object.fromEntries(members)
   }
 
@@ -87,7 +87,7 @@ class Reader {
     return items
   }
 
-  /** A string alone is read right by the runtime. */
+  /** Parses a string with the runtime, which is correct for strings outside names. */
   #string(): string {
     const start = this.#at
     this.#at = stringEnd(this.#text, start)
@@ -107,7 +107,7 @@ class Reader {
     return value
   }
 
-  /** Over a mark, and the space behind it. */
+  /** Skips a punctuation mark and the whitespace after it. */
   #step(): void {
     this.#at = skipSpace(this.#text, this.#at + 1)
   }
@@ -117,7 +117,7 @@ class Reader {
   }
 }
 
-/** Behind the closing quote of the string that begins at `start`. */
+/** The offset after the closing quote of the string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start + 1)
   for (;;) {

@@ -1,15 +1,15 @@
 /**
- * What a value may be: one of these; `dyn` may be anything. Without any member there is never a value: `[][0]`, `fail()`.
- * Wider than CEL's own types, which know no choice, because `1 == 1.0` and `[1, "a"]` mean something here.
+ * The possible types of a value; `dyn` is any type. An empty list means that there is never a value: `[][0]`, `fail()`.
+ * Unions are wider than CEL's own types, because `1 == 1.0` and `[1, "a"]` are valid here.
  */
 export type Type = 'dyn' | readonly Member[]
 
 export interface Member {
-  /** As `type(value)` gives it. Of members of one name there is one. */
+  /** The name that `type(value)` returns. A union has one member per name. */
   readonly name: string
-  /** Of the items of a list, of keys and values of a map, of what is in an optional. */
+  /** Type arguments: items of a list, keys and values of a map, the content of an optional. */
   readonly of: readonly Type[]
-  /** In overloads only: stands for the type that was given, as far as it is within `of[0]`. */
+  /** Set in overloads only: stands for the type of the argument, within `of[0]`. */
   readonly isParameter?: true
 }
 
@@ -49,7 +49,7 @@ export const list = listOf('dyn')
 export const map = mapOf('dyn', 'dyn')
 export const number: Type = [...int, ...uint, ...double]
 
-/** Either of them. */
+/** The union of the types. */
 export function oneOf(...types: readonly Type[]): Type {
   return types.reduce(join, never)
 }
@@ -66,7 +66,7 @@ export function join(left: Type, right: Type): Type {
   return [...joined, ...right.filter(({ name }) => memberOf(left, name) === undefined)]
 }
 
-/** The part of a type that is within another. */
+/** The part of a type that is inside the bounds. */
 export function within(type: Type, bounds: Type): Type {
   if (bounds === 'dyn') return type
   return type === 'dyn' ? bounds : type.filter(({ name }) => memberOf(bounds, name) !== undefined)
@@ -76,7 +76,10 @@ export function without(type: Type, other: readonly Member[]): Type {
   return type === 'dyn' ? type : type.filter(({ name }) => memberOf(other, name) === undefined)
 }
 
-/** Whether a value of one may be of the other. What never is a value fits anywhere: it was refused, or means to fail. */
+/**
+ * Whether the types have values in common. A type without values fits everything: it was rejected before, or fails on
+ * purpose.
+ */
 export function mayBe(type: Type, other: Type): boolean {
   if (type === 'dyn' || other === 'dyn' || type.length === 0 || other.length === 0) return true
   return type.some(({ name }) => memberOf(other, name) !== undefined)
@@ -86,7 +89,7 @@ export function memberOf(type: Type, name: string): Member | undefined {
   return type === 'dyn' ? undefined : type.find((member) => member.name === name)
 }
 
-/** What `of` has at a place in the member of this name; anything when the type is `dyn`, never when there is none. */
+/** The type argument at a position of the member with this name; `dyn` for `dyn`, empty when there is no such member. */
 export function partOf(type: Type, name: string, at: number): Type {
   return type === 'dyn' ? 'dyn' : (memberOf(type, name)?.of[at] ?? never)
 }

@@ -1,8 +1,8 @@
 import type { CelError } from './error.ts'
 
 /**
- * What expressions compute with. A JS number is an int when it is a safe integer, and a double otherwise; a double that
- * happens to be a whole number is boxed in `Double`, an int beyond 2^53 is a bigint. So JSON needs no conversion.
+ * A value of an expression. A JavaScript number is an int when it is a safe integer, and a double otherwise. An integral
+ * double is boxed in `Double`; an int beyond 2^53 is a bigint. So JSON needs no conversion.
  */
 export type Value =
   | null
@@ -25,7 +25,7 @@ export type Result = Value | CelError
 
 export type MapKey = string | boolean | number | bigint | Uint
 
-/** Plain objects are read by their own properties only. */
+/** A map value; only own properties of plain objects are read. */
 export type MapValue = PlainMap | ReadonlyMap<MapKey, Value> | MapView
 
 export interface PlainMap {
@@ -48,7 +48,7 @@ export class Uint {
   }
 }
 
-/** `nanos` is from 0 to 999,999,999, also before 1970. */
+/** A point in time. `nanos` is 0 to 999,999,999, also before 1970. */
 export class Timestamp {
   readonly seconds: number
   readonly nanos: number
@@ -64,7 +64,7 @@ export class Timestamp {
   }
 }
 
-/** `seconds` and `nanos` never differ in sign. */
+/** A duration; `seconds` and `nanos` have the same sign. */
 export class Duration {
   readonly seconds: number
   readonly nanos: number
@@ -81,7 +81,7 @@ export class Duration {
 }
 
 export class Optional {
-  /** Undefined: nothing is in it. */
+  /** The content; undefined when the optional is empty. */
   readonly value: Value | undefined
 
   constructor(value: Value | undefined) {
@@ -99,22 +99,22 @@ export class TypeValue {
   }
 }
 
-/** A type of the host (an address, a secret): passed around whole, read only by functions that know it. */
+/** A host type such as an address or a secret: expressions pass it on, and only its own functions read it. */
 export abstract class Opaque {
   abstract readonly typeName: string
-  /** How it appears in logs, headers and JSON. */
+  /** The text in logs, headers and JSON. */
   abstract toText(): string
   abstract equals(other: Value): boolean
 }
 
-/** A map that the host keeps in its own shape: nothing of it is built unless an expression asks. */
+/** A map in the host's own representation; entries are converted only when an expression reads them. */
 export abstract class MapView {
-  /** Undefined: no such key. */
+  /** Returns undefined when there is no such key. */
   abstract get(key: string): Value | undefined
   abstract keys(): Iterable<string>
 }
 
-/** Header names are looked up in lower case, whatever case the expression has. */
+/** A map of headers; names are looked up in lower case. */
 export abstract class HeadersView extends MapView {
   abstract override get(lowerCaseName: string): string | readonly string[] | undefined
 }

@@ -9,7 +9,7 @@ export function single(char: string): CharSet {
   return 1n << BigInt(char.charCodeAt(0))
 }
 
-/** Both ends belong to the set, which is empty when they are in the wrong order. */
+/** The characters from `first` to `last`, inclusive; empty when they are in the wrong order. */
 export function range(first: string, last: string): CharSet {
   const low = BigInt(first.charCodeAt(0))
   const high = BigInt(last.charCodeAt(0))
@@ -20,12 +20,12 @@ export function complement(set: CharSet): CharSet {
   return ALL & ~set
 }
 
-/** RE2's dot excludes the newline alone, V8's four characters. */
+/** RE2's dot excludes only the newline; V8's excludes four characters. */
 export const DOT = complement(single('\n'))
 
 const DIGIT = range('0', '9')
 const WORD = DIGIT | range('A', 'Z') | range('a', 'z') | single('_')
-// Narrower than V8's \s: no vertical tab, nothing beyond ASCII.
+// RE2's \s is narrower than V8's: no vertical tab, nothing beyond ASCII.
 const SPACE = single('\t') | single('\n') | single('\f') | single('\r') | single(' ')
 
 export const PERL_CLASSES: ReadonlyMap<string, CharSet> = new Map([
@@ -37,11 +37,11 @@ export const PERL_CLASSES: ReadonlyMap<string, CharSet> = new Map([
   ['S', complement(SPACE)],
 ])
 
-/** Written out from the set itself, so that no shorthand can mean something else in V8. */
+/** Writes the set out, without shorthands that mean something else in V8. */
 export function toV8Class(set: CharSet): string {
   const negated = (set & BEYOND_ASCII) !== 0n
   const listed = negated ? complement(set) : set
-  // Binary digits, the highest code first: far cheaper than asking a bigint for each bit.
+  // One conversion to binary digits, highest code first, is far cheaper than testing each bit of a bigint.
   const bits = listed.toString(2)
   let ranges = ''
   for (let start = bits.indexOf('1'); start !== -1;) {

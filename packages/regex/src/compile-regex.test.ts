@@ -4,10 +4,10 @@ import * as fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { compileRegex } from './compile-regex.ts'
 
-/** The cases are counted, so that none may be left out to save time. */
+/** This test counts its cases, so the reduced number of runs does not apply to it. */
 const COUNTED_MS = 60_000
 
-describe('regex: what is legal', () => {
+describe('regex: legal patterns', () => {
   for (const pattern of ['(', 'a**', '(?=a)', '(?<!a)b', '\\1', 'a{1001}', '[z-a]', 'a++', '\\u0041']) {
     it(`refuses ${pattern} with a message`, () => {
       const regex = compileRegex(pattern)
@@ -38,7 +38,7 @@ describe('regex: what is legal', () => {
   })
 })
 
-describe('regex: which engine', () => {
+describe('regex: choice of the engine', () => {
   const plain = [
     '/users/[0-9]+',
     '/users/[^/]+/posts/.*',
@@ -108,7 +108,7 @@ describe('regex: which engine', () => {
   ]
   for (const pattern of foreign) it(`keeps ${pattern} for RE2`, () => assert.equal(engine(pattern), 're2'))
 
-  it('answers a long hostile text for an evil pattern', () => {
+  it('matches an evil pattern against a long hostile text in linear time', () => {
     assert.equal(fullMatch('(a+)+$', `${'a'.repeat(20_000)}b`), false)
     assert.equal(fullMatch('(.*)(.*)x', 'a'.repeat(20_000)), false)
   })
@@ -143,11 +143,11 @@ describe('regex: searching', () => {
   ]
   for (const pattern of plain) it(`gives ${pattern} to V8`, () => assert.equal(searchEngine(pattern), 'v8'))
 
-  // Linear from one start, quadratic from all of them.
+  // These patterns are linear from one start, but quadratic from all of them.
   const quadratic = ['xa+b', 'foo.*bar', 'x[a-z]+$', 'x(ab)*c', '^a|xb+c', '(a+)+b+$', '^(a+)+$', 'xa{1,100}b']
   for (const pattern of quadratic) it(`keeps ${pattern} for RE2`, () => assert.equal(searchEngine(pattern), 're2'))
 
-  it('answers a long hostile text', () => {
+  it('searches a long hostile text in linear time', () => {
     for (const pattern of ['(a+)+$', '^(a+)+$', 'a+b', '(a|aa)+b', 'a?a?a?a?a?a?b']) {
       assert.equal(search(pattern, `${'a'.repeat(20_000)}c`), false)
     }
@@ -175,7 +175,7 @@ describe('regex: searching', () => {
   })
 })
 
-it('regex: tells how large a compiled pattern is', () => {
+it('regex: reports the size of a compiled pattern', () => {
   const [small, large] = [compileRegex('abc'), compileRegex('(abc){100}')]
   assert.ok(small.ok && large.ok && small.size < 10 && large.size > 300)
 })

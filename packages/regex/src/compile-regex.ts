@@ -11,11 +11,11 @@ export type CompiledRegex = Regex | { ok: false; message: string }
 
 export interface Regex {
   ok: true
-  /** Who answers `fullMatch`. */
+  /** The engine that runs `fullMatch`. */
   engine: Engine
-  /** Who answers `search`. */
+  /** The engine that runs `search`. */
   readonly searchEngine: Engine
-  /** Instructions of the compiled pattern: what RE2 needs for one character grows with them. */
+  /** Instructions of the compiled pattern; RE2's time per character grows with this number. */
   size: number
   /** Whether the whole text matches. */
   fullMatch: (text: string) => boolean
@@ -23,15 +23,15 @@ export interface Regex {
   search: (text: string) => boolean
   /** The text with its first match replaced; `$1` and `${name}` in the replacement stand for groups. */
   replaceFirst: (text: string, replacement: string) => string
-  /** Every match from this place on, in order, none overlapping another; what stands before is seen, but not matched. */
+  /** Yields every match from this offset on, in order and without overlap. Lookbehind sees the text before `from`. */
   matches: (text: string, from: number) => Iterable<Span>
-  /** What matches can be; null when that is not known. */
+  /** Bounds of the matches; null when unknown. */
   readonly reach: Reach | null
 }
 
 export type { Reach } from './reach.ts'
 
-/** A piece of a text, in UTF-16 code units; `end` is the first that does not belong to it. */
+/** A range of a text in UTF-16 code units; `end` is exclusive. */
 export interface Span {
   start: number
   end: number
@@ -39,7 +39,9 @@ export interface Span {
 
 type Engine = 'v8' | 're2'
 
-/** Patterns are RE2, whoever runs them: V8 is many times faster, but gets only those where it cannot do harm. */
+/**
+ * Compiles a pattern with RE2 semantics. V8 is many times faster, but runs only patterns on which it is provably linear.
+ */
 export function compileRegex(pattern: string): CompiledRegex {
   let re2: RE2JS
   try {
@@ -49,7 +51,7 @@ export function compileRegex(pattern: string): CompiledRegex {
   }
   const branches = parseCommonSyntax(pattern)
   const whole = testOf(branches && wholeSource(branches), (text) => re2.testExact(text))
-  // Most patterns are used in one way only.
+  // Compiled on demand, because most patterns are used for either match or search.
   let anywhere: Test | undefined
   const searching = (): Test => (anywhere ??= testOf(branches && searchSource(branches), (text) => re2.test(text)))
   return {
@@ -100,18 +102,20 @@ function replaceFirst(matcher: Matcher, text: string, replacement: string): stri
   return text.slice(0, matcher.start()) + replaced.join('') + text.slice(matcher.end())
 }
 
-/** A group that does not exist, or took no part, is empty. */
+/** The text of a group; empty when the group does not exist or took no part in the match. */
 function groupText(matcher: Matcher, group: number | string): string {
   if (typeof group === 'number') return group > matcher.groupCount() ? '' : (matcher.group(group) ?? '')
   return matcher.getNamedGroups()[group] ?? ''
 }
 
-/** A piece of a replacement: a text, or the number or name of a group. */
+/** A part of a replacement: a text, or the number or name of a group. */
 type Piece = { text: string } | { group: number | string }
 
 const REFERENCE = /\$(?:\$|(\d{1,3})|\{(\d{1,3}|[A-Za-z_]\w{0,31})\}|([A-Za-z_]\w{0,31}))/g
 
-/** `$1`, `${1}`, `$name`, `${name}` stand for groups, `$$` for a dollar; any other dollar for itself. */
+/**
+ * Parses a replacement: `$1`, `${1}`, `$name`, `${name}` stand for groups, `$$` for a dollar, any other dollar for itself.
+ */
 function parseReplacement(replacement: string): Piece[] {
   const pieces: Piece[] = []
   let from = 0

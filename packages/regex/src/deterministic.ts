@@ -3,8 +3,8 @@ import { EMPTY } from './char-set.ts'
 import type { RegexNode } from './parse.ts'
 
 /**
- * True when, anywhere in the head, the next character decides alone between all ways to go on, the tail being one.
- * Glushkov's construction: each character that may follow a position must be expected there for one reason only.
+ * Whether the next character alone decides every choice in the head; the tail counts as one alternative. This is Glushkov's
+ * construction: each character that may follow a position must be expected there for one reason only.
  */
 export function isDeterministic(head: RegexNode[], tail: RegexNode[]): boolean {
   const follow: CharSet[] = []
@@ -33,12 +33,12 @@ export function isDeterministic(head: RegexNode[], tail: RegexNode[]): boolean {
     }
   }
 
-  /** Counted copies are laid out one after the other: x{1,3} is x(x(x)?)?, and x{2,} is xx+. */
+  /** Expands counted repetition: x{1,3} is x(x(x)?)?, and x{2,} is xx+. */
   function repeat(node: RegexNode, min: number, max: number): Part | null {
     let part: Part | null = null
     for (let copy = max === Infinity ? Math.max(min, 1) : max; copy > 0; copy--) {
       const item = visit(node)
-      // Empty rounds of a loop are ways to go on that no character decides.
+      // An empty round of a loop would be a choice that no character decides.
       if (item === null || item.nullable) return null
       if (part !== null) part = sequence(item, part)
       else if (max < Infinity || expectAfter(item.last, item.first)) part = item
@@ -65,7 +65,7 @@ interface First {
   first: CharSet
 }
 
-/** What a part can begin with, and the positions (characters of the pattern) where it can end. */
+/** The characters that a part can begin with, and the positions (characters of the pattern) at which it can end. */
 interface Part extends First {
   last: number[]
 }
@@ -74,7 +74,7 @@ const NOTHING: Part = { nullable: true, first: EMPTY, last: [] }
 
 function choice(left: Part | null, right: Part | null): Part | null {
   if (left === null || right === null || (left.first & right.first) !== EMPTY) return null
-  // Two ways to match nothing would multiply along a sequence without a character being read.
+  // Two ways to match nothing would multiply along a sequence without reading a character.
   if (left.nullable && right.nullable) return null
   return {
     nullable: left.nullable || right.nullable,

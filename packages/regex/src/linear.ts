@@ -2,7 +2,7 @@ import { isDeterministic } from './deterministic.ts'
 import type { RegexNode } from './parse.ts'
 
 /**
- * True when a backtracking engine needs time linear in the text to match all of it or fail.
+ * Whether a backtracking engine takes time linear in the text, whether the match succeeds or fails.
  *
  * The pattern is cut in two. Its head must be deterministic: the next character alone decides how to go on, so every
  * wrong turn dies at once. Its tail may be ambiguous, but only in a fixed small number of ways around one loop over
@@ -14,7 +14,7 @@ export function hasLinearBacktracking(tree: RegexNode): boolean {
   return isDeterministic(items.slice(0, tailStart), items.slice(tailStart))
 }
 
-/** True when each attempt of a backtracking engine ends within a constant number of steps, so that all starts together are linear. */
+/** Whether each attempt of a backtracking engine takes a constant number of steps, so that a search from all offsets is linear. */
 export function isBounded(tree: RegexNode): boolean {
   const { ways, loops, length } = effortOf(tree)
   return loops === 0 && ways <= MAX_WAYS && ways * length <= MAX_STEPS_PER_CHARACTER
@@ -23,7 +23,7 @@ export function isBounded(tree: RegexNode): boolean {
 const MAX_WAYS = 16
 const MAX_STEPS_PER_CHARACTER = 64
 
-/** The longest tail that keeps within the bounds leaves the head the least to prove. */
+/** Finds the longest tail within the bounds, which leaves the head the least to prove. */
 function findTailStart(items: RegexNode[]): number {
   let tail: Effort = { ways: 1, loops: 0, length: 0 }
   for (const [at, item] of [...items.entries()].toReversed()) {
@@ -35,11 +35,11 @@ function findTailStart(items: RegexNode[]): number {
 }
 
 interface Effort {
-  /** In how many ways a text can be led through, loops not counted. */
+  /** The number of ways to match a text, not counting loops. */
   ways: number
-  /** Unbounded loops over single characters on one way; infinite when a loop is over more than that. */
+  /** The number of unbounded loops over single characters on one way; infinite for loops over longer parts. */
   loops: number
-  /** Characters of the pattern, counted copies included. */
+  /** The number of characters of the pattern, counted copies included. */
   length: number
 }
 

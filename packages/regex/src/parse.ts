@@ -7,7 +7,7 @@ export type RegexNode =
   | { kind: 'choice'; branches: RegexNode[] }
   | { kind: 'repeat'; item: RegexNode; min: number; max: number }
 
-/** One of the outermost alternatives, with the anchors at its ends. */
+/** A top-level alternative with the anchors at its ends. */
 export interface Branch {
   node: RegexNode
   fromStart: boolean
@@ -15,8 +15,8 @@ export interface Branch {
 }
 
 /**
- * Reads a pattern that RE2 has accepted, if it keeps to the plain syntax that V8 can be given too.
- * Null for all the rest (flags, named groups, inner anchors, Unicode and POSIX classes, rare escapes): RE2 runs those.
+ * Parses a pattern that RE2 has accepted, if it uses only syntax that V8 understands alike. Null for everything else
+ * (flags, named groups, inner anchors, Unicode and POSIX classes, rare escapes), which runs in RE2.
  */
 export function parseCommonSyntax(pattern: string): Branch[] | null {
   const reader: Reader = { text: pattern, at: 0 }
@@ -29,7 +29,7 @@ export function parseCommonSyntax(pattern: string): Branch[] | null {
   return reader.at === pattern.length ? branches : null
 }
 
-/** For a match of the whole text, where the outermost anchors say nothing. */
+/** The tree for matching the whole text, where the outermost anchors are redundant. */
 export function wholeTree(branches: Branch[]): RegexNode {
   return oneOrChoice(branches.map(({ node }) => node))
 }
@@ -66,7 +66,7 @@ function readChoice(reader: Reader): RegexNode | null {
   return oneOrChoice(branches)
 }
 
-/** Ends before what belongs to the group or branch around it. An inner anchor is read by nobody, so it is refused. */
+/** Parses up to the end of the group or branch. Null for an inner anchor. */
 function readSequence(reader: Reader): RegexNode | null {
   const items: RegexNode[] = []
   while (reader.at < reader.text.length && !isAhead(reader, '|') && !isAhead(reader, ')') && !isAhead(reader, '$')) {
@@ -104,7 +104,7 @@ function readRepeat(reader: Reader, item: RegexNode): RegexNode | null {
     max = bounds[2] === undefined ? min : bounds[3] === undefined ? Infinity : Number(bounds[3])
     if (max === 0) return null
   }
-  // Lazy or greedy is no difference to whether the whole text matches.
+  // Lazy and greedy quantifiers are equivalent when the whole text must match.
   take(reader, '?')
   return { kind: 'repeat', item, min, max }
 }
@@ -119,7 +119,7 @@ function readClass(reader: Reader): CharSet | null {
     const low = readClassChar(reader)
     if (low === null) return null
     const isHyphen = reader.text[from] === '-'
-    // A bare hyphen is plain only at either end.
+    // A bare hyphen is a plain character only at either end of a class.
     if (isHyphen && !isFirst && !isAhead(reader, ']')) return null
     if (!isAhead(reader, '-') || reader.text[reader.at + 1] === ']') {
       set |= low
@@ -161,7 +161,7 @@ function readChar(reader: Reader): CharSet | null {
   return ESCAPED_LITERAL.test(escaped) ? single(escaped) : null
 }
 
-/** The character written at this place of a class, or null for a shorthand such as \d. */
+/** The character at this position of a class, or null for a shorthand such as \d. */
 function plainChar(text: string, at: number): string | null {
   if (text[at] !== '\\') return text.charAt(at)
   const escaped = text.charAt(at + 1)

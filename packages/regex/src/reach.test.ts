@@ -11,14 +11,14 @@ describe('regex: every match of a text', () => {
     assert.deepEqual(spansOf('x*', 'axxb'), ['', 'xx', '', ''])
   })
 
-  it('sees what stands before the place where it begins', () => {
+  it('sees the text before the start offset', () => {
     assert.deepEqual(spansOf('^a', 'aaa', 1), [])
     assert.deepEqual(spansOf('\\ba', 'xa a', 1), ['a'])
     assert.deepEqual(spansOf('(?m)^a', '\na', 1), ['a'])
   })
 })
 
-describe('regex: what matches can be', () => {
+describe('regex: bounds of matches', () => {
   it('knows the longest match', () => {
     assert.equal(reach('abc')?.longest, 3)
     assert.equal(reach('a{2,4}(b|cde)?')?.longest, 7)
@@ -28,7 +28,7 @@ describe('regex: what matches can be', () => {
     assert.equal(reach('(?i)\\bab\\b')?.longest, 2)
   })
 
-  it('knows what a match begins with, and what it is made of', () => {
+  it('knows the first characters of a match, and all its characters', () => {
     const found = reach('x?y[0-9]+')!
     assert.equal(holds('xy', found.canStartWith), true)
     assert.equal(holds('0', found.canStartWith), false)
@@ -38,7 +38,7 @@ describe('regex: what matches can be', () => {
     assert.equal(holds('ä\u{1f600}', reach('[^a]')!.canContain), true)
   })
 
-  it('counts letters in both cases, and the signs that fold to them', () => {
+  it('includes letters of both cases, and the signs that fold to them', () => {
     const found = reach('(?i)Sk1')!
     assert.equal(holds('sSkK1\u017f\u212a', found.canContain), true)
     assert.equal(holds('a2', found.canContain), false)

@@ -3,16 +3,19 @@ import { EMPTY, range } from './char-set.ts'
 import type { RegexNode } from './parse.ts'
 import { parseCommonSyntax } from './parse.ts'
 
-/** What matches can be, for those who look for them in a text that is still growing. */
+/** Bounds of the matches of a pattern, for searches in a text that still grows. */
 export interface Reach {
-  /** Most UTF-16 code units; infinite when there is no bound. */
+  /** The longest match in UTF-16 code units; infinite when there is no bound. */
   longest: number
-  /** By UTF-16 code unit; everything beyond ASCII is asked as one. */
+  /** Whether a match can begin with this UTF-16 code unit; all code units beyond ASCII are treated alike. */
   canStartWith: (code: number) => boolean
   canContain: (code: number) => boolean
 }
 
-/** Null when the pattern is not of the plain syntax. Letter case and word boundaries are understood here, too. */
+/**
+ * Computes the bounds; null when the pattern uses syntax beyond the common subset. Case folding and word boundaries are
+ * supported here.
+ */
 export function reachOf(pattern: string): Reach | null {
   const anyCase = pattern.startsWith(ANY_CASE)
   const plain = withoutBoundaries(anyCase ? pattern.slice(ANY_CASE.length) : pattern)
@@ -29,7 +32,10 @@ export function reachOf(pattern: string): Reach | null {
 
 const ANY_CASE = '(?i)'
 
-/** Without `\b` and `\B`, which read nothing; null when one is repeated, as what stands before would seem to be. */
+/**
+ * Removes `\b` and `\B`, which consume nothing; null when one is quantified, because the quantifier would apply to the part
+ * before it.
+ */
 function withoutBoundaries(pattern: string): string | null {
   let plain = ''
   for (let at = 0; at < pattern.length; at++) {
@@ -91,7 +97,10 @@ const UPPER = range('A', 'Z')
 const LOWER = range('a', 'z')
 const CASE_DISTANCE = 32n
 
-/** Letters of both cases; the long s and the Kelvin sign, which fold to ASCII letters, make that everything beyond. */
+/**
+ * Adds the other case of each letter. The long s and the Kelvin sign fold to ASCII letters, so everything beyond ASCII is
+ * added with them.
+ */
 function inAnyCase(set: CharSet): CharSet {
   const letters = set & (UPPER | LOWER)
   if (letters === EMPTY) return set

@@ -4,10 +4,10 @@ import type { Branch, RegexNode } from './parse.ts'
 import { wholeTree } from './parse.ts'
 
 /**
- * The pattern with which V8 may look for a match anywhere in a text, or null when only RE2 may.
+ * The pattern with which V8 may search for a match anywhere in a text, or null when only RE2 may.
  *
- * An engine that backtracks starts anew at every place. That is linear when it starts at one place only, or when every
- * attempt is short. Whether there is a match, not where, is asked: so loops at either end need not run.
+ * A backtracking engine starts anew at every offset. That is linear when the pattern can start at one offset only, or when
+ * every attempt is short. The caller only needs to know whether there is a match, so loops at either end are dropped.
  */
 export function searchSource(branches: Branch[]): string | null {
   if (branches.every(({ fromStart }) => fromStart)) {
@@ -19,7 +19,7 @@ export function searchSource(branches: Branch[]): string | null {
     : null
 }
 
-// Not a dollar: V8 starts a search for `[^a]$` one unit before the end, and so misses characters that take two.
+// A lookahead in place of `$`: V8 starts a search for `[^a]$` one unit before the end, and misses characters of two units.
 const TEXT_END = '(?![^])'
 
 function toSource({ node, toEnd }: Branch): string {
@@ -33,7 +33,7 @@ function trim({ node, fromStart, toEnd }: Branch): Branch {
   return { node: { kind: 'sequence', items }, fromStart, toEnd }
 }
 
-/** Takes from the front what a match can do without. */
+/** Drops leading items that may match nothing. */
 function trimFirst(items: RegexNode[]): RegexNode[] {
   for (let first = items[0]; first?.kind === 'repeat'; first = items[0]) {
     if (first.min === 0) items.shift()

@@ -33,15 +33,15 @@ export function resolveCall(resolver: Resolver, expr: Call, locals: Locals): Pla
   })
 }
 
-interface Wanted {
+interface CallSite {
   style: 'global' | 'receiver'
   name: string
   offset: number
-  /** With the receiver. */
+  /** The arguments, with the receiver first when there is one. */
   args: Plan[]
 }
 
-function chooseDefinition(resolver: Resolver, { style, name, offset, args }: Wanted): Plan {
+function chooseDefinition(resolver: Resolver, { style, name, offset, args }: CallSite): Plan {
   const { functions } = resolver.environment
   const known = functions.get(functionKey(style, name))
   if (known === undefined) return unknownFunction(resolver, { style, name, offset, args })
@@ -53,7 +53,7 @@ function chooseDefinition(resolver: Resolver, { style, name, offset, args }: Wan
   return {
     kind: 'call',
     offset,
-    // Of two with one name, the host's own counts.
+    // When the library and the host define the same method, the host's wins.
     methods: fitting.filter(({ on }) => on !== undefined).toReversed(),
     fallback: fitting.findLast(({ on }) => on === undefined),
     args,
@@ -61,7 +61,7 @@ function chooseDefinition(resolver: Resolver, { style, name, offset, args }: Wan
   }
 }
 
-function unknownFunction(resolver: Resolver, { style, name, offset }: Wanted): Plan {
+function unknownFunction(resolver: Resolver, { style, name, offset }: CallSite): Plan {
   const { functions } = resolver.environment
   if (style === 'global' && functions.has(functionKey('receiver', name))) {
     return resolver.unknown(`\`${name}\` is a method`, offset, () => `x.${name}(…)`)

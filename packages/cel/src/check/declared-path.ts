@@ -3,7 +3,7 @@ import { isPath, pathNames, typeOfPath } from '../plan.ts'
 import type { Resolver } from './resolver.ts'
 import { suggest } from './suggest.ts'
 
-/** A field of a struct or a header: undefined when the operand is neither, `unknown` when it was refused. */
+/** Plans a field of a struct or a header: undefined when the operand is neither, `unknown` when the field was rejected. */
 export function declaredPath(
   resolver: Resolver,
   operand: Plan,

@@ -8,7 +8,7 @@ import type { Result } from '../value.ts'
 
 type Refuse = (message: string, offset: number) => void
 
-/** Does once, at load, what depends on literals only; literals that can never work are refused. */
+/** `fold` computes constant parts once, at load, and rejects literals that can never work. */
 export function fold(plan: Plan, environment: Environment, refuse: Refuse): Plan {
   const before = meter.left
   meter.left = environment.budget
@@ -17,7 +17,7 @@ export function fold(plan: Plan, environment: Environment, refuse: Refuse): Plan
   return exemptOnce(folded)
 }
 
-/** Calls outside of loops run once: one pass over a body, however long it is, must not use the budget up. */
+/** Calls outside loops run once, so they are exempt from the budget: one pass over a long body must not exhaust it. */
 function exemptOnce(original: Plan): Plan {
   // The range of a loop is computed once; its condition and body are not.
   if (original.kind === 'loop') return { ...original, range: exemptOnce(original.range) }
@@ -31,8 +31,8 @@ function foldPlan(original: Plan, refuse: Refuse): Plan {
   if (!isFoldable(plan)) return plan.kind === 'call' ? prepare(plan, refuse) : plan
   const result = evaluate(plan)
   if (!(result instanceof CelError)) return { kind: 'constant', offset: plan.offset, value: result }
-  // What fails is left to the evaluation, where `||` may absorb it; unless no one can have meant it.
-  // A wrong type is for the checker of types to say.
+  // A failing constant is left to the evaluation, where `||` may absorb the error, unless the literal itself is invalid.
+  // Wrong types are reported by the type checker.
   const isBadValue = result.kind !== 'no_such_overload'
   if (isBadValue && plan.kind === 'call' && plan.fallback?.refusesAtLoad) refuse(result.message, placeOf(plan))
   return plan.kind === 'call' ? prepare(plan, refuse) : plan
@@ -53,7 +53,7 @@ function isFoldable(plan: Plan): boolean {
   return isPure === true && childrenOf(plan).every((child) => child.kind === 'constant')
 }
 
-/** A literal pattern is compiled now, whatever it will be matched against. */
+/** A literal pattern is compiled at load, whatever text it will be matched against. */
 function prepare(plan: Plan & CallNode, refuse: Refuse): Plan {
   const { fallback, args } = plan
   const prepared = fallback?.prepare?.(args.map((arg) => (arg.kind === 'constant' ? arg.value : undefined)))
@@ -65,7 +65,7 @@ function prepare(plan: Plan & CallNode, refuse: Refuse): Plan {
   return { ...plan, fallback: { ...fallback, ...prepared } }
 }
 
-/** Where the literal stands. */
+/** The offset of the literal in the source. */
 function placeOf(plan: Plan & CallNode): number {
   return plan.args.findLast((arg) => arg.kind === 'constant')?.offset ?? plan.offset
 }

@@ -2,19 +2,19 @@ import { pathOf } from '../known-path.ts'
 import type { Plan } from '../plan.ts'
 import { pathNames } from '../plan.ts'
 
-/** Paths known to be there, as JSON. */
+/** Paths known to be present, as JSON. */
 export type Facts = ReadonlySet<string>
 
 const NONE: Facts = new Set()
 
-/** More are not kept, or thousands of conditions would take their time to check. */
+/** At most this many paths are tracked; otherwise checking thousands of conditions would be slow. */
 const MAX_FACTS = 100
 
 export function addFacts(known: Facts, more: Facts): Facts {
   return known.size + more.size > MAX_FACTS ? known : new Set([...known, ...more])
 }
 
-/** Whether this path, or something beneath it, is known to be there. */
+/** Whether the path, or one of its children, is known to be present. */
 export function covers(facts: Facts, path: readonly string[]): boolean {
   if (facts.size === 0) return false
   const key = JSON.stringify(path)
@@ -23,13 +23,13 @@ export function covers(facts: Facts, path: readonly string[]): boolean {
   return false
 }
 
-/** What must be there when the condition is true (or false): `has(x)`, `"k" in m`, `x != null`. */
+/** Returns the paths that must be present when the condition is true (or false): `has(x)`, `"k" in m`, `x != null`. */
 export function factsWhen(condition: Plan, outcome: boolean): Facts {
   if (condition.kind === 'not') return factsWhen(condition.operand, !outcome)
   if (condition.kind === 'binary') return factsOfRelation(condition, outcome)
   if (condition.kind === 'has') return outcome ? factOf(namesOf(condition.operand), condition.field) : NONE
   if (condition.kind === 'hasPath') return outcome ? factOf(pathNames(condition.path)) : NONE
-  // All items of a true `&&` are true, all of a false `||` are false.
+  // All operands of a true `&&` are true; all operands of a false `||` are false.
   const isCertain = condition.kind === 'logic' && (condition.operator === '&&') === outcome
   if (!isCertain) return NONE
   return condition.items.reduce<Facts>((all, item) => addFacts(all, factsWhen(item, outcome)), NONE)
@@ -48,7 +48,7 @@ function factOf(names: readonly string[] | undefined, ...more: string[]): Facts 
   return names === undefined ? NONE : new Set([JSON.stringify([...names, ...more])])
 }
 
-/** Not through an optional, which is there whatever is in it, nor past a key that is not known. */
+/** The path of a plan. Undefined for optionals, which are present even when empty, and for computed keys. */
 function namesOf(plan: Plan): readonly string[] | undefined {
   const path = pathOf(plan)
   return path === undefined || path.guarded || path.open ? undefined : path.names

@@ -24,7 +24,7 @@ describe('cel: comparisons of headers with one text', () => {
     ['jwt.l.exists(x, request.headers.a == x)', [false]],
     ['jwt.l.map(x, request.headers.a == "x").size() > 0', [undefined]],
     ['cel.bind(h, request.headers.a, h == "x")', [false]],
-    // Not with one text, or not a header.
+    // Comparisons with something else than one text, or of something else than a header.
     ['request.headers.a == ""', []],
     ['request.headers.a != null', []],
     ['request.headers.a == ["x", "y"]', []],
@@ -45,7 +45,7 @@ describe('cel: comparisons of headers with one text', () => {
     })
   }
 
-  it('have a name and a place', () => {
+  it('have a name and a position', () => {
     const [found] = check('jwt.a &&\n default(request.headers["X-A"], "") == "x"', environment).headerComparisons
     assert.equal(found?.header, 'request.headers.x-a')
     assert.equal(`${found?.position.line}:${found?.position.column}`, '2:38')

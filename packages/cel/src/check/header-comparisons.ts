@@ -4,12 +4,15 @@ import type { Plan } from '../plan.ts'
 import type { Type } from '../types.ts'
 import { list, mayBe, memberOf, partOf, string } from '../types.ts'
 
-/** A comparison of a header with one text, which never holds for a header of several lines: that is a list. */
+/**
+ * A comparison of a header with one text. It is never true for a header with several lines, because such a header is a
+ * list.
+ */
 export interface HeaderComparison {
-  /** `request.headers.x-team`, or what is known of it. */
+  /** `request.headers.x-team`, or the part of that path that is literal. */
   header: string
   offset: number
-  /** What it makes the whole expression lean to when there are several lines; undefined when that cannot be told. */
+  /** The value that the whole expression tends to for a header with several lines; undefined when that is unknown. */
   leans: boolean | undefined
 }
 
@@ -18,7 +21,7 @@ export function findHeaderComparisons(plan: Plan, types: ReadonlyMap<Plan, Type>
   visit(plan, true)
   return found
 
-  /** `outcome` is what the whole leans to where this node is true. */
+  /** `outcome` is the value that the whole expression tends to when this node is true. */
   function visit(node: Plan, outcome: boolean | undefined): void {
     const opposite = outcome === undefined ? undefined : !outcome
     if (node.kind === 'binary') {
@@ -33,7 +36,7 @@ export function findHeaderComparisons(plan: Plan, types: ReadonlyMap<Plan, Type>
   }
 }
 
-/** Those whose truth is that of the node, or its opposite under `!`. */
+/** Child nodes whose truth value decides that of the node, negated under `!`. */
 function childrenInLine(node: Plan): readonly Plan[] {
   if (node.kind === 'not') return [node.operand]
   if (node.kind === 'logic' || node.kind === 'coalesce') return node.items
@@ -52,7 +55,7 @@ function comparedHeader(node: Plan & { kind: 'binary' }, types: ReadonlyMap<Plan
     [left, right],
     [right, left],
   ] as const) {
-    // An empty text asks whether there is one, and several lines are no less.
+    // Comparing with an empty text only tests for presence, and a header with several lines is present.
     const isQuestion = other.kind === 'constant' && (other.value === '' || other.value === null)
     if (!isQuestion && isOneText(typeOf(other))) return headerIn(part, typeOf(part))
   }

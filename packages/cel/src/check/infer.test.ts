@@ -59,11 +59,11 @@ const variables: Readonly<Record<string, VariableType>> = {
 }
 const environment = createEnvironment({ variables })
 
-/** The cases are counted, so that none may be left out to save time. */
+/** This test counts its cases, so the reduced number of runs does not apply to it. */
 const COUNTED_MS = 60_000
 
 describe('cel types of random expressions', () => {
-  it('are those of the values that come out, of every part', () => {
+  it('match the values of every part', () => {
     let [known, all] = [0, 0]
     run((plan, scope) => {
       const { types } = inferTypes(plan)
@@ -79,7 +79,7 @@ describe('cel types of random expressions', () => {
     assert.ok(all > 10_000 && known > all / 2, `${known} of ${all}`)
   })
 
-  it('refuse only what fails, or never is what its place needs', () => {
+  it('reject only expressions that fail or never have the wanted type', () => {
     let refused = 0
     run((plan, scope) => {
       for (const wanted of [bool, string, int, listOf('dyn')]) {
@@ -106,14 +106,14 @@ describe('cel types of random expressions', () => {
   }
 })
 
-/** Questions that have one answer only are refused, too. */
+/** Comparisons with a constant result are rejected too. */
 function neverWorks({ plan, wanted }: TypeProblem, result: Result): boolean {
   if (result instanceof CelError) return true
   if (wanted !== undefined) return !mayBe(typeOfValue(result), wanted)
   return plan.kind === 'binary' && result === (plan.operator === '!=')
 }
 
-/** Without variables of macros around it. */
+/** Whether the plan uses no macro variables of the expressions around it. */
 function isClosed(plan: Plan): boolean {
   const [used, bound] = [new Set<number>(), new Set<number>()]
   const collect = (node: Plan): void => {
@@ -126,7 +126,7 @@ function isClosed(plan: Plan): boolean {
   return [...used].every((local) => bound.has(local))
 }
 
-describe('cel types: what is refused, and where', () => {
+describe('cel types: rejected expressions and their positions', () => {
   const cases: readonly (readonly [source: string, message: string, column: number])[] = [
     ['request.path', 'found string instead of bool', 9],
     ['size(request.path)', 'found int instead of bool', 1],
@@ -175,7 +175,7 @@ describe('cel types: what is refused, and where', () => {
     })
   }
 
-  it('each mistake once, all of them', () => {
+  it('reports each mistake once', () => {
     const { problems } = check('(s + 1 == t) && !i\n || request.path', environment, { wants: bool })
     assert.deepEqual(
       problems.map(({ position }) => `${position.line}:${position.column}`),
@@ -184,7 +184,7 @@ describe('cel types: what is refused, and where', () => {
   })
 })
 
-describe('cel types: what passes', () => {
+describe('cel types: accepted expressions', () => {
   const cases = [
     'absent',
     'absent.x',
@@ -220,9 +220,9 @@ describe('cel types: what passes', () => {
     it(source, () => assert.deepEqual(check(source, environment, { wants: bool }).problems, []))
   }
 
-  it('anything, where nothing is wanted', () => assert.deepEqual(check('request.path', environment).problems, []))
+  it('any type, when no type is wanted', () => assert.deepEqual(check('request.path', environment).problems, []))
 
-  it('what a lenient environment leaves to the evaluation', () => {
+  it('unknown names, in a lenient environment', () => {
     assert.deepEqual(check('"a" + 1', createEnvironment({ lenient: true }), { wants: bool }).problems, [])
   })
 })

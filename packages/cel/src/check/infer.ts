@@ -9,20 +9,20 @@ import { resultOf } from './overloads.ts'
 
 export interface TypeProblem {
   message: string
-  /** What can never work. */
+  /** The part of the expression that can never work. */
   plan: Plan
-  /** What its place needs, and it can never give; unset when it fails by itself. */
+  /** The type that the part must have but never has; unset when evaluating the part always fails. */
   wanted?: Type
 }
 
-export interface Inferred {
+export interface TypeInference {
   problems: TypeProblem[]
-  /** Of each part of the expression, the values that it may give. */
+  /** The types of the values that each part of the expression may have. */
   types: ReadonlyMap<Plan, Type>
 }
 
-/** What each part of an expression may give, as far as it can be known; what can never work is a problem. */
-export function inferTypes(plan: Plan, wanted: Type = 'dyn'): Inferred {
+/** `inferTypes` computes the possible types of each part and reports parts that can never work. */
+export function inferTypes(plan: Plan, wanted: Type = 'dyn'): TypeInference {
   const walk = new TypeWalk()
   const found = walk.infer(plan)
   if (!mayBe(found, wanted)) {
@@ -34,7 +34,7 @@ export function inferTypes(plan: Plan, wanted: Type = 'dyn'): Inferred {
 
 const MOST_TO_LIST = 4
 
-class TypeWalk implements Inferred {
+class TypeWalk implements TypeInference {
   readonly problems: TypeProblem[] = []
   readonly types = new Map<Plan, Type>()
   readonly #locals = new Map<number, Type>()
@@ -105,7 +105,7 @@ class TypeWalk implements Inferred {
 
   #refuse(plan: Plan, message: string): Type {
     this.problems.push({ plan, message })
-    // Fits anywhere, so that one mistake is one problem.
+    // `never` fits every type, so one mistake is reported once.
     return never
   }
 
@@ -143,22 +143,22 @@ class TypeWalk implements Inferred {
   #call(plan: Plan & CallNode): Type {
     const args = plan.args.map((arg) => this.infer(arg))
     const definitions = [...plan.methods, ...(plan.fallback === undefined ? [] : [plan.fallback])]
-    // One that is not strict makes something even of errors.
+    // A function that is not strict has a result even for errors.
     if (definitions.some(({ overloads, strict }) => overloads === undefined || strict === false)) return 'dyn'
     const overloads = definitions.flatMap((definition) => definition.overloads ?? [])
     const type = resultOf(overloads, args)
     if (type !== undefined) return type
     const expected = overloads
       .filter(({ takes, rest }) => rest !== undefined || takes.length === args.length)
-      .map(({ takes }) => `\`${written(plan.label, takes)}\``)
-    return this.#refuse(plan, `found \`${written(plan.label, args)}\`, expected ${expected.join(' or ')}`)
+      .map(({ takes }) => `\`${describeCall(plan.label, takes)}\``)
+    return this.#refuse(plan, `found \`${describeCall(plan.label, args)}\`, expected ${expected.join(' or ')}`)
   }
 
   #joined(items: readonly { value: Plan; optional: boolean }[]): Type {
     return items.map(({ value, optional }) => this.#item(value, optional)).reduce(join, never)
   }
 
-  /** `?value` is an optional, and what is in it counts. */
+  /** `?value` is an optional; the type of the item is the type inside the optional. */
   #item(value: Plan, optional: boolean): Type {
     if (!optional) return this.infer(value)
     return partOf(this.#expect(value, optionalType('dyn'), '`?` takes an optional'), 'optional_type', 0)
@@ -209,8 +209,8 @@ const anyOptional = optionalType('dyn')
 const keyTypes = oneOf(string, bool, int, uint)
 const negatable = negation.flatMap(({ takes }) => takes.flatMap((type) => (type === 'dyn' ? [] : type)))
 
-/** A call with types in place of values: `string.startsWith(int)`. The label of a method begins with a dot. */
-function written(label: string, args: readonly Type[]): string {
+/** Renders a call with types in place of values: `string.startsWith(int)`. The label of a method begins with a dot. */
+function describeCall(label: string, args: readonly Type[]): string {
   const name = label.slice(0, label.indexOf('('))
   const texts = args.map(describeType)
   if (!name.startsWith('.')) return `${name}(${texts.join(', ')})`

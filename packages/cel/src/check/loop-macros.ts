@@ -53,7 +53,7 @@ export const loopMacros: readonly MethodMacro[] = [
 interface LoopShape {
   macro: LoopMacro
   variables: 1 | 2
-  /** Whether a condition stands before the body. */
+  /** Whether the macro has a condition before its body. */
   filtered: boolean
   values?: boolean
 }

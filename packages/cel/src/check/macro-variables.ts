@@ -2,7 +2,7 @@ import type { Expr } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
 import type { Call, Locals, Resolver } from './resolver.ts'
 
-/** Adds the variable of a macro to what is in sight. Undefined when it is no name. */
+/** Declares a macro variable in the scope; undefined when the expression is not a plain name. */
 export function declare(resolver: Resolver, variable: Expr, scope: Map<string, number>): number | undefined {
   const name = variableName(variable)
   if (name === undefined) return undefined
@@ -11,7 +11,7 @@ export function declare(resolver: Resolver, variable: Expr, scope: Map<string, n
   return local
 }
 
-/** Macros are taken by the number of their arguments, so it is there. */
+/** Returns an argument that exists, because macros are chosen by their number of arguments. */
 export function argumentAt(args: readonly Expr[], at: number): Expr {
   const arg = args[at]
   if (arg === undefined) throw new Error(`a macro has no argument ${at}`)
@@ -30,7 +30,7 @@ interface Binding {
   body: Expr
 }
 
-/** The body, with a name for the value. */
+/** Plans the body with the variable bound to the value. */
 export function bind(resolver: Resolver, { offset, variable, value, body }: Binding, locals: Locals): Plan {
   const inner = new Map(locals)
   const local = declare(resolver, variable, inner)
@@ -43,7 +43,7 @@ export function variableName(expr: Expr): string | undefined {
   return expr.kind === 'call' ? blockName(expr) : undefined
 }
 
-/** `cel.index(0)` and `cel.iterVar(0, 1)` are variables that tools write. No name can look like them. */
+/** `cel.index(0)` and `cel.iterVar(0, 1)` are variables in generated expressions. No plain name can collide with them. */
 export function blockName({ target, name, args }: Call): string | undefined {
   if (target?.kind !== 'name' || target.name !== 'cel' || (name !== 'index' && name !== 'iterVar')) return undefined
   return `cel.${name}(${args.map((arg) => (arg.kind === 'literal' && typeof arg.value === 'number' ? arg.value : '?')).join(', ')})`

@@ -35,7 +35,7 @@ export const globalMacros: readonly GlobalMacro[] = [
   },
 ]
 
-/** Called on the name `cel`. */
+/** Macros called as `cel.name(...)`. */
 export const celMacros: readonly GlobalMacro[] = [
   {
     name: 'bind',
@@ -90,7 +90,7 @@ export function macroNames(style: 'global' | 'receiver'): string[] {
     : [...globalMacrosByName.keys(), ...[...celMacrosByName.keys()].map((name) => `cel.${name}`)]
 }
 
-/** Undefined: not a macro. */
+/** Expands a macro call; undefined when the call is not a macro. */
 export function expandMacro(resolver: Resolver, call: Call, locals: Locals): Plan | undefined {
   const { name, target, args } = call
   const blockLocal = blockName(call)
@@ -126,7 +126,7 @@ function expandHas(resolver: Resolver, { args, offset }: Call, locals: Locals): 
   return { kind: 'has', offset, operand, field }
 }
 
-/** Each is one level of nesting. */
+/** `cel.block` may declare this many variables, because each adds one level of nesting. */
 const MAX_SLOTS = 64
 
 function expandBlock(resolver: Resolver, { args, offset }: Call, locals: Locals): Plan {

@@ -5,14 +5,14 @@ import type { Type } from '../types.ts'
 import { join, listOf, mapOf, mayBe, memberOf, never, nullType, number, oneOf, optionalType } from '../types.ts'
 import { string, without } from '../types.ts'
 
-/** One line is a text, several are a list. */
+/** A header with one line is a string, a header with several lines is a list. */
 const headerValue = oneOf(string, listOf(string))
 
 export function declaredType(path: Path): Type {
   const declared = typeOfPath(path)
   if (declared === undefined) return headerValue
   const type = typeOfVariable(declared)
-  // An absent variable is null, what is absent beneath one is an error.
+  // An absent variable is null; reading an absent field of a variable is an error.
   return path.kind === 'root' && declared.optional ? join(type, nullType) : type
 }
 
@@ -21,7 +21,7 @@ function typeOfVariable(declared: VariableType): Type {
   return mapOf(string, declared.kind === 'headers' ? headerValue : 'dyn')
 }
 
-/** `operand[key]`, and `operand.field` with the type of a text. Undefined when there can be no such thing. */
+/** The type of `operand[key]`, or of `operand.field` with a string as key. Undefined when the member cannot exist. */
 export function memberType(operand: Type, key: Type): Type | undefined {
   if (operand === 'dyn') return 'dyn'
   let result = operand.length === 0 || memberOf(operand, 'null_type') !== undefined ? never : undefined
@@ -36,7 +36,7 @@ export function memberType(operand: Type, key: Type): Type | undefined {
   return result
 }
 
-/** `operand[?key]` and `operand.?field`: an optional, and of an optional the same. */
+/** The type of `operand[?key]` and `operand.?field`: an optional, also when the operand is an optional. */
 export function optionalMemberType(operand: Type, key: Type): Type | undefined {
   if (operand === 'dyn') return optionalType('dyn')
   let result: Type | undefined = operand.length === 0 ? never : undefined
@@ -53,7 +53,7 @@ export function optionalMemberType(operand: Type, key: Type): Type | undefined {
   return result
 }
 
-/** What is selected from an optional is one, but not twice. */
+/** A member of an optional is an optional, but optionals do not nest. */
 function unwrapped(type: Type): Type {
   const inside = memberOf(type, 'optional_type')
   return inside === undefined ? type : join(without(type, [inside]), inside.of[0] ?? never)

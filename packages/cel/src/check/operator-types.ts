@@ -37,7 +37,7 @@ const overloads: Readonly<Record<Exclude<BinaryOperator, '==' | '!=' | 'in'>, re
 
 export const negation = [overload([int], int), overload([double], double)]
 
-/** Undefined: the operator can do nothing with these, or never gives true. */
+/** The result type of an operator; undefined when the operands do not fit it or the comparison is never true. */
 export function binaryType(operator: BinaryOperator, left: Type, right: Type): Type | undefined {
   if (operator === '==' || operator === '!=') return mayEqual(left, right) ? bool : undefined
   if (operator === 'in') return mayBeIn(left, right) ? bool : undefined
@@ -51,18 +51,18 @@ function mayBeIn(item: Type, container: Type): boolean {
   )
 }
 
-/** What holds values of several types is asked for any, as in CEL, which knows no choice of types. */
+/** A container with items of several types may hold any item, as in CEL, which has no union types. */
 function mayBeOneOf(item: Type, parts: Type): boolean {
   return parts.length !== 1 || mayEqual(item, parts)
 }
 
-/** Whether values of these types can be equal. A question for null is one that anything may be asked. */
+/** Whether values of these types can be equal. Every type may be compared with null. */
 export function mayEqual(left: Type, right: Type): boolean {
   if (mayBe(left, right) || (mayBe(left, number) && mayBe(right, number))) return true
   return isOpen(left) || isOpen(right)
 }
 
-/** Null, and types of the host, which may say that they equal a text. */
+/** Null and host types, which may define equality with strings. */
 function isOpen(type: Type): boolean {
   return type === 'dyn' || type.some(({ name }) => !CLOSED.has(name))
 }

@@ -7,7 +7,7 @@ import { compile } from '../program.ts'
 import type { RichScope } from '../testing/rich-expressions.ts'
 import { richScopes, richSources, richVariables } from '../testing/rich-expressions.ts'
 
-/** The cases are counted, so that none may be left out to save time. */
+/** This test counts its cases, so the reduced number of runs does not apply to it. */
 const COUNTED_MS = 60_000
 
 describe('cel references', () => {
@@ -20,7 +20,7 @@ describe('cel references', () => {
         const compiled = compile(source, environment)
         if (!compiled.ok) return
         const read: string[][] = []
-        compiled.program.evaluate(traced(scope, read))
+        compiled.program.evaluate(recordingScope(scope, read))
         seen += read.length
         for (const path of read) assert.ok(reads(compiled.program.references, path), `${path.join('.')} of ${source}`)
       }),
@@ -30,8 +30,8 @@ describe('cel references', () => {
   })
 })
 
-/** A scope that notes what is read of it: variables, fields of the request, headers. */
-function traced(scope: RichScope, read: string[][]): object {
+/** A scope that records which variables, request fields and headers are read. */
+function recordingScope(scope: RichScope, read: string[][]): object {
   const note =
     (base: readonly string[]) =>
     (target: object, name: string | symbol): unknown => {

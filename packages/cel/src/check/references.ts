@@ -5,16 +5,19 @@ import { pathNames } from '../plan.ts'
 import type { Facts } from './guards.ts'
 import { addFacts, covers, factsWhen } from './guards.ts'
 
-/** Something an expression reads: `["request","headers","x-team"]`. The last name stands for all beneath it. */
+/** A path that an expression reads: `["request","headers","x-team"]`. The last name includes all its children. */
 export interface Reference {
   path: readonly string[]
   /** Offset in the source. */
   offset: number
-  /** It cannot fail for being absent: under `has`, `default`, `coalesce`, `.?`, or after a `has` of it. */
+  /**
+   * Whether absence cannot make the read fail: it stands in `has`, `default`, `coalesce` or `.?`, or after a `has` of the
+   * path.
+   */
   guarded: boolean
 }
 
-/** All that the expression may read, in the order of the text. */
+/** Returns every path that the expression may read, in source order. */
 export function findReferences(plan: Plan, roots: Iterable<string>): Reference[] {
   const walk = new ReferenceWalk(roots)
   walk.visit(plan, { facts: new Set(), guarded: false })
@@ -73,13 +76,13 @@ class ReferenceWalk {
       this.visit(node.operand, state)
       return
     }
-    // An absent variable has no fields, but a missing key on the way is an error.
+    // Testing a field of an absent variable is not an error, but a missing key in the middle of the path is.
     if (node.operand.kind !== 'root') this.visit(node.operand, state)
     const names = operand.open ? operand.names : [...operand.names, node.field]
     this.#note(names, node.offset, { ...state, guarded: true })
   }
 
-  /** Keys that are computed read something themselves. */
+  /** Visits computed keys, which read paths themselves. */
   #visitKeys(node: Plan, state: State): void {
     if (node.kind === 'select') this.#visitKeys(node.operand, state)
     else if (node.kind === 'index' || node.kind === 'optionalIndex') {

@@ -12,15 +12,15 @@ import { declaredPath } from './declared-path.ts'
 import type { Locals, Resolver } from './resolver.ts'
 import { suggest } from './suggest.ts'
 
-export interface Resolved {
+export interface Resolution {
   plan: Plan
   problems: Problem[]
 }
 
 const MAX_PROBLEMS = 20
 
-/** Names, functions and macros, all problems at once. */
-export function resolve(source: string, expr: Expr, environment: Environment): Resolved {
+/** Resolves names, functions and macros, and reports all problems at once. */
+export function resolve(source: string, expr: Expr, environment: Environment): Resolution {
   const problems: Problem[] = []
   let locals = 0
   const resolver: Resolver = {
@@ -48,7 +48,7 @@ export function resolve(source: string, expr: Expr, environment: Environment): R
   return { plan: resolver.resolve(expr, new Map()), problems }
 }
 
-/** A struct of the host becomes a map only when it is used as one. */
+/** A host struct becomes a map only when the expression uses the struct as a whole. */
 function asValue(plan: Plan): Plan {
   if (isPath(plan) && typeOfPath(plan)?.kind === 'struct') return { kind: 'view', offset: plan.offset, path: plan }
   return plan
@@ -106,7 +106,7 @@ function resolveName(resolver: Resolver, expr: Expr & { kind: 'name' }, locals: 
   )
 }
 
-/** `a.b.c` may be one name, and the longest name counts. */
+/** `a.b.c` may be one declared name; the longest declared name wins. */
 function resolveQualified(resolver: Resolver, expr: Expr & { kind: 'select' }, locals: Locals): Plan | undefined {
   const name = dottedName(expr)
   if (name === undefined || expr.optional) return undefined

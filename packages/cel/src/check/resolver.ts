@@ -2,18 +2,18 @@ import type { Environment } from '../declarations.ts'
 import type { Expr } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
 
-/** Macro variables in sight, by name. */
+/** Macro variables in scope, by name. */
 export type Locals = ReadonlyMap<string, number>
 
 export interface Resolver {
   readonly environment: Environment
   resolve(expr: Expr, locals: Locals): Plan
-  /** As `resolve`, but structs are not made into values: for what is selected from them. */
+  /** Like `resolve`, but keeps a struct unconverted, because the caller selects a field from it. */
   resolveOperand(expr: Expr, locals: Locals): Plan
   newLocal(): number
-  /** Notes a problem; the plan that comes back fails when evaluated. */
+  /** Reports a problem and returns a plan that fails when evaluated. */
   refuse(message: string, offset: number, suggestion?: () => string | undefined): Plan
-  /** For what a lenient environment leaves to the evaluation. */
+  /** Like `refuse`, but a lenient environment reports no problem and fails at evaluation. */
   unknown(message: string, offset: number, suggestion?: () => string | undefined): Plan
   isVariable(name: string): boolean
 }
@@ -23,9 +23,9 @@ export type MethodCall = Call & { target: Expr }
 
 export interface Macro {
   name: string
-  /** How it is written, for the reference. */
+  /** The syntax of a call, for the reference page. */
   usage: string
-  /** Counts of arguments that make it this macro; others may be a function of the same name. */
+  /** Numbers of arguments that select this macro; a call with another number may be a function of the same name. */
   args: readonly number[]
   summary: string
 }

@@ -1,6 +1,6 @@
 const MAX_CANDIDATES = 500
 
-/** The known name that was probably meant, if one is near. */
+/** Returns the known name that is closest to a misspelled one, if one is close enough. */
 export function suggest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let bestDistance = Math.min(3, Math.ceil(name.length / 2))
@@ -17,7 +17,7 @@ export function suggest(name: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** Characters to insert, remove, replace or swap. */
+/** The number of characters to insert, remove, replace or swap. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)

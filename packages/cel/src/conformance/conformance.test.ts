@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fold } from '../check/fold.ts'
-import type { Inferred } from '../check/infer.ts'
+import type { TypeInference } from '../check/infer.ts'
 import { inferTypes } from '../check/infer.ts'
 import { resolve } from '../check/resolve.ts'
 import { generate } from '../emit/generate.ts'
@@ -20,7 +20,7 @@ import { asDeduced, readType } from './json-types.ts'
 import type { Vector } from './vectors.ts'
 import { coreSections, extensionSections, loadVectors } from './vectors.ts'
 
-/** Folded or not: most vectors are literals only, and would be computed at load. */
+/** Vectors run with and without folding: most consist of literals, so folding would compute them at load. */
 const ways: Readonly<Record<string, (plan: Plan, environment: Environment) => (scope: object) => Result>> = {
   closures: (plan, { budget }) => interpret(plan, budget),
   generated: (plan, { budget }) => generate(plan, budget),
@@ -71,14 +71,14 @@ describe('cel: official vectors', () => {
 describe('cel: types of official vectors', () => {
   const vectors = loadVectors()
 
-  it('are those that a checker must find', () => {
+  it('match the deduced types', () => {
     const deduced = vectors.filter(({ deducedType }) => deducedType !== undefined)
     assert.equal(deduced.length, 26)
     assert.equal(deduced.filter(({ checkOnly }) => checkOnly).length, 14)
     assert.deepEqual(deduced.flatMap(wrongTypes), [])
   })
 
-  it('are those of the results, and nothing is refused that has one', () => {
+  it('match the results, and no vector with a result is rejected', () => {
     let count = 0
     for (const vector of vectors) {
       if (vector.lenient || vector.checkOnly || vector.expected === undefined) continue
@@ -100,7 +100,7 @@ function wrongTypes(vector: Vector): string[] {
   return found === expected ? wrong : [...wrong, `${vector.name}: ${found}, not ${expected}`]
 }
 
-function typesOf(vector: Vector): Inferred & { plan: Plan } {
+function typesOf(vector: Vector): TypeInference & { plan: Plan } {
   const parsed = parse(vector.source)
   if (!parsed.ok) return { types: new Map(), problems: [], plan: failing(parsed.problem.message) }
   const { plan } = resolve(vector.source, parsed.expr, createEnvironment(vector))

@@ -2,7 +2,7 @@ import type { Type } from '../types.ts'
 import { bool, bytes, double, duration, int, listOf, mapOf, nullType, parameter, scalar } from '../types.ts'
 import { string, timestamp, typeType, uint } from '../types.ts'
 
-/** A type as the official vectors write it. */
+/** The JSON form of a type in the official vectors. */
 export interface JsonType {
   primitive?: string
   wellKnown?: string
@@ -42,7 +42,7 @@ export function readType(json: JsonType): Type {
   return named.get(json.primitive ?? json.wellKnown ?? json.messageType ?? '') ?? 'dyn'
 }
 
-/** CEL knows no choice of types: what may be two things is `dyn`, and null is any message, time or optional. */
+/** Maps our types to CEL's, which have no unions: a union is `dyn`, and null is any message, time or optional. */
 export function asDeduced(type: Type): Type {
   if (type === 'dyn' || type.length === 0) return 'dyn'
   const [member, other] = type.length === 1 ? type : type.filter(({ name }) => name !== 'null_type')

@@ -9,26 +9,26 @@ import { readType } from './json-types.ts'
 import { TypeValue, Uint } from '../value.ts'
 import type { MapKey, Value } from '../value.ts'
 
-/** One official test of the language (cel-spec v0.25.1). */
+/** One official conformance test of the language (cel-spec v0.25.1). */
 export interface Vector {
   section: string
   name: string
   source: string
   container: string
   lenient: boolean
-  /** Types only, nothing is evaluated. */
+  /** Whether the vector is only type-checked, not evaluated. */
   checkOnly: boolean
   variables: Readonly<Record<string, VariableType>>
-  /** That only the vector knows; they can be checked, not called. */
+  /** Functions that only this vector declares; they are type-checked but not called. */
   functions: readonly FunctionDefinition[]
-  /** What a checker of types must find. */
+  /** The type that a type checker must deduce. */
   deducedType: JsonType | undefined
   scope: Readonly<Record<string, Value>>
-  /** The value that must come out; undefined when the evaluation must fail. */
+  /** The expected value; undefined when the evaluation must fail. */
   expected: Value | undefined
 }
 
-/** The core of the language. */
+/** Sections of the core language. */
 export const coreSections = [
   'basic',
   'comparisons',
@@ -45,7 +45,7 @@ export const coreSections = [
   'string',
   'timestamps',
 ]
-/** Extensions of it that need no protobuf. */
+/** Sections of extensions that need no protobuf. */
 export const extensionSections = [
   'macros2',
   'string_ext',
@@ -57,7 +57,7 @@ export const extensionSections = [
   'type_deductions',
 ]
 
-/** Tests of these sections that use neither messages nor enums. */
+/** Loads the vectors of these sections that use neither messages nor enums. */
 export function loadVectors(): Vector[] {
   const sections = new Set([...coreSections, ...extensionSections])
   return (tests.suites ?? [])
@@ -123,7 +123,7 @@ function toVector(section: string, suite: string, original: Original): Vector {
   }
 }
 
-/** Bindings without a declaration may be anything. */
+/** Bindings without a declaration are `dyn`. */
 function variablesOf({ typeEnv = [], bindings = {} }: Original): Record<string, VariableType> {
   return {
     ...Object.fromEntries(Object.keys(bindings).map((name) => [name, dyn])),

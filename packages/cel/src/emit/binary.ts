@@ -21,21 +21,21 @@ const RUNTIME_NAMES: Readonly<Record<BinaryOperator, string>> = {
   '%': 'modulo',
 }
 
-/** What is likely runs in place; the runtime gets the rest, errors included. */
+/** Writes the likely case inline; the runtime handles the rest, including errors. */
 export function writeBinary(writer: Writer, plan: Binary): Code {
   const left = operandOf(writer, plan.left)
   const right = operandOf(writer, plan.right)
-  const slow = `F.placed(F.${RUNTIME_NAMES[plan.operator]}(${left.settled}, ${right.settled}), ${plan.offset})`
+  const slow = `F.withOffset(F.${RUNTIME_NAMES[plan.operator]}(${left.settled}, ${right.settled}), ${plan.offset})`
   const text = `(${[...left.setup, ...right.setup].join('')}${fastPath(writer, plan.operator, left, right, slow)})`
   return { text, missing: null, fails: true }
 }
 
 interface Operand {
-  /** Computes it; nothing for literals. */
+  /** Statements that compute the operand; empty for literals. */
   setup: string[]
   name: string
   settled: string
-  /** Of a literal; undefined for anything computed. */
+  /** The value of a literal operand; undefined when the operand is computed. */
   literal: unknown
 }
 
@@ -79,7 +79,7 @@ function equality(isEqual: boolean, left: Operand, right: Operand, slow: string)
 
 function addition(writer: Writer, left: Operand, right: Operand, slow: string): string {
   const isNumber = typeof (left.literal ?? right.literal) === 'number'
-  // In loops the runtime counts what strings cost.
+  // In loops the runtime charges the budget for string concatenation.
   if (isNumber || writer.loopDepth > 0) return wholeNumbers(writer, '+', left, right, slow)
   const sum = writer.variable()
   const join = `(${sum} = ${left.name} + ${right.name}).length > ${MAX_SIZE} ? F.tooLarge : ${sum}`
@@ -103,7 +103,7 @@ function membership(writer: Writer, left: Operand, right: Operand, slow: string)
   return `${isText}Array.isArray(${right.name}) ? ${right.name}.includes(${left.name}) : ${slow}`
 }
 
-/** Literals need no test. */
+/** The type test for both operands; literals need none. */
 function bothAre(type: string, left: Operand, right: Operand): string {
   const tests = [left, right]
     .filter(({ literal }) => typeof literal !== type || literal === undefined)

@@ -2,7 +2,7 @@ import type { FunctionDefinition } from '../declarations.ts'
 import { coreFunctions } from '../library/core.ts'
 import { conversionFunctions } from '../library/conversions.ts'
 import type { CallNode } from '../plan.ts'
-import type { Code, Held, Writer } from './writer.ts'
+import type { Code, TempValue, Writer } from './writer.ts'
 
 export function writeCall(writer: Writer, call: CallNode, offset: number): Code {
   const args = call.args.map((arg) => {
@@ -16,11 +16,11 @@ export function writeCall(writer: Writer, call: CallNode, offset: number): Code 
   return { text: `(${setup}${inline === undefined ? general : `${inline} : ${general}`})`, missing: null, fails: true }
 }
 
-interface Argument extends Held {
+interface Argument extends TempValue {
   fails: boolean
 }
 
-/** The host's methods by the class of the receiver, then the function that takes all others. */
+/** Tries the host's methods by the class of the receiver, then the function without `on`. */
 function dispatch(writer: Writer, call: CallNode, args: readonly Argument[], offset: number): string {
   const names = args.map(({ name }) => name)
   const otherwise =
@@ -37,13 +37,13 @@ function dispatch(writer: Writer, call: CallNode, args: readonly Argument[], off
 function invocation(writer: Writer, definition: FunctionDefinition, args: readonly Argument[], offset: number): string {
   const names = args.map(({ name }) => name)
   const passed = definition.scoped ? ['c', ...names] : names
-  const call = `F.placed(${writer.constant(definition.call)}(${passed.join(', ')}), ${offset})`
+  const call = `F.withOffset(${writer.constant(definition.call)}(${passed.join(', ')}), ${offset})`
   if (definition.strict === false) return call
   const failing = args.filter(({ fails }) => fails)
   return failing.reduceRight((rest, { name }) => `${name} instanceof E ? ${name} : ${rest}`, call)
 }
 
-/** `test ? value` for the likely types, or undefined. */
+/** Returns `test ? value` for the likely types, or undefined. */
 function inlined(
   writer: Writer,
   definition: FunctionDefinition | undefined,
@@ -58,7 +58,7 @@ type Inline = (names: readonly string[], inLoop: boolean) => string | undefined
 const INLINE = new Map<FunctionDefinition, Inline>([
   [core('startsWith'), (names) => textTest(names, 'startsWith')],
   [core('endsWith'), (names) => textTest(names, 'endsWith')],
-  // Linear in the text, so that in loops it has to be counted.
+  // `includes` is linear in the text, so in loops the runtime must charge the budget.
   [core('contains'), (names, inLoop) => (inLoop ? undefined : textTest(names, 'includes'))],
   [core('size'), ([list]) => `Array.isArray(${list}) ? ${list}.length`],
   [

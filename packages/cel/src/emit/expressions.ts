@@ -2,7 +2,7 @@ import type { Path, Plan } from '../plan.ts'
 import { typeOfPath } from '../plan.ts'
 import { writeBinary } from './binary.ts'
 import { writeCall } from './calls.ts'
-import { flagsOf } from './answers.ts'
+import { flagsOf } from './errors.ts'
 import { writeConditional, writeLogic, writeNot } from './logic.ts'
 import { writeLoop } from './loops.ts'
 import { writeHas, writeIndex, writePath, writeSelect, writeView } from './reads.ts'
@@ -23,14 +23,16 @@ export function writeNode(writer: Writer, plan: Plan): Code {
     case 'view':
       return writeView(writer, plan.path)
     case 'local':
-      // A name may be bound to an error.
+      // A macro variable may hold an error.
       return unsure(`v${plan.local}`)
     case 'select':
       return writeSelect(writer, plan)
     case 'index':
       return writeIndex(writer, plan)
     case 'optionalIndex':
-      return unsure(`F.placed(F.optionalIndex(${writer.value(plan.operand)}, ${writer.value(plan.key)}), ${offset})`)
+      return unsure(
+        `F.withOffset(F.optionalIndex(${writer.value(plan.operand)}, ${writer.value(plan.key)}), ${offset})`,
+      )
     case 'optionalPath':
       return writeOptionalPath(writer, plan.path)
     case 'has':
@@ -44,7 +46,7 @@ export function writeNode(writer: Writer, plan: Plan): Code {
     case 'not':
       return writeNot(writer, plan)
     case 'negate':
-      return unsure(`F.placed(F.negate(${writer.value(plan.operand)}), ${offset})`)
+      return unsure(`F.withOffset(F.negate(${writer.value(plan.operand)}), ${offset})`)
     case 'binary':
       return writeBinary(writer, plan)
     case 'conditional':
@@ -78,13 +80,13 @@ function writeList(writer: Writer, plan: Plan & { kind: 'list' }): Code {
   const texts = items.map(({ text }) => text).join(', ')
   const optional = flagsOf(plan.items)
   if (optional === null && !items.some(({ fails }) => fails)) return sure(`[${texts}]`)
-  return unsure(`F.placed(F.makeList([${texts}], ${constantOrNull(writer, optional)}), ${plan.offset})`)
+  return unsure(`F.withOffset(F.makeList([${texts}], ${constantOrNull(writer, optional)}), ${plan.offset})`)
 }
 
 function writeMap(writer: Writer, plan: Plan & { kind: 'map' }): Code {
   const parts = plan.entries.flatMap(({ key, value }) => [writer.value(key), writer.value(value)])
   const optional = constantOrNull(writer, flagsOf(plan.entries))
-  return unsure(`F.placed(F.makeMap([${parts.join(', ')}], ${optional}), ${plan.offset})`)
+  return unsure(`F.withOffset(F.makeMap([${parts.join(', ')}], ${optional}), ${plan.offset})`)
 }
 
 function writeDefault(writer: Writer, plan: Plan & { kind: 'default' }): Code {
@@ -106,7 +108,7 @@ function writeOrElse(writer: Writer, plan: Plan & { kind: 'orElse' }): Code {
   const code = writer.write(plan.operand)
   const { set, name } = writer.hold(code)
   const full = plan.unwrap ? `${name}.value` : name
-  const wrong = `F.placed(F.notOptional(${settle(code, name)}), ${plan.offset})`
+  const wrong = `F.withOffset(F.notOptional(${settle(code, name)}), ${plan.offset})`
   const alternative = writer.value(plan.alternative)
   return unsure(`(${set} instanceof T ? ${name}.value === undefined ? ${alternative} : ${full} : ${wrong})`)
 }
@@ -115,8 +117,8 @@ function writeOptionalMap(writer: Writer, plan: Plan & { kind: 'optionalMap' }):
   const code = writer.write(plan.operand)
   const { set, name } = writer.hold(code)
   const local = writer.variable(`v${plan.local}`)
-  const result = `F.placed(F.mapped(${writer.value(plan.body)}, ${plan.flat}), ${plan.offset})`
-  const wrong = `F.placed(F.notOptional(${settle(code, name)}), ${plan.offset})`
+  const result = `F.withOffset(F.mapped(${writer.value(plan.body)}, ${plan.flat}), ${plan.offset})`
+  const wrong = `F.withOffset(F.notOptional(${settle(code, name)}), ${plan.offset})`
   return unsure(
     `(${set} instanceof T ? ${name}.value === undefined ? ${name} : (${local} = ${name}.value, ${result}) : ${wrong})`,
   )

@@ -7,7 +7,7 @@ import type { Evaluate } from './interpret.ts'
 import { runtime } from './runtime.ts'
 import { Writer } from './writer.ts'
 
-/** Throws where the runtime forbids code made of strings. */
+/** Compiles a plan to JavaScript. Throws where the runtime forbids `new Function`. */
 export function generate(plan: Plan, budget: number): Evaluate {
   const { source, constants } = writeProgram(plan, budget)
   // oxlint-disable-next-line typescript/no-implied-eval -- made of constants and JSON strings only, see Writer
@@ -34,10 +34,10 @@ export function writeProgram(plan: Plan, budget: number): { source: string; cons
     ...writer.functions,
     'return function evaluate(c) {',
     writer.declarations(),
-    // The host may evaluate while it is being read.
+    // A host getter may start another evaluation, so the budget is saved and restored.
     `const before = M.left; M.left = ${Math.trunc(budget)};`,
     `try { const result = ${result}; M.left = before; return result; }`,
-    'catch (error) { M.left = before; return F.thrown(error); }',
+    'catch (error) { M.left = before; return F.errorOfThrown(error); }',
     '};',
   ]
   return { source: lines.join('\n'), constants: writer.constants }

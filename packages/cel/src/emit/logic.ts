@@ -2,7 +2,7 @@ import type { Plan } from '../plan.ts'
 import type { Code, Writer } from './writer.ts'
 import { settle } from './writer.ts'
 
-/** Longer chains become statements of a function. */
+/** Chains with more operands are written as statements in a function. */
 const MAX_INLINE = 6
 
 export function writeLogic(writer: Writer, plan: Plan & { kind: 'logic' }): Code {
@@ -10,7 +10,7 @@ export function writeLogic(writer: Writer, plan: Plan & { kind: 'logic' }): Code
   return plan.items.length <= MAX_INLINE ? inline(writer, plan, decisive) : asFunction(writer, plan, decisive)
 }
 
-/** The right side is not even read when the left decides; when it fails, the right may still decide. */
+/** The right side is not evaluated when the left decides; when the left fails, the right may still decide. */
 function inline(writer: Writer, plan: Plan & { kind: 'logic' }, decisive: string): Code {
   const neutral = decisive === 'false' ? 'true' : 'false'
   const items = plan.items.map((item) => {
@@ -20,7 +20,7 @@ function inline(writer: Writer, plan: Plan & { kind: 'logic' }, decisive: string
   const names = items.map(({ code, held }) => settle(code, held.name))
   const isDecided = items.map(({ held }) => `${held.set} === ${decisive}`).join(' || ')
   const isPlain = items.map(({ held }) => `${held.name} === ${neutral}`).join(' && ')
-  const slow = `F.placed(F.undecided(${JSON.stringify(plan.operator)}, [${names.join(', ')}]), ${plan.offset})`
+  const slow = `F.withOffset(F.undecided(${JSON.stringify(plan.operator)}, [${names.join(', ')}]), ${plan.offset})`
   return { text: `(${isDecided} ? ${decisive} : ${isPlain} ? ${neutral} : ${slow})`, missing: null, fails: true }
 }
 
@@ -31,7 +31,7 @@ function asFunction(writer: Writer, plan: Plan & { kind: 'logic' }, decisive: st
       const { set, name } = writer.hold(writer.settled(item))
       return `if (${set} === ${decisive}) return ${decisive}; if (typeof ${name} !== "boolean") (${results} ??= []).push(${name});`
     })
-    const slow = `F.placed(F.undecided(${JSON.stringify(plan.operator)}, ${results}), ${plan.offset})`
+    const slow = `F.withOffset(F.undecided(${JSON.stringify(plan.operator)}, ${results}), ${plan.offset})`
     return [...lines, `return ${results} === undefined ? ${decisive === 'false'} : ${slow};`].join('\n')
   })
   return { text, missing: null, fails: true }
@@ -40,7 +40,7 @@ function asFunction(writer: Writer, plan: Plan & { kind: 'logic' }, decisive: st
 export function writeNot(writer: Writer, plan: Plan & { kind: 'not' }): Code {
   const code = writer.write(plan.operand)
   const { set, name } = writer.hold(code)
-  const slow = `F.placed(F.not(${settle(code, name)}), ${plan.offset})`
+  const slow = `F.withOffset(F.not(${settle(code, name)}), ${plan.offset})`
   return { text: `(${set} === true ? false : ${name} === false ? true : ${slow})`, missing: null, fails: true }
 }
 
@@ -48,6 +48,6 @@ export function writeConditional(writer: Writer, plan: Plan & { kind: 'condition
   const test = writer.write(plan.test)
   const { set, name } = writer.hold(test)
   const [yes, no] = [writer.value(plan.yes), writer.value(plan.no)]
-  const slow = `F.placed(F.badCondition(${settle(test, name)}), ${plan.offset})`
+  const slow = `F.withOffset(F.badCondition(${settle(test, name)}), ${plan.offset})`
   return { text: `(${set} === true ? ${yes} : ${name} === false ? ${no} : ${slow})`, missing: null, fails: true }
 }

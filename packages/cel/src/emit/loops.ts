@@ -1,7 +1,7 @@
 import type { LoopNode, Plan } from '../plan.ts'
 import type { Code, Writer } from './writer.ts'
 
-/** Each loop is a function of its own, with the range and the variables around it as parameters. */
+/** Each loop becomes a function whose parameters are the range and the variables in scope. */
 export function writeLoop(writer: Writer, loop: Plan & LoopNode): Code {
   const range = writer.value(loop.range)
   const inner = withoutRange(loop)
@@ -9,7 +9,7 @@ export function writeLoop(writer: Writer, loop: Plan & LoopNode): Code {
   return { text, missing: null, fails: true }
 }
 
-/** The range is computed outside: it sees none of the loop's variables. */
+/** The range is computed outside the function, because it cannot use the loop's variables. */
 function withoutRange(loop: Plan & LoopNode): Plan {
   return { ...loop, range: { kind: 'constant', offset: loop.offset, value: null } }
 }
@@ -27,7 +27,7 @@ function writeBody(writer: Writer, loop: Plan & LoopNode): string {
     ...(isMapOnly
       ? ['const items = F.keysOfMap(r);']
       : ['const isList = Array.isArray(r);', 'const items = isList ? r : F.itemsOf(r);']),
-    `if (!Array.isArray(items)) return F.placed(items, ${offset});`,
+    `if (!Array.isArray(items)) return F.withOffset(items, ${offset});`,
     shape.before,
     'for (let i = 0; i < items.length; i++) {',
     'if (--M.left < 0) return F.exhausted;',
@@ -95,7 +95,7 @@ const shapes: Readonly<Record<LoopNode['macro'], (parts: Parts) => Shape>> = {
   }),
 }
 
-/** Errors count only when no item decides. */
+/** An error is the result only when no item decides. */
 function quantifier(decisive: string, { body, result, offset }: Parts): Shape {
   return {
     before: 'let failure;',

@@ -1,11 +1,11 @@
 import { CelError } from '../error.ts'
 import type { Path, Plan } from '../plan.ts'
 import { typeOfPath } from '../plan.ts'
-import { missingField, missingPath } from './answers.ts'
+import { missingField, missingPath } from './errors.ts'
 import type { Code, Writer } from './writer.ts'
 import { settle } from './writer.ts'
 
-/** `c["request"]?.["headers"]?.get("x-team")`: nothing is built on the way, and what is absent is undefined. */
+/** Writes `c["request"]?.["headers"]?.get("x-team")`: it allocates nothing, and absent values are undefined. */
 export function writePath(writer: Writer, path: Path): Code {
   const missing = path.kind === 'root' ? 'null' : writer.constant(missingPath(path))
   return { text: chain(path), missing, fails: path.kind !== 'root' }
@@ -13,7 +13,7 @@ export function writePath(writer: Writer, path: Path): Code {
 
 function chain(path: Path): string {
   const name = JSON.stringify(path.name)
-  // Such names would be found on every object.
+  // Such names exist on every object.
   const isUnsafe = path.name in Object.prototype
   if (path.kind === 'root') return isUnsafe ? `F.readHost(c, ${name})` : `c[${name}]`
   const parent = chain(path.parent)
@@ -21,7 +21,7 @@ function chain(path: Path): string {
   return isUnsafe ? `F.readHost(${parent}, ${name})` : `${parent}?.[${name}]`
 }
 
-/** A struct as a map. */
+/** Writes a struct as a map. */
 export function writeView(writer: Writer, path: Path): Code {
   const type = typeOfPath(path)
   return { ...writePath(writer, path), text: `F.viewOf(${chain(path)}, ${writer.constant(type)})` }
@@ -32,7 +32,7 @@ export function writeSelect(writer: Writer, plan: Plan & { kind: 'select' }): Co
   return readKey(writer, plan.operand, plan.field, {
     missing,
     fast: (value) => value,
-    slow: (operand) => `F.placed(F.select(${operand}, ${JSON.stringify(plan.field)}, ${missing}), ${plan.offset})`,
+    slow: (operand) => `F.withOffset(F.select(${operand}, ${JSON.stringify(plan.field)}, ${missing}), ${plan.offset})`,
   })
 }
 
@@ -40,7 +40,7 @@ export function writeHas(writer: Writer, plan: Plan & { kind: 'has' }): Code {
   return readKey(writer, plan.operand, plan.field, {
     missing: null,
     fast: (value) => `${value} !== undefined`,
-    slow: (operand) => `F.placed(F.has(${operand}, ${JSON.stringify(plan.field)}), ${plan.offset})`,
+    slow: (operand) => `F.withOffset(F.has(${operand}, ${JSON.stringify(plan.field)}), ${plan.offset})`,
   })
 }
 
@@ -51,20 +51,20 @@ export function writeIndex(writer: Writer, plan: Plan & { kind: 'index' }): Code
     return readKey(writer, operand, key.value, {
       missing: writer.constant(new CelError('no_such_key', `no such key: ${key.value}`, offset)),
       fast: (value) => value,
-      slow: (map) => `F.placed(F.index(${map}, ${text}), ${offset})`,
+      slow: (map) => `F.withOffset(F.index(${map}, ${text}), ${offset})`,
     })
   }
   if (key.kind === 'constant' && typeof key.value === 'number' && Number.isSafeInteger(key.value) && key.value >= 0) {
     const code = writer.write(operand)
     const { set, name } = writer.hold(code)
-    const slow = `F.placed(F.index(${settle(code, name)}, ${key.value}), ${offset})`
+    const slow = `F.withOffset(F.index(${settle(code, name)}, ${key.value}), ${offset})`
     return {
       text: `((Array.isArray(${set}) ? ${name}[${key.value}] : undefined) ?? ${slow})`,
       missing: null,
       fails: true,
     }
   }
-  const text = `F.placed(F.index(${writer.value(operand)}, ${writer.value(key)}), ${offset})`
+  const text = `F.withOffset(F.index(${writer.value(operand)}, ${writer.value(key)}), ${offset})`
   return { text, missing: null, fails: true }
 }
 
@@ -75,8 +75,8 @@ interface KeyRead {
 }
 
 /**
- * Plain objects are read in place, so that each site has its own inline cache. A value found there is the object's own:
- * its prototype is Object.prototype, on which there is no such name. All else goes the slow way.
+ * Plain objects are read inline, so that each site has its own inline cache. A value found there is an own property,
+ * because the prototype is Object.prototype and has no such name. Everything else takes the slow path.
  */
 function readKey(writer: Writer, operand: Plan, key: string, { missing, fast, slow }: KeyRead): Code {
   const code = writer.write(operand)

@@ -11,9 +11,9 @@ import { greater, greaterOrEqual, less, lessOrEqual } from '../run/order.ts'
 import { has, index, optionalIndex, select } from '../run/select.ts'
 import { readHost, viewOf } from '../run/struct-view.ts'
 import type { Result } from '../value.ts'
-import { noMethod, placed, thrown } from './answers.ts'
+import { noMethod, withOffset, errorOfThrown } from './errors.ts'
 
-/** What generated code calls, by the names it uses. Most of it is off the fast path. */
+/** Functions that generated code calls, under the names it uses. Most are off the fast path. */
 export const runtime = {
   add,
   badCondition,
@@ -43,11 +43,11 @@ export const runtime = {
   notOptional,
   optionalIndex,
   optionalOf,
-  placed,
+  withOffset,
   readHost,
   select,
   subtract,
-  thrown,
+  errorOfThrown,
   tooLarge,
   undecided,
   valueAt,

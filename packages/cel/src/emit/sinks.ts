@@ -3,9 +3,9 @@ import type { LoopMacro } from '../plan.ts'
 import { badPredicate, valueAt } from '../run/loops.ts'
 import type { MapKey, Result, Value } from '../value.ts'
 
-/** What a loop makes of the results of its rounds. */
+/** Collects the results of the rounds of a loop. */
 export interface Sink {
-  /** A result ends the loop. */
+  /** Takes the result of one round; a returned result ends the loop. */
   take(result: Result, key: MapKey, over: Result): Result | undefined
   finish(): Result
 }
@@ -59,7 +59,7 @@ export const sinks: Readonly<Record<LoopMacro, () => Sink>> = {
   },
 }
 
-/** Errors count only when no item decides. */
+/** An error is the result only when no item decides. */
 function quantifier(decisive: boolean): Sink {
   let failure: CelError | undefined
   return {

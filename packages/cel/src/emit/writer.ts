@@ -1,34 +1,34 @@
 import type { Plan } from '../plan.ts'
 import { childrenOf } from '../plan-children.ts'
 
-/** A JS expression, and what is known of its value. */
+/** A JavaScript expression and the facts known about its value. */
 export interface Code {
   text: string
-  /** What to take when the value is undefined; null when it never is. */
+  /** The expression to use when the value is undefined; null when it never is. */
   missing: string | null
-  /** Whether it may be an error. */
+  /** Whether the value may be an error. */
   fails: boolean
 }
 
-/** A value used more than once: `set` computes it, `name` is it from then on. */
-export interface Held {
+/** A value that is used more than once: `set` computes it, and `name` refers to it afterwards. */
+export interface TempValue {
   set: string
   name: string
 }
 
 type WriteNode = (writer: Writer, plan: Plan) => Code
 
-/** Deeper code becomes a function of its own: parsers of JS are recursive too. */
+/** Deeper code is moved into a function, because JavaScript parsers are recursive too. */
 const MAX_NESTING = 16
 
 /**
- * Collects the parts of a generated program. Nothing of the expression's source gets into it: names and texts only as
+ * Collects the parts of a generated program. The source of the expression never gets into it: names and texts appear as
  * JSON strings, everything else as constants.
  */
 export class Writer {
   readonly constants: unknown[] = []
   readonly functions: string[] = []
-  /** How many loops are around the code being written. */
+  /** The number of loops around the code being written. */
   loopDepth = 0
   readonly #writeNode: WriteNode
   readonly #nameByConstant = new Map<unknown, string>()
@@ -51,7 +51,7 @@ export class Writer {
     return code
   }
 
-  /** Code whose value is never undefined. */
+  /** Writes code whose value is never undefined. */
   settled(plan: Plan): Code {
     const code = this.write(plan)
     if (code.missing === null) return code
@@ -63,7 +63,7 @@ export class Writer {
     return this.settled(plan).text
   }
 
-  hold({ text }: { text: string }): Held {
+  hold({ text }: { text: string }): TempValue {
     if (SIMPLE.test(text)) return { set: text, name: text }
     const name = this.variable()
     return { set: `(${name} = ${text})`, name }
@@ -84,16 +84,16 @@ export class Writer {
     return name
   }
 
-  /** A JS text for a value of the expression. */
+  /** The JavaScript literal for a value of the expression. */
   literal(value: unknown): string {
     if (typeof value === 'string') return JSON.stringify(value)
     if (value === null || typeof value === 'boolean') return String(value)
-    // In brackets, because a dot may follow.
+    // A number is put in parentheses, because a dot may follow.
     if (typeof value === 'number' && Number.isSafeInteger(value)) return `(${value})`
     return this.constant(value)
   }
 
-  /** Puts a part of the program into a function of its own; the text that calls it. `more` are further parameters. */
+  /** Moves a part of the program into a function and returns the call. `more` are further parameters. */
   hoist(plan: Plan, writeBody: () => string, more: readonly { name: string; value: string }[] = []): string {
     const outer = { variables: this.#variables, nesting: this.#nesting }
     this.#variables = []
@@ -109,7 +109,7 @@ export class Writer {
     return `${name}(${['c', ...more.map((parameter) => parameter.value), ...locals].join(', ')})`
   }
 
-  /** The variables of the function being written. */
+  /** Declarations of the variables of the function being written. */
   declarations(): string {
     return this.#variables.length === 0 ? '' : `let ${this.#variables.join(', ')};\n`
   }
@@ -118,12 +118,12 @@ export class Writer {
 const LEAVES = new Set<Plan['kind']>(['constant', 'failure', 'local', 'root'])
 const SIMPLE = /^(?:[ktv]\d+|\(-?\d+\)|true|false|null|"(?:[^"\\]|\\.){0,200}")$/
 
-/** What a held value is when undefined is put right. */
+/** The name, with undefined replaced by the `missing` expression of the code. */
 export function settle(code: Code, name: string): string {
   return code.missing === null ? name : `(${name} === undefined ? ${code.missing} : ${name})`
 }
 
-/** Variables of macros around a plan that it uses. */
+/** Macro variables that a plan uses but does not declare. */
 function freeLocals(plan: Plan): number[] {
   const used = new Set<number>()
   const bound = new Set<number>()

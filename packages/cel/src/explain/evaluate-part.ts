@@ -4,7 +4,7 @@ import { interpret } from '../emit/interpret.ts'
 import type { Expr } from '../parse/ast.ts'
 import type { Result } from '../value.ts'
 
-/** Gives the value of any part of an expression that reads nothing but declared variables. */
+/** Evaluates a part of an expression that reads only declared variables. */
 export type EvaluatePart = (expr: Expr) => Result
 
 export function partEvaluator(source: string, environment: Environment, scope: object): EvaluatePart {
@@ -18,7 +18,7 @@ export function partEvaluator(source: string, environment: Environment, scope: o
   }
 }
 
-/** `jwt.groups`, `request.headers["x-team"]`: the names on the way, or null for anything else. */
+/** The path that a part reads, such as `jwt.groups` or `request.headers["x-team"]`; null for any other expression. */
 export function pathOfPart(expr: Expr): readonly string[] | null {
   switch (expr.kind) {
     case 'name':
@@ -46,7 +46,7 @@ function extended(operand: Expr, name: string): readonly string[] | null {
   return path === null ? null : [...path, name]
 }
 
-/** Whether it is the same for every request, as far as can be seen without knowing functions. */
+/** Whether the part has the same value for every request. Calls count as constant when their arguments are. */
 export function isConstant(expr: Expr): boolean {
   if (expr.kind === 'list') return expr.items.every(({ value }) => isConstant(value))
   return expr.kind === 'unary' ? isConstant(expr.operand) : expr.kind === 'literal'

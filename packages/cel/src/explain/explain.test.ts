@@ -6,8 +6,8 @@ import { createEnvironment } from '../environment.ts'
 import { isCelError } from '../error.ts'
 import { compile } from '../program.ts'
 import { toJson } from '../render.ts'
-import { waysTo } from './needs.ts'
-import type { Need } from './way.ts'
+import { remediesFor } from './needs.ts'
+import type { Need } from './remedy.ts'
 import { type Part, partsOf } from './parts.ts'
 
 const environment = createEnvironment({ variables: { request: dyn, jwt: dyn, a: dyn, b: dyn, c: dyn } })
@@ -26,7 +26,7 @@ describe('values of parts', () => {
     ])
   })
 
-  it('of a macro what it goes over, of a function its arguments; names that are no values are none', () => {
+  it('a macro shows its range, a function its arguments; namespaces are left out', () => {
     assert.deepEqual(shown('[1, jwt.age].exists(n, n > 20)'), [
       '[1, jwt.age].exists(n, n > 20) → false',
       ['[1, jwt.age] → [1,17]', ['jwt.age → 17']],
@@ -43,21 +43,21 @@ describe('values of parts', () => {
     ])
   })
 
-  it('what fails says so', () => {
+  it('a part that fails has its error', () => {
     assert.deepEqual(shown('jwt.groups == []'), [
       'jwt.groups == [] → error no_such_key',
       ['jwt.groups → error no_such_key'],
     ])
   })
 
-  it('what cannot be read has none', () => {
+  it('a source that cannot be parsed has no parts', () => {
     assert.equal(partsOf('a &&', environment, scope), null)
-    assert.deepEqual(waysTo(true, 'a &&', environment, scope), [])
+    assert.deepEqual(remediesFor(true, 'a &&', environment, scope), [])
   })
 })
 
-describe('what would have been needed', () => {
-  const cases: [wanted: boolean, source: string, ways: string[][]][] = [
+describe('changes that would have been needed', () => {
+  const cases: [wanted: boolean, source: string, remedies: string[][]][] = [
     [true, 'request.path == "/admin"', [[]]],
     [true, 'request.path == "/"', [['request.path "/admin" equals "/"']]],
     [false, 'request.path == "/admin"', [['request.path "/admin" differs "/admin"']]],
@@ -79,22 +79,22 @@ describe('what would have been needed', () => {
       [['jwt.age 17 greater 18'], ['request.method "GET" equals "POST"']],
     ],
     [true, 'size(jwt.sub) > 5', [['size(jwt.sub) > 5 to be true']]],
-    // Changing what is read would spoil the other half.
+    // A change of the read value would break the other operand.
     [true, 'jwt.age > 18 && jwt.age < 18', []],
     [true, 'false', []],
     [true, 'request.path == "/admin" && false', []],
   ]
 
-  for (const [wanted, source, ways] of cases) {
+  for (const [wanted, source, remedies] of cases) {
     it(`${source} to be ${wanted}`, () => {
       assert.deepEqual(
-        waysTo(wanted, source, environment, scope).map((way) => way.map(inWords)),
-        ways,
+        remediesFor(wanted, source, environment, scope).map((remedy) => remedy.map(inWords)),
+        remedies,
       )
     })
   }
 
-  it('doing what a way says makes the expression give it', () => {
+  it('applying a remedy makes the expression return the wanted value', () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const text = fc.constantFrom('x', 'xy', 'y')
     const atom = fc.oneof(
@@ -117,7 +117,7 @@ describe('what would have been needed', () => {
       fc.property(expression, values, fc.boolean(), (source, given, wanted) => {
         const compiled = compile(source, environment)
         assert.ok(compiled.ok)
-        const [first] = waysTo(wanted, source, environment, given)
+        const [first] = remediesFor(wanted, source, environment, given)
         if (first === undefined) return
         const changed = { ...given, ...Object.fromEntries(first.map(({ path, example }) => [path?.[0], example])) }
         assert.equal(compiled.program.evaluate(changed), wanted)
@@ -127,15 +127,15 @@ describe('what would have been needed', () => {
   })
 })
 
-type Shown = [string, ...Shown[]]
+type PartSummary = [string, ...PartSummary[]]
 
-function shown(source: string): Shown {
+function shown(source: string): PartSummary {
   const part = partsOf(source, environment, scope)
   assert.ok(part)
   return tree(part)
 }
 
-function tree({ text, result, parts }: Part): Shown {
+function tree({ text, result, parts }: Part): PartSummary {
   const value = isCelError(result) ? `error ${result.kind}` : JSON.stringify(toJson(result))
   return [`${text} → ${value}`, ...parts.map(tree)]
 }

@@ -3,21 +3,26 @@ import { isCelError } from '../error.ts'
 import type { BinaryOperator, Expr } from '../parse/ast.ts'
 import { parse } from '../parse/parser.ts'
 import { type EvaluatePart, isConstant, partEvaluator, pathOfPart } from './evaluate-part.ts'
-import type { Need, Relation, Way } from './way.ts'
-import { type Examples, substituted, withExamples } from './what-if.ts'
+import type { Need, Relation, Remedy } from './remedy.ts'
+import { type Examples, substituted, withExamples } from './examples.ts'
 
 /**
- * What would have made an expression give `wanted`: several ways, those with the fewest needs first. None where nothing
- * would, one without needs where it gave that.
+ * Returns alternative remedies that would have made an expression return `wanted`, those with the fewest needs first. The
+ * list is empty when no remedy is known; it has one remedy without needs when the expression did return `wanted`.
  */
-export function waysTo(wanted: boolean, source: string, environment: Environment, scope: object): readonly Way[] {
+export function remediesFor(
+  wanted: boolean,
+  source: string,
+  environment: Environment,
+  scope: object,
+): readonly Remedy[] {
   const parsed = parse(source)
   if (!parsed.ok) return []
   const { expr } = parsed
   const evaluate = partEvaluator(source, environment, scope)
   const does = (examples: Examples): boolean => evaluate(substituted(expr, examples)) === wanted
-  const ways = new Search(source, evaluate).ways(expr, wanted)
-  return ways.map((way) => withExamples(way, does)).filter((way) => way !== null)
+  const remedies = new Search(source, evaluate).remedies(expr, wanted)
+  return remedies.map((remedy) => withExamples(remedy, does)).filter((remedy) => remedy !== null)
 }
 
 const MOST = 8
@@ -31,22 +36,22 @@ class Search {
     this.#evaluate = evaluate
   }
 
-  ways(expr: Expr, wanted: boolean): readonly Way[] {
+  remedies(expr: Expr, wanted: boolean): readonly Remedy[] {
     if (this.#evaluate(expr) === wanted) return [[]]
     switch (expr.kind) {
       case 'literal':
         return []
       case 'logic': {
-        const items = expr.items.map((item) => this.ways(item, wanted))
-        // All must be true for `&&` to be; one is enough to make it false. `||` is the other way round.
+        const items = expr.items.map((item) => this.remedies(item, wanted))
+        // All operands must be true for `&&` to be true; one false operand makes it false. `||` is the reverse.
         return (expr.operator === '&&') === wanted ? together(items) : shortest(items.flat())
       }
       case 'unary':
-        return expr.operator === '!' ? this.ways(expr.operand, !wanted) : [[this.#whole(expr, wanted)]]
+        return expr.operator === '!' ? this.remedies(expr.operand, !wanted) : [[this.#whole(expr, wanted)]]
       case 'conditional':
         return shortest([
-          ...together([this.ways(expr.test, true), this.ways(expr.yes, wanted)]),
-          ...together([this.ways(expr.test, false), this.ways(expr.no, wanted)]),
+          ...together([this.remedies(expr.test, true), this.remedies(expr.yes, wanted)]),
+          ...together([this.remedies(expr.test, false), this.remedies(expr.no, wanted)]),
         ])
       case 'name':
       case 'select':
@@ -79,7 +84,7 @@ class Search {
     if (path === null || pair === undefined || isCelError(value)) return null
     const relation = pair[wanted ? 0 : 1]
     const read = withDefault?.read ?? operand
-    // `default(x, "") != ""` asks for any other value: that it is there comes first.
+    // `default(x, "") != ""` accepts any other value, so the first need is that `x` is present.
     const isMissing = withDefault !== null && isCelError(this.#evaluate(read))
     if (relation === 'differs' && isMissing && this.#evaluate(withDefault.otherwise) === value) {
       return this.#need(expr, wanted, { path, operand: read, relation: 'present', value: undefined })
@@ -120,17 +125,17 @@ class Search {
   }
 }
 
-/** The parts of `default(read, otherwise)`; null for anything else. */
+/** The arguments of `default(read, otherwise)`; null for any other expression. */
 function defaultOf(expr: Expr): { read: Expr; otherwise: Expr } | null {
   if (expr.kind !== 'call' || expr.target !== null || expr.name !== 'default') return null
   const [read, otherwise] = expr.args
   return read === undefined || otherwise === undefined || expr.args.length > 2 ? null : { read, otherwise }
 }
 
-/** What must hold for the operator to give true, and to give false. */
+/** The relation that must hold for the operator to return true, and the one for false. */
 type Pair = readonly [Relation, Relation]
 
-/** What is read stands on the left. */
+/** Relations for a read value on the left. */
 const RELATIONS: Partial<Record<BinaryOperator, Pair>> = {
   '==': ['equals', 'differs'],
   '!=': ['differs', 'equals'],
@@ -141,7 +146,7 @@ const RELATIONS: Partial<Record<BinaryOperator, Pair>> = {
   in: ['oneOf', 'noneOf'],
 }
 
-/** What is read stands on the right. */
+/** Relations for a read value on the right. */
 const TURNED: Partial<Record<BinaryOperator, Pair>> = {
   '==': ['equals', 'differs'],
   '!=': ['differs', 'equals'],
@@ -159,17 +164,17 @@ const TESTS = new Map<string, Pair>([
   ['matches', ['matches', 'matchesNot']],
 ])
 
-/** One way of each, in every combination. */
-function together(items: readonly (readonly Way[])[]): readonly Way[] {
-  return items.reduce<readonly Way[]>(
-    (ways, item) => shortest(ways.flatMap((way) => item.map((more) => joined(way, more)))),
+/** Combines one remedy of each item, in every combination. */
+function together(items: readonly (readonly Remedy[])[]): readonly Remedy[] {
+  return items.reduce<readonly Remedy[]>(
+    (remedies, item) => shortest(remedies.flatMap((remedy) => item.map((more) => joined(remedy, more)))),
     [[]],
   )
 }
 
-/** That something is there need not be said where something is said of its value. */
-function joined(way: Way, more: Way): Way {
-  const all = [...way, ...more]
+/** Joins two remedies. A need for presence is dropped when another need already constrains the value. */
+function joined(remedy: Remedy, more: Remedy): Remedy {
+  const all = [...remedy, ...more]
   const isSaid = (need: Need): boolean =>
     need.relation === 'present' && all.some((other) => other !== need && isBeneath(other.path, need.path))
   return all.filter((need) => !isSaid(need))
@@ -179,6 +184,6 @@ function isBeneath(path: readonly string[] | null, upper: readonly string[] | nu
   return path !== null && upper !== null && upper.every((name, index) => path[index] === name)
 }
 
-function shortest(ways: readonly Way[]): readonly Way[] {
-  return ways.toSorted((one, other) => one.length - other.length).slice(0, MOST)
+function shortest(remedies: readonly Remedy[]): readonly Remedy[] {
+  return remedies.toSorted((one, other) => one.length - other.length).slice(0, MOST)
 }

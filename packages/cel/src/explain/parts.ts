@@ -5,21 +5,21 @@ import { childrenOf, parse } from '../parse/parser.ts'
 import type { Result } from '../value.ts'
 import { isConstant, partEvaluator, pathOfPart } from './evaluate-part.ts'
 
-/** A part of an expression with what it gave; parts that are the same for every request are left out. */
+/** A part of an expression with its value. Parts that are the same for every request are left out. */
 export interface Part {
-  /** As it is written, with brackets around it. */
+  /** The source of the part, with the parentheses around it. */
   readonly text: string
   /** Offset in the source. */
   readonly start: number
-  /** Of something that is read as it is: `["request", "headers", "x-team"]`. */
+  /** The path that the part reads, such as `["request", "headers", "x-team"]`; null when it computes something. */
   readonly path: readonly string[] | null
   readonly result: Result
   readonly parts: readonly Part[]
 }
 
 /**
- * The values of all parts of an expression that has been checked; null for one that cannot be read. `isEnough` is asked
- * before each: from where it says so, parts are left out.
+ * Returns the values of all parts of a checked expression; null when the source cannot be parsed. `isEnough` is called
+ * before each part; once it returns true, the remaining parts are left out.
  */
 export function partsOf(
   source: string,
@@ -42,13 +42,16 @@ export function partsOf(
   return partOf(parsed.expr)
 }
 
-/** Names of types and of groups of functions are no values of a request. */
+/** Whether the name is a variable. Names of types and namespaces have no value for a request. */
 function reads(expr: Expr, { variables }: Environment): boolean {
   const root = pathOfPart(expr)?.[0]
   return root === undefined ? !isConstant(expr) : variables.has(root)
 }
 
-/** Of a read nothing: its text says it. Of a macro only what does not know its variable. */
+/**
+ * Children that are shown: none for a plain read, because its text says enough; for a macro only those without its
+ * variable.
+ */
 function shownChildren(expr: Expr): readonly Expr[] {
   if (pathOfPart(expr) !== null) return []
   if (expr.kind !== 'call') return childrenOf(expr)

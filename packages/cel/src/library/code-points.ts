@@ -1,11 +1,11 @@
-/** Positions in CEL count code points; JS counts UTF-16 units. Most texts have no difference. */
+/** CEL counts positions in code points, JavaScript in UTF-16 units. They differ only for texts with surrogates. */
 const SURROGATE = /[\ud800-\udfff]/
 
 export function codePointLength(text: string): number {
   return SURROGATE.test(text) ? toCodePoint(text, text.length) : text.length
 }
 
-/** The UTF-16 offset of a code point. The position must be within the text or at its end. */
+/** Converts a code point position, within the text or at its end, to a UTF-16 offset. */
 export function toUnit(text: string, position: number): number {
   if (!SURROGATE.test(text)) return position
   let unit = 0

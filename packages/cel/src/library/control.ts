@@ -8,7 +8,7 @@ import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
 
 export const controlFunctions = [
-  // Never folded: what it is for is to fail when it is evaluated.
+  // `fail` is not pure, so that it fails at evaluation and not at load.
   globalFunction(
     'fail',
     [overload([], never), overload(['dyn'], never)],
@@ -18,7 +18,7 @@ export const controlFunctions = [
   ),
 ]
 
-/** `variables()` knows what is declared, so each environment has its own. */
+/** `variables()` lists the declared variables, so each environment has its own function. */
 export function variablesFunction(variables: ReadonlyMap<string, VariableType>): FunctionDefinition {
   return globalFunction(
     'variables',

@@ -10,7 +10,7 @@ type Overloads = Overload | readonly Overload[]
 
 export const ANY_NUMBER = 255
 
-/** f(a, b) */
+/** Defines `f(a, b)`. */
 export function globalFunction(
   name: string,
   overloads: Overloads,
@@ -21,7 +21,7 @@ export function globalFunction(
   return { style: 'global', name, ...signature(overloads, 0), summary, ...traits, call: metered(call, traits) }
 }
 
-/** a.f(b); the receiver is not counted. */
+/** Defines `a.f(b)`; the receiver is not counted as an argument. */
 export function method(
   name: string,
   overloads: Overloads,
@@ -41,7 +41,10 @@ function signature(written: Overloads, receivers: number): Signature {
   return { overloads, minArgs: Math.min(...counts), maxArgs: takesMore ? ANY_NUMBER : Math.max(...counts) }
 }
 
-/** Functions pay for what they are given and what they give; methods of host objects do not look at all of it. */
+/**
+ * Charges the budget for the arguments and the result. Methods of host objects are not charged, because they do not read
+ * all of the object.
+ */
 function metered(call: Call, traits: Traits): Call {
   if (traits.scoped || traits.on || traits.strict === false) return call
   return (...args: never[]): Result => {

@@ -14,7 +14,7 @@ const DECODE = 'The bytes of base64; padding may be missing.'
 const toBase64 = overload([oneOf(string, bytes)], string)
 const fromBase64 = overload([string], bytes)
 
-/** The bare names are those of older configs. */
+/** The names without a namespace are kept for older configs. */
 export const encoderFunctions = [
   globalFunction('base64.encode', toBase64, ENCODE, encode),
   globalFunction('base64Encode', toBase64, ENCODE, encode),

@@ -16,7 +16,7 @@ type Text = string | CelError
 const CLAUSE = /%(?:(%)|(?:\.(\d{1,4}))?([a-zA-Z]))?/g
 const MAX_PRECISION = 100
 
-/** `"%s has %d".format([name, count])`. */
+/** Implements `"%s has %d".format([name, count])`. */
 export function format(template: string, args: readonly Value[]): Text {
   let result = ''
   let from = 0
@@ -131,7 +131,7 @@ function bad(message: string): CelError {
   return new CelError('bad_value', `format: ${message}`)
 }
 
-/** A finite number with so many decimals. `toFixed` rounds halves up and gives up at 1e21. */
+/** Formats a finite number with the given decimals. `toFixed` is not used: it rounds halves up and fails beyond 1e21. */
 function roundHalfEven(number: number, decimals: number): string {
   const { numerator, power } = exactFraction(Math.abs(number))
   const scaled = numerator * 10n ** BigInt(decimals)
@@ -144,7 +144,7 @@ function roundHalfEven(number: number, decimals: number): string {
   return decimals === 0 ? sign + digits : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** Every double is a whole number over a power of two. */
+/** The exact value of a double: every double is an integer over a power of two. */
 function exactFraction(number: number): { numerator: bigint; power: number } {
   let power = 0
   let scaled = number

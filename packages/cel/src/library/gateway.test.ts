@@ -7,7 +7,7 @@ import { compile } from '../program.ts'
 import { decodeBase64, encodeBase64 } from '../run/base64.ts'
 import { evaluate, show } from '../testing/evaluate.ts'
 import type { Value } from '../value.ts'
-import { Flattened } from './maps.ts'
+import { FlattenedFields } from './maps.ts'
 import { Secret } from './secret.ts'
 
 const token = ['{"alg":"none"}', '{"sub":"ué","n":1}', 'x']
@@ -89,7 +89,7 @@ describe('cel gateway functions', () => {
     const sha256 = '"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"'
     assert.equal(show('sha256.encode("abc")', {}, environment), sha256)
     assert.match(show('sha256.encode(1)', {}, environment), /^no_such_overload/)
-    // The door for browsers.
+    // The entry point for browsers has no hash functions.
     assert.match(show('sha256.encode("abc")'), /^internal/)
   })
 
@@ -125,7 +125,7 @@ describe('cel gateway functions', () => {
   it('flatten gives the fields that logs write', () => {
     const fields = (source: string): readonly (readonly [string, Value])[] => {
       const value = evaluate(source, scope)
-      assert.ok(value instanceof Flattened)
+      assert.ok(value instanceof FlattenedFields)
       return value.fields
     }
     assert.deepEqual(fields('flatten(m)'), [

@@ -8,10 +8,10 @@ import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
 
 export type HashName = 'sha1' | 'sha256' | 'md5'
-/** The hash in hex. */
+/** Returns the hash in hex. */
 export type Hash = (name: HashName, bytes: Uint8Array) => string
 
-/** Browsers only check expressions, so they need no hash. */
+/** Hash functions. Browsers pass no `hash`, because they only check expressions. */
 export function hashFunctions(hash: Hash | undefined): FunctionDefinition[] {
   return (['sha1', 'sha256', 'md5'] as const).map((name) =>
     globalFunction(

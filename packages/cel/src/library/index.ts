@@ -28,7 +28,7 @@ const standard: readonly FunctionDefinition[] = [
   ...optionalFunctions,
 ]
 
-/** Beyond standard CEL: what rules about traffic need. */
+/** Functions beyond standard CEL, for rules about traffic. */
 const forTraffic: readonly FunctionDefinition[] = [
   ...jsonFunctions,
   ...urlFunctions,
@@ -41,7 +41,7 @@ const forTraffic: readonly FunctionDefinition[] = [
   ...secretFunctions,
 ]
 
-/** What every environment has, for the reference too. */
+/** Returns the functions of every environment; the reference page lists them too. */
 export function libraryFunctions(
   hash: Hash | undefined,
   variables: ReadonlyMap<string, VariableType>,

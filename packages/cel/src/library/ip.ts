@@ -3,14 +3,14 @@ import { Opaque } from '../value.ts'
 
 const V4_BITS = 32
 const V6_BITS = 128
-/** ::ffff:0:0/96, where IPv6 holds IPv4. */
+/** ::ffff:0:0/96, the IPv6 range of mapped IPv4 addresses. */
 const MAPPED = 0xffffn
 const LONGEST_TEXT = 45
 
 export class Ip extends Opaque {
   readonly typeName = 'net.IP'
   readonly family: 4 | 6
-  /** IPv4 as a number: it is by far the most frequent, and bigints are slow. */
+  /** The bits of the address. IPv4 uses a number, because it is the most frequent and bigints are slow. */
   readonly bits: number | bigint
 
   constructor(family: 4 | 6, bits: number | bigint) {
@@ -50,7 +50,7 @@ export class Cidr extends Opaque {
   readonly typeName = 'net.CIDR'
   readonly ip: Ip
   readonly prefixLength: number
-  /** Of IPv4: the network and the mask as 32-bit integers. */
+  /** The network and the mask of IPv4 ranges, as 32-bit integers. */
   readonly #mask: number
   readonly #network: number
 
@@ -62,7 +62,7 @@ export class Cidr extends Opaque {
     this.#network = Number(ip.family === 4 ? ip.bits : 0) & this.#mask
   }
 
-  /** Undefined when the text is no address. */
+  /** Whether the range contains the address; undefined when the text is not an address. */
   containsText(text: string): boolean | undefined {
     const v4 = parseV4(text)
     if (v4 >= 0) return this.ip.family === 4 && (v4 & this.#mask) === this.#network
@@ -96,7 +96,10 @@ export class Cidr extends Opaque {
   }
 }
 
-/** Strict: no leading zeros (some read them as octal), no zones, no short forms. Undefined when it is no address. */
+/**
+ * Parses an address strictly: no leading zeros (some parsers read them as octal), zones or short forms. Undefined when the
+ * text is not an address.
+ */
 export function parseIp(text: string): Ip | undefined {
   const v4 = parseV4(text)
   if (v4 >= 0) return new Ip(4, v4)
@@ -118,7 +121,9 @@ export function parseCidr(text: string): Cidr | undefined {
 const DOT = 46
 const ZERO = 48
 
-/** The 32 bits as an unsigned number, or -1. By hand, because it runs for every request that a range guards. */
+/**
+ * Parses IPv4 to an unsigned 32-bit number, or -1. Written by hand, because it runs on every request with an IP range rule.
+ */
 function parseV4(text: string): number {
   if (text.length > 15) return -1
   let bits = 0
@@ -133,7 +138,7 @@ function parseV4(text: string): number {
       continue
     }
     const digit = code - ZERO
-    // A zero can only stand alone.
+    // A leading zero must be the only digit.
     if (digit < 0 || digit > 9 || part === 0) return -1
     part = part < 0 ? digit : part * 10 + digit
     if (part > 255) return -1
@@ -155,7 +160,7 @@ function parseV6(text: string): bigint | undefined {
   return all.reduce<bigint>((bits, group) => (bits << 16n) | BigInt(group ?? 0), 0n)
 }
 
-/** Groups of 16 bits; the last one of an address may be written as IPv4. */
+/** Parses groups of 16 bits; the last group of an address may be written as IPv4. */
 function readGroups(texts: readonly string[], isEnd: boolean): (number | undefined)[] {
   return texts.flatMap((text, index) => {
     if (isEnd && index === texts.length - 1 && text.includes('.')) {
@@ -170,7 +175,7 @@ function formatV4(bits: number): string {
   return [bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255].join('.')
 }
 
-/** RFC 5952: lower case, the longest run of zeros as `::`. */
+/** Formats as in RFC 5952: lower case, the longest run of zeros as `::`. */
 function formatV6(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, index) => ((bits >> BigInt(112 - index * 16)) & 0xffffn).toString(16))
   const text = groups.join(':')

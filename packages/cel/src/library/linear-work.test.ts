@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { show } from '../testing/evaluate.ts'
 
-/** A body that no policy would refuse: 5 MB. */
+/** A body of 5 MB, below the limit of any policy. */
 const long = 'a'.repeat(5_000_000) + ' needle'
 const many = `[${Array.from({ length: 120_000 }, (_, index) => `{"k${index}":${index}}`).join()}]`
 const scope = {
@@ -16,7 +16,7 @@ describe('one pass over a long body', () => {
   for (const source of [
     'text.matches("needle$")',
     'matches(text, "[n]e+dle")',
-    // RE2 itself runs this one.
+    // This pattern runs in RE2 itself.
     'text.matches("(a|n)?(a|b)*? (?i:NEEDLE)")',
     'string(body).matches("(a|n)?(a|b)*? (?i:NEEDLE)")',
     'text.regexReplace("needle", "").size() == 5000001',
@@ -34,7 +34,7 @@ describe('passes in a loop', () => {
     assert.equal(show('[0, 1, 2, 3].all(n, json(json_body)[n].size() == 1)', scope), 'true')
   })
 
-  it('cost what they take', () => {
+  it('are charged in proportion to their work', () => {
     for (const source of [
       '[0, 1, 2, 3].all(n, json(json_text).size() > n)',
       '[0, 1, 2, 3].all(n, json(bytes(json_text)).size() > n)',

@@ -47,7 +47,7 @@ describe('lists and sets', () => {
     })
   }
 
-  it('cost what they look at', () => {
+  it('are charged for each item they visit', () => {
     const many = { many: Array.from({ length: 5000 }, (_, index) => index) }
     for (const source of ['many.distinct()', 'sets.equivalent(many, many.map(n, 4999 - n))']) {
       assert.match(show(source, many), /^budget/, source)

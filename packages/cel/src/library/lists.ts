@@ -12,7 +12,7 @@ import { globalFunction, method } from './define.ts'
 const items = listOf(parameter('item'))
 const twoLists = overload([list, list], bool)
 
-/** As the `lists` and `sets` extensions of cel-go have them. */
+/** Functions of the `lists` and `sets` extensions of cel-go. */
 export const listFunctions = [
   method(
     'distinct',
@@ -69,7 +69,7 @@ function distinct(value: Value): Result {
   return kept
 }
 
-/** Costs a step for each item that is looked at. */
+/** Charges one step for each item visited. */
 function includes(found: readonly Value[], item: Value): boolean | CelError {
   for (const other of found) {
     if (!spend(1)) return exhausted
@@ -87,7 +87,7 @@ function sort(value: Value): Result {
   if (other !== undefined) {
     return new CelError('bad_value', `list elements must have the same type: ${kind} and ${typeName(other)}`)
   }
-  // A list of one is compared with itself: its type must have an order.
+  // A list of one item is compared with itself, because its type must be ordered.
   const problem = compare(first, first, '<')
   if (problem instanceof CelError) return noSuchOverload(`list of ${kind}.sort()`)
   if (!spend(value.length * Math.ceil(Math.log2(value.length + 1)))) return exhausted
@@ -138,7 +138,7 @@ function addFlat(value: readonly Value[], depth: number, flat: Value[]): CelErro
   return null
 }
 
-/** Whether `of` has each of them. */
+/** Whether `of` contains every wanted item. */
 function every(wanted: readonly Value[], of: readonly Value[]): boolean | CelError {
   for (const item of wanted) {
     const isIn = includes(of, item)

@@ -9,10 +9,10 @@ import type { MapKey, Result, Value } from '../value.ts'
 import { Opaque } from '../value.ts'
 import { globalFunction, method } from './define.ts'
 
-/** What becomes several fields of a log line or a span, each named after its key. */
-export class Flattened extends Opaque {
+/** A value that becomes several fields of a log line or a span, each named after its key. */
+export class FlattenedFields extends Opaque {
   readonly typeName = 'flattened'
-  /** Keys of inner maps are joined by dots. */
+  /** Fields by name; keys of nested maps are joined with dots. */
   readonly fields: readonly (readonly [string, Value])[]
 
   constructor(fields: readonly (readonly [string, Value])[]) {
@@ -32,7 +32,7 @@ export class Flattened extends Opaque {
 const ALL = 'For log and trace fields: each value within a map or list becomes a field, whatever its depth.'
 
 const anyMap = mapOf(parameter('key'), parameter('value'))
-// What has no entries stays as it is.
+// Values without entries are returned unchanged.
 const flattening = overload(['dyn'], 'dyn')
 
 export const mapFunctions = [
@@ -58,11 +58,11 @@ export const mapFunctions = [
 
 const MAX_DEPTH = 32
 
-/** A value that has no entries stays as it is. */
+/** Flattens maps and lists; any other value is returned unchanged. */
 function flatten(value: Value, depth: number): Result {
   if (!isMap(value) && !isList(value)) return value
   const fields: [string, Value][] = []
-  return collect(value, '', depth) ? new Flattened(fields) : exhausted
+  return collect(value, '', depth) ? new FlattenedFields(fields) : exhausted
 
   function collect(container: Value, prefix: string, left: number): boolean {
     for (const [key, item] of entriesOfAny(container)) {

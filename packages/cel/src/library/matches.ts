@@ -13,7 +13,7 @@ export function matches(text: Value, pattern: Value): Result {
   return regex instanceof CelError ? regex : search(regex, text)
 }
 
-/** A literal pattern is compiled, or refused, at load. */
+/** Compiles a literal pattern at load, or rejects it. */
 export function compileMatches(known: readonly (Value | undefined)[]): PreparedCall | CelError | undefined {
   const pattern = known[1]
   if (typeof pattern !== 'string') return undefined
@@ -30,7 +30,7 @@ function search(regex: Regex, text: string): boolean | CelError {
   return spend(1 + Math.ceil(text.length * perCharacter)) ? regex.search(text) : exhausted
 }
 
-/** For one character; measured, and only roughly so. */
+/** Steps that RE2 takes per character, calibrated roughly. */
 export function stepsOfRe2({ size }: Regex): number {
   return 1 + (size >> 5)
 }
@@ -45,7 +45,7 @@ const MAX_CACHED = 100
 const STEPS_PER_CHARACTER = 500
 const STEPS_PER_INSTRUCTION = 200
 
-/** Patterns that are data cost their compilation, which is milliseconds for the worst; so a few are kept. */
+/** Compiles a pattern that is data. The worst pattern takes milliseconds, so recent patterns are cached. */
 export function regexOf(pattern: string): Regex | CelError {
   const known = cache.get(pattern)
   if (known !== undefined) return known

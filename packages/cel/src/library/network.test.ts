@@ -125,7 +125,7 @@ describe('cel network functions', () => {
         (a, b, n) => {
           const [address, base] = [parseIp(a)!, parseIp(b)!]
           assert.ok(parseIp(address.toText())!.equals(address))
-          // The runtime takes mapped addresses for IPv6 where we take them for IPv4.
+          // The runtime treats mapped addresses as IPv6, we treat them as IPv4.
           fc.pre((address.family === 6) === isIPv6(a) && (base.family === 6) === isIPv6(b))
           const prefix = base.family === 4 ? n % 33 : n
           const list = new BlockList()

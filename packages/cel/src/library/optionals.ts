@@ -9,7 +9,7 @@ import { globalFunction, method } from './define.ts'
 
 const anything = parameter('value')
 
-/** `or` and `orValue` are part of the language itself: their second side is evaluated only when it is needed. */
+/** `or` and `orValue` are macros of the language, because their argument is evaluated only when needed. */
 export const optionalFunctions = [
   globalFunction(
     'optional.of',

@@ -5,7 +5,7 @@ import { double, string } from '../types.ts'
 import type { Result } from '../value.ts'
 import { globalFunction } from './define.ts'
 
-/** The host's scope brings its source of randomness along, so that an evaluation can be repeated. */
+/** The scope provides the source of randomness, so that an evaluation can be repeated. */
 export interface RandomScope {
   /** From 0 up to, but not including, 1. */
   readonly random?: () => number

@@ -25,7 +25,7 @@ export const regexFunctions = [
   ),
 ]
 
-/** A literal pattern is compiled, or refused, at load. */
+/** Compiles a literal pattern at load, or rejects it. */
 function compileReplace(known: readonly (Value | undefined)[]): PreparedCall | CelError | undefined {
   const pattern = known[1]
   if (typeof pattern !== 'string') return undefined
@@ -45,7 +45,7 @@ function meteredReplace(regex: Regex, text: string, replacement: string): Result
 }
 
 function replace(regex: Regex, text: string, replacement: string): Result {
-  // Each reference may stand for the whole text.
+  // Each group reference may expand to the whole text.
   const references = replacement.split('$').length - 1
   if (text.length * (1 + references) + replacement.length > MAX_SIZE) return tooLarge
   return regex.replaceFirst(text, replacement)

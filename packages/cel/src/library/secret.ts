@@ -4,7 +4,7 @@ import type { Value } from '../value.ts'
 import { Opaque } from '../value.ts'
 import { method } from './define.ts'
 
-/** A credential: it can be compared and handed on, but wherever it is printed it is not shown. */
+/** A credential. It can be compared and passed on, but it is redacted wherever it is printed. */
 export class Secret extends Opaque {
   readonly typeName = 'secret'
   readonly #text: string

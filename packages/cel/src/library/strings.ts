@@ -104,7 +104,7 @@ export const stringFunctions = [
 
 type TextCall = (text: string, ...args: Value[]) => Result
 
-/** What a text gives with each of these lists of arguments. */
+/** Overloads of a string method, one for each list of argument types. */
 function ofText(gives: Type, ...takes: readonly Type[][]): Overload[] {
   return takes.map((args) => overload([string, ...args], gives))
 }
@@ -129,7 +129,7 @@ function characterSize(text: string, unit: number): number {
 const ASCII = /^[\x00-\x7f]*$/
 const WHITE_SPACE = /^\p{White_Space}$/u
 
-/** By Unicode's White_Space, which is not quite what JS trims. */
+/** Trims Unicode White_Space, which differs slightly from what `String.trim` removes. */
 function trim(text: string): string {
   let start = 0
   let end = text.length
@@ -197,7 +197,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-/** In double quotes, as CEL would read it back; halves of surrogate pairs become U+FFFD. */
+/** Quotes a text so that CEL reads it back; lone surrogates become U+FFFD. */
 export function quote(text: string): string {
   return `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => ESCAPES[char] ?? char)}"`
 }

@@ -32,12 +32,12 @@ export const timeFunctions = [
   ),
 ]
 
-/** With a zone, of timestamps only. */
+/** Overloads of a getter; only timestamps take a time zone. */
 function overloadsOf(time: Type): Overload[] {
   return [overload([time], int), overload([timestamp, string], int)]
 }
 
-/** `getX()` in UTC and `getX(zone)`; with seconds per unit it also measures durations. */
+/** Defines `getX()` in UTC and `getX(zone)`; with `secondsPerUnit` it also measures durations. */
 function getter(name: string, summary: string, read: (date: Date) => number, secondsPerUnit?: number) {
   const overloads = overloadsOf(secondsPerUnit === undefined ? timestamp : oneOf(timestamp, duration))
   return method(name, overloads, summary, (time: Value, zone?: Value): Result => {
@@ -59,7 +59,7 @@ function dayOfYear(date: Date): number {
 
 const OFFSET = /^([+-]?)(\d\d):(\d\d)$/
 
-/** A date whose UTC fields read as the clock in that zone does. */
+/** Returns a date whose UTC fields show the local time of the zone. */
 function localDate(time: Value, name: string, zone: Value | undefined): Date | CelError {
   if (!(time instanceof Timestamp)) return noSuchOverload(`${typeName(time)}.${name}()`)
   const millis = time.seconds * 1000

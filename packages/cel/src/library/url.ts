@@ -64,7 +64,7 @@ function encodeForm(form: Value): Result {
       pairs.push([toText(key), text])
     }
   }
-  // Stable: the items of one list stay in order.
+  // The sort is stable, so items of one list keep their order.
   pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return new URLSearchParams(pairs).toString()
 }
@@ -88,6 +88,6 @@ function onlyOr(all: string[]): Value {
 }
 
 function parseQuery(text: string): [string, string][] {
-  // The parser drops a question mark in front, which is data here.
+  // URLSearchParams drops a leading question mark, which is data here.
   return [...new URLSearchParams(text.startsWith('?') ? `%3F${text.slice(1)}` : text)]
 }

@@ -1,17 +1,17 @@
 import type { Value } from '../value.ts'
 
-/** An expression as written; macros are still calls. */
+/** An expression as parsed, before macros are expanded. */
 export type Expr = Node & {
-  /** Where its own operator or name stands. */
+  /** The offset of the operator or name of this node. */
   offset: number
-  /** Of the tree beneath it. */
+  /** The depth of the tree below this node. */
   depth: number
-  /** All of its text, with the brackets around it. */
+  /** The first offset of the node, including parentheses around it. */
   start: number
   end: number
 }
 
-/** One that does not know yet how far it reaches. */
+/** An expression whose end is not known yet. */
 export type OpenExpr = Node & { offset: number; depth: number }
 
 type Node =
@@ -29,7 +29,7 @@ type Node =
 
 export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%'
 
-/** `a.b.c` as one text, or undefined for anything else. */
+/** Returns `a.b.c` as one name, or undefined for any other expression. */
 export function dottedName(expr: Expr): string | undefined {
   if (expr.kind === 'name') return expr.name
   if (expr.kind !== 'select' || expr.optional) return undefined

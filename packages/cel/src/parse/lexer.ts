@@ -4,10 +4,10 @@ import { SyntaxProblem } from './syntax-problem.ts'
 
 export type Token =
   | { kind: 'name'; text: string; offset: number; end: number }
-  /** A field between backticks. */
+  /** A field name between backticks. */
   | { kind: 'quotedName'; text: string; offset: number; end: number }
   | { kind: 'literal'; text: string; offset: number; end: number; value: Value }
-  /** Not signed yet: only a minus in front makes the smallest int legal. */
+  /** A number without its sign: the smallest int is legal only after a minus. */
   | { kind: 'number'; text: string; offset: number; end: number }
   | { kind: 'symbol'; text: string; offset: number; end: number }
   | { kind: 'end'; text: string; offset: number; end: number }
@@ -19,7 +19,7 @@ const QUOTE = /[bB]?[rR]?["']/y
 const QUOTED_NAME = /`[A-Za-z0-9_./\- ]+`/y
 const SYMBOL = /&&|\|\||[<>=!]=|[<>!+\-*/%?:.,()[\]{}]/y
 
-/** Tried in this order: prefixes of strings look like names, numbers may begin with a dot. */
+/** Reads a token. Strings are tried before names, because their prefixes look like names; numbers may begin with a dot. */
 export function readToken(source: string, from: number): Token {
   const offset = endOf(SPACE, source, from) ?? from
   const code = source.charCodeAt(offset)

@@ -3,7 +3,7 @@ import { Uint } from '../value.ts'
 import type { Value } from '../value.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
 
-/** Undefined when the number does not fit its type. */
+/** Parses a number; undefined when it is out of range for its type. */
 export function readNumber(text: string, negative: boolean): Value | undefined {
   const sign = negative ? '-' : ''
   if (!/^0[xX]/.test(text) && /[.eE]/.test(text)) return toDouble(Number(sign + text))
@@ -33,7 +33,7 @@ const PLAIN_ESCAPES = new Map(
 )
 const HEX_DIGITS = new Map(Object.entries({ x: 2, X: 2, u: 4, U: 8 }))
 
-/** A string or bytes literal, from its prefix to its closing quotes. */
+/** Reads a string or bytes literal, from its prefix to its closing quotes. */
 export function readQuoted(source: string, offset: number): { value: string | Uint8Array; end: number } {
   let at = offset
   const isBytes = /[bB]/.test(source.charAt(at))
@@ -111,7 +111,7 @@ class BytesSink {
     for (const byte of new TextEncoder().encode(text)) this.#bytes.push(byte)
   }
 
-  /** Octal and hex escapes are single bytes. */
+  /** Adds the character of an escape; in bytes literals, octal and hex escapes are single bytes. */
   code(code: number): void {
     this.#bytes.push(code)
   }

@@ -6,12 +6,12 @@ import { numberValue, readToken } from './lexer.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
 
 export const MAX_SOURCE_LENGTH = 16_384
-/** Deep enough for anything written by hand, and far from the end of any native stack. */
+/** The deepest nesting allowed: enough for hand-written expressions, and safe for every native stack. */
 export const MAX_DEPTH = 200
 
-export type Parsed = { ok: true; expr: Expr } | { ok: false; problem: Problem }
+export type ParseResult = { ok: true; expr: Expr } | { ok: false; problem: Problem }
 
-export function parse(source: string): Parsed {
+export function parse(source: string): ParseResult {
   try {
     if (source.length > MAX_SOURCE_LENGTH) {
       throw new SyntaxProblem(`an expression has at most ${MAX_SOURCE_LENGTH} characters`, MAX_SOURCE_LENGTH)
@@ -33,7 +33,7 @@ class Parser {
   readonly #source: string
   #token: Token
   #depth = 0
-  /** Of the last token that was taken. */
+  /** The end offset of the last token consumed. */
   #end = 0
 
   constructor(source: string) {
@@ -60,7 +60,7 @@ class Parser {
     return expr
   }
 
-  /** Chains of one operator are one node, however long. */
+  /** A chain of one operator becomes one node, whatever its length. */
   #logic(operator: '&&' | '||'): Expr {
     const next = (): Expr => (operator === '||' ? this.#logic('&&') : this.#relation())
     const first = next()
@@ -102,7 +102,7 @@ class Parser {
     const { offset, text } = this.#token
     if (!this.#isSymbol('!') && !this.#isSymbol('-')) return this.#member(this.#primary())
     this.#advance()
-    // Unsigned numbers take no sign: for them the minus is an operator that fails.
+    // Unsigned numbers have no sign: a minus before one is an operator, which fails.
     if (text === '-' && this.#token.kind === 'number' && !/[uU]$/.test(this.#token.text)) {
       return this.#member(this.#number(offset, true))
     }
@@ -212,7 +212,7 @@ class Parser {
   #made(open: OpenExpr): Expr {
     const expr: Expr = Object.assign(open, { start: open.offset, end: this.#end })
     for (const child of childrenOf(expr)) {
-      // Counted for the tree, because left-leaning chains are built by loops.
+      // Depth is computed on the tree, because loops build left-leaning chains without recursion.
       expr.depth = Math.max(expr.depth, child.depth + 1)
       expr.start = Math.min(expr.start, child.start)
     }

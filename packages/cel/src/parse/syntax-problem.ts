@@ -1,4 +1,4 @@
-/** Thrown inside the parser only: `parse` turns it into a value. */
+/** Thrown and caught inside the parser; `parse` returns it as a value. */
 export class SyntaxProblem extends Error {
   readonly offset: number
 

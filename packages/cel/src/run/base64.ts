@@ -7,7 +7,7 @@ const CODES = Uint8Array.from(ALPHABET, (char) => char.charCodeAt(0))
 const PADDING = 61
 const ascii = new TextDecoder('ascii')
 
-/** Written out because browsers and the oldest supported runtime have no such method on bytes. */
+/** Encodes by hand, because browsers and the oldest supported runtime lack `Uint8Array.toBase64`. */
 export function encodeBase64(bytes: Uint8Array): string {
   const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
   for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
@@ -24,7 +24,7 @@ function codeOf(value: number): number {
   return CODES[value] ?? PADDING
 }
 
-/** Padding may be missing. Undefined when the text is not base64. */
+/** Decodes base64, with or without padding. Undefined when the text is not base64. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   if (padding > 0 && text.length % 4 !== 0) return undefined
@@ -42,7 +42,7 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return bytes
 }
 
-/** The alphabet of URLs and tokens, `-` and `_` for `+` and `/`. */
+/** Decodes base64url, which has `-` and `_` in place of `+` and `/`. */
 export function decodeBase64Url(text: string): Uint8Array | undefined {
   return /[+/]/.test(text) ? undefined : decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
 }

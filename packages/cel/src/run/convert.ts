@@ -7,17 +7,17 @@ import { formatDuration, formatTimestamp, makeTimestamp, parseDuration, parseTim
 import { typeName } from './type-of.ts'
 import { decodeUtf8, encodeUtf8 } from './utf8.ts'
 
-type Converted<T extends Value> = T | CelError
+type ConversionResult<T extends Value> = T | CelError
 
 const INT_LIMIT = 2 ** 63
 const UINT_LIMIT = 2 ** 64
 
-export function convertToInt(value: Value): Converted<number | bigint> {
+export function convertToInt(value: Value): ConversionResult<number | bigint> {
   if (isInt(value)) return value
   if (value instanceof Uint) return toInt(value.value)
   if (isDouble(value)) {
     const number = Math.trunc(doubleOf(value))
-    // The double next to the largest int is too large for it, so both ends are out.
+    // The double nearest to the largest int is out of range, so both bounds are exclusive.
     return Math.abs(number) < INT_LIMIT ? toInt(BigInt(number)) : outOfRange('int')
   }
   if (value instanceof Timestamp) return value.seconds
@@ -26,7 +26,7 @@ export function convertToInt(value: Value): Converted<number | bigint> {
   return noSuchOverload(`int(${typeName(value)})`)
 }
 
-export function convertToUint(value: Value): Converted<Uint> {
+export function convertToUint(value: Value): ConversionResult<Uint> {
   if (value instanceof Uint) return value
   if (isInt(value)) return toUint(BigInt(value))
   if (isDouble(value)) {
@@ -51,7 +51,7 @@ export function convertToDouble(value: Value): Value | CelError {
   return infinity === null ? bad('double') : infinity[1] === '-' ? -Infinity : Infinity
 }
 
-export function convertToString(value: Value): Converted<string> {
+export function convertToString(value: Value): ConversionResult<string> {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean' || isInt(value)) return String(value)
   if (isDouble(value)) return String(doubleOf(value))
@@ -66,7 +66,7 @@ export function convertToString(value: Value): Converted<string> {
   return noSuchOverload(`string(${typeName(value)})`)
 }
 
-export function convertToBytes(value: Value): Converted<Uint8Array> {
+export function convertToBytes(value: Value): ConversionResult<Uint8Array> {
   if (value instanceof Uint8Array) return value
   if (typeof value !== 'string') return noSuchOverload(`bytes(${typeName(value)})`)
   return spendText(value.length) ? encodeUtf8(value) : exhausted
@@ -75,20 +75,20 @@ export function convertToBytes(value: Value): Converted<Uint8Array> {
 const TRUE_TEXTS = new Set(['1', 't', 'true', 'TRUE', 'True'])
 const FALSE_TEXTS = new Set(['0', 'f', 'false', 'FALSE', 'False'])
 
-export function convertToBool(value: Value): Converted<boolean> {
+export function convertToBool(value: Value): ConversionResult<boolean> {
   if (typeof value === 'boolean') return value
   if (typeof value !== 'string') return noSuchOverload(`bool(${typeName(value)})`)
   return TRUE_TEXTS.has(value) ? true : FALSE_TEXTS.has(value) ? false : bad('bool')
 }
 
-export function convertToTimestamp(value: Value): Converted<Timestamp> {
+export function convertToTimestamp(value: Value): ConversionResult<Timestamp> {
   if (value instanceof Timestamp) return value
   if (isInt(value)) return makeTimestamp(Number(value), 0)
   if (typeof value === 'string') return parseTimestamp(value)
   return noSuchOverload(`timestamp(${typeName(value)})`)
 }
 
-export function convertToDuration(value: Value): Converted<Duration> {
+export function convertToDuration(value: Value): ConversionResult<Duration> {
   if (value instanceof Duration) return value
   if (typeof value === 'string') return parseDuration(value)
   return noSuchOverload(`duration(${typeName(value)})`)

@@ -20,16 +20,16 @@ export function notEquals(left: Result, right: Result): boolean | CelError {
 
 const MAX_DEPTH = 500
 
-/** Values of different types are different, except numbers. Gives up (false) when the budget is used up. */
+/** Values of different types differ, except numbers. Returns false when the budget is exhausted. */
 export function same(left: Value, right: Value, depth: number): boolean {
   if (left === right) return true
   if (typeof left === 'string' || typeof right === 'string') {
-    // Secrets and the like may say that they equal a text.
+    // Opaque types such as secrets may define equality with strings.
     if (left instanceof Opaque) return left.equals(right)
     return right instanceof Opaque && right.equals(left)
   }
   if (left === null || right === null || typeof left === 'boolean' || typeof right === 'boolean') return false
-  // Deeper than any data of good will: no budget is enough for it.
+  // Data this deep is hostile, so it exhausts the budget.
   if (!spend(depth > MAX_DEPTH ? Infinity : 1)) return false
   if (isNumeric(left)) return isNumeric(right) && sameNumber(left, right)
   if (isList(left)) return isList(right) && sameLists(left, right, depth)
@@ -44,7 +44,7 @@ export function sameNumber(left: Numeric, right: Numeric): boolean {
   return asBigInt(left) === asBigInt(right)
 }
 
-/** As a double, rounded where it does not fit: that is how ints and doubles compare. */
+/** Converts to a double, rounding where needed: ints and doubles are compared this way. */
 export function asDouble(value: Numeric): number {
   if (typeof value === 'bigint') return Number(value)
   return value instanceof Uint ? Number(value.value) : doubleOf(value)

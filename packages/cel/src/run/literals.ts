@@ -3,7 +3,7 @@ import type { Result, Value } from '../value.ts'
 import { optionalItem } from './logic.ts'
 import { MapBuilder } from './maps.ts'
 
-/** `optional[i]`: the item is an optional, and is left out when it is empty. */
+/** Builds a list. An item with `optional[i]` set is an optional, and is left out when it is empty. */
 export function makeList(items: Result[], optional: readonly boolean[] | null): Result {
   const list: Value[] = []
   for (const [index, item] of items.entries()) {
@@ -14,7 +14,7 @@ export function makeList(items: Result[], optional: readonly boolean[] | null): 
   return list
 }
 
-/** Keys and values in turn. */
+/** Builds a map from alternating keys and values. */
 export function makeMap(parts: Result[], optional: readonly boolean[] | null): Result {
   const builder = new MapBuilder()
   for (let at = 0; at < parts.length; at += 2) {

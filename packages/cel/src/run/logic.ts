@@ -6,7 +6,7 @@ import { lookup } from './maps.ts'
 import { exhausted, spend } from './meter.ts'
 import { isList, isMap, typeName } from './type-of.ts'
 
-/** What stays of sides none of which decided alone: the first that is no bool. */
+/** The result when no operand decides: the first operand that is not a bool. */
 export function undecided(operator: '&&' | '||', items: readonly Result[]): Result {
   for (const item of items) {
     if (item instanceof CelError) return item
@@ -20,7 +20,7 @@ export function not(operand: Result): Result {
   return operand instanceof CelError ? operand : noSuchOverload(`!${typeName(operand)}`)
 }
 
-/** A condition that is neither true nor false. */
+/** The error for a condition that is not a bool. */
 export function badCondition(test: Result): CelError {
   return test instanceof CelError ? test : noSuchOverload(`${typeName(test)} ? … : …`)
 }
@@ -44,7 +44,7 @@ function isInList(item: Value, list: readonly Value[]): boolean | CelError {
   return false
 }
 
-/** The values of a list literal's optional items. */
+/** The value of an optional item of a list literal. */
 export function optionalItem(item: Result): Value | undefined | CelError {
   if (item instanceof CelError) return item
   return item instanceof Optional ? item.value : noSuchOverload(`?${typeName(item)} in a list or map`)

@@ -5,7 +5,7 @@ import { exhausted, spend } from './meter.ts'
 import { isInt, isNumeric, narrow } from './numbers.ts'
 import { typeName } from './type-of.ts'
 
-/** The value under a key, or undefined. Numbers of all types find one another. */
+/** Returns the value of a key, or undefined. Equal numbers of different types are the same key. */
 export function lookup(map: MapValue, key: Value): Value | undefined {
   if (map instanceof Map) return lookupMap(map, key)
   if (typeof key !== 'string') return undefined
@@ -25,7 +25,7 @@ function lookupMap(map: ReadonlyMap<MapKey, Value>, key: Value): Value | undefin
   if (whole === undefined) return undefined
   const found = map.get(whole)
   if (found !== undefined) return found
-  // Unsigned keys keep their type, so that loops see it; few maps have any.
+  // Unsigned keys keep their type, because loops see it, so they need a scan; few maps have such keys.
   spend(map.size)
   for (const [other, value] of map) {
     if (other instanceof Uint && canonicalNumber(other) === whole) return value
@@ -33,7 +33,7 @@ function lookupMap(map: ReadonlyMap<MapKey, Value>, key: Value): Value | undefin
   return undefined
 }
 
-/** The same for 3, 3u and 3.0; undefined for what is no whole number. */
+/** The same key for 3, 3u and 3.0; undefined for numbers that are not integers. */
 export function canonicalNumber(key: number | bigint | Double | Uint): number | bigint | undefined {
   if (isInt(key)) return typeof key === 'bigint' ? narrow(key) : key
   if (key instanceof Uint) return narrow(key.value)
@@ -44,7 +44,7 @@ export function sizeOf(map: MapValue): number {
   return map instanceof Map ? map.size : keysOf(map).length
 }
 
-/** Keys of present values: what the host left undefined is not there. */
+/** Keys with a value; properties that the host left undefined are skipped. */
 export function keysOf(map: MapValue): MapKey[] {
   const keys: MapKey[] = isPlain(map) ? Object.keys(map).filter((key) => map[key] !== undefined) : [...map.keys()]
   spend(keys.length)
@@ -69,7 +69,7 @@ function isPlain(map: MapValue): map is PlainMap {
   return !(map instanceof Map || map instanceof MapView)
 }
 
-/** Literals may not name a key twice, nor use a double, null, list or map as one. */
+/** Builds a map literal. A key may not occur twice, nor be a double, null, list or map. */
 export class MapBuilder {
   readonly map = new Map<MapKey, Value>()
   readonly #seen = new Set<MapKey>()

@@ -1,20 +1,20 @@
 import { CelError } from '../error.ts'
 
-/** Steps left to the evaluation that is running. One evaluation at a time: JS has one thread. */
+/** The steps left in the running evaluation. JavaScript has one thread, so only one evaluation runs at a time. */
 export const meter = { left: 0 }
 
 export const exhausted = new CelError('budget', 'the expression took more steps than it may')
 
-/** False when there is nothing left; whoever loops over n things spends n before or while doing so. */
+/** Spends steps and returns false when the budget is exhausted. A loop over n items spends n before or during the loop. */
 export function spend(steps: number): boolean {
   meter.left -= steps
   return meter.left >= 0
 }
 
-/** Native string work is some sixty times cheaper per character than a step of an expression. */
+/** Charges native string work, which is about sixty times cheaper per character than a step. */
 export function spendText(length: number): boolean {
   return spend(1 + (length >> 6))
 }
 
-/** Strings and lists that would only fill the memory. */
+/** The largest size of strings and lists; larger ones would only fill memory. */
 export const MAX_SIZE = 16_777_216

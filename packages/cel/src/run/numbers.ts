@@ -14,7 +14,7 @@ export function isUint64(value: bigint): boolean {
   return value >= 0n && value <= UINT_MAX
 }
 
-/** Ints are numbers as long as they can be. */
+/** Returns an int as a number when it is a safe integer, otherwise as a bigint. */
 export function narrow(value: bigint): number | bigint {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : value
@@ -28,7 +28,7 @@ export function toUint(value: bigint): Uint | CelError {
   return isUint64(value) ? new Uint(value) : new CelError('overflow', 'uint overflow')
 }
 
-/** Whole numbers must be boxed, or they would read as ints. */
+/** Boxes integral doubles, which would otherwise read as ints. */
 export function toDouble(value: number): number | Double {
   return Number.isSafeInteger(value) ? new Double(value) : value
 }
@@ -49,7 +49,7 @@ export function isNumeric(value: Value): value is number | bigint | Double | Uin
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
 }
 
-/** A number of this size as index or count, or undefined when the value is no whole number. */
+/** Returns the value as a count or index; undefined when it is not an integer. */
 export function wholeNumber(value: Value): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined
   if (value instanceof Double) return value.value

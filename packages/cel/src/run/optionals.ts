@@ -7,7 +7,7 @@ export function optionalOf(value: Value | undefined): Optional {
   return value === undefined ? Optional.none : new Optional(value)
 }
 
-/** What was to be an optional and is not. */
+/** The error for a value that must be an optional and is not. */
 export function notOptional(value: Result): CelError {
   return value instanceof CelError ? value : noSuchOverload(`${typeName(value)} is not an optional`)
 }

@@ -26,7 +26,7 @@ export function greaterOrEqual(left: Result, right: Result): boolean | CelError 
   return order instanceof CelError ? order : order >= 0
 }
 
-/** Negative, zero, positive; NaN when a NaN takes part. */
+/** Compares two values: negative, zero or positive; NaN when either is NaN. */
 export function compare(left: Result, right: Result, operator: string): number | CelError {
   if (left instanceof CelError) return left
   if (right instanceof CelError) return right
@@ -51,7 +51,7 @@ function compareTimes(left: Timestamp | Duration, right: Timestamp | Duration): 
 }
 
 function difference(left: number, right: number): number {
-  // Infinities are equal to themselves, though their difference is not zero.
+  // Infinities are compared directly, because their difference is NaN.
   return left === right ? 0 : left < right ? -1 : left > right ? 1 : NaN
 }
 
@@ -59,7 +59,7 @@ function sign(left: bigint, right: bigint): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** By code points. Plain comparison goes by UTF-16 units, which puts surrogates before the end of the BMP. */
+/** Compares by code points. The `<` operator compares UTF-16 units, which puts surrogates before the end of the BMP. */
 function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index++) {

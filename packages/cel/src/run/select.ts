@@ -6,12 +6,14 @@ import { wholeNumber } from './numbers.ts'
 import { optionalOf } from './optionals.ts'
 import { isList, isMap, typeName } from './type-of.ts'
 
-/** `operand.field`. An absent variable is undefined here, and like null it has no fields: `missing` is the answer. */
+/**
+ * Evaluates `operand.field`. An absent variable is undefined here; like null it has no fields, so the result is `missing`.
+ */
 export function select(operand: Result | undefined, field: string, missing: CelError): Result {
   if (operand instanceof CelError) return operand
   if (operand === undefined || operand === null) return missing
   if (isMap(operand)) {
-    // Not `??`: null is a value.
+    // `??` is not used, because null is a value.
     const value = lookup(operand, field)
     return value === undefined ? missing : value
   }
@@ -19,7 +21,7 @@ export function select(operand: Result | undefined, field: string, missing: CelE
   return noSuchOverload(`${typeName(operand)}.${field}`)
 }
 
-/** `operand[key]`. */
+/** Evaluates `operand[key]`. */
 export function index(operand: Result, key: Result): Result {
   if (operand instanceof CelError) return operand
   if (key instanceof CelError) return key
@@ -36,7 +38,7 @@ export function index(operand: Result, key: Result): Result {
 function indexList(list: readonly Value[], key: Value): Result {
   const position = wholeNumber(key)
   if (position === undefined) return new CelError('bad_index', `a list has no item ${typeName(key)}`)
-  // What the host left undefined in a list reads as null.
+  // Items that the host left undefined read as null.
   if (position >= 0 && position < list.length) return list[position] ?? null
   return new CelError('bad_index', `index out of range: ${position}`)
 }
@@ -45,7 +47,7 @@ function noSuchKey(key: Value): CelError {
   return new CelError('no_such_key', `no such key: ${typeof key === 'string' ? key : typeName(key)}`)
 }
 
-/** `has(operand.field)`. */
+/** Evaluates `has(operand.field)`. */
 export function has(operand: Result | undefined, field: string): boolean | CelError {
   if (operand instanceof CelError) return operand
   if (operand === undefined || operand === null) return false
@@ -54,7 +56,7 @@ export function has(operand: Result | undefined, field: string): boolean | CelEr
   return noSuchOverload(`has(${typeName(operand)}.${field})`)
 }
 
-/** `operand.?field` and `operand[?key]`: an optional that is empty when there is no such key. */
+/** Evaluates `operand.?field` and `operand[?key]`: an optional that is empty when the key is missing. */
 export function optionalIndex(operand: Result, key: Result): Result {
   if (operand instanceof CelError) return operand
   if (key instanceof CelError) return key
@@ -71,7 +73,7 @@ export function optionalIndex(operand: Result, key: Result): Result {
   return noSuchOverload(`${typeName(operand)}[?${typeName(key)}]`)
 }
 
-/** Selecting from an optional gives an optional: nothing stays nothing, and what is missing becomes nothing. */
+/** Selecting from an optional returns an optional: an empty one for an empty operand or a missing key. */
 function throughOptional(operand: Optional, read: (inner: Value) => Result): Result {
   if (operand.value === undefined) return operand
   const result = read(operand.value)

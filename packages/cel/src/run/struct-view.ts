@@ -2,7 +2,7 @@ import type { StructType } from '../declarations.ts'
 import { MapView } from '../value.ts'
 import type { Value } from '../value.ts'
 
-/** A struct of the host, seen as a map of its declared fields. */
+/** A host struct as a map of its declared fields. */
 export class StructView extends MapView {
   readonly #host: object
   readonly #type: StructType
@@ -29,7 +29,7 @@ export function viewOf(host: unknown, type: StructType): StructView | null | und
   return typeof host === 'object' && host !== null ? new StructView(host, type) : host === null ? null : undefined
 }
 
-/** Declared names are read through getters, but never from `Object.prototype`. */
+/** Reads a declared name from a host object, including getters, but never from `Object.prototype`. */
 export function readHost(host: unknown, name: string): Value | undefined {
   if (host === undefined || host === null) return undefined
   if (name in Object.prototype && !Object.hasOwn(host, name)) return undefined

@@ -5,7 +5,7 @@ const NANOS = 1_000_000_000
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
 const FIRST_SECOND = -62_135_596_800
 const LAST_SECOND = 253_402_300_799
-/** Durations fit into 64 bits of nanoseconds, some 292 years. */
+/** Durations have 64 bits of nanoseconds, about 292 years. */
 const LONGEST = 2n ** 63n - 1n
 
 export function makeTimestamp(seconds: number, nanos: number): Timestamp | CelError {
@@ -63,7 +63,7 @@ export function formatTimestamp({ seconds, nanos }: Timestamp): string {
   return `${whole}${fraction(nanos)}Z`
 }
 
-/** Seconds as a decimal number: `90s`, `-0.5s`. */
+/** Formats a duration as decimal seconds: `90s`, `-0.5s`. */
 export function formatDuration({ seconds, nanos }: Duration): string {
   const sign = seconds < 0 || nanos < 0 ? '-' : ''
   return `${sign}${Math.abs(seconds)}${fraction(Math.abs(nanos))}s`

@@ -5,7 +5,7 @@ import { join, listOf, mapOf, never, optionalType, scalar } from '../types.ts'
 import { entriesOf } from './maps.ts'
 import { isList, isMap, typeName } from './type-of.ts'
 
-/** The type of a value and of what is in it. */
+/** The type of a value, including the types of its items. */
 export function typeOfValue(value: Value): Type {
   if (isList(value)) return listOf(joined(value))
   if (isMap(value)) {

@@ -19,7 +19,7 @@ const names = [
 
 export const typesByName: ReadonlyMap<string, TypeValue> = new Map(names.map((name) => [name, new TypeValue(name)]))
 
-/** What is no value of ours (a function, an object of an unknown class) is `unknown`. */
+/** The type name; `unknown` for host values without a CEL type, such as functions. */
 export function typeName(value: Value): string {
   if (typeof value === 'object') return objectTypeName(value)
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int' : 'double'

@@ -5,7 +5,7 @@ export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** Undefined when the bytes are not UTF-8. */
+/** Decodes UTF-8; undefined when the bytes are invalid. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strictDecoder.decode(bytes)

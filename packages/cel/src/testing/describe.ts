@@ -3,11 +3,11 @@ import { entriesOf } from '../run/maps.ts'
 import { isMap } from '../run/type-of.ts'
 import { Double, Duration, Opaque, Optional, Timestamp, TypeValue, Uint } from '../value.ts'
 
-/** As one text in which values of different types differ, so that results can be compared and shown. */
+/** Describes a value as text that differs by type, so that results can be compared and printed. */
 export function describeValue(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'bigint') return `int ${value}`
-  // Test data and other libraries do not tell -0.0 from 0.0.
+  // Test data and other libraries do not distinguish -0.0 from 0.0.
   if (typeof value === 'number') return Number.isSafeInteger(value) ? `int ${value + 0}` : `double ${value}`
   if (Array.isArray(value)) return `[${value.map(describeValue).join(', ')}]`
   if (value instanceof Uint8Array) return `bytes ${value.join(' ')}`

@@ -8,7 +8,10 @@ import { createEnvironment } from '../environment.ts'
 import type { Result } from '../value.ts'
 import { describeValue } from './describe.ts'
 
-/** The result of both back ends, which must be the same. Variables that the environment does not name are `dyn`. */
+/**
+ * Returns the result of both back ends, after asserting that they agree. Variables that the environment does not declare
+ * are `dyn`.
+ */
 export function evaluate(source: string, scope: object = {}, environment: Environment = dynamic(scope)): Result {
   const { plan, problems } = analyse(source, environment)
   assert.deepEqual(problems, [], source)
@@ -18,7 +21,7 @@ export function evaluate(source: string, scope: object = {}, environment: Enviro
   return generated
 }
 
-/** As `evaluate`, as text. */
+/** Like `evaluate`, but returns the result as text. */
 export function show(source: string, scope: object = {}, environment?: Environment): string {
   return describeValue(evaluate(source, scope, environment))
 }

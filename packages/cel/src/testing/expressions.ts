@@ -42,7 +42,7 @@ export const scopes: fc.Arbitrary<Scope> = fc.record({
   mm: fc.record({ a: texts, key: fc.record({ x: ints }) }),
 })
 
-// Not an interface: letrec wants a type that could be a record.
+// A type alias, because letrec needs a type that is assignable to Record.
 type Texts = {
   any: string
   bool: string
@@ -52,7 +52,7 @@ type Texts = {
   map: string
 }
 
-/** Mostly of fitting types, because errors alone prove little; sometimes of any type, because errors matter. */
+/** Operands mostly have fitting types, because errors alone prove little; some have any type, because errors matter. */
 export const sources: fc.Arbitrary<string> = fc.letrec<Texts>((tie) => {
   const loose = (kind: keyof Texts): fc.Arbitrary<string> =>
     fc.oneof({ weight: 12, arbitrary: tie(kind) }, { weight: 1, arbitrary: tie('any') })

@@ -3,7 +3,7 @@ import type { FunctionDefinition } from '../declarations.ts'
 import { libraryFunctions } from '../library/index.ts'
 import { ANY_NUMBER } from '../library/define.ts'
 
-/** Every macro and function that expressions have, as Markdown. */
+/** Returns a Markdown table of every macro and function. */
 export function functionTable(): string {
   const macros = [...globalMacros, ...celMacros, ...methodMacros].map((macro) => row(macro.usage, macro.summary))
   const functions = libraryFunctions(undefined, new Map()).map((definition) =>
@@ -19,7 +19,7 @@ function usage({ name, style, minArgs, maxArgs }: FunctionDefinition): string {
 const LETTERS = 'abcdefgh'
 const MANY = 5
 
-/** `a, b?`: those that may be left out have a question mark. */
+/** Parameter names such as `a, b?`; optional ones have a question mark. */
 function parameters(least: number, most: number): string {
   if (most >= Math.min(ANY_NUMBER, least + MANY)) return [...LETTERS.slice(0, least).split(''), '…'].join(', ')
   return Array.from({ length: most }, (_, index) => LETTERS[index]! + (index < least ? '' : '?')).join(', ')

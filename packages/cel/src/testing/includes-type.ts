@@ -1,7 +1,7 @@
 import type { Type } from '../types.ts'
 import { memberOf, never } from '../types.ts'
 
-/** Whether every value of the second type is one of the first. */
+/** Whether every value of `other` is also a value of `type`. */
 export function includesType(type: Type, other: Type): boolean {
   if (type === 'dyn') return true
   if (other === 'dyn') return false

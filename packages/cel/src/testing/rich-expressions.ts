@@ -27,7 +27,7 @@ class TestRequest {
   }
 }
 
-/** Declared as a gateway would; `absent` and `none` have no value. */
+/** Variables declared as in a gateway; `absent` and `none` have no value. */
 export const richVariables: Readonly<Record<string, VariableType>> = {
   ...Object.fromEntries(variableNames.map((name) => [name, dyn])),
   request: struct({ path: present, headers, inner: struct({ code: present, missing: dyn }), gone: struct({ x: dyn }) }),
@@ -125,7 +125,7 @@ const FORMS = [
   '[1, 2].map(p, [3].map(q, [p, q, #]))',
 ]
 
-/** Macros, optionals, host paths and fallbacks around plain expressions. */
+/** Expressions with macros, optionals, host paths and fallbacks around plain ones. */
 export const richSources: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie) => {
   const form = (template: string): fc.Arbitrary<string> => {
     const parts = Array.from({ length: template.split('#').length - 1 }, () => tie('any'))
@@ -135,7 +135,7 @@ export const richSources: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie
     any: fc.oneof(
       { maxDepth: 2, depthIdentifier: 'rich' },
       sources,
-      // Most other forms fail on most values.
+      // Other combinations mostly fail, so these forms are listed.
       form('coalesce(#, #, 1)'),
       form('coalesce([#], [])'),
       fc.constantFrom(...HOST_READS),

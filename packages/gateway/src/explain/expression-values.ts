@@ -1,5 +1,5 @@
 import { isCelError, type Result, toJson, type Value } from '@portico/cel'
-import { type Need, type Part, partsOf, type Way, waysTo } from '@portico/cel/explain'
+import { type Need, type Part, partsOf, type Remedy, remediesFor } from '@portico/cel/explain'
 import type { ExpressionPhase } from '../expressions/variables.ts'
 import { environmentFor } from '../pipeline/expression.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
@@ -64,12 +64,12 @@ export function passingWays(
   source: string,
   { phase, record, place }: { phase: ExpressionPhase; record: RequestRecord; place: WrittenPlace | null },
 ): Passing[] {
-  const ways = waysTo(wanted, source, environmentFor(phase), recordScope(record, NOBODY))
-  return ways.filter((way) => way.length > 0).map((way) => passing(way, record, place))
+  const remedies = remediesFor(wanted, source, environmentFor(phase), recordScope(record, NOBODY))
+  return remedies.filter((remedy) => remedy.length > 0).map((remedy) => passing(remedy, record, place))
 }
 
-function passing(way: Way, record: RequestRecord, place: WrittenPlace | null): Passing {
-  const changes = way.map((need) => changeOf(need, record, place))
+function passing(remedy: Remedy, record: RequestRecord, place: WrittenPlace | null): Passing {
+  const changes = remedy.map((need) => changeOf(need, record, place))
   return { text: sentence(changes.map(({ text }) => text).join(', and ')), changes }
 }
 

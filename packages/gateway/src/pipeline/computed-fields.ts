@@ -1,4 +1,4 @@
-import { Flattened, isCelError, type Result, toJson } from '@portico/cel'
+import { FlattenedFields, isCelError, type Result, toJson } from '@portico/cel'
 import type { LineChanges, LogValue } from '../telemetry/log/edited-line.ts'
 import { compileExpression } from './expression.ts'
 
@@ -28,7 +28,7 @@ export function removedFields({ add = [], remove = [] }: FieldConfig = {}): Read
 /** Notes the result of an expression under a name; a failure or null leaves the field out. */
 export function addField(fields: Map<string, LogValue>, name: string, result: Result): void {
   if (isCelError(result)) return
-  if (result instanceof Flattened) {
+  if (result instanceof FlattenedFields) {
     for (const [key, value] of result.fields) addField(fields, `${name}.${key}`, value)
     return
   }

@@ -6,20 +6,20 @@ import { mapped, notOptional } from '../../run/optionals.ts'
 import { isList } from '../../run/type-of.ts'
 import { Optional } from '../../value.ts'
 import type { MapKey } from '../../value.ts'
-import { placed } from '../answers.ts'
+import { withOffset } from '../errors.ts'
 import { sinks } from '../sinks.ts'
 import type { ClosureMakers } from './closure.ts'
 
 type Kind = 'conditional' | 'bind' | 'default' | 'coalesce' | 'orElse' | 'optionalMap' | 'loop'
 
-/** What decides whether, how often and with which variables something beneath it is evaluated. */
+/** Nodes that decide whether, how often and with which variables their children are evaluated. */
 export const flow: ClosureMakers<Kind> = {
   conditional(plan, make) {
     const [test, yes, no] = [make(plan.test), make(plan.yes), make(plan.no)]
     return (scope, locals) => {
       const result = test(scope, locals)
       if (result === true) return yes(scope, locals)
-      return result === false ? no(scope, locals) : placed(badCondition(result), plan.offset)
+      return result === false ? no(scope, locals) : withOffset(badCondition(result), plan.offset)
     }
   },
   bind(plan, make) {
@@ -50,7 +50,7 @@ export const flow: ClosureMakers<Kind> = {
     const [operand, alternative] = [make(plan.operand), make(plan.alternative)]
     return (scope, locals) => {
       const result = operand(scope, locals)
-      if (!(result instanceof Optional)) return placed(notOptional(result), offset)
+      if (!(result instanceof Optional)) return withOffset(notOptional(result), offset)
       if (result.value === undefined) return alternative(scope, locals)
       return unwrap ? result.value : result
     }
@@ -59,10 +59,10 @@ export const flow: ClosureMakers<Kind> = {
     const [operand, body] = [make(plan.operand), make(plan.body)]
     return (scope, locals) => {
       const result = operand(scope, locals)
-      if (!(result instanceof Optional)) return placed(notOptional(result), offset)
+      if (!(result instanceof Optional)) return withOffset(notOptional(result), offset)
       if (result.value === undefined) return result
       locals[local] = result.value
-      return placed(mapped(body(scope, locals), flat), offset)
+      return withOffset(mapped(body(scope, locals), flat), offset)
     }
   },
   loop(loop, make) {
@@ -87,9 +87,9 @@ export const flow: ClosureMakers<Kind> = {
           if (kept !== true) return badPredicate(kept).at(offset)
         }
         const done = sink.take(body(scope, locals), key, over)
-        if (done !== undefined) return placed(done, offset)
+        if (done !== undefined) return withOffset(done, offset)
       }
-      return placed(sink.finish(), offset)
+      return withOffset(sink.finish(), offset)
     }
   },
 }

@@ -5,13 +5,13 @@ import { negate } from '../../run/arithmetic.ts'
 import { makeList, makeMap } from '../../run/literals.ts'
 import { not, undecided } from '../../run/logic.ts'
 import type { Result } from '../../value.ts'
-import { flagsOf, noMethod, placed } from '../answers.ts'
+import { flagsOf, noMethod, withOffset } from '../errors.ts'
 import { operators } from '../runtime.ts'
 import type { ClosureMakers } from './closure.ts'
 
 type Kind = 'constant' | 'failure' | 'call' | 'logic' | 'not' | 'negate' | 'binary' | 'list' | 'map'
 
-/** Literals, operators and calls: each evaluates all that is beneath it, but for `&&` and `||`. */
+/** Literals, operators and calls. Each evaluates all of its children, except `&&` and `||`. */
 export const operations: ClosureMakers<Kind> = {
   constant:
     ({ value }) =>
@@ -30,7 +30,7 @@ export const operations: ClosureMakers<Kind> = {
       const definition = definitionFor(call, receiver)
       if (definition === undefined) return noMethod(receiver, call.label).at(offset)
       const failed = definition.strict === false ? undefined : values.find((value) => value instanceof CelError)
-      return failed ?? placed(invoke(definition, scope, values), offset)
+      return failed ?? withOffset(invoke(definition, scope, values), offset)
     }
   },
   logic({ operator, items, offset }, make) {
@@ -43,27 +43,27 @@ export const operations: ClosureMakers<Kind> = {
         if (result === decisive) return decisive
         results.push(result)
       }
-      return placed(undecided(operator, results), offset)
+      return withOffset(undecided(operator, results), offset)
     }
   },
   not(plan, make) {
     const operand = make(plan.operand)
-    return (scope, locals) => placed(not(operand(scope, locals)), plan.offset)
+    return (scope, locals) => withOffset(not(operand(scope, locals)), plan.offset)
   },
   negate(plan, make) {
     const operand = make(plan.operand)
-    return (scope, locals) => placed(negate(operand(scope, locals)), plan.offset)
+    return (scope, locals) => withOffset(negate(operand(scope, locals)), plan.offset)
   },
   binary({ operator, left, right, offset }, make) {
     const [a, b, apply] = [make(left), make(right), operators[operator]]
-    return (scope, locals) => placed(apply(a(scope, locals), b(scope, locals)), offset)
+    return (scope, locals) => withOffset(apply(a(scope, locals), b(scope, locals)), offset)
   },
   list(plan, make) {
     const items = plan.items.map(({ value }) => make(value))
     const optional = flagsOf(plan.items)
     return (scope, locals) => {
       const values = items.map((item) => item(scope, locals))
-      return placed(makeList(values, optional), plan.offset)
+      return withOffset(makeList(values, optional), plan.offset)
     }
   },
   map(plan, make) {
@@ -71,7 +71,7 @@ export const operations: ClosureMakers<Kind> = {
     const optional = flagsOf(plan.entries)
     return (scope, locals) => {
       const values = parts.map((part) => part(scope, locals))
-      return placed(makeMap(values, optional), plan.offset)
+      return withOffset(makeMap(values, optional), plan.offset)
     }
   },
 }
@@ -81,7 +81,7 @@ function definitionFor(call: CallNode, receiver: Result): FunctionDefinition | u
 }
 
 function invoke(definition: FunctionDefinition, scope: object, values: readonly Result[]): Result {
-  // The table is untyped here; each function checks what it is given.
+  // The function table is untyped here; each function checks its own arguments.
   const call = definition.call as (...args: unknown[]) => Result
   return definition.scoped ? call(scope, ...values) : call(...values)
 }

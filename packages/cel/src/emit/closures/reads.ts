@@ -5,13 +5,13 @@ import { has, index, optionalIndex, select } from '../../run/select.ts'
 import { readHost, viewOf } from '../../run/struct-view.ts'
 import { HeadersView } from '../../value.ts'
 import type { Result, Value } from '../../value.ts'
-import { missingField, missingPath, placed } from '../answers.ts'
+import { missingField, missingPath, withOffset } from '../errors.ts'
 import type { Closure, ClosureMakers, MakeClosure } from './closure.ts'
 
 type Kind = 'root' | 'field' | 'header' | 'view' | 'optionalPath' | 'hasPath' | 'local'
 type KeyKind = 'select' | 'index' | 'optionalIndex' | 'has'
 
-/** What the host declared, variables of macros, and keys of either. */
+/** Reads of declared variables, of macro variables, and of their keys. */
 export const reads: ClosureMakers<Kind | KeyKind> = {
   root(plan) {
     const read = readPath(plan)
@@ -36,24 +36,24 @@ export const reads: ClosureMakers<Kind | KeyKind> = {
     const { field, offset } = plan
     const operand = rawClosure(plan.operand, make)
     const missing = missingField(plan)
-    return (scope, locals) => placed(select(operand(scope, locals), field, missing), offset)
+    return (scope, locals) => withOffset(select(operand(scope, locals), field, missing), offset)
   },
   has(plan, make) {
     const { field, offset } = plan
     const operand = rawClosure(plan.operand, make)
-    return (scope, locals) => placed(has(operand(scope, locals), field), offset)
+    return (scope, locals) => withOffset(has(operand(scope, locals), field), offset)
   },
   index({ operand, key, offset }, make) {
     const [of, at] = [make(operand), make(key)]
-    return (scope, locals) => placed(index(of(scope, locals), at(scope, locals)), offset)
+    return (scope, locals) => withOffset(index(of(scope, locals), at(scope, locals)), offset)
   },
   optionalIndex({ operand, key, offset }, make) {
     const [of, at] = [make(operand), make(key)]
-    return (scope, locals) => placed(optionalIndex(of(scope, locals), at(scope, locals)), offset)
+    return (scope, locals) => withOffset(optionalIndex(of(scope, locals), at(scope, locals)), offset)
   },
 }
 
-/** Undefined: absent. */
+/** Reads a path from the scope; undefined when the value is absent. */
 type PathReader = (scope: object) => Value | undefined
 
 function readPath(path: Path): PathReader {
@@ -67,7 +67,7 @@ function readPath(path: Path): PathReader {
   }
 }
 
-/** As `readPath`; a struct comes as a map. */
+/** Like `readPath`, but returns a struct as a map. */
 function readView(path: Path): PathReader {
   const read = readPath(path)
   const type = typeOfPath(path)
@@ -81,7 +81,7 @@ function orMissing(read: PathReader, missing: Result): Closure {
   }
 }
 
-/** Roots stay undefined, because an absent one has no fields and yet is null. */
+/** An absent root stays undefined here, although its value is null, so that selecting a field of it fails. */
 function rawClosure(plan: Plan, make: MakeClosure): (scope: object, locals: Result[]) => Result | undefined {
   return plan.kind === 'root' ? readPath(plan) : make(plan)
 }

@@ -6,9 +6,9 @@ import { reads } from './reads.ts'
 
 const makers: ClosureMakers<Plan['kind']> = { ...reads, ...operations, ...flow }
 
-/** The back end for folding constants, and for runtimes that forbid code made of strings. */
+/** The back end for constant folding, and for runtimes that forbid `new Function`. */
 export function toClosure(plan: Plan): Closure {
-  // Each maker takes the nodes it stands under, which the types cannot tell of a table.
+  // The table's type cannot express that each maker gets the node kind of its key.
   const make = makers[plan.kind] as (plan: Plan, make: MakeClosure) => Closure
   return make(plan, toClosure)
 }

@@ -5,17 +5,17 @@ import { pathNames } from '../plan.ts'
 import { typeName } from '../run/type-of.ts'
 import type { Result } from '../value.ts'
 
-/** An error gets the place of the operator that made it. */
-export function placed(result: Result, offset: number): Result {
+/** Gives an error the source position of the operator that returned it. */
+export function withOffset(result: Result, offset: number): Result {
   return result instanceof CelError ? result.at(offset) : result
 }
 
-/** The error of a declared name that is absent. */
+/** The error for a declared name that is absent. */
 export function missingPath(path: Path): CelError {
   return new CelError('no_such_key', `no such key: ${pathNames(path).join('.')}`, path.offset)
 }
 
-/** With the way to the field, as far as it is known. */
+/** The error for a missing field, with the path to the field as far as it is known. */
 export function missingField({ operand, field, offset }: { operand: Plan; field: string; offset: number }): CelError {
   const path = pathOf(operand)
   const names = path === undefined || path.open ? [field] : [...path.names, field]
@@ -30,7 +30,10 @@ export function noMethod(receiver: Result, label: string): CelError {
   return receiver instanceof CelError ? receiver : noSuchOverload(`${typeName(receiver)}${label}`)
 }
 
-/** A getter or function of the host threw, or the stack ended. The message may hold data, so it stays out. */
-export function thrown(error: unknown): CelError {
+/**
+ * The error after a host function threw or the stack overflowed. The original message may contain request data, so it is
+ * dropped.
+ */
+export function errorOfThrown(error: unknown): CelError {
   return new CelError('internal', `evaluation threw ${error instanceof Error ? error.name : 'a value'}`)
 }

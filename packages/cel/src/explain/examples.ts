@@ -1,19 +1,20 @@
 import type { Expr } from '../parse/ast.ts'
 import type { Value } from '../value.ts'
 import { pathOfPart } from './evaluate-part.ts'
-import type { Need, Way } from './way.ts'
+import type { Need, Remedy } from './remedy.ts'
 
-/** More are not tried. */
+/** The largest number of combinations of examples that are tried. */
 const MOST_TRIED = 32
 
 /**
- * The way with an example for each need, such that all of them together do it. Null where none was found: changing one
- * thing may spoil another part. Needs of whole parts have no example, so that such a way is believed.
+ * Adds an example to each need, such that all examples together change the result. Null when no examples were found,
+ * because one change may break another part. Needs for whole parts have no example and are taken as they are.
  */
-export function withExamples(way: Way, does: (examples: Examples) => boolean): Way | null {
-  if (way.length === 0) return way
-  if (way.some(({ path, relation }) => path === null || relation === 'matches' || relation === 'matchesNot')) return way
-  const needsByPath = Map.groupBy(way, ({ path }) => JSON.stringify(path))
+export function withExamples(remedy: Remedy, does: (examples: Examples) => boolean): Remedy | null {
+  if (remedy.length === 0) return remedy
+  if (remedy.some(({ path, relation }) => path === null || relation === 'matches' || relation === 'matchesNot'))
+    return remedy
+  const needsByPath = Map.groupBy(remedy, ({ path }) => JSON.stringify(path))
   let tried: Examples[] = [new Map()]
   for (const [path, needs] of needsByPath) {
     const candidates = needs.flatMap(candidatesOf)
@@ -23,13 +24,13 @@ export function withExamples(way: Way, does: (examples: Examples) => boolean): W
   }
   const found = tried.find(does)
   if (found === undefined) return null
-  return way.map((need): Need => ({ ...need, example: found.get(JSON.stringify(need.path)) }))
+  return remedy.map((need): Need => ({ ...need, example: found.get(JSON.stringify(need.path)) }))
 }
 
-/** By path, as JSON; undefined takes away what is there. */
+/** Example values by path, as JSON; undefined removes the value. */
 export type Examples = ReadonlyMap<string, Value | undefined>
 
-/** The expression as if something else had been read. */
+/** The expression with the examples in place of the values that were read. */
 export function substituted(expr: Expr, examples: Examples): Expr {
   const change = (inner: Expr): Expr => substituted(inner, examples)
   const { path, isAsked } = readOf(expr)
@@ -68,7 +69,7 @@ function readOf(expr: Expr): { path: readonly string[] | null; isAsked: boolean 
   return { path: expr.args[0] === undefined ? null : pathOfPart(expr.args[0]), isAsked: true }
 }
 
-/** Values that stand so to the one that is named. */
+/** Candidate values that satisfy the relation. */
 function candidatesOf({ relation, value, found }: Need): (Value | undefined)[] {
   switch (relation) {
     case 'equals':

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(fileURLToPath(import.meta.url))
 
-describe('the doors of the package', () => {
-  it('the one for browsers loads no builtin and nothing that generates code', () => {
+describe('the entry points of the package', () => {
+  it('the entry point for browsers loads no builtin and nothing that generates code', () => {
     const loaded = reachable('check-entry.ts')
     assert.deepEqual(
       [...loaded].filter((name) => name.startsWith('node:') || name === 'emit/generate.ts'),
@@ -48,7 +48,7 @@ function reachable(start: string): Set<string> {
   return seen
 }
 
-/** What is loaded at run time: types are not. */
+/** Imports at run time; type imports are excluded. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8')
   const statements = text.matchAll(/^(?:import|export)\s+(?!type\b)(?:[\w\s{},*$]+\s+from\s+)?'([^']+)'/gm)
