@@ -19,7 +19,7 @@ const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, f
 /** Data that both schemas and workers read. */
 const isVocabulary = (file: string): boolean =>
   ['expressions', 'formats'].includes(folderOf(file)) || file === 'redaction/secret-names.ts'
-/** Data for every program: the kit, each feature's `schema.ts`, and the index of the policies. */
+/** Data for every program: the kit, each `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
 /** What configs turn on. The conditional form belongs to no policy. */

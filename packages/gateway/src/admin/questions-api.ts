@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Evaluation, EvaluationQuestion, ExpressionPlaces } from '../explain/evaluation.ts'
-import type { MatchQuestion, RouteMatchView } from '../explain/route-match.ts'
+import type { Evaluation, EvaluationQuestion, ExpressionPlaces } from '../findings/evaluation.ts'
+import type { MatchQuestion, RouteMatchView } from '../findings/route-match.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
 import { readJson } from './read-json.ts'

@@ -1,12 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type {
-  Explanation,
-  GatewayState,
-  RequestBatch,
-  RequestList,
-  RequestRecord,
-  TraceEvent,
-} from '../telemetry/recorder/record.ts'
+import type { Explanation } from '../findings/explanation.ts'
+import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
+import type { GatewayState, RequestBatch, RequestList, RequestRecord } from '../telemetry/recorder/record.ts'
 import { FILTER_PARAMETERS, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
 import type { EventStream } from './event-stream.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'

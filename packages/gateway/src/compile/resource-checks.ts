@@ -6,15 +6,15 @@ import type { AttachedPolicy, Backend, Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { UnitFault } from '../pipeline/containment.ts'
 import { loadablesIn } from '../pipeline/later.ts'
-import { type Quarantined, quarantinedBy } from '../pipeline/quarantine.ts'
+import { type Quarantined, quarantinedBy } from '../ir/quarantine.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
-import { exposeOauth } from '../sources/expose-oauth.ts'
+import { exposeOauth } from '../ir/expose-oauth.ts'
 import type { SharedCells, SharedCounters } from '../state/counters.ts'
 import { createKeyedTable } from '../state/keyed-budgets.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 
-export type { Quarantined } from '../pipeline/quarantine.ts'
-export { readUnit } from '../pipeline/quarantine.ts'
+export type { Quarantined } from '../ir/quarantine.ts'
+export { readUnit } from '../ir/quarantine.ts'
 
 /** A path inside what was checked, and what is wrong there. */
 export interface CheckFault {

@@ -2,7 +2,7 @@ import { lazyRoute, type RouteParts } from './route.ts'
 import { affectedBy } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import type { Ir, Listener, Route } from '../ir/resources.ts'
-import { SharingMap } from '../ir/sharing-map.ts'
+import { SharingMap } from '../collections/sharing-map.ts'
 import type { CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
@@ -11,6 +11,7 @@ import type { CurrentParts, LazyRoute } from '../pipeline/route/lazy-route.ts'
 import { type Placed, RouteTable } from '../pipeline/route/route-table.ts'
 
 type Made = LazyRoute<RouteParts>
+type PlacedRoute = Placed<Made> & { route: Route }
 type Source = Pick<Ir, 'listeners' | 'routes'>
 
 /** What a listener has of them. */
@@ -94,7 +95,7 @@ export class CompiledRoutes {
       came,
       gone,
       next,
-    }: { byKey: SharingMap<Made>; came: readonly Placed<Made>[]; gone: readonly Route[]; next: RouteParts },
+    }: { byKey: SharingMap<Made>; came: readonly PlacedRoute[]; gone: readonly Route[]; next: RouteParts },
   ): Map<string, ListenerRoutes> {
     const cameByListener = Map.groupBy(came, ({ route }) => route.listener)
     const goneByListener = Map.groupBy(gone, ({ listener }) => listener)
@@ -121,7 +122,7 @@ function placedOf(
   routes: readonly Route[],
   listeners: readonly Listener[],
   parts: CurrentParts<RouteParts>,
-): Placed<Made>[] {
+): PlacedRoute[] {
   const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
   return routes.flatMap((route) => {
     const listener = byKey.get(route.listener)
@@ -131,14 +132,14 @@ function placedOf(
 
 /** Makes a table of routes. Nobody knows what a route is for whose matches cannot be compiled: the table goes without it. */
 function readable<Table>(
-  placed: Placed<Made>[],
+  placed: PlacedRoute[],
   { containment }: RouteParts,
-  make: (placed: Placed<Made>[]) => Table,
+  make: (placed: PlacedRoute[]) => Table,
 ): Table {
   try {
     return make(placed)
   } catch (error) {
-    const compiles = ({ route }: Placed<Made>): boolean =>
+    const compiles = ({ route }: PlacedRoute): boolean =>
       containment.make(
         { kind: 'route', key: route.key },
         () => Array.isArray(candidatesOf(route, null, { order: 0 })),
@@ -150,12 +151,12 @@ function readable<Table>(
   }
 }
 
-function placedAt(route: Route, byKey: SharingMap<Made>): Placed<Made>[] {
+function placedAt(route: Route, byKey: SharingMap<Made>): PlacedRoute[] {
   const value = byKey.get(route.key)
   return value === undefined ? [] : [{ route, value }]
 }
 
-function rawOf(listener: Listener, own: readonly Placed<Made>[]): HostnameTable<CompiledRoute> {
+function rawOf(listener: Listener, own: readonly PlacedRoute[]): HostnameTable<CompiledRoute> {
   if (isHttp(listener)) return NO_RAW
   return createHostnameTable(
     own.flatMap(({ route, value }) => hostnamesOf(route).map((name) => [name, value] as const)),

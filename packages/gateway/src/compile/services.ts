@@ -1,6 +1,6 @@
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
-import type { SharingMap } from '../ir/sharing-map.ts'
+import type { SharingMap } from '../collections/sharing-map.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { Resolver } from '../upstream/dns.ts'

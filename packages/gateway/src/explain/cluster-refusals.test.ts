@@ -5,7 +5,7 @@ import { request } from '../testing/client.ts'
 import { TestGateway } from '../testing/gateway.ts'
 import { until } from '../testing/scene.ts'
 import { explain } from './explain.ts'
-import type { Explanation } from './explanation.ts'
+import type { Explanation } from '../findings/explanation.ts'
 import { resourcePlaces } from './resource-places.ts'
 
 /** What only resources of a cluster can ask for: no config file has it. */

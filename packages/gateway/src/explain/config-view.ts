@@ -2,7 +2,8 @@ import { setsOfListeners } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
 import type { Path } from '../schema/problem.ts'
-import type { WrittenPlace } from './explanation.ts'
+import type { WrittenPlace } from '../findings/explanation.ts'
+import type { ConfigLookup, Findings, PolicySection, RecordKeys, Said, Subject } from '../findings/subject.ts'
 
 /** A config that is or was live, as explanations look at it. */
 export interface ConfigParts {
@@ -13,16 +14,8 @@ export interface ConfigParts {
   locate(part: object, path: Path): WrittenPlace | null
 }
 
-/** One attachment that says something of a policy, with what it says. */
-export interface Said {
-  readonly attachment: AttachedPolicy
-  readonly config: object
-}
-
-type Section = 'traffic' | 'backend' | 'frontend'
-
 /** Finds in a config what held for a request. */
-export class ConfigView {
+export class ConfigView implements ConfigLookup {
   readonly #parts: ConfigParts
   readonly #byTarget: PoliciesByTarget
   readonly #sets: ReadonlyMap<string, string>
@@ -54,7 +47,7 @@ export class ConfigView {
   }
 
   /** All that say something of a policy where the request was, from the farthest to the nearest. */
-  said(section: Section, policy: string, keys: RecordKeys, phase: string | null): Said[] {
+  said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said[] {
     const attached = section === 'frontend' ? this.#byTarget.at('gateway', '') : this.#near(section, keys)
     const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'
     return attached
@@ -67,11 +60,11 @@ export class ConfigView {
   }
 
   /** What held: the nearest of them. */
-  held(section: Section, policy: string, keys: RecordKeys, phase: string | null): Said | null {
+  held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said | null {
     return this.said(section, policy, keys, phase).at(-1) ?? null
   }
 
-  #near(section: Section, { listener, route, backend }: RecordKeys): AttachedPolicy[] {
+  #near(section: PolicySection, { listener, route, backend }: RecordKeys): AttachedPolicy[] {
     const found = this.route(route)
     const entry = found?.backends.find((each) => each.backend === backend || each.key === backend) ?? null
     const set = listener === null ? undefined : this.#sets.get(listener)
@@ -91,15 +84,16 @@ export class ConfigView {
   }
 }
 
-export interface RecordKeys {
-  readonly listener: string | null
-  readonly route: string | null
-  readonly backend: string | null
-}
-
 /** `inline in route bind/80/web/orders`, `policy cors on route bind/80/web/orders`. */
-export function originOf({ key }: AttachedPolicy): string {
+export function originOf({ key }: { readonly key: string }): string {
   const [, name, target = ''] = /^policy\/([^@]*)@(.*)$/.exec(key) ?? []
   const place = (text: string): string => text.replace(/^(\w+)[/ ]/, '$1 ').trim()
   return name === undefined ? `inline in ${place(key.replace(/^inline\//, ''))}` : `policy ${name} on ${place(target)}`
 }
+
+/** The subject of explanations that read routes and listeners too. */
+export interface ConfigSubject extends Subject {
+  readonly view: ConfigView
+}
+
+export type ConfigExplainer = (subject: ConfigSubject) => Findings

@@ -1,10 +1,11 @@
-import type { Passing, WrittenPlace } from './explanation.ts'
-import { configured, type Explainer, type Findings, type Subject, value, way } from './subject.ts'
-import { cut } from './words.ts'
+import type { Passing, WrittenPlace } from '../findings/explanation.ts'
+import { configured, type Findings, value, way } from '../findings/subject.ts'
+import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
+import { cut } from '../findings/words.ts'
 
 /** Connections that never got as far as a request. */
 
-export const tlsHandshake: Explainer = (subject) => {
+export const tlsHandshake: ConfigExplainer = (subject) => {
   const { record } = subject
   const why = record.error ?? ''
   const [, explained] = TLS_CAUSES.find(([pattern]) => pattern.test(why)) ?? []
@@ -18,7 +19,7 @@ export const tlsHandshake: Explainer = (subject) => {
   }
 }
 
-type Cause = (subject: Subject) => Partial<Findings>
+type Cause = (subject: ConfigSubject) => Partial<Findings>
 
 /** By what the handshake said. */
 const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
@@ -63,7 +64,7 @@ const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
   ],
 ]
 
-function unknownName(subject: Subject): Partial<Findings> {
+function unknownName(subject: ConfigSubject): Partial<Findings> {
   const { record, view } = subject
   const names = view.ir.listeners.map(({ hostname }) => hostname).filter((name) => name !== '')
   const known = [...new Set(names)].slice(0, MOST_NAMES)
@@ -82,17 +83,17 @@ function unknownName(subject: Subject): Partial<Findings> {
   }
 }
 
-function inConfig(subject: Subject, text: string): Passing[] {
+function inConfig(subject: ConfigSubject, text: string): Passing[] {
   const place = tlsPlace(subject)
   return place === null ? [] : [way('config', text, { place })]
 }
 
-function tlsPlace({ record, view }: Subject): WrittenPlace | null {
+function tlsPlace({ record, view }: ConfigSubject): WrittenPlace | null {
   const listener = view.listener(record.keys.listener)
   return view.locate(listener, ['tls']) ?? view.locate(listener)
 }
 
-export const badProxyHeader: Explainer = ({ record, view }) => {
+export const badProxyHeader: ConfigExplainer = ({ record, view }) => {
   const held = view.held('frontend', 'proxyProtocol', record.keys, null)
   const place = view.locate(held?.config)
   return {

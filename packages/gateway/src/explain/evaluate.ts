@@ -6,8 +6,8 @@ import { environmentFor } from '../pipeline/expression.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
-import type { Evaluation, ExpressionProblem } from './evaluation.ts'
-import { explainPart, leavesOf, type LeafState } from './expression-values.ts'
+import type { Evaluation, ExpressionProblem } from '../findings/evaluation.ts'
+import { explainPart, leavesOf, type LeafState } from '../findings/expression-values.ts'
 
 /** What an expression is evaluated on. */
 export type EvaluatedOn =

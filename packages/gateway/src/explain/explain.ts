@@ -13,15 +13,15 @@ import { jwt } from '../policies/traffic/jwt-authentication/explain.ts'
 import { rateLimit } from '../policies/traffic/rate-limit/explain.ts'
 import type { Reason } from '../pipeline/reply.ts'
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
-import { type ConfigParts, ConfigView, originOf, type Said } from './config-view.ts'
+import { type ConfigExplainer, type ConfigParts, type ConfigSubject, ConfigView, originOf } from './config-view.ts'
 import { badProxyHeader, tlsHandshake } from './connections.ts'
-import type { DecidedBy, Explanation } from './explanation.ts'
+import type { DecidedBy, Explanation } from '../findings/explanation.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
 import { isMcpFailure, mcpFailure } from './mcp-failure.ts'
 import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
-import type { OtherRecords } from './other-records.ts'
-import { type Explainer, type Findings, type Subject } from './subject.ts'
-import { cut } from './words.ts'
+import type { OtherRecords } from '../findings/other-records.ts'
+import type { Findings, Said } from '../findings/subject.ts'
+import { cut } from '../findings/words.ts'
 import { unexplained } from './unexplained.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
 
@@ -82,17 +82,17 @@ const NO_CONFIG = new ConfigView({
 
 function findingsOf(
   record: RequestRecord,
-  at: Pick<Subject, 'view' | 'others' | 'isBrief'>,
+  at: Pick<ConfigSubject, 'view' | 'others' | 'isBrief'>,
 ): { found: Findings; held: Said | null } {
   const { reason } = record
   if (reason === null) {
     const own: RecordReason = { kind: 'Upstream', policy: null, phase: null, code: 'backend_answered', values: {} }
-    const subject: Subject = { ...at, record, reason: own, held: null }
+    const subject: ConfigSubject = { ...at, record, reason: own, held: null }
     // The HTTP status of an MCP message says nothing of how the message ended.
     if (isMcpFailure(record.mcp)) return { found: mcpFailure(subject), held: null }
     return { found: record.status < 500 ? passed(record) : backendAnswer(subject), held: null }
   }
-  const subject: Subject = { ...at, record, reason, held: heldBy(record, reason, at.view) }
+  const subject: ConfigSubject = { ...at, record, reason, held: heldBy(record, reason, at.view) }
   return { found: explainerOf(record, reason)(subject), held: subject.held }
 }
 
@@ -103,7 +103,7 @@ function heldBy(record: RequestRecord, { policy, phase }: RecordReason, view: Co
   return view.held(section, policy, record.keys, phase === 'gateway' ? 'gateway' : 'route')
 }
 
-function explainerOf(record: RequestRecord, { kind, code, policy, phase }: RecordReason): Explainer {
+function explainerOf(record: RequestRecord, { kind, code, policy, phase }: RecordReason): ConfigExplainer {
   if (MCP_CODES.has(code) && isMcpFailure(record.mcp)) return mcpFailure
   const byCode = BY_CODE.get(code)
   if (byCode !== undefined) return byCode
@@ -118,7 +118,7 @@ function explainerOf(record: RequestRecord, { kind, code, policy, phase }: Recor
 /** What these say of a backend, the record of an MCP message says of the target. */
 const MCP_CODES: ReadonlySet<string> = new Set(['upstream_failure', 'request_timeout', 'timeout'])
 
-const BY_CODE = new Map<string, Explainer>([
+const BY_CODE = new Map<string, ConfigExplainer>([
   ['route_not_found', noRoute],
   ['listener_not_found', noListener],
   ['misdirected', misdirected],
@@ -136,7 +136,7 @@ const BY_CODE = new Map<string, Explainer>([
 ])
 
 /** Every reason has its explanation: a new one does not compile without. */
-const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, Explainer>> = {
+const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, ConfigExplainer>> = {
   DirectResponse: ownAnswer,
   NotFound: noRoute,
   JwtAuth: jwt,

@@ -1,6 +1,6 @@
 import type { VariableType } from '@portico/cel/declare'
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
-import type { ExpressionPlace, ExpressionPlaces, ExpressionVariable } from './evaluation.ts'
+import type { ExpressionPlace, ExpressionPlaces, ExpressionVariable } from '../findings/evaluation.ts'
 
 /** Where expressions of each phase stand. */
 const WORDS: Readonly<Record<ExpressionPhase, string>> = {

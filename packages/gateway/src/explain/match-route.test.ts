@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../sources/file.ts'
 import { matchRoute } from './match-route.ts'
-import type { MatchQuestion, PortMatch } from './route-match.ts'
+import type { MatchQuestion, PortMatch } from '../findings/route-match.ts'
 
 const TEXT = `binds:
 - port: 8080

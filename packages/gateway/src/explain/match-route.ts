@@ -6,7 +6,7 @@ import { nearestRejections, type Rejection } from '../pipeline/route/lacks.ts'
 import { RouteTable } from '../pipeline/route/route-table.ts'
 import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { targetPath, targetQuery } from '../pipeline/route/target.ts'
-import type { MatchQuestion, PortMatch, RouteMatchView } from './route-match.ts'
+import type { MatchQuestion, PortMatch, RouteMatchView } from '../findings/route-match.ts'
 
 /** How many of the nearest are shown. */
 const MOST = 5

@@ -1,11 +1,12 @@
 import type { RecordedMcp } from '../telemetry/recorder/record.ts'
-import type { Passing } from './explanation.ts'
-import { type Explainer, type Findings, type Subject, value, way } from './subject.ts'
+import type { Passing } from '../findings/explanation.ts'
+import { type Findings, value, way } from '../findings/subject.ts'
+import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { backendPlace } from './upstream.ts'
-import { cut } from './words.ts'
+import { cut } from '../findings/words.ts'
 
 /** Why an MCP message failed: which target, what happened, how often it was tried, and what to do. */
-export const mcpFailure: Explainer = (subject) => {
+export const mcpFailure: ConfigExplainer = (subject) => {
   const { mcp, attempts, endpoint, status, took } = subject.record
   if (mcp === null) return { headline: 'the MCP message failed' }
   const call = callOf(subject, mcp)
@@ -35,7 +36,7 @@ export function isMcpFailure(mcp: RecordedMcp | null): boolean {
 }
 
 interface FailedCall {
-  readonly subject: Subject
+  readonly subject: ConfigSubject
   readonly mcp: RecordedMcp
   /** `MCP server weather (10.0.0.7:8080)`. */
   readonly server: string
@@ -48,7 +49,7 @@ interface FailedCall {
   readonly isOfGateway: boolean
 }
 
-function callOf(subject: Subject, mcp: RecordedMcp): FailedCall {
+function callOf(subject: ConfigSubject, mcp: RecordedMcp): FailedCall {
   const { backend, endpoint } = subject.record
   const [said = '', named = ''] = /^target (\S+): /.exec(mcp.errorMessage) ?? []
   const name = mcp.target === '' ? named : mcp.target
@@ -148,7 +149,7 @@ const refused: Cause = (call) => {
   }
 }
 
-function adviceFor(status: number, target: string, subject: Subject): Passing {
+function adviceFor(status: number, target: string, subject: ConfigSubject): Passing {
   const place = backendPlace(subject)
   if (status === 401 || status === 403)
     return way('config', `the target ${target} has an \`auth\` policy with credentials that its server accepts`, {

@@ -1,13 +1,14 @@
-import { configured, type Explainer, type Subject, textIn, value, way } from './subject.ts'
+import { configured, textIn, value, way } from '../findings/subject.ts'
+import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { routePlace } from './routing.ts'
-import { cut } from './words.ts'
+import { cut } from '../findings/words.ts'
 
 /** Messages that the gateway could not, or would not, read. */
 
-export const requestTooLarge: Explainer = (subject) => tooLarge(subject, 'request')
-export const responseTooLarge: Explainer = (subject) => tooLarge(subject, 'response')
+export const requestTooLarge: ConfigExplainer = (subject) => tooLarge(subject, 'request')
+export const responseTooLarge: ConfigExplainer = (subject) => tooLarge(subject, 'response')
 
-function tooLarge(subject: Subject, which: 'request' | 'response') {
+function tooLarge(subject: ConfigSubject, which: 'request' | 'response') {
   const { view, record } = subject
   const http = view.held('frontend', 'http', record.keys, null)
   const place = http !== null && 'maxBufferSize' in http.config ? view.locate(http.config, ['maxBufferSize']) : null
@@ -27,7 +28,7 @@ function tooLarge(subject: Subject, which: 'request' | 'response') {
 }
 
 /** Broken HTTP: there was no request yet. */
-export const malformed: Explainer = ({ record, reason }) => ({
+export const malformed: ConfigExplainer = ({ record, reason }) => ({
   code: record.method === null ? `malformed_${record.error ?? reason.code}` : reason.code,
   headline: `what the client sent is no HTTP that the gateway accepts: ${cut(record.error ?? reason.code)}`,
   values: [value('error', record.error), value('status', record.status)],
@@ -35,7 +36,7 @@ export const malformed: Explainer = ({ record, reason }) => ({
 })
 
 /** A call to a model that no format or provider understands. */
-export const badCall: Explainer = (subject) => ({
+export const badCall: ConfigExplainer = (subject) => ({
   code: reasonCode(subject),
   headline: cut(subject.record.error ?? 'the request cannot be understood'),
   place: routePlace(subject),
@@ -43,16 +44,16 @@ export const badCall: Explainer = (subject) => ({
   wouldPass: [way('client', 'the request is one that the backend understands')],
 })
 
-function reasonCode({ reason }: Subject): string {
+function reasonCode({ reason }: ConfigSubject): string {
   return reason.code === 'invalid_request' ? 'bad_model_request' : reason.code
 }
 
-export const internal: Explainer = () => ({
+export const internal: ConfigExplainer = () => ({
   headline: 'a bug in the gateway: its log has the error',
   wouldPass: [],
 })
 
-export const clientGone: Explainer = ({ record }) => ({
+export const clientGone: ConfigExplainer = ({ record }) => ({
   code: 'client_gone',
   headline: `the client left before the answer was whole: ${cut(record.error ?? '')}`,
   wouldPass: [way('client', 'the client waits')],

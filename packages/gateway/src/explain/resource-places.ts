@@ -1,6 +1,6 @@
 import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
 import { type Path, printPath } from '../schema/problem.ts'
-import type { WrittenPlace } from './explanation.ts'
+import type { WrittenPlace } from '../findings/explanation.ts'
 
 /** Where parts of a config stand that comes from resources of a cluster: their keys and names say of which. */
 export function resourcePlaces(ir: Ir, gateway: string): (part: object, path: Path) => WrittenPlace | null {

@@ -4,13 +4,14 @@ import { nearestRejections } from '../pipeline/route/lacks.ts'
 import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { finalHeaders } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
-import type { Candidate, Passing } from './explanation.ts'
-import { type Explainer, numberIn, type Subject, value, way } from './subject.ts'
+import type { Candidate, Passing } from '../findings/explanation.ts'
+import { numberIn, value, way } from '../findings/subject.ts'
+import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 
 /** How many of the nearest are shown. */
 const MOST = 5
 
-export const noRoute: Explainer = (subject) => {
+export const noRoute: ConfigExplainer = (subject) => {
   const { record, view } = subject
   const routes = view.ir.routes.filter(({ listener }) => listener === record.keys.listener)
   const nearest = nearestRejections(
@@ -40,7 +41,7 @@ function asWay({ route, lacks, place }: Candidate): Passing {
   return way('client', `route ${route} is taken with ${lacks.join(' and ')}`, { place })
 }
 
-export const noListener: Explainer = ({ record, view }) => {
+export const noListener: ConfigExplainer = ({ record, view }) => {
   const names = view.ir.listeners.map(({ hostname }) => hostname).filter((name) => name !== '')
   const listeners = [...new Set(names)].slice(0, MOST)
   return {
@@ -61,7 +62,7 @@ export const noListener: Explainer = ({ record, view }) => {
   }
 }
 
-export const misdirected: Explainer = ({ record, view }) => ({
+export const misdirected: ConfigExplainer = ({ record, view }) => ({
   headline: `the host ${record.host ?? ''} belongs to another listener than the server name ${record.sni ?? 'that TLS was opened with'}`,
   values: [value('request.host', record.host), value('tls.sni', record.sni)],
   place: view.locate(view.listener(record.keys.listener)),
@@ -75,7 +76,7 @@ export const misdirected: Explainer = ({ record, view }) => ({
   ],
 })
 
-export const loopDetected: Explainer = (subject) => {
+export const loopDetected: ConfigExplainer = (subject) => {
   const passes = numberIn(subject.reason, 'passes')
   const hops = numberIn(subject.reason, 'hops')
   return {
@@ -91,7 +92,7 @@ export const loopDetected: Explainer = (subject) => {
   }
 }
 
-export const methodNotAllowed: Explainer = (subject) => ({
+export const methodNotAllowed: ConfigExplainer = (subject) => ({
   headline: 'CONNECT is not allowed here',
   values: requestValues(subject.record),
   place: routePlace(subject),
@@ -101,7 +102,7 @@ export const methodNotAllowed: Explainer = (subject) => ({
   ],
 })
 
-export const upgradeNotAllowed: Explainer = (subject) => {
+export const upgradeNotAllowed: ConfigExplainer = (subject) => {
   const { record, view } = subject
   const offered = record.requestHeaders?.['upgrade']
   const upgrades = view.held('traffic', 'upgrades', record.keys, 'route')
@@ -117,7 +118,7 @@ export const upgradeNotAllowed: Explainer = (subject) => {
   }
 }
 
-export function routePlace({ record, view }: Subject) {
+export function routePlace({ record, view }: ConfigSubject) {
   return view.locate(view.route(record.keys.route))
 }
 

@@ -1,5 +1,5 @@
-import { type Explainer, value } from './subject.ts'
-import { cut } from './words.ts'
+import { type Explainer, value } from '../findings/subject.ts'
+import { cut } from '../findings/words.ts'
 
 /** A reason that this version does not know: the record speaks for itself. */
 export const unexplained: Explainer = ({ record, reason }) => ({

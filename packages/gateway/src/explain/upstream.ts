@@ -1,10 +1,11 @@
-import type { Passing, WrittenPlace } from './explanation.ts'
+import type { Passing, WrittenPlace } from '../findings/explanation.ts'
 import { routePlace } from './routing.ts'
-import { configured, type Explainer, type Findings, type Subject, value, way } from './subject.ts'
-import { cut } from './words.ts'
+import { configured, type Findings, value, way } from '../findings/subject.ts'
+import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
+import { cut } from '../findings/words.ts'
 
 /** What went wrong between the gateway and its backend. */
-export const upstream: Explainer = (subject) => {
+export const upstream: ConfigExplainer = (subject) => {
   const { record, reason } = subject
   const failed = record.calls?.findLast(({ error }) => error !== null) ?? null
   const tried = record.calls?.length ?? record.attempts
@@ -26,7 +27,7 @@ export const upstream: Explainer = (subject) => {
   }
 }
 
-type Cause = (subject: Subject, target: string) => Findings
+type Cause = (subject: ConfigSubject, target: string) => Findings
 
 const works = (what: string): Passing[] => [way('backend', what)]
 
@@ -183,20 +184,20 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   },
 }
 
-function providerOf({ record, reason }: Subject): string {
+function providerOf({ record, reason }: ConfigSubject): string {
   const { provider } = reason.values
   return typeof provider === 'string' && provider !== '' ? `provider ${provider}` : `backend ${record.backend ?? ''}`
 }
 
 /** A policy of the backend, or one of its fields. */
-function policyPlace({ view, record }: Subject, policy: string, ...path: string[]): WrittenPlace | null {
+function policyPlace({ view, record }: ConfigSubject, policy: string, ...path: string[]): WrittenPlace | null {
   const said = view.said('backend', policy, record.keys, null)
   const holder = path.length === 0 ? said.at(-1) : said.findLast(({ config }) => path.every((name) => name in config))
   return view.locate(holder?.config, path)
 }
 
 /** The entry of the route that leads to the backend. */
-export function backendPlace(subject: Subject): WrittenPlace | null {
+export function backendPlace(subject: ConfigSubject): WrittenPlace | null {
   const { view, record } = subject
   const route = view.route(record.keys.route)
   const index =
@@ -205,7 +206,7 @@ export function backendPlace(subject: Subject): WrittenPlace | null {
 }
 
 /** A policy of the backend refused to send an attempt. */
-export const attemptRefused: Explainer = (subject) => ({
+export const attemptRefused: ConfigExplainer = (subject) => ({
   code: 'backend_policy_failed',
   headline: `the policy ${subject.reason.policy ?? ''} of backend ${subject.record.backend ?? ''} could not do its work: ${cut(subject.record.error ?? '')}`,
   place: policyPlace(subject, subject.reason.policy ?? '') ?? backendPlace(subject),
@@ -214,7 +215,7 @@ export const attemptRefused: Explainer = (subject) => ({
 })
 
 /** The backend itself said no. */
-export const backendAnswer: Explainer = (subject) => {
+export const backendAnswer: ConfigExplainer = (subject) => {
   const { record } = subject
   return {
     code: 'backend_answered',

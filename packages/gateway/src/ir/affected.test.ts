@@ -6,7 +6,7 @@ import { applyChange, changeBetween } from './change.ts'
 import { indexPolicies, type PolicyIndex } from './merge.ts'
 import { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, PolicyTarget, Route } from './resources.ts'
-import { SharingMap } from './sharing-map.ts'
+import { SharingMap } from '../collections/sharing-map.ts'
 
 test('a route that a change does not affect is made of the same as before', () => {
   let [unaffected, affected] = [0, 0]

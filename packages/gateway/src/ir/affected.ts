@@ -3,7 +3,7 @@ import { setsOfListeners, targetKey } from './merge.ts'
 import { backendsNamedIn, isBackendName } from './named-backends.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Route } from './resources.ts'
-import type { SharingMap } from './sharing-map.ts'
+import type { SharingMap } from '../collections/sharing-map.ts'
 
 /** What a change does not leave as it was: what has changed itself, and all that depends on it. */
 export interface Affected {

@@ -2,7 +2,9 @@ import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
 import type { DynamicForwardProxyConfig } from '../backends/dynamic-forward-proxy/schema.ts'
 import type { StaticBackendConfig } from '../backends/static/schema.ts'
 import type { LlmProviderConfig } from '../llm/providers/schema.ts'
-import type { BackendTarget } from './resources.ts'
+import { type BackendUrl, urlKey } from '../formats/address.ts'
+import type { BackendPolicies } from '../policies/index.ts'
+import type { Backend, BackendTarget } from './resources.ts'
 
 /** What kinds of backends, as the file or a resource describes them, become. */
 
@@ -51,4 +53,26 @@ export function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
 
 export function dynamicTarget(config: DynamicForwardProxyConfig): BackendTarget {
   return { kind: 'dynamicForwardProxy', ...config }
+}
+
+/** Backends, each with the policies that come with it. */
+export type DescribedBackends = readonly { backend: Backend; policies: BackendPolicies | undefined }[]
+
+/** The origin of a URL as a backend. */
+export function urlBackend(url: BackendUrl): DescribedBackends[number] {
+  const target = { kind: 'static' as const, host: url.host, port: url.port }
+  return {
+    backend: { key: urlKey(url), name: targetName(target), target },
+    policies: url.secure ? { tls: {} } : undefined,
+  }
+}
+
+/** What logs and metrics call a backend that has no name of its own. */
+export function targetName(target: Backend['target']): string {
+  if (target.kind === 'unix') return `unix:${target.path}`
+  if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
+  if (target.kind === 'ai' || target.kind === 'mcp') return target.kind
+  if (target.kind === 'agentCore') return target.host
+  if (target.kind === 'invalid') return 'invalid'
+  return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 }

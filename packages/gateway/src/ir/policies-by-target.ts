@@ -1,6 +1,6 @@
 import type { ChangedIr } from './change.ts'
 import type { AttachedPolicy, PolicyTarget } from './resources.ts'
-import { SharingMap } from './sharing-map.ts'
+import { SharingMap } from '../collections/sharing-map.ts'
 
 type Kind = PolicyTarget['kind']
 const KINDS: readonly Kind[] = ['gateway', 'listenerSet', 'listener', 'route', 'rule', 'backend']

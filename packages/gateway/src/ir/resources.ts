@@ -2,7 +2,12 @@ import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
 import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { ToolsConfig } from '../mcp/offered-tools.ts'
+import type { ListenerTls } from '../net/listener-tls.ts'
+import type { RouteMatch } from '../pipeline/route/route-rule.ts'
 import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
+
+export type { Certificate, ClientCertificates, ListenerTls } from '../net/listener-tls.ts'
+export type { RouteMatch, ValueMatch } from '../pipeline/route/route-rule.ts'
 
 /** What the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
 export interface Ir {
@@ -37,28 +42,6 @@ export interface Listener {
   set?: string
 }
 
-/** `Request` admits clients without a certificate; both modes refuse a certificate that no trusted CA signed. */
-export type ClientCertificates = 'Require' | 'Request'
-
-/** PEM texts, not paths: a changed certificate file is a changed IR. */
-export interface ListenerTls {
-  cert: string
-  key: string
-  /** Client certificates are required and verified against these when set. */
-  root: string | null
-  /** Shown to clients that ask for one of their names; `cert` is shown to all others. */
-  others?: Certificate[]
-  /** Whether clients must or may present a certificate; the `tls` policy decides if omitted. */
-  clientCertificates?: ClientCertificates
-  /** Clients without a certificate, or with one that nobody vouches for, are let in as well. */
-  clientsMayLack?: true
-}
-
-export interface Certificate {
-  cert: string
-  key: string
-}
-
 export interface Route {
   /** `<listener key>/<route name>`, with `/<rule name>` where a rule has one. */
   key: string
@@ -71,21 +54,6 @@ export interface Route {
   /** ORed; empty on TCP and TLS listeners. */
   matches: RouteMatch[]
   backends: RouteBackend[]
-}
-
-/** ANDed conditions. */
-export interface RouteMatch {
-  path: { kind: 'exact' | 'pathPrefix' | 'regex'; value: string }
-  method: string | null
-  headers: ValueMatch[]
-  query: ValueMatch[]
-}
-
-export interface ValueMatch {
-  /** Header names are lower case. */
-  name: string
-  kind: 'exact' | 'regex'
-  value: string
 }
 
 export interface RouteBackend {

@@ -1,7 +1,7 @@
 import { constants, createHash, hkdfSync, X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls'
-import type { ClientCertificates, ListenerTls } from '../ir/resources.ts'
+import type { ClientCertificates, ListenerTls } from './listener-tls.ts'
 import { findAuthorityProblem, opensslReason } from './pem.ts'
 import { sendCertificateAlerts } from './tls-alert.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Bind, Ir } from '../ir/resources.ts'
 import { ConfigFault } from '../pipeline/config-fault.ts'
 import type { UnitFault } from '../pipeline/containment.ts'
-import { type Quarantined, quarantinedBy } from '../pipeline/quarantine.ts'
+import { type Quarantined, quarantinedBy } from '../ir/quarantine.ts'
 import { withoutBinds } from '../ir/without-binds.ts'
 import type { Gateway } from './gateway.ts'
 

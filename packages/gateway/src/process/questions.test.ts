@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BackendsView } from '../admin/config-view.ts'
-import type { Evaluation, ExpressionPlaces, RequestList, RouteMatchView } from '../telemetry/recorder/record.ts'
+import type { Evaluation, ExpressionPlaces, RequestList, RouteMatchView } from '../exports/admin-api.ts'
 import type { SeriesView, UsageView } from '../telemetry/history/series-view.ts'
 import { request } from '../testing/client.ts'
 import { startOrigin } from '../testing/origin.ts'

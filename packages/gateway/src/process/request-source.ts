@@ -2,7 +2,7 @@ import { bool, check } from '@portico/cel/check'
 import type { HeadlineOf, RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { ExplainedConfig } from '../explain/explain.ts'
-import type { OtherRecords } from '../explain/other-records.ts'
+import type { OtherRecords } from '../findings/other-records.ts'
 import type { Locate } from '../sources/file.ts'
 import { compileExpression, environmentFor } from '../pipeline/expression.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
@@ -11,13 +11,8 @@ import { summaryOf } from '../telemetry/recorder/decode.ts'
 import { isMeant, readFilter, takesAll, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
 import type { RecordDisk } from '../telemetry/recorder/record-disk.ts'
 import { RecordFollowers } from '../telemetry/recorder/record-followers.ts'
-import type {
-  Explanation,
-  GatewayState,
-  ListedRequest,
-  RequestRecord,
-  RequestSummary,
-} from '../telemetry/recorder/record.ts'
+import type { Explanation } from '../findings/explanation.ts'
+import type { GatewayState, ListedRequest, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
 import { newestFirst, type RecordStore, type StoredRecord } from '../telemetry/recorder/record-store.ts'
 import { rebuildEvents } from '../telemetry/recorder/rebuild-events.ts'
 import { problemText } from './problem-text.ts'

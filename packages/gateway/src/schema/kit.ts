@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../formats/json.ts'
 import type { ProblemCode } from './problem.ts'
 import type { NamedBackend } from './named-backend.ts'
 import { atLeastOneOf, type ExactlyOneOf, type Rule } from './rules.ts'
@@ -42,8 +43,7 @@ export class Schema<out Out = unknown, out Absent extends boolean = boolean> {
 
 export type Absence = { kind: 'nothing' } | { kind: 'default'; value: Json }
 export type Output<S extends Schema> = S extends Schema<infer Out> ? Out : never
-export type Json = null | boolean | number | string | Json[] | JsonObject
-export type JsonObject = { [key: string]: Json }
+export type { Json, JsonObject }
 
 /** What a definition is, apart from its presence in a mapping. */
 export type Node = ObjectNode | ListNode | MapNode | ScalarNode

@@ -1,6 +1,4 @@
-import { type BackendUrl, urlKey } from '../formats/address.ts'
-import type { Backend } from '../ir/resources.ts'
-import type { BackendPolicies } from '../policies/index.ts'
+import { type DescribedBackends, targetName, urlBackend } from '../ir/backend-targets.ts'
 import type { BackendReference } from '../schema/kit.ts'
 import { didYouMean } from '../schema/suggest.ts'
 import type { FoundReference } from './references.ts'
@@ -8,8 +6,6 @@ import type { Report } from './report.ts'
 import type { Spot } from './tree.ts'
 
 type Found = FoundReference<BackendReference>
-
-export type DescribedBackends = readonly { backend: Backend; policies: BackendPolicies | undefined }[]
 
 /** Every backend that is named must exist. */
 export function checkBackendNames(
@@ -57,23 +53,4 @@ export function backendsOf(found: readonly Found[]): DescribedBackends {
     } else byKey.set(key, urlBackend(located.url))
   }
   return [...byKey.values()]
-}
-
-/** The origin of a URL as a backend. */
-export function urlBackend(url: BackendUrl): DescribedBackends[number] {
-  const target = { kind: 'static' as const, host: url.host, port: url.port }
-  return {
-    backend: { key: urlKey(url), name: targetName(target), target },
-    policies: url.secure ? { tls: {} } : undefined,
-  }
-}
-
-/** What logs and metrics call a backend that has no name of its own. */
-export function targetName(target: Backend['target']): string {
-  if (target.kind === 'unix') return `unix:${target.path}`
-  if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
-  if (target.kind === 'ai' || target.kind === 'mcp') return target.kind
-  if (target.kind === 'agentCore') return target.host
-  if (target.kind === 'invalid') return 'invalid'
-  return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 }

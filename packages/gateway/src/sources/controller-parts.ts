@@ -1,6 +1,6 @@
 import type { AttachedPolicy, Backend, Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
-import { printUnit, type Quarantined } from '../pipeline/quarantine.ts'
+import { printUnit, type Quarantined } from '../ir/quarantine.ts'
 import { BACKEND, BIND, LISTENER, POLICY, REACHED, ROUTE, TARGETS } from './ir-shape.ts'
 import { type Shape, unknownIn } from './known-shape.ts'
 

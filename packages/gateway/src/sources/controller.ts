@@ -1,6 +1,6 @@
 import type { Ir } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
-import type { Quarantined } from '../pipeline/quarantine.ts'
+import type { Quarantined } from '../ir/quarantine.ts'
 import { ConfigReceiver, type Received } from '../stream/config-receiver.ts'
 import { ControllerClient, type ClientOptions } from '../stream/controller-client.ts'
 import { endpointHashesOf, endpointPart } from '../stream/endpoint-parts.ts'

@@ -1,7 +1,7 @@
 import type { AttachedPolicy, Ir } from '../ir/resources.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
 import type { CollectorConfig } from '../schema/fields/collector.ts'
-import { urlBackend } from './backend-references.ts'
+import { urlBackend } from '../ir/backend-targets.ts'
 import { OtelVariables, type Signal, type StandardCollector } from './otel-variables.ts'
 import type { PlacedProblem } from './placed-problem.ts'
 import type { Environment } from './substitute.ts'

@@ -12,7 +12,7 @@ import type {
 import { OfferedTools } from '../mcp/offered-tools.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { backendKey } from '../schema/fields/references.ts'
-import { type DescribedBackends, targetName } from './backend-references.ts'
+import { type DescribedBackends, targetName } from '../ir/backend-targets.ts'
 import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'
 import type { ReadApis } from './read-apis.ts'

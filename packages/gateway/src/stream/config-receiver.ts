@@ -1,6 +1,6 @@
 import { applyChange, EMPTY_IR } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
-import type { Quarantined } from '../pipeline/quarantine.ts'
+import type { Quarantined } from '../ir/quarantine.ts'
 import { type Generation, generationOf, hashesOf } from './hashes.ts'
 import type { Ack, ConfigMessage, Have, Nack } from './messages.ts'
 import { StreamFault } from './stream-fault.ts'

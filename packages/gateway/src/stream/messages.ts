@@ -1,6 +1,6 @@
 import type { IrChange } from '../ir/change.ts'
 import type { EndpointsChange } from '../upstream/service-addresses.ts'
-import type { Quarantined } from '../pipeline/quarantine.ts'
+import type { Quarantined } from '../ir/quarantine.ts'
 import type { Generation, HashedIr } from './hashes.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { IrChange, ListChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
-import type { Quarantined } from '../pipeline/quarantine.ts'
+import type { Quarantined } from '../ir/quarantine.ts'
 import { ENDPOINT_PARTS } from './endpoint-parts.ts'
 import { type HashedIr, IR_LISTS } from './hashes.ts'
 import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'

@@ -12,37 +12,6 @@ export const cyclicImports: Readonly<Record<string, string>> = {
   `,
   gateway: `
     admin/send/answer-send.ts → admin/config-api.ts
-    compile/resource-checks.ts → sources/expose-oauth.ts
-    explain/explain.ts → llm/guards/explain.ts
-    explain/explain.ts → policies/backend/mcp/explain.ts
-    explain/explain.ts → policies/frontend/network-authorization/explain.ts
-    explain/explain.ts → policies/traffic/api-key-authentication/explain.ts
-    explain/explain.ts → policies/traffic/authorization/explain.ts
-    explain/explain.ts → policies/traffic/basic-authentication/explain.ts
-    explain/explain.ts → policies/traffic/cors/explain.ts
-    explain/explain.ts → policies/traffic/csrf/explain.ts
-    explain/explain.ts → policies/traffic/direct-response/explain.ts
-    explain/explain.ts → policies/traffic/ext-auth/explain.ts
-    explain/explain.ts → policies/traffic/ext-proc/explain.ts
-    explain/explain.ts → policies/traffic/jwt-authentication/explain.ts
-    explain/explain.ts → policies/traffic/rate-limit/explain.ts
-    expressions/header-functions.ts → formats/cookies.ts
-    expressions/header-functions.ts → redaction/secret-names.ts
-    expressions/query-functions.ts → formats/query-parameters.ts
-    ir/backend-targets.ts → backends/agent-core/schema.ts
-    ir/backend-targets.ts → backends/dynamic-forward-proxy/schema.ts
-    ir/backend-targets.ts → backends/static/schema.ts
-    ir/backend-targets.ts → llm/providers/schema.ts
-    ir/index.ts → sources/expose-oauth.ts
-    ir/merge.ts → policies/index.ts
-    ir/resources.ts → backends/mcp/schema.ts
-    ir/resources.ts → llm/providers/schema.ts
-    ir/resources.ts → mcp/offered-tools.ts
-    ir/resources.ts → policies/index.ts
-    llm/edits/enrich-prompt.ts → policies/backend/ai/schema.ts
-    llm/edits/field-edits.ts → policies/backend/ai/schema.ts
-    llm/edits/mark-caching.ts → policies/backend/ai/schema.ts
-    llm/edits/request-path.ts → policies/backend/ai/schema.ts
     llm/formats/responses/decode-response.ts → llm/formats/completions/errors.ts
     llm/formats/responses/finish.ts → llm/formats/completions/errors.ts
     llm/formats/responses/index.ts → llm/formats/completions/errors.ts
@@ -101,23 +70,9 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     pipeline/step.ts → pipeline/expression.ts
     pipeline/step.ts → pipeline/spans/request-spans.ts
     process/held-text.ts → process/config-edit/write-file.ts
-    schema/fields/hosts.ts → formats/address.ts
-    schema/fields/key-set.ts → formats/jwk-set.ts
-    schema/fields/mcp-oauth.ts → formats/address.ts
-    schema/fields/references.ts → formats/address.ts
-    schema/index.ts → policies/index.ts
-    schema/index.ts → sources/backends/schema.ts
-    schema/index.ts → sources/policies/schema.ts
-    schema/index.ts → sources/routes/schema.ts
-    schema/index.ts → sources/schema.ts
-    schema/named-backend.ts → formats/address.ts
     sources/policies/attach.ts → sources/schema.ts
     telemetry/log/access-record.ts → telemetry/otlp/traceparent.ts
     telemetry/metrics/export-metrics.ts → telemetry/otlp/retrying-sender.ts
-    telemetry/recorder/record.ts → explain/evaluation.ts
-    telemetry/recorder/record.ts → explain/explanation.ts
-    telemetry/recorder/record.ts → explain/route-match.ts
-    telemetry/recorder/record.ts → telemetry/history/series-view.ts
   `,
   ui: `
     frame/palette-entries.ts → requests/search.ts

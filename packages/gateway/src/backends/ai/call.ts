@@ -8,7 +8,7 @@ import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
-import type { RouteType } from '../../policies/backend/ai/schema.ts'
+import type { RouteType } from '../../llm/edits/schema.ts'
 import {
   type UpstreamCall,
   UpstreamError,

@@ -4,7 +4,7 @@ import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
 import type { TellFailure } from '../../pipeline/request-context.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
-import type { RouteType } from '../../policies/backend/ai/schema.ts'
+import type { RouteType } from '../../llm/edits/schema.ts'
 
 type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedrock'
 

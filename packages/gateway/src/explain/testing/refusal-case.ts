@@ -7,7 +7,7 @@ import { startGateway, type TestGateway, type TestGatewayOptions } from '../../t
 import type { Origin } from '../../testing/origin.ts'
 import { until, useOrigin } from '../../testing/scene.ts'
 import { explain, headlineOf } from '../explain.ts'
-import type { Explanation, Spending } from '../explanation.ts'
+import type { Explanation, Spending } from '../../findings/explanation.ts'
 
 /** What a case has at hand. */
 export interface Scene {

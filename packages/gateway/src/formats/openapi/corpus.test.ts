@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Json } from '../../schema/kit.ts'
+import type { Json } from '../json.ts'
 import { readOpenApi } from './read-document.ts'
 
 const folder = dirname(fileURLToPath(import.meta.resolve('@readme/oas-examples/package.json')))

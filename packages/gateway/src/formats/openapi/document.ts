@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 
 /** A document while it is read. What is wrong with a part of it is gathered, so that all of it is told at once. */
 export class OpenApiDocument {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { entriesOf, isObject, type OpenApiDocument, textOf } from './document.ts'
 import { modernise } from './modernise-schema.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { Json } from '../../schema/kit.ts'
+import type { Json } from '../json.ts'
 import { readOpenApi } from './read-document.ts'
 
 const DOCUMENT = {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { entriesOf, isObject, itemsOf, OpenApiDocument, textOf } from './document.ts'
 
 /** A document of 2.0 in the words of 3.0. References into the document stay good: nothing is moved. */

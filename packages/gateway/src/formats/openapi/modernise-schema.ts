@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 
 /** What 3.0 says in words of its own, in those of JSON Schema. Documents of 3.1 often say it still. */
 export function modernise({ nullable, exclusiveMinimum, exclusiveMaximum, ...schema }: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../schema/kit.ts'
+import type { JsonObject } from '../json.ts'
 
 /** What an OpenAPI document says that can be called, as plain data: the document itself is not needed any more. */
 export interface OpenApiTools {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { entriesOf, isObject, type OpenApiDocument, shorten } from './document.ts'
 import { expandSchema } from './expand-schema.ts'
 import { type FormField, type OpenApiBody, STYLES } from './operation.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { type ChosenBy, EVERYTHING, isChosen, type OpenApiChoice } from './choose-operations.ts'
 import { entriesOf, isObject, itemsOf, OpenApiDocument, shorten, textOf } from './document.ts'
 import { fromSwagger } from './from-swagger.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../schema/kit.ts'
+import type { JsonObject } from '../json.ts'
 import { entriesOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import { type OpenApiOperation, PARAMETER_PLACES } from './operation.ts'
 import { isJsonType, mediaTypeOf, readBody, type ReadBody } from './read-body.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { entriesOf, isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import { expandSchema } from './expand-schema.ts'
 import { type OpenApiParameter, type ParameterPlace, PARAMETER_PLACES, STYLES } from './operation.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../schema/kit.ts'
+import type { Json } from '../json.ts'
 import { isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import type { OpenApiOperation } from './operation.ts'
 

@@ -1,4 +1,4 @@
-import type { PromptConfig } from '../../policies/backend/ai/schema.ts'
+import type { PromptConfig } from './schema.ts'
 import type { ChatRequest, Message, TextPart } from '../middle.ts'
 
 type Entry = NonNullable<PromptConfig['prepend']>[number]

@@ -1,4 +1,4 @@
-import type { FieldExpression, FieldValue } from '../../policies/backend/ai/schema.ts'
+import type { FieldExpression, FieldValue } from './schema.ts'
 import type { Json, JsonObject } from '../middle.ts'
 import { type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
 

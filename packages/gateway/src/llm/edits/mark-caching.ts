@@ -1,4 +1,4 @@
-import type { PromptCachingConfig } from '../../policies/backend/ai/schema.ts'
+import type { PromptCachingConfig } from './schema.ts'
 import type { ChatRequest, JsonObject, Message, Part } from '../middle.ts'
 
 /**

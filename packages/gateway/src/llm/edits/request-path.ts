@@ -1,4 +1,4 @@
-import type { RouteType } from '../../policies/backend/ai/schema.ts'
+import type { RouteType } from './schema.ts'
 
 /** What a request is, by the end of its path (without query): the longest end that fits, then `*`; null where neither is there. */
 export function createRouteTypes(

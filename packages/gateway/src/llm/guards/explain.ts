@@ -1,5 +1,5 @@
-import { type Explainer, numberIn, textIn, value, way } from '../../explain/subject.ts'
-import { cut } from '../../explain/words.ts'
+import { type Explainer, numberIn, textIn, value, way } from '../../findings/subject.ts'
+import { cut } from '../../findings/words.ts'
 
 /** Which guard, where, and what it found; never the text. */
 export const guard: Explainer = ({ reason, record, view }) => {

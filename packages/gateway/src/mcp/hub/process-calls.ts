@@ -1,7 +1,7 @@
 import { RemoteAnswer } from '../remote/remote-answer.ts'
 import type { AnswerSink, LinkCall, TargetFailure } from '../transports/transport.ts'
 import type { ProcessLink, ProcessSpec } from './hub.ts'
-import { contentOf } from './process-spec.ts'
+import { contentOf } from './process-content.ts'
 import type { ProcessFromWorker, ProcessToWorker } from './hub-messages.ts'
 
 /** Calls of this worker to processes, which the main thread has. */

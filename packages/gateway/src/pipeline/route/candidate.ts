@@ -1,4 +1,4 @@
-import type { Route, RouteMatch } from '../../ir/resources.ts'
+import type { RouteMatch, RouteRule } from './route-rule.ts'
 import type { Condition } from './conditions.ts'
 import { compileConditions } from './conditions.ts'
 import { canonicalHostname } from './hostname.ts'
@@ -28,7 +28,7 @@ export interface Place {
   order: number
 }
 
-export function candidatesOf<T>(route: Route, value: T, place: Place): RankedCandidate<T>[] {
+export function candidatesOf<T>(route: RouteRule, value: T, place: Place): RankedCandidate<T>[] {
   const hostnames =
     route.hostnames.length === 0 ? EVERY_HOST : [...new Set(route.hostnames.map((name) => canonicalHostname(name)))]
   return route.matches.map((match, matchIndex) => {

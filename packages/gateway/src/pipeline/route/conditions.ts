@@ -1,4 +1,4 @@
-import type { RouteMatch, ValueMatch } from '../../ir/resources.ts'
+import type { RouteMatch, ValueMatch } from './route-rule.ts'
 import { compileRegex } from '@portico/regex'
 import { firstQueryValue } from './query.ts'
 import type { RoutableRequest } from './request.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exact, is, like, makeRequest, makeRoute, matchOf, prefix, regex, type RequestParts } from './fixtures.ts'
+import { exact, is, like, makeRequest, makeRoute, matchOf, prefix, regex, type RequestParts } from './test-routes.ts'
 import { RouteTable } from './route-table.ts'
 
 const routes = [

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Route, RouteMatch } from '../../ir/resources.ts'
 import { RouteTable } from './route-table.ts'
-import type { RequestParts } from './fixtures.ts'
-import { exact, is, like, makeRequest, makeRoute, matchOf, prefix, regex } from './fixtures.ts'
+import type { RequestParts } from './test-routes.ts'
+import { exact, is, like, makeRequest, makeRoute, matchOf, prefix, regex } from './test-routes.ts'
 
 describe('route paths', () => {
   const prefixCases: [prefix: string, path: string, matches: boolean][] = [

@@ -1,5 +1,5 @@
-import type { Route } from '../../ir/resources.ts'
-import { SharingMap } from '../../ir/sharing-map.ts'
+import type { RouteRule } from './route-rule.ts'
+import { SharingMap } from '../../collections/sharing-map.ts'
 import { type HostnameTable, hostnameTableOf, isExact } from './hostname.ts'
 import { byPrecedence, candidatesOf, type Place, type RankedCandidate, type RouteCandidate } from './candidate.ts'
 import { nearestRejections, type Rejection } from './lacks.ts'
@@ -11,7 +11,7 @@ export type { RoutableRequest } from './request.ts'
 
 /** A route with what stands for it. */
 export interface Placed<T> {
-  route: Route
+  route: RouteRule
   value: T
 }
 
@@ -21,7 +21,7 @@ export interface RoutesChange<T> {
   gone: readonly string[]
   came: readonly Placed<T>[]
   /** All routes in their order; null when each that came stands where one of its key stood. */
-  order: readonly Route[] | null
+  order: readonly RouteRule[] | null
 }
 
 interface Ranked<T> extends Place {
@@ -136,7 +136,7 @@ export class RouteTable<T> {
   }
 }
 
-function rankedOf<T>(route: Route, value: T, order: number): Ranked<T> {
+function rankedOf<T>(route: RouteRule, value: T, order: number): Ranked<T> {
   const ranked: { order: number; candidates: RankedCandidate<T>[] } = { order, candidates: [] }
   ranked.candidates = candidatesOf(route, value, ranked)
   return ranked

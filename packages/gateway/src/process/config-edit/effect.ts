@@ -3,7 +3,7 @@ import { affectedBy } from '../../ir/affected.ts'
 import { applyChange, changeBetween, type ChangedIr, EMPTY_IR } from '../../ir/change.ts'
 import { PoliciesByTarget } from '../../ir/policies-by-target.ts'
 import type { Bind, Ir } from '../../ir/resources.ts'
-import { SharingMap } from '../../ir/sharing-map.ts'
+import { SharingMap } from '../../collections/sharing-map.ts'
 
 export interface EffectParts {
   /** What is live. */

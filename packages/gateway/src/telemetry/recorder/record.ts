@@ -1,10 +1,4 @@
-/** What the admin API says of requests. Types alone: programs and pages outside of the gateway share them. */
-
-export type * from '../../explain/evaluation.ts'
-export type * from '../../explain/explanation.ts'
-export type * from '../../explain/route-match.ts'
-export type * from '../history/series-view.ts'
-export type { TraceEvent } from '../trace/trace-event.ts'
+/** Requests as the recorder stores them and the admin API lists them. */
 
 /**
  * How a request ended, the first of these that holds: the gateway or a backend `failed`, a limit was over (`limited`), a

@@ -1,6 +1,6 @@
-import { explainRules, placesOf } from '../../../explain/rules.ts'
-import type { Explainer } from '../../../explain/subject.ts'
-import { cut } from '../../../explain/words.ts'
+import { explainRules, placesOf } from '../../../findings/rules.ts'
+import type { Explainer } from '../../../findings/subject.ts'
+import { cut } from '../../../findings/words.ts'
 
 export const mcpAuthorization: Explainer = (subject) => {
   const { record, view } = subject

@@ -1,5 +1,5 @@
-import { explainRules, placesOf } from '../../../explain/rules.ts'
-import type { Explainer } from '../../../explain/subject.ts'
+import { explainRules, placesOf } from '../../../findings/rules.ts'
+import type { Explainer } from '../../../findings/subject.ts'
 
 export const authorization: Explainer = (subject) => {
   const { record, reason, view } = subject

@@ -1,4 +1,4 @@
-import { configured, type Explainer, placeIn, textIn, value, way } from '../../../explain/subject.ts'
+import { configured, type Explainer, placeIn, textIn, value, way } from '../../../findings/subject.ts'
 import type { CorsConfig } from './schema.ts'
 
 /** A preflight gets an answer that does not let the page go on. */

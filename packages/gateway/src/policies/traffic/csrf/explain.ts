@@ -1,4 +1,4 @@
-import { configured, type Explainer, placeIn, textIn, value, way } from '../../../explain/subject.ts'
+import { configured, type Explainer, placeIn, textIn, value, way } from '../../../findings/subject.ts'
 import type { CsrfConfig } from './schema.ts'
 
 export const csrf: Explainer = (subject) => {

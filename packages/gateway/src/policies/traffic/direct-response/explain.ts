@@ -1,4 +1,4 @@
-import { type Explainer, placeIn, way } from '../../../explain/subject.ts'
+import { type Explainer, placeIn, way } from '../../../findings/subject.ts'
 
 /** The config itself answered. */
 export const ownAnswer: Explainer = (subject) => {

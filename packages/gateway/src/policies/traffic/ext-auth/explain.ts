@@ -1,5 +1,5 @@
-import { failOpen } from '../../../explain/fail-open.ts'
-import { type Explainer, numberIn, placeIn, textIn, value, way } from '../../../explain/subject.ts'
+import { failOpen } from '../../../findings/fail-open.ts'
+import { type Explainer, numberIn, placeIn, textIn, value, way } from '../../../findings/subject.ts'
 
 export const extAuth: Explainer = (subject) => {
   const { reason } = subject

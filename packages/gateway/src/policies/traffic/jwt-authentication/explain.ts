@@ -1,5 +1,5 @@
-import { locationOf } from '../../../explain/credentials.ts'
-import type { Passing } from '../../../explain/explanation.ts'
+import { locationOf } from '../../../findings/credentials.ts'
+import type { Passing } from '../../../findings/explanation.ts'
 import {
   type Explainer,
   type Findings,
@@ -9,8 +9,8 @@ import {
   textIn,
   value,
   way,
-} from '../../../explain/subject.ts'
-import { isoTime } from '../../../explain/words.ts'
+} from '../../../findings/subject.ts'
+import { isoTime } from '../../../findings/words.ts'
 
 interface Issuer {
   issuer?: unknown

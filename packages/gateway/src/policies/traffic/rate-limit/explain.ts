@@ -1,7 +1,7 @@
 import type { LocalLimitConfig, RateLimitConfig } from './schema.ts'
-import { isoTime } from '../../../explain/words.ts'
-import type { ReadValue, Spending } from '../../../explain/explanation.ts'
-import { explainExpression } from '../../../explain/expression-values.ts'
+import { isoTime } from '../../../findings/words.ts'
+import type { ReadValue, Spending } from '../../../findings/explanation.ts'
+import { explainExpression } from '../../../findings/expression-values.ts'
 import { spendingOf } from './spending.ts'
 import {
   chosenForm,
@@ -13,7 +13,7 @@ import {
   textIn,
   value,
   way,
-} from '../../../explain/subject.ts'
+} from '../../../findings/subject.ts'
 
 export const rateLimit: Explainer = (subject) => {
   const { reason } = subject

@@ -1,9 +1,9 @@
 import type { OrConditional } from '../../conditional.ts'
 import type { LocalLimitConfig } from './schema.ts'
 import type { RequestRecord } from '../../../telemetry/recorder/record.ts'
-import type { Spending, Spent } from '../../../explain/explanation.ts'
-import { explainExpression } from '../../../explain/expression-values.ts'
-import { chosenForm, numberIn, type Subject } from '../../../explain/subject.ts'
+import type { Spending, Spent } from '../../../findings/explanation.ts'
+import { explainExpression } from '../../../findings/expression-values.ts'
+import { chosenForm, numberIn, type Subject } from '../../../findings/subject.ts'
 
 /** Who used a limit up, as far as records tell; null where they cannot tell whose budget others spent from. */
 export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending | null {

@@ -1,10 +1,10 @@
 import { parseBackendUrl } from '../formats/address.ts'
 import { discoveryPaths, discoveryPrefixes } from '../formats/well-known.ts'
-import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
-import { PoliciesByTarget } from '../ir/policies-by-target.ts'
-import type { AttachedPolicy, Backend, Ir, Route, RouteMatch } from '../ir/resources.ts'
+import { indexPolicies, type PolicyIndex } from './merge.ts'
+import { PoliciesByTarget } from './policies-by-target.ts'
+import type { AttachedPolicy, Backend, Ir, Route, RouteMatch } from './resources.ts'
 import type { BackendPolicies, TrafficPolicies } from '../policies/index.ts'
-import { urlBackend } from './backend-references.ts'
+import { urlBackend } from './backend-targets.ts'
 
 /**
  * Makes what MCP OAuth needs besides its policies: backends for the issuers, and matches for the discovery documents,

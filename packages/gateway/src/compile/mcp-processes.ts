@@ -1,9 +1,10 @@
-import type { Ir, McpBackend, McpReached, McpTarget } from '../../ir/resources.ts'
-import type { ProcessSpec } from './hub.ts'
+import type { Ir, McpBackend, McpReached, McpTarget } from '../ir/resources.ts'
+import type { ProcessSpec } from '../mcp/hub/hub.ts'
+import { contentOf } from '../mcp/hub/process-content.ts'
 
 type StdioReached = Extract<McpReached, { by: 'stdio' }>
 
-/** The processes of a target that is reached by them. */
+/** `processSpec` describes the processes of a `stdio` target. */
 export function processSpec(
   { key, name, timeouts }: McpTarget,
   reached: StdioReached,
@@ -19,12 +20,7 @@ export function processSpec(
   }
 }
 
-/** What a process is made from, as text: equal ones are the same target. */
-export function contentOf(spec: ProcessSpec): string {
-  return JSON.stringify(Object.entries(spec).toSorted(([first], [second]) => (first < second ? -1 : 1)))
-}
-
-/** Contents of all processes of a config. */
+/** `processContents` returns the contents of all processes of a config. */
 export function processContents(ir: Ir): Set<string> {
   const contents = new Set<string>()
   for (const { target } of ir.backends) {

@@ -1,5 +1,5 @@
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
-import type { ConfigView, Said } from './config-view.ts'
+import type { Path } from '../schema/problem.ts'
 import type {
   Candidate,
   Change,
@@ -13,11 +13,39 @@ import type {
 import type { OtherRecords } from './other-records.ts'
 import { cut, sentence } from './words.ts'
 
+/** One attachment of a policy, with its config. */
+export interface Said {
+  readonly attachment: { readonly key: string }
+  readonly config: object
+}
+
+/** The sections of policies, as the config has them. */
+export type PolicySection = 'traffic' | 'backend' | 'frontend'
+
+/** Keys of the resources that a request passed. */
+export interface RecordKeys {
+  readonly listener: string | null
+  readonly route: string | null
+  readonly backend: string | null
+}
+
+/** The config that decided, as the explanation of one policy reads it. */
+export interface ConfigLookup {
+  /** Whether the config that decided is still stored; without it the lookup finds nothing. */
+  readonly isKnown: boolean
+  /** The location in a file of a part of the config, or of what the path leads to from that part. */
+  locate(part: object | null | undefined, path?: Path): WrittenPlace | null
+  /** All attachments of a policy that applied to the request, from the farthest to the nearest. */
+  said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said[]
+  /** The nearest of them, which took effect. */
+  held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said | null
+}
+
 /** What an explanation is about. */
 export interface Subject {
   readonly record: RequestRecord
   readonly reason: RecordReason
-  readonly view: ConfigView
+  readonly view: ConfigLookup
   /** What holds of the policy that decided; null where it was none, or is not in this config. */
   readonly held: Said | null
   /** Null where nobody has them. */

@@ -1,6 +1,6 @@
-import type { Ir } from '../ir/resources.ts'
-import type { ConfigFault } from './config-fault.ts'
-import type { ConfigUnit, UnitFault } from './containment.ts'
+import type { Ir } from './resources.ts'
+import type { ConfigFault } from '../pipeline/config-fault.ts'
+import type { ConfigUnit, UnitFault } from '../pipeline/containment.ts'
 
 /** A resource at fault that is closed, while the rest of its config is live. */
 export interface Quarantined {

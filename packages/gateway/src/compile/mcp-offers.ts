@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Ir } from '../../ir/resources.ts'
+import type { Ir } from '../ir/resources.ts'
 
 /** What decides which tools, prompts and resources each backend shows, as one hash: of its targets, and of all rules. */
 export function offersOf({ backends, policies }: Ir): Map<string, string> {

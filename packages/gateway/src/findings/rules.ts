@@ -1,9 +1,8 @@
 import type { ExpressionPhase } from '../expressions/variables.ts'
 import type { AuthorizationConfig, RuleMode } from '../pipeline/authorization.ts'
-import type { ConfigView } from './config-view.ts'
 import type { ExplainedRule, Passing, WrittenPlace } from './explanation.ts'
 import { explainExpression, passingWays, valuesIn } from './expression-values.ts'
-import { type Findings, type Subject, way } from './subject.ts'
+import { type ConfigLookup, type Findings, type Subject, way } from './subject.ts'
 import { cut } from './words.ts'
 
 /** A rule as the record has it. */
@@ -15,7 +14,7 @@ interface JudgedRule {
 }
 
 /** Where each rule stands, in the order in which they count. */
-export function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace | null)[] {
+export function placesOf(view: ConfigLookup, configs: readonly object[]): (WrittenPlace | null)[] {
   return configs.flatMap((config) => {
     const { rules, policy } = config as AuthorizationConfig
     return [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Ir } from '../ir/resources.ts'
+import type { Ir } from './resources.ts'
 import { request } from '../testing/client.ts'
 import { createSigningKey, keySetOf, sign } from '../testing/issuer.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
-import { loadConfig } from './file.ts'
-import { printProblems } from './print-problems.ts'
+import { loadConfig } from '../sources/file.ts'
+import { printProblems } from '../sources/print-problems.ts'
 
 const key = createSigningKey('1')
 const jwks = { inline: keySetOf(key) }
