@@ -1,17 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { ConfigEditSource } from './config-edit-api.ts'
 import type { BackendsView, ConfigView, RoutesView } from './config-view.ts'
-import type { Door } from './send/door.ts'
+import type { ListenerSource } from './send/door.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
 
 /** What is live, given by the main thread. */
-export interface ConfigSource {
+export interface ConfigSource extends ListenerSource {
   routes(): RoutesView
   backends(): Promise<BackendsView>
   config(): ConfigView
-  /** Where a listener of this process is reached; a text says why it is not. */
-  door(bind: string, listener: string): Door | string
   edits: ConfigEditSource
 }
 

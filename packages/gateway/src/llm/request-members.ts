@@ -1,4 +1,4 @@
-import { STORED_FIELDS } from './formats/responses/stored-fields.ts'
+import { STORED_FIELDS } from './stored-fields.ts'
 import type { FormatName, Json, JsonObject } from './middle.ts'
 import { Unsupported } from './middle.ts'
 

@@ -1,5 +1,5 @@
 import { lose } from './client-fields.ts'
-import { unsupportedStoredField } from './formats/responses/stored-fields.ts'
+import { unsupportedStoredField } from './stored-fields.ts'
 import { isKnownMember, refusedMember } from './request-members.ts'
 import type { ChatRequest, FormatName, Json, JsonObject, Loss } from './middle.ts'
 import { Unsupported } from './middle.ts'

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
-import { latin1 } from './http1/chars.ts'
-import { chunkHead, framedChunk } from './http1/chunked.ts'
+import { chunkHead, framedChunk } from './chunk-frame.ts'
+import { latin1 } from './latin1.ts'
 
 /** Collects the pieces of a message and hands them to the socket in as few writes as possible. */
 export class GatheringWriter {

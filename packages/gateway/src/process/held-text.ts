@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { replaceFile } from './config-edit/write-file.ts'
+import { replaceFile } from './write-file.ts'
 
 /** Where the text of the config stands, for who shows and who changes it. Both throw where they cannot. */
 export interface HeldText {

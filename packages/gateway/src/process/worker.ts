@@ -37,7 +37,7 @@ import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetr
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../telemetry/metrics/fault-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
-import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
+import { createExportCounts } from '../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../telemetry/otlp/exporter.ts'
 import { exportLimits } from '../telemetry/otlp/export-limits.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'

@@ -11,27 +11,6 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     trace/source.ts → cluster/gateway-name.ts
   `,
   gateway: `
-    admin/send/answer-send.ts → admin/config-api.ts
-    llm/formats/responses/decode-response.ts → llm/formats/completions/errors.ts
-    llm/formats/responses/finish.ts → llm/formats/completions/errors.ts
-    llm/formats/responses/index.ts → llm/formats/completions/errors.ts
-    llm/formats/responses/stream-encoder.ts → llm/formats/completions/errors.ts
-    llm/formats/responses/stream-reader.ts → llm/formats/completions/errors.ts
-    llm/guards/schema.ts → llm/guards/bedrock-guardrails/schema.ts
-    llm/guards/schema.ts → llm/guards/google-model-armor/schema.ts
-    llm/guards/schema.ts → llm/guards/openai-moderation/schema.ts
-    llm/guards/schema.ts → llm/guards/regex/schema.ts
-    llm/providers/schema.ts → llm/providers/anthropic/schema.ts
-    llm/providers/schema.ts → llm/providers/azure/schema.ts
-    llm/providers/schema.ts → llm/providers/azureopenai/schema.ts
-    llm/providers/schema.ts → llm/providers/bedrock/schema.ts
-    llm/providers/schema.ts → llm/providers/gemini/schema.ts
-    llm/providers/schema.ts → llm/providers/mock/schema.ts
-    llm/providers/schema.ts → llm/providers/openai/schema.ts
-    llm/providers/schema.ts → llm/providers/vertexai/schema.ts
-    llm/rest.ts → llm/formats/responses/stored-fields.ts
-    llm/rest.ts → llm/request-members.ts
-    llm/translate-blocks.ts → llm/block-fates.ts
     mcp/conversation.ts → mcp/input/questions.ts
     mcp/conversation.ts → mcp/transports/transport.ts
     mcp/engine/endpoint.ts → mcp/client/guard.ts
@@ -58,8 +37,6 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     mcp/transports/sse/post.ts → mcp/hub/hub.ts
     mcp/transports/stdio/transport.ts → mcp/hub/hub.ts
     mcp/transports/streamable-http/transport.ts → mcp/hub/hub.ts
-    net/http1/server-connection.ts → net/gathering-writer.ts
-    net/http1/server-exchange.ts → net/gathering-writer.ts
     pipeline/failure-reply.ts → pipeline/compiled.ts
     pipeline/request-context.ts → pipeline/body/body-use.ts
     pipeline/request-context.ts → pipeline/spans/request-spans.ts
@@ -69,10 +46,6 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     pipeline/step.ts → pipeline/body/body-use.ts
     pipeline/step.ts → pipeline/expression.ts
     pipeline/step.ts → pipeline/spans/request-spans.ts
-    process/held-text.ts → process/config-edit/write-file.ts
-    sources/policies/attach.ts → sources/schema.ts
-    telemetry/log/access-record.ts → telemetry/otlp/traceparent.ts
-    telemetry/metrics/export-metrics.ts → telemetry/otlp/retrying-sender.ts
   `,
   ui: `
     frame/palette-entries.ts → requests/search.ts

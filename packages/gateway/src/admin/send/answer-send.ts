@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import type { ConfigSource } from '../config-api.ts'
 import { type Reply, text } from '../http.ts'
 import { readJson } from '../read-json.ts'
 import type { RequestsSource } from '../requests.ts'
 import type { TraceSource } from '../trace.ts'
 import { checkCall } from './check-call.ts'
+import type { ListenerSource } from './door.ts'
 import { Sending, type SendLimits } from './sending.ts'
 
 export interface SendParts {
-  readonly config: Pick<ConfigSource, 'door'>
+  readonly config: ListenerSource
   readonly requests: Pick<RequestsSource, 'list'>
   readonly trace: TraceSource
 }

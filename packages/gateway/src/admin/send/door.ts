@@ -14,6 +14,12 @@ export interface Door {
   readonly isHttp2: boolean
 }
 
+/** Finds out how a listener of this process is reached. */
+export interface ListenerSource {
+  /** A text says why there is none. */
+  door(bind: string, listener: string): Door | string
+}
+
 /** What `Host` says, where nobody says otherwise. Of a wildcard any name will do. */
 export function hostOf({ hostname, address, port, isTls }: Door): string {
   const name = hostname === '' ? literal(address) : hostname.replace(/^\*/, 'any')

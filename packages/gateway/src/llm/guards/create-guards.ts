@@ -6,7 +6,8 @@ import { createGoogleModelArmorGuard, modelArmorHost } from './google-model-armo
 import type { Guard, GuardPhase } from './guard.ts'
 import { createOpenAIModerationGuard, OPENAI_HOST } from './openai-moderation/guard.ts'
 import { createRegexGuard } from './regex/guard.ts'
-import type { CustomResponseConfig, GuardName, RequestGuardConfig } from './schema.ts'
+import type { CustomResponseConfig } from './rejection.ts'
+import type { GuardName, RequestGuardConfig } from './schema.ts'
 import { createWebhookGuard } from './webhook/guard.ts'
 
 /** Where guards find those whom they ask. */

@@ -1,7 +1,12 @@
 import { kindOfStatus } from '../chat-error.ts'
 import type { ChatError } from '../middle.ts'
 import type { Rejection } from './guard.ts'
-import type { CustomResponseConfig } from './schema.ts'
+
+/** The answer to those whose texts are refused, as the config has it. */
+export interface CustomResponseConfig {
+  message: string
+  statusCode: number
+}
 
 /** What the config says to those whose texts are refused. */
 export function rejection(

@@ -66,10 +66,6 @@ function customResponse(message: string) {
 }
 
 export type GuardName = keyof ReturnType<typeof guardsOfRequests>
-export type CustomResponseConfig = Output<ReturnType<typeof customResponse>>
 export type PromptGuardConfig<Policies> = Output<ReturnType<typeof promptGuard<Policies>>>
 export type RequestGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['request']>[number]
 export type ResponseGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['response']>[number]
-export type OpenAIModerationConfig = NonNullable<RequestGuardConfig<unknown>['openAIModeration']>
-export type BedrockGuardrailsConfig = NonNullable<RequestGuardConfig<unknown>['bedrockGuardrails']>
-export type GoogleModelArmorConfig = NonNullable<RequestGuardConfig<unknown>['googleModelArmor']>

@@ -6,7 +6,8 @@ import { gemini } from './gemini/provider.ts'
 import { mock } from './mock/provider.ts'
 import { openai } from './openai/provider.ts'
 import type { Provider } from './provider.ts'
-import type { LlmProviderConfig, Overrides, ProviderName } from './schema.ts'
+import type { Overrides } from '../../schema/fields/llm-providers.ts'
+import type { LlmProviderConfig, ProviderName } from './schema.ts'
 import { vertexai } from './vertexai/provider.ts'
 
 /** The provider that a config names. */

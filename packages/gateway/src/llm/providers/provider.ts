@@ -1,12 +1,11 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { MemberEdits } from '../../wire/member-edits.ts'
 import type { FormatName, JsonObject, Unsupported } from '../middle.ts'
-import type { ProviderName } from './schema.ts'
 
 /** A vendor as data and small functions: it knows formats, and no client. Made of its config once, at load. */
 export interface Provider {
   /** Its key in the config. */
-  readonly name: ProviderName
+  readonly name: string
   /** As telemetry names the vendor. */
   readonly telemetryName: string
   /** Whose credentials are shown when no `auth` policy holds; `none` lets the client's own through. */

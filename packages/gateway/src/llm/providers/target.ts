@@ -2,7 +2,7 @@ import { isCredentialParameter } from '../../redaction/credential-names.ts'
 import { splitTarget, withoutParameter, withoutParametersWhere } from '../../formats/query-parameters.ts'
 import { Unsupported } from '../middle.ts'
 import type { Destination, ProviderCall } from './provider.ts'
-import type { Overrides } from './schema.ts'
+import type { Overrides } from '../../schema/fields/llm-providers.ts'
 
 /** What a vendor says of its own paths; null leaves the path as the client sent it. */
 export type OwnTarget = (call: ProviderCall) => string | Unsupported | null

@@ -1,5 +1,7 @@
 /** Byte classes of RFC 9110 and 9112; a head is read as latin1 text, so a code is a byte. */
 
+export { latin1 } from '../latin1.ts'
+
 /** tchar: the bytes of methods and header names. */
 export const TOKEN = classOf((c) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(c)))
 
@@ -25,11 +27,6 @@ export const LF = 10
 export const SP = 32
 export const TAB = 9
 export const COLON = 58
-
-/** Bytes as text, one code per byte. Buffer has this method without the argument checks of toString. */
-export function latin1(bytes: Buffer, start: number, end: number): string {
-  return (bytes as Buffer & { latin1Slice(start: number, end: number): string }).latin1Slice(start, end)
-}
 
 function classOf(belongs: (code: number) => boolean): Uint8Array {
   return new Uint8Array(256).map((_, code) => (belongs(code) ? 1 : 0))

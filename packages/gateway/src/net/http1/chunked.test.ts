@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../header-block.ts'
-import { chunkHead, ChunkedDecoder, framedChunk, lastChunk } from './chunked.ts'
+import { chunkHead, framedChunk } from '../chunk-frame.ts'
+import { ChunkedDecoder, lastChunk } from './chunked.ts'
 
 const refused: [text: string, error: string][] = [
   ...['', ' 5', '+5', '-5', 'x', ';a', '\r\n', '\n'].map((line): [string, string] => [`${line}\r\n`, 'bad chunk size']),

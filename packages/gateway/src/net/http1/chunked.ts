@@ -143,30 +143,11 @@ export class ChunkedDecoder {
   }
 }
 
-/** The size line of one chunk. */
-export function chunkHead(size: number): string {
-  return size.toString(16) + '\r\n'
-}
-
-/** One chunk as it stands on the wire. */
-export function framedChunk(bytes: Buffer): Buffer {
-  const size = bytes.length
-  let start = 3
-  for (let rest = size; rest > 15; rest >>>= 4) start++
-  const framed = Buffer.allocUnsafe(start + size + 2)
-  for (let rest = size, at = start - 3; at >= 0; rest >>>= 4) framed[at--] = HEX_DIGITS.charCodeAt(rest & 15)
-  framed[start - 2] = framed[start + size] = CR
-  framed[start - 1] = framed[start + size + 1] = LF
-  framed.set(bytes, start)
-  return framed
-}
-
 /** The last chunk with its trailer section. */
 export function lastChunk(trailers: HeaderBlock | null): string {
   return trailers === null ? '0\r\n\r\n' : '0\r\n' + trailers.toText() + '\r\n'
 }
 
-const HEX_DIGITS = '0123456789abcdef'
 const SEMICOLON = 59
 const EQUALS = 61
 const QUOTE = 34

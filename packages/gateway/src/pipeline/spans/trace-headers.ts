@@ -1,6 +1,6 @@
 import { type HeaderBlock, nameList } from '../../net/header-block.ts'
 import type { Id } from '../../telemetry/otlp/id.ts'
-import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
+import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/traceparent.ts'
 
 /** The trace that a request came with. */
 export interface IncomingTrace extends TraceContext {

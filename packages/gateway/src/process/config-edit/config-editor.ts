@@ -14,7 +14,7 @@ import type { KeptConfigs } from '../kept-configs.ts'
 import type { Reloader } from '../reloader.ts'
 import { shownText } from '../shown-text.ts'
 import type { CheckedEdit, CheckPlace } from './check-edit.ts'
-import { whyNotWritten } from './write-file.ts'
+import { whyNotWritten } from '../write-file.ts'
 
 export interface ConfigEditorParts extends CheckPlace {
   text: HeldText

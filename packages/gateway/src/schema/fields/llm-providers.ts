@@ -1,4 +1,7 @@
-import { string } from './values.ts'
+import { object, type Output, type Schema } from '../kit.ts'
+import { host } from './hosts.ts'
+import { urlPath } from './http-parts.ts'
+import { port, string, textual } from './values.ts'
 
 /** What several providers of language models have. */
 
@@ -16,4 +19,34 @@ export function region(fallback: string) {
   const pattern = /^[a-z0-9-]{1,63}$/
   const expected = 'a region of 1 to 63 lower-case letters, digits and hyphens'
   return string({ min: 1, max: 63 }, { pattern, expected }).prefault(fallback)
+}
+
+/** Fields that replace what a provider has of its own. */
+export const providerOverrides = {
+  host: host().optional().describe("Host to call in place of the provider's own."),
+  port: port()
+    .optional()
+    .describe('Port of `host`; 443 when unset. On any other port the connection is plain unless a `tls` policy holds.'),
+  path: apiPath()
+    .optional()
+    .describe("Path, and query if it has one, in place of the provider's own; the client's query is dropped."),
+  pathPrefix: urlPath()
+    .optional()
+    .describe(
+      'What stands in place of `/v1` at the start of the path, with or without a `host`; `openai` and `anthropic` only.',
+    ),
+}
+
+const overrides = object(providerOverrides)
+export type Overrides = Output<typeof overrides>
+
+/** A path with a query, as it goes out. */
+function apiPath(): Schema<string> {
+  const pattern = /^\/[\x21\x24-\x5b\x5d\x5f\x61-\x7a\x7e]*(\?[\x21\x24-\x5b\x5d\x5f\x61-\x7a\x7e]*)?$/
+  const dotSegment = /\/(\.|%2e){1,2}([/?]|$)/i
+  return textual((text) => (text.length <= 1_024 && pattern.test(text) && !dotSegment.test(text) ? text : null), {
+    type: 'path',
+    expected: 'a path that starts with `/`, of at most 1024 characters, without spaces or dot segments',
+    json: { type: 'string', minLength: 1, maxLength: 1_024, pattern: pattern.source },
+  })
 }

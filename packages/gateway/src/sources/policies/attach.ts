@@ -1,13 +1,12 @@
 import { sectionKey } from '../../ir/backend-targets.ts'
 import type { AttachedPolicy, Ir, PolicyTarget } from '../../ir/resources.ts'
 import { backendKey } from '../../schema/fields/references.ts'
-import type { ConfigFile } from '../schema.ts'
 import type { TargetedPolicyConfig } from './schema.ts'
 
 /** What the file has that a policy may be about. */
 interface Known {
   ir: Ir
-  config: ConfigFile
+  config: { backends: readonly { name: string; labels: Readonly<Record<string, string>> }[] }
 }
 
 /** One attachment for each object that the policy names or selects. */

@@ -1,6 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
-import type { TraceContext } from '../otlp/traceparent.ts'
+import type { TraceContext } from '../traceparent.ts'
 
 /** What is logged of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
 export interface AccessRecord {

@@ -2,7 +2,7 @@ import type { AccessRecord } from '../log/access-record.ts'
 import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../log/edited-line.ts'
 import { attributeName, boundedValue, valueSize, writeAttribute, writeValue } from './attributes.ts'
 import type { ItemQueue } from './item-queue.ts'
-import type { TraceContext } from './traceparent.ts'
+import type { TraceContext } from '../traceparent.ts'
 import { WireBuffer } from './wire-buffer.ts'
 
 export interface LogEntry {

@@ -4,7 +4,7 @@ import { withRest } from '../../fields.ts'
 import { objectAt, textAt } from '../../../wire/json.ts'
 import type { JsonObject, ToolCallPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../provenance.ts'
-import { unwrapInput, wrapInput } from '../responses/custom-tools.ts'
+import { unwrapInput, wrapInput } from '../custom-tools.ts'
 
 /** Functions of old have no ids: `legacyId` is given to such a call. */
 export function decodeToolCalls(message: Fields, legacyId: string): ToolCallPart[] {

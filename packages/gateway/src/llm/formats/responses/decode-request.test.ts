@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { ChatRequest, JsonObject } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
-import { INPUT_SCHEMA } from './custom-tools.ts'
+import { INPUT_SCHEMA } from '../custom-tools.ts'
 import { decodeRequest } from './decode-request.ts'
-import { STORED_FIELDS, unsupportedStoredField } from './stored-fields.ts'
+import { STORED_FIELDS, unsupportedStoredField } from '../../stored-fields.ts'
 
 function decode(body: JsonObject): ChatRequest {
   const request = decodeRequest({ model: 'gpt-5', ...body })

@@ -8,7 +8,7 @@ import { emptyResponse, endedResponse, endStatus, type EndStatus } from './respo
 import { type MessageWriter, writeMessage } from './write-message.ts'
 import { type ReasoningWriter, writeReasoning } from './write-reasoning.ts'
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
-import { unwrapInput } from './custom-tools.ts'
+import { unwrapInput } from '../custom-tools.ts'
 
 /** Writes one response, streamed or whole: the last event of a stream holds what a buffered response would be. */
 export class ResponseWriter {

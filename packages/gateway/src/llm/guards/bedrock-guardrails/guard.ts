@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'
-import { readableKinds, rejection } from '../rejection.ts'
-import type { BedrockGuardrailsConfig, CustomResponseConfig } from '../schema.ts'
+import { type CustomResponseConfig, readableKinds, rejection } from '../rejection.ts'
+import type { BedrockGuardrailsConfig } from './schema.ts'
 
 export function bedrockHost({ region }: Pick<BedrockGuardrailsConfig, 'region'>): string {
   return `bedrock-runtime.${region}.amazonaws.com`

@@ -1,5 +1,5 @@
 import { object } from '../../../schema/kit.ts'
-import type { Schema } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
 import { string } from '../../../schema/fields/values.ts'
 
 export function bedrockGuardrailsGuard<Policies>(policies: Schema<Policies>) {
@@ -13,3 +13,5 @@ export function bedrockGuardrailsGuard<Policies>(policies: Schema<Policies>) {
     policies: policies.optional().describe('How the API is reached, and with which credentials.'),
   }).describe('Asks a guardrail of Amazon Bedrock; what it anonymizes is masked, what it blocks is refused.')
 }
+
+export type BedrockGuardrailsConfig = Output<ReturnType<typeof bedrockGuardrailsGuard<unknown>>>

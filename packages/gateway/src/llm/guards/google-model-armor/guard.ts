@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, GuardPhase, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'
-import { readableKinds, rejection } from '../rejection.ts'
-import type { CustomResponseConfig, GoogleModelArmorConfig } from '../schema.ts'
+import { type CustomResponseConfig, readableKinds, rejection } from '../rejection.ts'
+import type { GoogleModelArmorConfig } from './schema.ts'
 
 export function modelArmorHost({ location }: Pick<GoogleModelArmorConfig, 'location'>): string {
   return `modelarmor.${location}.rep.googleapis.com`

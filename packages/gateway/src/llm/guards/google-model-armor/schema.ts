@@ -1,5 +1,5 @@
 import { object } from '../../../schema/kit.ts'
-import type { Schema } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
 import { string } from '../../../schema/fields/values.ts'
 
 export function googleModelArmorGuard<Policies>(policies: Schema<Policies>) {
@@ -12,3 +12,5 @@ export function googleModelArmorGuard<Policies>(policies: Schema<Policies>) {
     policies: policies.optional().describe('How the API is reached, and with which credentials.'),
   }).describe('Asks Google Model Armor; a text in which a filter finds something is refused.')
 }
+
+export type GoogleModelArmorConfig = Output<ReturnType<typeof googleModelArmorGuard<unknown>>>

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'
-import { readableKinds, rejection } from '../rejection.ts'
-import type { CustomResponseConfig, OpenAIModerationConfig } from '../schema.ts'
+import { type CustomResponseConfig, readableKinds, rejection } from '../rejection.ts'
+import type { OpenAIModerationConfig } from './schema.ts'
 
 export const OPENAI_HOST = 'api.openai.com'
 

@@ -1,5 +1,5 @@
 import { object } from '../../../schema/kit.ts'
-import type { Schema } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
 import { string } from '../../../schema/fields/values.ts'
 
 export function openAIModerationGuard<Policies>(policies: Schema<Policies>) {
@@ -8,3 +8,5 @@ export function openAIModerationGuard<Policies>(policies: Schema<Policies>) {
     policies: policies.optional().describe('How the API is reached, and with which key.'),
   }).describe('Asks the moderation API of OpenAI; a flagged text is refused.')
 }
+
+export type OpenAIModerationConfig = Output<ReturnType<typeof openAIModerationGuard<unknown>>>

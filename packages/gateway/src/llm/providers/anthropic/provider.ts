@@ -7,7 +7,7 @@ import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import { basePath, createTarget, destinationOf } from '../target.ts'
 import { dropBrowserHeaders, dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { AnthropicConfig } from './schema.ts'
 
 export function anthropic(config: AnthropicConfig, overrides: Overrides): Provider {

@@ -1,6 +1,6 @@
 import { azureProvider } from './resource.ts'
 import type { Provider } from '../provider.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { AzureConfig } from './schema.ts'
 
 export function azure(config: AzureConfig, overrides: Overrides): Provider {

@@ -1,6 +1,6 @@
 import { azureProvider } from '../azure/resource.ts'
 import type { Provider } from '../provider.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { AzureopenaiConfig } from './schema.ts'
 
 /** The older form of `azure`: the host instead of the resource's name. */

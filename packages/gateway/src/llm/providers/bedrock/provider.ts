@@ -7,7 +7,7 @@ import { NONE } from '../openai-models.ts'
 import type { EmbeddingsKind, Provider, ProviderCall } from '../provider.ts'
 import { createTarget, destinationOf } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { BedrockConfig } from './schema.ts'
 import { objectAt, parseJsonObject } from '../../../wire/json.ts'
 

@@ -6,7 +6,7 @@ import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import { createTarget, destinationOf } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { GeminiConfig } from './schema.ts'
 
 /** Google's Gemini API. Chats go to the native endpoint, whichever format the client speaks: the other one says less. */

@@ -6,7 +6,7 @@ import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-
 import type { Provider, ProviderCall } from '../provider.ts'
 import { basePath, createTarget, destinationOf } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { OpenaiConfig } from './schema.ts'
 
 /** OpenAI, or with a host of one's own any server that speaks its formats. */

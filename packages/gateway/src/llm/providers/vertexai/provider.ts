@@ -7,7 +7,7 @@ import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import { createTarget, destinationOf } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
-import type { Overrides } from '../schema.ts'
+import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { VertexaiConfig } from './schema.ts'
 import { isObject, objectAt } from '../../../wire/json.ts'
 

@@ -13,7 +13,7 @@ import { requestScope } from '../../../pipeline/views/log-scope.ts'
 import type { ScopeServices } from '../../../pipeline/views/scope.ts'
 import type { LogValue } from '../../../telemetry/log/edited-line.ts'
 import { SpanEncoder } from '../../../telemetry/otlp/span.ts'
-import { SAMPLED } from '../../../telemetry/otlp/traceparent.ts'
+import { SAMPLED } from '../../../telemetry/traceparent.ts'
 import { createSampling } from './sampling.ts'
 import type { TracingConfig } from './schema.ts'
 

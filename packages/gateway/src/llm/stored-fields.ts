@@ -1,5 +1,5 @@
-import type { ChatRequest } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import type { ChatRequest } from './middle.ts'
+import { Unsupported } from './middle.ts'
 
 /** Fields that point to what the provider keeps; only a provider of this format can follow them. */
 export const STORED_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'background'] as const

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { useConfigFile } from '../../testing/process.ts'
+import { useConfigFile } from '../testing/process.ts'
 import { replaceFile, whyNotWritten } from './write-file.ts'
 
 describe('replacing a file', () => {

@@ -1,5 +1,5 @@
-import { dropReasons, type ExportCounts, type Signal } from '../otlp/retrying-sender.ts'
-import { increase, type Registry } from './metrics.ts'
+import { dropReasons, type ExportCounts, type Signal } from './retrying-sender.ts'
+import { increase, type Registry } from '../metrics/metrics.ts'
 
 /** Counts what collectors of OpenTelemetry took, and what they did not; all series are there from the beginning. */
 export function createExportCounts(registry: Registry): (signal: Signal) => ExportCounts {
