@@ -61,7 +61,7 @@ const differences: Difference[] = [
   },
 ]
 
-describe('Envoy beside the gateway, with a server of limits', { skip }, () => {
+describe('Envoy beside the gateway, with a rate limit service', { skip }, () => {
   it('the server, the client and the backend see the same but for what is listed', async (t) => {
     await compare(t, 'rate limit service', await useSides(t), requests, differences)
   })

@@ -70,7 +70,7 @@ describe('an authorizer in Python', { skip }, () => {
   })
 })
 
-describe('a server of limits in Python', { skip }, () => {
+describe('a rate limit service in Python', { skip }, () => {
   it('counts by descriptors and their costs, and speaks to client and backend', async (t) => {
     const { origin, program } = await useLimited(t, [
       { entries: [{ name: 'user', expression: 'request.headers["x-user"]' }], cost: '20' },
@@ -139,7 +139,7 @@ describe('servers in Python', { skip }, () => {
   for (const [name, more] of [
     ['processor', {}],
     ['authorizer', { 'x-authorize': 'yes', 'x-user': 'ann' }],
-    ['server of limits', { 'x-limit': 'yes' }],
+    ['rate limit service', { 'x-limit': 'yes' }],
   ] as const) {
     it(`that end their connections time and again cost no request (${name})`, async (t) => {
       const { program } = await useAll(t, '200')
@@ -198,7 +198,7 @@ async function useProcessed(t: TestContext, processingOptions: object = {}) {
   return { origin, program: await useConfig(t, httpConfig([routeTo(origin, { extProc })])) }
 }
 
-/** A backend, and a model that says it has used 60 tokens, behind the server of limits. */
+/** A backend, and a model that says it has used 60 tokens, behind the rate limit service. */
 async function useLimited(t: TestContext, descriptors: object[], more: object = {}) {
   const origin = await useOrigin(t, ({ url }, response) => {
     if (!url.startsWith('/v1/')) return response.end('x')

@@ -112,7 +112,7 @@ const callouts = [
     policy: (more: object) => ({ extAuth: { http: {}, ...more } }),
   },
   {
-    name: 'a server of limits',
+    name: 'a rate limit service',
     kind: 'RateLimit',
     refusal: 500,
     troubles: ofGrpc,

@@ -46,7 +46,7 @@ async function useSilentServer(t: TestContext): Promise<{ host: string; begun: (
 for (const [name, kind, policiesFor] of [
   ['an authorizer that speaks gRPC', 'ExtAuthz', byGrpc],
   ['an authorizer that speaks HTTP', 'ExtAuthz', byHttp],
-  ['a server of limits', 'RateLimit', limit],
+  ['a rate limit service', 'RateLimit', limit],
 ] as const) {
   test(`${name} is not asked any more once the client has left`, async (t) => {
     const origin = await useOrigin(t)

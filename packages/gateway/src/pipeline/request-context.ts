@@ -195,7 +195,7 @@ export class RequestContext implements RoutableRequest {
   scopeChallenge: ((rx: RequestContext) => string) | null = null
   /** What is left of the tightest local limit, for the response. */
   rateLimit: RateLimitState | null = null
-  /** Headers of the response that a server of limits asks for. */
+  /** Response headers that the rate limit service sets. */
   limitHeaders: readonly HeaderEdit[] = NO_EDITS
   /** Limits that its tokens count against. */
   tokenAccounts: readonly TokenAccount[] = NO_ACCOUNTS

@@ -27,7 +27,7 @@ const authorizer = {
   reason: 'ExtAuth',
   status: 403,
   body: /^external authorization failed$/,
-  warning: 'the authorizer could not be asked',
+  warning: 'ext_authz call failed',
 }
 const processor = {
   faults: brokenGrpc,
@@ -67,7 +67,7 @@ const policies: Asking[] = [
     }),
   },
   {
-    name: 'a server of limits',
+    name: 'a rate limit service',
     faults: brokenGrpc,
     policy: (host, options) => ({
       rateLimit: { global: { backendRef: { host }, domain: 'd', descriptors, ...options } },
@@ -77,7 +77,7 @@ const policies: Asking[] = [
     reason: 'RateLimit',
     status: 500,
     body: /^rate limit failed$/,
-    warning: 'the server of limits could not be asked',
+    warning: 'rate limit service unavailable',
   },
 ]
 

@@ -308,7 +308,7 @@ describe('with language models', () => {
     return { models, gateway }
   }
 
-  test('a server of limits is asked once and told once, whoever answered', async (t) => {
+  test('a rate limit service is called once before and once after, whichever provider responded', async (t) => {
     const limits = await useLimitServer(t, counting(1000))
     const descriptors = [byUser, { ...byUser, unit: 'Tokens' }]
     const rateLimit = { global: { backendRef: { host: limits.host }, domain: 'd', descriptors, timeout: '60s' } }
@@ -328,7 +328,7 @@ describe('with language models', () => {
     assert.deepEqual(gateway.bugs, [])
   })
 
-  test('a server of limits that refuses leaves every provider alone, and answers as providers do', async (t) => {
+  test('a rate limit service that denies keeps the request from every provider, and the error has the format of providers', async (t) => {
     const limits = await useLimitServer(t, counting(0))
     const rateLimit = {
       global: { backendRef: { host: limits.host }, domain: 'd', descriptors: [byUser], timeout: '60s' },

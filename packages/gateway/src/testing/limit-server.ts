@@ -17,7 +17,7 @@ export interface SeenLimitRequest {
 
 export type Judge = (request: SeenLimitRequest) => Partial<RateLimitResponse> | Promise<Partial<RateLimitResponse>>
 
-/** A server of limits as others write them, on the library of gRPC itself; it reads messages by their definition. */
+/** A rate limit service on the gRPC library, as users write one; it reads messages by their definition. */
 export async function useLimitServer(t: TestContext, judge: Judge) {
   const seen: SeenLimitRequest[] = []
   const server = new Server()

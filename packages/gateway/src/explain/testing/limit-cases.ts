@@ -168,7 +168,7 @@ export const limitCases: RefusalCase[] = [
     values: { domain: 'shop', limit: 1 },
   },
   {
-    name: 'a server of limits that is not there',
+    name: 'a rate limit service that is unavailable',
     async config({ origin }) {
       const host = `127.0.0.1:${await closedPort()}`
       return httpConfig([
@@ -178,6 +178,6 @@ export const limitCases: RefusalCase[] = [
     send: several(1),
     code: 'limit_server_failed',
     at: 'global',
-    passes: 'the server of limits answers.',
+    passes: 'the rate limit service answers.',
   },
 ]

@@ -84,7 +84,7 @@ export class Authorizer {
     if (outcome === 'cancelled') return failureReply(REFUSED, null)
     const failureMode = this.#failureMode
     const note = { code: 'no_decision', cause, failureMode }
-    this.#env.log.warn('the authorizer could not be asked', { cause, failureMode, route: rx.routeName })
+    this.#env.log.warn('ext_authz call failed', { cause, failureMode, route: rx.routeName })
     if (failureMode === 'FailOpen' && !hasInvalidHeader) {
       rx.trace?.note(note)
       return this.#undecidedVerdict

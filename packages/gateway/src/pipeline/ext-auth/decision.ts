@@ -17,7 +17,7 @@ export interface Allowed {
   query: QueryEdit
   responseHeaders: readonly HeaderEdit[]
   metadata: JsonObject
-  /** The authorizer could not be asked, and the request goes on all the same. */
+  /** The call of the external authorizer failed, and the request continues (FailOpen). */
   isUndecided?: true
 }
 

@@ -212,7 +212,7 @@ export const families = {
   },
   callout_duration_seconds: {
     type: 'histogram',
-    help: 'Time that a policy waited for a service outside: an authorizer, a processor, a server of limits',
+    help: 'Time that a policy waited for a service outside: an authorizer, a processor, a rate limit service',
     labels: ['kind', 'outcome'],
     buckets: REQUEST_SECONDS,
   },

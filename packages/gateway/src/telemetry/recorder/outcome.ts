@@ -16,7 +16,7 @@ export function outcomeOf({ reason, status, mcp, notes }: Ending): Exclude<Recor
     case 'DirectResponse':
       return 'passed'
     case 'RateLimit':
-      // A server of limits that cannot be asked fails the request.
+      // The request fails when the rate limit service is unavailable.
       return status >= 500 ? 'failed' : 'limited'
     case 'InvalidRequest':
       // A version that the client should not have used is no failure of the gateway.

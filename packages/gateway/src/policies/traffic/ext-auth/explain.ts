@@ -6,7 +6,7 @@ export const extAuth: Explainer = (subject) => {
   if (reason.code === 'no_decision') {
     return {
       code: 'authorizer_failed',
-      headline: `the authorizer could not be asked: ${textIn(reason, 'cause') ?? ''}`,
+      headline: `the call of the external authorizer failed: ${textIn(reason, 'cause') ?? ''}`,
       place: placeIn(subject, 'backendRef'),
       values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
       wouldPass: [way('backend', 'the authorizer answers'), failOpen(subject)],

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { Env } from '../../../pipeline/step.ts'
 import type { GlobalLimitConfig } from './schema.ts'
 
-/** What a server of limits counts by, and how much. */
+/** A descriptor of the rate limit service: the entries that it counts by, and the hits. */
 export interface Descriptor {
   entries: readonly (readonly [key: string, value: string])[]
   /** Null leaves it at one, 0 only asks. */

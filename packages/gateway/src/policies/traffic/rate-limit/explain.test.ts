@@ -467,7 +467,7 @@ describe('a limit that a service counts', () => {
     assert.match(soon.headline, / for the domain shop$/)
     assert.equal(soon.wouldPass[0]?.text, `it is ${new Date(AT + 10_000).toISOString()}, 10 s later.`)
     const whenever = explained(config, reasonOf({ domain: 'shop', resetSeconds: null }), [])
-    assert.equal(whenever.wouldPass[0]?.text, 'the server of limits lets it pass.')
+    assert.equal(whenever.wouldPass[0]?.text, 'the rate limit service allows it.')
   })
 
   it('names the header that the service may not set', () => {

@@ -109,7 +109,7 @@ function global(subject: Subject): Findings {
   const reset = numberIn(reason, 'resetSeconds')
   return {
     code: 'global_limit',
-    headline: `the server of limits refused it for the domain ${textIn(reason, 'domain') ?? ''}`,
+    headline: `the rate limit service denied it for the domain ${textIn(reason, 'domain') ?? ''}`,
     place: placeIn(subject, 'global'),
     values: [
       value('domain', textIn(reason, 'domain')),
@@ -119,7 +119,7 @@ function global(subject: Subject): Findings {
     ],
     wouldPass: [
       reset === null
-        ? way('backend', 'the server of limits lets it pass')
+        ? way('backend', 'the rate limit service allows it')
         : way('time', `it is ${isoTime(record.at + reset * 1000)}, ${reset} s later`),
     ],
   }
@@ -129,11 +129,11 @@ function undecided(subject: Subject): Findings {
   const place = placeIn(subject, 'global')
   return {
     code: 'limit_server_failed',
-    headline: `the server of limits could not be asked: ${textIn(subject.reason, 'cause') ?? ''}`,
+    headline: `the rate limit service is unavailable: ${textIn(subject.reason, 'cause') ?? ''}`,
     place,
     values: [value('cause', textIn(subject.reason, 'cause')), value('failureMode', 'FailClosed')],
     wouldPass: [
-      way('backend', 'the server of limits answers'),
+      way('backend', 'the rate limit service answers'),
       way('config', '`failureMode` is FailOpen', {
         of: 'failureMode',
         found: 'FailClosed',

@@ -147,7 +147,7 @@ export class GlobalLimits {
     // Nobody gets the reply, and the server is not to blame.
     if (outcome === 'cancelled') return failureReply(failed, null)
     const note = { code: 'no_decision', cause, failureMode }
-    this.#env.log.warn('the server of limits could not be asked', { cause, failureMode, route: rx.routeName })
+    this.#env.log.warn('rate limit service unavailable', { cause, failureMode, route: rx.routeName })
     if (failureMode === 'FailOpen') {
       rx.trace?.note(note)
       return undefined

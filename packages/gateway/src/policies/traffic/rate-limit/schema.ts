@@ -77,7 +77,7 @@ const descriptor = object({
 }).describe('One descriptor.')
 
 const global = object({
-  backendRef: serviceReference().describe('The server of limits; its backend policies hold for the calls.'),
+  backendRef: serviceReference().describe('The rate limit service; its backend policies hold for the calls.'),
   domain: string({ min: 1, max: 256 }).describe('Tells applications apart at the server.'),
   descriptors: list(descriptor, { min: 1, max: 16 }).describe(
     'What the server counts by. It refuses when one of them is exceeded.',
