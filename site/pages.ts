@@ -3,7 +3,7 @@
 export interface PageEntry {
   /** A page, or a folder whose README stands before its other pages; from the root of the project. */
   path: string
-  /** What a reader finds there; starts in lower case, ends without a period. */
+  /** Content of the page for a reader, as there; starts in lower case, ends without a period. */
   about: string
 }
 

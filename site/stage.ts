@@ -11,9 +11,9 @@ export interface StageOptions {
   folder: string
   /** Path of the site on its server, with slashes at both ends. */
   base: string
-  /** Where the tree can be read, such as a code host's `…/blob/main`; null links to nothing outside of the site. */
+  /** URL of the tree, such as a code host's `…/blob/main`; null links to nothing outside of the site. */
   sourceUrl: string | null
-  /** Where a page can be edited, such as a code host's `…/edit/main`. */
+  /** URL under which a page can be edited, such as a code host's `…/edit/main`. */
   editUrl: string | null
 }
 
