@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { GatewayAddress } from '../../packages/controller/src/deploy/addresses.ts'
-import type { WishedFor } from '../../packages/controller/src/deploy/deployer.ts'
+import type { DesiredState } from '../../packages/controller/src/deploy/deployer.ts'
 import { valueAt } from '../../packages/controller/src/deploy/json.ts'
 import { kubeCluster } from '../../packages/controller/src/deploy/kube-cluster.ts'
 import type { Parameters } from '../../packages/controller/src/deploy/parameters.ts'
 import { type Outcome, reconcile } from '../../packages/controller/src/deploy/reconcile.ts'
 import type { DeploySettings } from '../../packages/controller/src/deploy/render.ts'
-import { readDeployCases, wishOf } from '../../packages/controller/src/testing/deploy-cases.ts'
+import { readDeployCases, desiredOf } from '../../packages/controller/src/testing/deploy-cases.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { shippedProgram } from '../../packages/gateway/src/testing/shipped-program.ts'
 import { type Bed, startBed } from './bed/bed.ts'
@@ -26,17 +26,20 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
   })
   after(async () => bed.stop())
 
-  const run = (wish: WishedFor, given: DeploySettings = settings): Promise<Outcome> =>
-    reconcile(kubeCluster(bed.client), wish, given)
+  const run = (desired: DesiredState, given: DeploySettings = settings): Promise<Outcome> =>
+    reconcile(kubeCluster(bed.client), desired, given)
 
-  /** The wish in a namespace of its own, which is made. */
-  const placed = async (wish: WishedFor, namespace: string): Promise<WishedFor> => {
+  /** The desired deployment in a namespace of its own, which is created. */
+  const placed = async (desired: DesiredState, namespace: string): Promise<DesiredState> => {
     await bed.kubectl('create', 'namespace', namespace)
-    const gateway = { ...wish.gateway, metadata: { ...wish.gateway.metadata, namespace, uid: `uid-of-${namespace}` } }
-    return { ...wish, gateway }
+    const gateway = {
+      ...desired.gateway,
+      metadata: { ...desired.gateway.metadata, namespace, uid: `uid-of-${namespace}` },
+    }
+    return { ...desired, gateway }
   }
 
-  const plain = (spec: Parameters = {}): WishedFor => {
+  const plain = (spec: Parameters = {}): DesiredState => {
     const gateway = {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'Gateway',
@@ -49,14 +52,14 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
   it('every case is taken, and then nothing differs', async () => {
     let count = 0
     for (const { name, resources, settings } of readDeployCases()) {
-      const asked = wishOf(resources)
+      const asked = desiredOf(resources)
       if (!asked.ok) continue
-      const wish = await placed(asked.wish, name)
-      const first = await run(wish, settings)
+      const desired = await placed(asked.desired, name)
+      const first = await run(desired, settings)
       // Cases whose parameters are wrong are held against their texts elsewhere.
       if (first.applied.length === 0) continue
       assert.deepEqual([first.problems, first.failures], [[], []], name)
-      const { applied, removed, problems, failures } = await run(wish, settings)
+      const { applied, removed, problems, failures } = await run(desired, settings)
       assert.deepEqual({ applied, removed, problems, failures }, NOTHING, name)
       count++
     }
@@ -65,27 +68,27 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
 
   it('quantities that the server writes in its own way do not differ', async () => {
     const resources = { limits: { cpu: '1500m', memory: '2048Mi' }, requests: { cpu: 1, memory: '0.5Gi' } }
-    const wish = await placed(plain({ resources }), 'quantities')
-    await run(wish)
-    assert.deepEqual((await run(wish)).applied, [])
+    const desired = await placed(plain({ resources }), 'quantities')
+    await run(desired)
+    assert.deepEqual((await run(desired)).applied, [])
   })
 
   it('what somebody changes is mended, what is no longer wanted goes, and what others add stays', async () => {
-    const wish = await placed(
+    const desired = await placed(
       plain({ podDisruptionBudget: {}, deployment: { spec: { minReadySeconds: 5 } } }),
       'changes',
     )
-    assert.equal((await run(wish)).applied.length, 6)
+    assert.equal((await run(desired)).applied.length, 6)
     await bed.kubectl('-n', 'changes', 'label', 'deployment', 'edge', 'team=shop')
     await bed.kubectl('-n', 'changes', 'set', 'image', 'deployment/edge', 'portico=other')
-    assert.deepEqual((await run(wish)).applied, ['Deployment changes/edge'])
-    const { applied, removed } = await run({ ...plain(), gateway: wish.gateway })
+    assert.deepEqual((await run(desired)).applied, ['Deployment changes/edge'])
+    const { applied, removed } = await run({ ...plain(), gateway: desired.gateway })
     assert.deepEqual([applied, removed], [['Deployment changes/edge'], ['PodDisruptionBudget changes/edge']])
     const printed = await bed.kubectl('-n', 'changes', 'get', 'deployment', 'edge', '-o', 'json')
     const deployment: unknown = JSON.parse(printed)
     assert.equal(valueAt(deployment, 'metadata', 'labels', 'team'), 'shop')
     assert.equal(valueAt(deployment, 'spec', 'minReadySeconds'), undefined)
-    assert.deepEqual((await run({ ...plain(), gateway: wish.gateway })).applied, [])
+    assert.deepEqual((await run({ ...plain(), gateway: desired.gateway })).applied, [])
   })
 
   it('what the server refuses is a problem of the parameters', async () => {
@@ -126,9 +129,9 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
   })
 
   it('what somebody else has under that name is left alone', async () => {
-    const wish = await placed(plain(), 'taken')
+    const desired = await placed(plain(), 'taken')
     await bed.kubectl('-n', 'taken', 'create', 'service', 'clusterip', 'edge', '--tcp=80')
-    const { failures, applied } = await run(wish)
+    const { failures, applied } = await run(desired)
     assert.deepEqual(failures, ['Service taken/edge is there already and belongs to somebody else'])
     assert.equal(applied.length, 4)
   })
@@ -143,7 +146,7 @@ describe('the Pods of a Gateway', { skip: withoutBed }, () => {
 
   it('run as they are rendered, serve, and are replaced by a change without a lost request', async () => {
     await bed.kubectl('create', 'namespace', 'shop')
-    const wish = (level: string): WishedFor => ({
+    const desired = (level: string): DesiredState => ({
       gateway: {
         apiVersion: 'gateway.networking.k8s.io/v1',
         kind: 'Gateway',
@@ -168,7 +171,7 @@ describe('the Pods of a Gateway', { skip: withoutBed }, () => {
     })
     const cluster = kubeCluster(bed.client)
     const deployed = async (level: string): Promise<Outcome['addresses']> => {
-      const { addresses, problems, failures } = await reconcile(cluster, wish(level), settings)
+      const { addresses, problems, failures } = await reconcile(cluster, desired(level), settings)
       assert.deepEqual([problems, failures], [[], []])
       return addresses
     }

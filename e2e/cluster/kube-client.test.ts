@@ -268,7 +268,7 @@ function watchAll(client: KubeClient, kind: ApiKind, options: ConstructorParamet
   const watcher = {
     changed: () => undefined,
     synced: (isMissing: boolean) => (counts[isMissing ? 'misses' : 'syncs'] += 1),
-    troubled: (error: Error) => {
+    onError: (error: Error) => {
       counts.troubles += 1
       counts.last = error.message
     },

@@ -41,7 +41,7 @@ describe('streams of data planes, with a real API server behind them', { skip: w
       clients.push(client)
       const names = ['portico-controller.portico-system.svc']
       const place = { namespace: 'portico-system', secret: 'portico-controller-ca', names }
-      return new CertificateKeeper(client, { ...place, now: () => now, troubled: (problem) => troubles.push(problem) })
+      return new CertificateKeeper(client, { ...place, now: () => now, onError: (problem) => troubles.push(problem) })
     })
     const always = new AbortController().signal
     for (const replica of replicas) replica.lead(always)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ApiKind } from '../../../packages/controller/src/kube/kinds.ts'
-import { applyObject, getObject, type Name, type Unnamed } from '../../../packages/controller/src/kube/objects.ts'
+import { applyObject, getObject, type Name, type ObjectBody } from '../../../packages/controller/src/kube/objects.ts'
 import { apiKindOf, watchedKinds } from '../../../packages/controller/src/watch/watched-kinds.ts'
 import { eventually } from '../../../packages/gateway/src/testing/process.ts'
 import { ApiProxy, THROUGH_PROXY } from '../api-proxy/api-proxy.ts'
@@ -139,7 +139,7 @@ export class Cluster {
     return getObject(this.bed.client, kind, name)
   }
 
-  apply(kind: ApiKind, object: Unnamed) {
+  apply(kind: ApiKind, object: ObjectBody) {
     return applyObject(this.bed.client, kind, object, 'test')
   }
 

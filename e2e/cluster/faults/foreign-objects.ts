@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { ApiKind } from '../../../packages/controller/src/kube/kinds.ts'
-import { createObject, type Unnamed } from '../../../packages/controller/src/kube/objects.ts'
+import { createObject, type ObjectBody } from '../../../packages/controller/src/kube/objects.ts'
 import { eventually } from '../../../packages/gateway/src/testing/process.ts'
 import { SECRETS, SERVICES } from '../bed/kubelet/cluster.ts'
 import { type Cluster, kindOf, PATIENCE_MS, SYSTEM } from './cluster.ts'
@@ -63,7 +63,7 @@ function grown(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, num
 }
 
 /** Half of them EndpointSlices, the rest Secrets and Services. */
-function foreign(index: number): [ApiKind, Unnamed] {
+function foreign(index: number): [ApiKind, ObjectBody] {
   const metadata = { namespace: 'others', name: `other-${index}` }
   if (index % 4 === 0) return [SECRETS, { metadata, stringData: { password: `p${index}`.repeat(100) } }]
   if (index % 4 === 1) return [SERVICES, { metadata, spec: { clusterIP: 'None', ports: [{ port: 80 }] } }]

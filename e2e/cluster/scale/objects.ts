@@ -1,5 +1,5 @@
 import type { ApiKind } from '../../../packages/controller/src/kube/kinds.ts'
-import type { Unnamed } from '../../../packages/controller/src/kube/objects.ts'
+import type { ObjectBody } from '../../../packages/controller/src/kube/objects.ts'
 
 export const NAMESPACE = 'shop'
 export const GATEWAY = 'web'
@@ -51,7 +51,7 @@ export function serviceOf(index: number): number {
   return index % SERVICES
 }
 
-export function route(index: number): Unnamed {
+export function route(index: number): ObjectBody {
   const matches = [{ path: { type: 'PathPrefix', value: pathOfRoute(index) } }]
   return {
     metadata: { name: routeName(index), namespace: NAMESPACE },

@@ -11,7 +11,7 @@ import { answer, refuse } from './testing/scripted-api.ts'
 const SECRET = '/api/v1/namespaces/shop/secrets/cert'
 
 describe('Secrets that a Gateway refers to', () => {
-  it('are read by themselves, rotate, and are let go with the last that refers to them', async (t) => {
+  it('are read one by one, follow rotation, and are dropped with the last reference', async (t) => {
     const scene = await useController(t)
     const [first, second] = [createPair(), createPair()]
     scene.api.put(secret('cert', first))
@@ -25,7 +25,7 @@ describe('Secrets that a Gateway refers to', () => {
     await eventually('it rotates', () => certificateOf(scene) === second.cert)
     const asked = scene.api.asked.filter(({ path }) => /\/secrets\b/.test(path))
     const contents = asked.filter(({ headers }) => !/as=PartialObjectMetadata/.test(headers.accept ?? ''))
-    // What is deployed for the Gateway has its own labels.
+    // Objects that the controller deploys have its own labels.
     const ofUsers = contents.filter(
       ({ path, query }) => query.get('labelSelector') === null && !path.endsWith('/web-session-key'),
     )
@@ -36,7 +36,7 @@ describe('Secrets that a Gateway refers to', () => {
     await eventually('it is let go', () => heldSecrets(scene) === 0)
   })
 
-  it('hold back what is made of them alone while they cannot be read', async (t) => {
+  it('hold back only the Gateways that need them while they cannot be read', async (t) => {
     const scene = await useController(t)
     const pair = createPair()
     scene.api.put(secret('cert', pair))
@@ -66,7 +66,7 @@ describe('Secrets that a Gateway refers to', () => {
     assert.match(JSON.stringify(scene.published.at(-1)?.routes), /\/late/)
   })
 
-  it('are waited for from the start, and nothing that was said of the Gateway is taken back', async (t) => {
+  it('are awaited at the start, and the status of the Gateway stays as it was', async (t) => {
     const scene = await useController(t)
     const pair = createPair()
     const conditions = [{ type: 'Programmed', status: 'True', reason: 'Programmed', observedGeneration: 1 }]
@@ -104,8 +104,8 @@ describe('Secrets and ConfigMaps that nothing refers to', () => {
     const before = heapUsed()
     scene.start()
     await eventually('it is published', () => scene.published.length === 1)
-    // Bytes of answers go when the sockets have let go of them.
-    await eventually('nothing of it is kept', () => heapUsed() - before < 10_000_000)
+    // Response buffers are freed once the sockets release them.
+    await eventually('their memory is freed', () => heapUsed() - before < 10_000_000)
     assert.equal(heldSecrets(scene), 0)
   })
 })

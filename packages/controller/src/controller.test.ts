@@ -19,7 +19,7 @@ import { eventually } from './testing/eventually.ts'
 const ROUTES = `/apis/${GATEWAY_API}/httproutes`
 
 describe('the controller', () => {
-  it('hands out nothing before all kinds are read', async (t) => {
+  it('publishes no config before all kinds are read', async (t) => {
     const scene = await useController(t)
     let release = (): void => undefined
     scene.api.intercept = ({ path }, response) => {
@@ -39,7 +39,7 @@ describe('the controller', () => {
     assert.deepEqual(scene.reached.get('shop/web'), { 'backend/service/shop/cart/80': ['10.0.0.7:3000'] })
   })
 
-  it('hands out what changes, and not what it has written itself', async (t) => {
+  it('publishes changes, but not its own status writes', async (t) => {
     const scene = await useController(t)
     scene.controller.lead()
     scene.start()
@@ -58,7 +58,7 @@ describe('the controller', () => {
     await eventually('it is retired', () => scene.order.at(-1) === 'retire shop/web')
   })
 
-  it('waits for kinds that the server has not got, and takes them up', async (t) => {
+  it('serves without missing kinds, and reads them once they exist', async (t) => {
     const scene = await useController(t)
     scene.api.setMissing(ROUTES, true)
     scene.start()
@@ -68,7 +68,7 @@ describe('the controller', () => {
     await eventually('the route is there', () => scene.published.at(-1)?.routes.length === 1)
   })
 
-  it('says of a Gateway what data planes say', async (t) => {
+  it('reports the state of data planes in the status of the Gateway', async (t) => {
     const scene = await useController(t)
     scene.controller.lead()
     scene.start()
@@ -82,7 +82,7 @@ describe('the controller', () => {
     assert.deepEqual(valueAt(scene.api.get(GATEWAY), 'status', 'addresses'), [
       { type: 'IPAddress', value: '10.97.0.1' },
     ])
-    // A change under way does not make it less so.
+    // A change that is not acknowledged yet does not unset Programmed.
     scene.state = { connected: 1, acknowledged: false, problems: [] }
     scene.api.put(route('/next'))
     await eventually('it is published', () => /\/next/.test(JSON.stringify(scene.published.at(-1)?.routes)))
@@ -97,7 +97,7 @@ describe('the controller', () => {
     assert.match(textAt(event?.body, 'message') ?? '', /not like that/)
   })
 
-  it('takes back that a Gateway is programmed when no worker serves it, and says it again when one does', async (t) => {
+  it('unsets Programmed when no worker serves a Gateway, and sets it again when one does', async (t) => {
     const scene = await useController(t)
     scene.state = { connected: 1, acknowledged: true, problems: [] }
     scene.controller.lead()
@@ -116,7 +116,7 @@ describe('the controller', () => {
     await eventually('it is programmed again', () => reason() === 'Programmed')
   })
 
-  it('tells a Gateway outside of its namespaces why it is not served, deploys nothing there, and serves the others', async (t) => {
+  it('reports why a Gateway outside its namespaces is not served, deploys nothing there, and serves the others', async (t) => {
     const scene = await useController(t, { namespaces: ['shop'] })
     const outside = gateway()
     const elsewhere = GATEWAY.replace('shop', 'bank')
@@ -143,7 +143,7 @@ describe('the controller', () => {
     )
   })
 
-  it('says of a route that a data plane has quarantined it, and no more when it is mended', async (t) => {
+  it('reports a quarantined route, until it is fixed', async (t) => {
     const scene = await useController(t)
     scene.controller.lead()
     scene.start()
@@ -160,7 +160,7 @@ describe('the controller', () => {
     await eventually('it is mended', () => findCondition(scene.api, ROUTE, 'PartiallyInvalid') === undefined)
   })
 
-  it('says of a ListenerSet that it is programmed when its Gateway is', async (t) => {
+  it('sets Programmed of a ListenerSet with its Gateway', async (t) => {
     const scene = await useController(t)
     const set = `/apis/${GATEWAY_API}/namespaces/shop/listenersets/more`
     const listeners = [{ name: 'more', port: 8080, protocol: 'HTTP' }]
@@ -184,7 +184,7 @@ describe('the controller', () => {
     await eventually('its port is deployed', () => ports() === '80,8080')
   })
 
-  it('keeps quiet about a changed Gateway until it has the address that it asks for', async (t) => {
+  it('does not update the status of a changed Gateway until it has the requested address', async (t) => {
     const scene = await useController(t)
     scene.state = { connected: 1, acknowledged: true, problems: [] }
     scene.controller.lead()
@@ -208,7 +208,7 @@ describe('the controller', () => {
     ])
   })
 
-  it('tells of parameters that are wrong, and mends it when they are right', async (t) => {
+  it('reports invalid parameters, until they are valid', async (t) => {
     const scene = await useController(t)
     const parametersRef = { group: 'portico.dev', kind: 'GwParameters', name: 'small' }
     scene.api.put({ ...gateway({ infrastructure: { parametersRef } }) })

@@ -4,23 +4,23 @@ import { type Kind, materialKinds, type Resource, type TranslatedChange } from '
 import { Deployments } from './deployments.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
 import type { DeploySettings } from './deploy/render.ts'
-import { tellOutcome } from './deploy/tell-outcome.ts'
+import { reportOutcome } from './deploy/report-outcome.ts'
 import type { KubeClient } from './kube/kube-client.ts'
 import type { ReflectorOptions } from './kube/reflector.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers/peers.ts'
-import type { GatewayState } from './status/gateway-truth.ts'
+import type { GatewayState } from './status/gateway-status-tracker.ts'
 import { Statuses } from './status/statuses.ts'
 import { type ConfigStreams, Translation } from './translation.ts'
 import { DeployedWatch } from './watch/deployed-watch.ts'
 import { readMaterial } from './watch/read-material.ts'
 import { Watches } from './watch/watches.ts'
 
-/** Where configs go, and who knows what data planes made of them. */
+/** Publishes configs and reports what data planes made of them. */
 export interface Streams extends ConfigStreams {
-  /** Of data planes wherever they are connected. */
+  /** The state of a Gateway's data planes, at whichever controller they are connected. */
   stateOf(gateway: string): GatewayState
-  /** How many are connected here, by Gateway. */
+  /** Data planes connected to this controller, by Gateway. */
   connected(): ReadonlyMap<string, number>
 }
 
@@ -32,17 +32,19 @@ export interface ControllerOptions {
   checks: ResourceChecks
   /** The namespace of the controller itself. */
   namespace: string
-  /** The controller has rights in these alone; null where it has them everywhere. */
+  /** The only namespaces in which the controller has rights; null when it has rights in all. */
   namespaces: readonly string[] | null
   namespaceSelector: string | null
   deploy: DeploySettings
-  peers: Pick<Peers, 'take' | 'lead' | 'follow' | 'isBlind'>
+  peers: Pick<Peers, 'take' | 'lead' | 'follow' | 'isIncomplete'>
   log: (module: string) => Logger
   metrics: Metrics
   reflector?: ReflectorOptions
 }
 
-/** What the cluster wants, translated and handed out; what became of it, told and deployed by the leader. */
+/**
+ * Translates the resources of the cluster, publishes configs, and, as the leader, writes statuses and deploys data planes.
+ */
 export class Controller {
   readonly #options: ControllerOptions
   readonly #translation: Translation
@@ -50,7 +52,7 @@ export class Controller {
   readonly #deployed: DeployedWatch
   readonly #deployments: Deployments
   readonly #statuses: Statuses
-  /** Gateways about whose deployment something may be new. */
+  /** Gateways whose deployment needs a check. */
   readonly #unsettled = new Set<string>()
   #isReady = false
   #isLeading = false
@@ -65,7 +67,7 @@ export class Controller {
       settled: (change) => this.#settled(change),
     })
     const watchLog = log('watch')
-    const troubled = (kind: string, error: unknown): void => {
+    const onError = (kind: string, error: unknown): void => {
       metrics.count('watch_troubles_total', { kind })
       watchLog.warn('cannot watch, and try again', { kind, error })
     }
@@ -77,7 +79,7 @@ export class Controller {
       changed: (kind, key, resource) => this.#changed(kind, key, resource),
       unservedChanged: (gateway) => this.#statuses.checkGateway(gateway),
       ready: () => this.#ready(),
-      troubled,
+      onError,
       ...(reflector && { reflector }),
     })
     this.#deployed = new DeployedWatch({
@@ -85,7 +87,7 @@ export class Controller {
       ...(namespaces !== null && { namespaces }),
       changed: (gateway) => this.#deployments.touch(gateway),
       readinessChanged: (gateway) => this.#statuses.checkGateway(gateway),
-      troubled,
+      onError,
       ...(reflector && { reflector }),
     })
     this.#deployments = this.#createDeployments()
@@ -96,52 +98,52 @@ export class Controller {
       stateOf: (gateway) => streams.stateOf(gateway),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(gateway),
-      isBlind: () => peers.isBlind,
+      isIncomplete: () => peers.isIncomplete,
     })
   }
 
-  /** What is still waited for; nothing means ready. */
+  /** Kinds that are not read yet; the controller is ready when the list is empty. */
   get pending(): readonly string[] {
     return this.#isReady ? [] : this.#watches.unread
   }
 
-  /** Works until the signal is raised. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#deployed.run(signal)])
     this.#translation.stop()
     this.#statuses.close()
   }
 
-  /** Writes statuses and deploys until it is told to stop. */
+  /** Writes statuses and deploys until `follow` is called. */
   lead(): void {
     this.#isLeading = true
     this.#options.peers.lead()
     if (this.#isReady) this.#startLeading()
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Stops leading; resolves when all writes under way are done. */
   async follow(): Promise<void> {
     this.#isLeading = false
     this.#options.peers.follow()
     await Promise.all([this.#statuses.follow(), this.#deployments.stop()])
   }
 
-  /** A data plane of this Gateway came, went, took or refused a config. */
+  /** Called when a data plane of this Gateway connects, disconnects, applies or rejects a config. */
   stateChanged(gateway: string): void {
     this.#statuses.stateChanged(gateway)
   }
 
-  /** What is known of data planes may be something else for every Gateway. */
-  sightChanged(): void {
+  /** Called when another controller is heard or lost, which may change the state of every Gateway. */
+  peersChanged(): void {
     for (const gateway of this.#translation.translated.gateways.keys()) this.#statuses.stateChanged(gateway)
   }
 
-  /** What holds for all data planes is another: their Deployments are looked at. */
+  /** Checks all Deployments again, after a setting of all data planes changed. */
   redeploy(): void {
     this.#deployments.touchAll()
   }
 
-  /** Brings gauges up to date. */
+  /** Updates the gauges. */
   measure(): void {
     const { metrics, streams } = this.#options
     const connected = streams.connected().values()
@@ -168,7 +170,7 @@ export class Controller {
       isOurs: (gateway) => translated.gateways.has(gateway),
       portsOf: (gateway) => translated.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
       changed: (gateway) => this.#statuses.checkGateway(gateway),
-      tried: (gateway, outcome) => tellOutcome(gateway, outcome, { metrics, log: log('deploy') }),
+      tried: (gateway, outcome) => reportOutcome(gateway, outcome, { metrics, log: log('deploy') }),
     })
   }
 

@@ -7,8 +7,8 @@ import { Deployments } from './deployments.ts'
 
 const OURS = 'portico.dev/gateway'
 
-describe('what is deployed for a Gateway', () => {
-  it('goes when another controller has its class', async (t) => {
+describe('the objects of a Gateway', () => {
+  it('are removed when another controller owns its class', async (t) => {
     const scene = useScene(t)
     await scene.refresh()
     assert.equal(scene.objects.size, 5)
@@ -20,7 +20,7 @@ describe('what is deployed for a Gateway', () => {
     assert.equal(scene.objects.size, 5)
   })
 
-  it('stays when its class is gone: that may come back', async (t) => {
+  it('stay when its class is deleted, because the class may return', async (t) => {
     const scene = useScene(t)
     await scene.refresh()
     scene.setClass(null)
@@ -30,14 +30,14 @@ describe('what is deployed for a Gateway', () => {
     assert.equal(scene.objects.size, 5)
   })
 
-  it('goes when it was deployed in an earlier life, before another controller had its class', async (t) => {
+  it('are removed after a restart when another controller owns its class', async (t) => {
     const earlier = useScene(t)
     await earlier.refresh()
     const scene = useScene(t, earlier.objects)
     scene.setClass('example.com/other')
     await scene.refresh()
     assert.equal(scene.objects.size, 5)
-    // Seen by whoever looks after what is deployed.
+    // The watch on deployed objects reports it.
     scene.deployments.touch('shop/edge')
     await scene.settled()
     assert.equal(scene.objects.size, 0)

@@ -1,5 +1,5 @@
 import type { Resource } from '@portico/translate'
-import { Deployer, type WishedFor } from './deploy/deployer.ts'
+import { Deployer, type DesiredState } from './deploy/deployer.ts'
 import type { GatewayAddress } from './deploy/addresses.ts'
 import { listAt, textAt, valueAt } from './deploy/json.ts'
 import { findLevels } from './deploy/parameters-ref.ts'
@@ -8,26 +8,26 @@ import type { DeploySettings } from './deploy/render.ts'
 
 export interface DeploymentsOptions {
   cluster: Cluster
-  /** Read anew for every try. */
+  /** A getter, read for every attempt. */
   settings: DeploySettings
   controllerName: string
   find: (kind: 'Gateway' | 'GatewayClass' | 'GwParameters', key: string) => Resource | undefined
-  /** Whether the class of a Gateway is ours. */
+  /** Whether this controller owns the class of a Gateway. */
   isOurs: (gateway: string) => boolean
-  /** Ports that its config listens on, those of ListenerSets too. */
+  /** The listener ports of a Gateway, including those of its ListenerSets. */
   portsOf: (gateway: string) => readonly number[]
-  /** The facts about this Gateway may be others. */
+  /** Called when the deployment facts of a Gateway may have changed. */
   changed: (gateway: string) => void
-  /** Told of every try. */
+  /** Called after every attempt. */
   tried: (gateway: string, outcome: Outcome) => void
 }
 
-/** How the data planes of a Gateway are deployed. */
+/** The state of the deployment of a Gateway. */
 export interface DeployedFacts {
   addresses: readonly GatewayAddress[] | null
   parameterProblems: readonly string[]
   deployFailures: readonly string[]
-  /** Of the Gateway that was deployed last; null as long as none was. */
+  /** The generation of the Gateway that was deployed last; null before the first. */
   deployedGeneration: number | null
 }
 
@@ -38,13 +38,13 @@ const UNKNOWN: DeployedFacts = {
   deployedGeneration: null,
 }
 
-/** Says what is to be deployed for each Gateway, and knows what has become of it. */
+/** Decides what to deploy for each Gateway, and keeps the outcome. */
 export class Deployments {
   readonly #options: DeploymentsOptions
   readonly #deployer: Deployer
   readonly #factsByKey = new Map<string, DeployedFacts>()
-  /** What was last wished for, to see what is new. */
-  readonly #wishTexts = new Map<string, string>()
+  /** The last desired state by Gateway as JSON, to detect changes. */
+  readonly #desiredTexts = new Map<string, string>()
   readonly #generations = new Map<string, number>()
 
   constructor(options: DeploymentsOptions) {
@@ -57,32 +57,32 @@ export class Deployments {
     return this.#factsByKey.get(gateway) ?? UNKNOWN
   }
 
-  /** A Gateway, its class, its parameters or its listeners may be others. */
+  /** Called when a Gateway, its class, its parameters or its listeners may have changed. */
   refresh(key: string): void {
     const gateway = this.#options.find('Gateway', key)
     if (gateway === undefined || Reflect.get(gateway.metadata, 'deletionTimestamp') !== undefined)
       return this.#forget(key)
     if (this.#isOthers(gateway)) return this.#release(key, gateway)
-    // Its class is not there: it may come back, and until then its data planes serve what they have.
+    // The class does not exist. It may return, and until then the data planes keep serving.
     if (!this.#options.isOurs(key)) return this.#forget(key)
-    const wish = this.#wishOf(key, gateway)
-    if (!('problems' in wish)) return this.#want(key, wish)
-    // What is deployed stays as it is until the parameters are right.
+    const desired = this.#desiredOf(key, gateway)
+    if (!('problems' in desired)) return this.#want(key, desired)
+    // Deployed objects stay as they are until the parameters are valid.
     this.#deployer.forget(key)
-    this.#wishTexts.delete(key)
-    this.#set(key, { ...this.factsOf(key), parameterProblems: wish.problems })
+    this.#desiredTexts.delete(key)
+    this.#set(key, { ...this.factsOf(key), parameterProblems: desired.problems })
   }
 
-  /** Somebody has changed something of it, or what holds for all Gateways is another. */
+  /** Called when somebody changed an object of the Gateway, or when a setting of all Gateways changed. */
   touch(key: string): void {
     const gateway = this.#options.find('Gateway', key)
-    // Deployed in an earlier life.
+    // The objects were deployed before a restart of the controller.
     if (gateway !== undefined && this.#isOthers(gateway)) this.#deployer.release(key, gateway)
     else this.#deployer.touch(key)
   }
 
   touchAll(): void {
-    for (const key of this.#wishTexts.keys()) this.#deployer.touch(key)
+    for (const key of this.#desiredTexts.keys()) this.#deployer.touch(key)
   }
 
   start(): void {
@@ -93,14 +93,14 @@ export class Deployments {
     return this.#deployer.stop()
   }
 
-  /** Whether another controller serves it. */
+  /** Whether another controller serves the Gateway. */
   #isOthers(gateway: Resource): boolean {
     const gatewayClass = this.#options.find('GatewayClass', textAt(gateway.spec, 'gatewayClassName') ?? '')
     if (gatewayClass === undefined) return false
     return textAt(gatewayClass.spec, 'controllerName') !== this.#options.controllerName
   }
 
-  #wishOf(key: string, gateway: Resource): WishedFor | { problems: readonly string[] } {
+  #desiredOf(key: string, gateway: Resource): DesiredState | { problems: readonly string[] } {
     const { find, portsOf } = this.#options
     const className = textAt(gateway.spec, 'gatewayClassName') ?? ''
     const gatewayClass = find('GatewayClass', className)
@@ -111,33 +111,41 @@ export class Deployments {
     return { gateway, className, ports, levels: found.levels }
   }
 
-  #want(key: string, wish: WishedFor): void {
-    const { uid, generation, labels, annotations } = wish.gateway.metadata
-    const text = JSON.stringify([uid, generation, labels, annotations, wish.className, wish.ports, wish.levels])
-    if (this.#wishTexts.get(key) === text) return
-    this.#wishTexts.set(key, text)
+  #want(key: string, desired: DesiredState): void {
+    const { uid, generation, labels, annotations } = desired.gateway.metadata
+    const text = JSON.stringify([
+      uid,
+      generation,
+      labels,
+      annotations,
+      desired.className,
+      desired.ports,
+      desired.levels,
+    ])
+    if (this.#desiredTexts.get(key) === text) return
+    this.#desiredTexts.set(key, text)
     this.#generations.set(key, generation ?? 0)
     if (!this.#factsByKey.has(key)) this.#factsByKey.set(key, UNKNOWN)
-    this.#deployer.want(key, wish)
+    this.#deployer.want(key, desired)
   }
 
   #release(key: string, gateway: Resource): void {
     if (!this.#factsByKey.delete(key)) return
-    this.#wishTexts.delete(key)
+    this.#desiredTexts.delete(key)
     this.#generations.delete(key)
     this.#deployer.release(key, gateway)
   }
 
   #forget(key: string): void {
     this.#factsByKey.delete(key)
-    this.#wishTexts.delete(key)
+    this.#desiredTexts.delete(key)
     this.#generations.delete(key)
     this.#deployer.forget(key)
   }
 
   #report(key: string, outcome: Outcome): void {
     this.#options.tried(key, outcome)
-    if (!this.#wishTexts.has(key)) return
+    if (!this.#desiredTexts.has(key)) return
     const { addresses, problems, failures } = outcome
     const known = this.factsOf(key).addresses
     const deployedGeneration = this.#generations.get(key) ?? null

@@ -1,2 +1,2 @@
-/** Which GatewayClasses are ours, and whose name statuses bear. */
+/** The controller name of our GatewayClasses and of our entries in statuses. */
 export const CONTROLLER_NAME = 'portico.dev/gateway'

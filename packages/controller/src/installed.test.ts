@@ -14,7 +14,7 @@ const install = parseAllDocuments(text.slice(text.indexOf('# Source: portico/tem
   (document) => document.toJS() as Resource,
 )
 
-it('what is installed has the definitions as they are printed; otherwise run `npm run install-yaml`', () => {
+it('install.yaml contains the current definitions; otherwise run `npm run install-yaml`', () => {
   const folder = new URL('../../../deploy/crds/', import.meta.url)
   const files = readdirSync(folder)
   assert.equal(files.length, 3)
@@ -22,9 +22,9 @@ it('what is installed has the definitions as they are printed; otherwise run `np
     assert.ok(text.includes(readFileSync(new URL(file, folder), 'utf8').trim()), `${file} is stale`)
 })
 
-it('the controller may do what it does, and nothing else', () => {
+it('the controller has the rights it needs, and no others', () => {
   assert.deepEqual(rightsOf('ClusterRole'), [...neededEverywhere()].toSorted())
-  // The own namespace of the controller, which need not be one of those that the controller serves.
+  // The namespace of the controller need not be one of the namespaces that it serves.
   assert.deepEqual(rightsOf('Role'), [
     '/secrets create',
     '/secrets/portico-controller-ca get',
@@ -39,7 +39,7 @@ it('the controller may do what it does, and nothing else', () => {
   ])
 })
 
-it('the controller reads every variable that it is installed with, and listens where its Pods are asked', () => {
+it('the controller reads every variable of its Deployment, and listens on the ports of its probes', () => {
   const [container] = listAt(find('Deployment').spec, 'template', 'spec', 'containers')
   const env = listAt(container, 'env').map((one) => [textAt(one, 'name') ?? '', textAt(one, 'value') ?? 'x'])
   const ofAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_THRESHOLD_']
@@ -60,7 +60,7 @@ it('the controller reads every variable that it is installed with, and listens w
   assert.equal(controllerAddress, `${find('Service').metadata.name}.x.svc:9978`)
 })
 
-/** Each as `group/resource verb`. */
+/** Rights as `group/resource verb`. */
 function neededEverywhere(): Set<string> {
   const needed = new Set([
     'authentication.k8s.io/tokenreviews create',

@@ -6,7 +6,7 @@ import { Election } from './kube/lease.ts'
 import type { CertificateKeeper } from './publish/certificate-keeper.ts'
 import type { Settings } from './settings.ts'
 
-/** Named after what it is for. */
+/** The name of the Lease. */
 const LEASE = 'portico-controller'
 
 export interface LeadershipOptions {
@@ -17,7 +17,7 @@ export interface LeadershipOptions {
   log: Logger
 }
 
-/** Whether this one of several controllers leads, and what it does while it does. */
+/** Runs the election among several controllers, and the leader's work while this one leads. */
 export class Leadership {
   readonly #options: LeadershipOptions
 
@@ -25,14 +25,14 @@ export class Leadership {
     this.#options = options
   }
 
-  /** Works until the signal is raised. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, settings, log } = this.#options
     const { namespace, podName, leaderElection } = settings
     if (!leaderElection) return this.#lead(signal)
     const identity = `${podName}_${crypto.randomUUID()}`
-    const troubled = (error: unknown): void => log.warn('cannot take part in the election, and try again', { error })
-    const election = new Election(client, { namespace, name: LEASE, identity, troubled })
+    const onError = (error: unknown): void => log.warn('cannot take part in the election, and try again', { error })
+    const election = new Election(client, { namespace, name: LEASE, identity, onError })
     let leading = Promise.resolve()
     await election.run(signal, (untilThen) => {
       log.info('leading')
@@ -44,7 +44,7 @@ export class Leadership {
   async #lead(signal: AbortSignal): Promise<void> {
     const { keeper, controller, log } = this.#options
     keeper.lead(signal)
-    // Nothing is deployed that could not connect.
+    // Deployments wait for the CA, because Pods without it could not connect.
     const bundle = await whenThere(() => keeper.bundle, signal)
     if (bundle !== undefined) controller.lead()
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -53,7 +53,7 @@ export class Leadership {
   }
 }
 
-/** Undefined when the signal is raised before. */
+/** Polls until `find` returns a value; undefined when the signal aborts first. */
 export async function whenThere<Value>(find: () => Value | undefined, signal: AbortSignal): Promise<Value | undefined> {
   while (!signal.aborted) {
     const found = find()

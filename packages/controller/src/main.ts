@@ -10,7 +10,7 @@ const OK = 0
 const FAILED = 1
 const BAD_USAGE = 2
 
-/** Runs the program; the promise is the exit code, once it is over. */
+/** Runs the program; resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const command = parseCommand(args, process.env)
   switch (command.kind) {
@@ -21,7 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(`portico-controller ${VERSION}\n`)
       return OK
     case 'mistake':
-      return refuse(command.message)
+      return failUsage(command.message)
     case 'run':
       return start(command.settings)
   }
@@ -29,7 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function start(settings: Settings): Promise<number> {
   const filter = parseLogFilter(settings.logLevel)
-  if (!filter.ok) return refuse(filter.problem)
+  if (!filter.ok) return failUsage(filter.problem)
   const writer = new LineWriter()
   const logger: RootLogger = createLogger({
     filter: filter.value,
@@ -39,12 +39,12 @@ async function start(settings: Settings): Promise<number> {
   const log = logger.child('controller')
   const stop = new AbortController()
   onEndSignal(process, (times) => {
-    // Who asks twice does not want to wait.
+    // A second signal exits at once.
     if (times > 1) process.exit(FAILED)
     log.info('going to stop')
     stop.abort()
   })
-  // A first sync and a wave of changes take twice of what is needed afterwards.
+  // The first sync and bursts of changes take twice the memory that is needed afterwards.
   releaseMemoryWhenIdle()
   try {
     await run({ settings, logger, signal: stop.signal })
@@ -58,7 +58,7 @@ async function start(settings: Settings): Promise<number> {
   }
 }
 
-function refuse(message: string): number {
+function failUsage(message: string): number {
   process.stderr.write(`portico-controller: ${message}\n(portico-controller --help lists the options)\n`)
   return BAD_USAGE
 }

@@ -17,7 +17,7 @@ function counted(): Metrics {
 }
 
 describe('metrics of the controller', () => {
-  it('are printed as Prometheus reads them', () => {
+  it('are printed in the text format of Prometheus', () => {
     const text = counted().print()
     assert.match(text, /^portico_controller_status_writes_total\{kind="Gateway",result="success"\} 3$/m)
     assert.match(text, /^portico_controller_settle_duration_seconds_bucket\{le="0\.005"\} 2$/m)
@@ -36,7 +36,7 @@ describe('metrics of the controller', () => {
     )
   })
 
-  it('are what promtool takes', { skip: withoutPromtool }, () => {
+  it('pass promtool', { skip: withoutPromtool }, () => {
     const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], {
       input: counted().print(),
       encoding: 'utf8',

@@ -7,7 +7,7 @@ interface Family {
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const
 
-/** Every metric there is; each has `portico_controller_` before its name. */
+/** All metrics; each name gets the prefix `portico_controller_`. */
 export const families = {
   build_info: { type: 'gauge', help: 'The running version; always 1' },
   leader: { type: 'gauge', help: 'Whether this controller writes statuses and deploys: 1 or 0' },
@@ -43,7 +43,7 @@ export const families = {
 type Name = keyof typeof families
 type NameOf<Type> = { [N in Name]: (typeof families)[N]['type'] extends Type ? N : never }[Name]
 
-/** Counts, and prints what was counted in the text format of Prometheus. */
+/** Counts, and prints the counts in the text format of Prometheus. */
 export class Metrics {
   readonly #values = new Map<Name, Map<string, number>>()
   readonly #histograms = new Map<Name, { counts: number[]; sum: number }>()

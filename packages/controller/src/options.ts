@@ -5,7 +5,7 @@ interface Option {
   help: string
 }
 
-/** Each is a flag and a variable of the environment; the flag wins. */
+/** The options. Each is a flag and an environment variable; the flag wins. */
 export const options = {
   namespace: {
     variable: 'POD_NAMESPACE',

@@ -16,7 +16,7 @@ import { watchedKinds } from './watch/watched-kinds.ts'
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/portico-system/leases'
 
 describe('the program of the controller', () => {
-  it('becomes ready, leads, counts, and puts everything away', async (t) => {
+  it('becomes ready, leads, counts, and shuts down cleanly', async (t) => {
     const { lines, settings, api } = await useCluster(t)
     const stop = new AbortController()
     const logger = createLogger({ filter: settings.filter, format: 'text', write: (line) => void lines.push(line) })
@@ -41,7 +41,7 @@ describe('the program of the controller', () => {
     await assert.rejects(get('/readyz'))
   })
 
-  it('says what it takes, and refuses the rest', async (t) => {
+  it('prints its options, and rejects others', async (t) => {
     const [out, err] = [
       t.mock.method(process.stdout, 'write', () => true),
       t.mock.method(process.stderr, 'write', () => true),

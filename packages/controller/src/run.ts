@@ -18,7 +18,7 @@ import type { Settings } from './settings.ts'
 import { VERSION } from './version.ts'
 
 const AUDIENCE = 'portico'
-/** Named after what it is for. */
+/** The name of the Secret with the authorities. */
 const AUTHORITY_SECRET = 'portico-controller-ca'
 
 export interface RunOptions {
@@ -27,7 +27,7 @@ export interface RunOptions {
   signal: AbortSignal
 }
 
-/** Runs a controller until the signal is raised and all is put away. */
+/** Runs a controller until the signal aborts and everything is closed. */
 export async function run(options: RunOptions): Promise<void> {
   const program = new Program(options, await loadResourceChecks())
   await program.run()
@@ -97,7 +97,7 @@ class Program {
     })
     const { health, admin } = servers
     log.info('started', { version: VERSION, health: health.join(), admin: admin.join() })
-    // When one of them cannot go on, none does: whoever started the program starts it anew.
+    // When one task fails, all stop, and the service manager restarts the program.
     const failed = new AbortController()
     const signal = AbortSignal.any([this.#signal, failed.signal])
     const parts = [
@@ -133,7 +133,7 @@ class Program {
         if (this.#keeper.bundle !== bundle) this.#controller.redeploy()
         bundle = this.#keeper.bundle
       },
-      troubled: (problem) => log.warn('cannot have certificates, and try again', { problem }),
+      onError: (problem) => log.warn('cannot have certificates, and try again', { problem }),
     })
   }
 
@@ -147,12 +147,12 @@ class Program {
       changed: (gateways) => {
         for (const gateway of gateways) this.#controller.stateChanged(gateway)
       },
-      sightChanged: () => this.#controller.sightChanged(),
+      peersChanged: () => this.#controller.peersChanged(),
       log: this.#logger.child('peers'),
     })
   }
 
-  /** Read for every deployment: the authorities change now and then. */
+  /** Read for every deployment, because the CA bundle changes now and then. */
   #deploySettings(): DeploySettings {
     const { image, controllerAddress: address } = this.#settings
     const keeper = this.#keeper
@@ -165,7 +165,7 @@ class Program {
     }
   }
 
-  /** Listens for data planes as soon as there is a certificate to show. */
+  /** Listens for data planes as soon as there is a serving certificate. */
   async #serve(signal: AbortSignal): Promise<void> {
     const identity = await whenThere(() => this.#keeper.identity, signal)
     if (identity === undefined) return

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { startServers } from './servers.ts'
 
 describe('the servers of the controller', () => {
-  it('say whether it lives, whether it is ready and what it has counted', async (t) => {
+  it('report liveness, readiness and metrics', async (t) => {
     const { get, scene } = await useServers(t)
     assert.deepEqual(await get('/healthz'), [200, 'ok\n'])
     assert.deepEqual(await get('/readyz'), [503, 'not ready, pending: Gateway, streams\n'])
@@ -14,7 +14,7 @@ describe('the servers of the controller', () => {
     assert.equal((await get('/healthz', 'POST'))[0], 405)
   })
 
-  it('change the log level, and only from inside', async (t) => {
+  it('change the log level, and only over loopback', async (t) => {
     const { ask, scene } = await useServers(t)
     assert.deepEqual(await ask('/logging'), [200, 'current log level is info\n'])
     assert.deepEqual(await ask('/logging?level=debug'), [200, 'current log level is debug\n'])
@@ -25,7 +25,7 @@ describe('the servers of the controller', () => {
     assert.equal((await ask('/logging?level=debug', { 'x-portico-same-origin': '0' }))[0], 403)
   })
 
-  it('do not start where they cannot listen', async (t) => {
+  it('do not start on an address that is not available', async (t) => {
     const { health } = await useServers(t)
     const rest = { pending: () => [], metrics: () => '', logFilter: () => '', setLogFilter: () => null }
     await assert.rejects(

@@ -11,14 +11,14 @@ import {
 } from '@portico/gateway/operators'
 
 export interface ServersOptions {
-  /** Each one `<ip>:<port>`, `localhost:<port>`, `unix:/<path>` or `off`. */
+  /** Addresses as `<ip>:<port>`, `localhost:<port>`, `unix:/<path>` or `off`. */
   healthAddress: string
   adminAddress: string
-  /** What is still waited for; nothing means ready. */
+  /** Kinds that are not read yet; empty when the controller is ready. */
   pending: () => readonly string[]
   metrics: () => string
   logFilter: () => string
-  /** The problem with the filter, or null when it is in force. */
+  /** Sets the log filter; returns the problem with it, or null. */
   setLogFilter: (filter: string) => string | null
 }
 
@@ -28,7 +28,7 @@ export interface RunningServers {
   close(): Promise<void>
 }
 
-/** What operators ask a controller; a failure says what is wrong with an address. */
+/** Starts the admin servers of the controller; an error names the address. */
 export async function startServers(options: ServersOptions): Promise<RunningServers> {
   const health = await start(options.healthAddress, () => (request) => answerHealth(request, options))
   try {
@@ -48,11 +48,11 @@ export async function startServers(options: ServersOptions): Promise<RunningServ
 }
 
 type Answer = (request: IncomingMessage) => Reply
-type Parsed = Extract<ReturnType<typeof parseAddress>, { ok: true }>['value']
+type ListenAddress = Extract<ReturnType<typeof parseAddress>, { ok: true }>['value']
 
 async function start(
   address: string,
-  answerOf: (address: Parsed) => Answer,
+  answerOf: (address: ListenAddress) => Answer,
 ): Promise<{ addresses: string[]; servers: Server[] }> {
   const parsed = parseAddress(address)
   if (!parsed.ok) throw new Error(parsed.problem)

@@ -9,7 +9,7 @@ function settingsOf(args: string[], env: Record<string, string> = {}) {
 }
 
 describe('settings of the controller', () => {
-  it('come from flags, from the environment, or are the usual ones', () => {
+  it('come from flags, from the environment, or are defaults', () => {
     assert.equal(settingsOf([]).namespace, 'portico-system')
     assert.equal(settingsOf([]).controllerAddress, 'portico-controller.portico-system.svc:9978')
     const env = { POD_NAMESPACE: 'edge', SERVICE_NAME: 'other', LOG_FORMAT: 'json', LOG_LEVEL: '' }
@@ -18,13 +18,13 @@ describe('settings of the controller', () => {
     assert.equal(controllerAddress, 'other.mine.svc:9978')
   })
 
-  it('have namespaces as a list, and none for all', () => {
+  it('have a list of namespaces, empty for all', () => {
     assert.equal(settingsOf([]).namespaces, null)
     assert.equal(settingsOf(['--namespaces', '']).namespaces, null)
     assert.deepEqual(settingsOf([], { NAMESPACES: 'shop, bank,shop' }).namespaces, ['shop', 'bank'])
   })
 
-  it('are refused when they cannot be', () => {
+  it('are rejected when they are invalid', () => {
     const refused = [
       ['--colour', 'blue'],
       ['--log-format', 'xml'],
@@ -43,7 +43,7 @@ describe('settings of the controller', () => {
     }
   })
 
-  it('know an image by its parts', () => {
+  it('split an image into its parts', () => {
     assert.deepEqual(imageOf('portico'), { repository: 'portico' })
     assert.deepEqual(imageOf('team/portico:1.2'), { repository: 'team/portico', tag: '1.2' })
     assert.deepEqual(imageOf('registry.example:5000/team/portico@sha256:0a1b'), {

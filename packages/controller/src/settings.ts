@@ -5,13 +5,13 @@ import { type OptionName, options } from './options.ts'
 export interface Settings {
   /** The namespace of the controller itself. */
   namespace: string
-  /** Names this one among several controllers. */
+  /** The Pod of this controller, which identifies it among several. */
   podName: string
-  /** The Service that data planes find controllers by. */
+  /** The Service at which data planes find controllers. */
   serviceName: string
   controllerName: string
   clusterDomain: string
-  /** Where data planes connect; for themselves it is `controllerAddress`. */
+  /** The address to listen on for data planes; they connect to `controllerAddress`. */
   streamAddress: string
   controllerAddress: string
   healthAddress: string
@@ -19,7 +19,7 @@ export interface Settings {
   image: ImageParts
   logLevel: string
   logFormat: 'text' | 'json'
-  /** The controller has rights in these alone; null where it has them everywhere. */
+  /** The only namespaces in which the controller has rights; null when it has rights in all. */
   namespaces: readonly string[] | null
   namespaceSelector: string | null
   kubeconfig: string | null
@@ -44,7 +44,7 @@ export function parseCommand(args: readonly string[], env: Readonly<Record<strin
     const get = (name: OptionName): string => {
       const { variable, usual } = options[name]
       const flag = (values as Record<string, unknown>)[name]
-      // An empty variable is none.
+      // An empty variable counts as unset.
       return (typeof flag === 'string' ? flag : env[variable]) || usual
     }
     return settingsOf(get, env)
@@ -89,7 +89,7 @@ function settingsOf(get: (name: OptionName) => string, env: Readonly<Record<stri
   }
 }
 
-/** Null for an empty list, which stands for all namespaces. */
+/** Returns null for an empty list, which means all namespaces. */
 function namespacesOf(text: string): string[] | null {
   const names = text.split(',').map((name) => name.trim())
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
@@ -101,7 +101,7 @@ function namespacesOf(text: string): string[] | null {
   return [...new Set(names)]
 }
 
-/** `registry.example:5000/team/portico:1.2@sha256:…` in its parts. */
+/** Splits `registry.example:5000/team/portico:1.2@sha256:…` into its parts. */
 export function imageOf(text: string): ImageParts {
   const [, name = '', tag, digest] = /^([^@]+?)(?::([\w][\w.-]*))?(?:@(\w+:\w+))?$/.exec(text) ?? []
   if (name === '')

@@ -7,7 +7,7 @@ import {
   type MaterialKind,
   pemChecks,
   type Resource,
-  type Translated,
+  type TranslationResult,
   type TranslatedChange,
   Translator,
 } from '@portico/translate'
@@ -16,7 +16,7 @@ import { Batches } from './watch/batches.ts'
 import { ContentChanges } from './watch/content-changes.ts'
 import { Materials, type MaterialsOptions } from './watch/materials.ts'
 
-/** Where configs go. */
+/** Publishes configs and addresses. */
 export interface ConfigStreams {
   publish(gateway: string, ir: Ir): void
   reach(gateway: string, endpoints: Readonly<Record<string, readonly string[]>>): void
@@ -28,15 +28,15 @@ export interface TranslationOptions {
   clusterDomain: string
   checks: ResourceChecks
   streams: ConfigStreams
-  /** What a Secret or ConfigMap holds that something refers to. */
+  /** Reads the content of a referenced Secret or ConfigMap. */
   readMaterial: MaterialsOptions['read']
-  /** Told after every batch, when all of it is handed out. */
+  /** Called after every batch, when all changes are published. */
   settled: (change: TranslatedChange) => void
   log: Logger
   metrics: Metrics
 }
 
-/** What changes in the cluster, translated in batches and handed out. */
+/** Translates changes of the cluster in batches, and publishes the configs. */
 export class Translation {
   readonly #options: TranslationOptions
   readonly #translator: Translator
@@ -59,23 +59,23 @@ export class Translation {
     this.#materials = new Materials({
       read: options.readMaterial,
       changed: (kind, key, resource) => this.#take(kind, key, resource),
-      troubled: (kind, key, error) => {
+      onError: (kind, key, error) => {
         options.metrics.count('material_troubles_total', { kind })
         options.log.warn('cannot read what it holds, and try again', { kind, key, error })
       },
     })
   }
 
-  get translated(): Translated {
+  get translated(): TranslationResult {
     return this.#translator
   }
 
-  /** Whether it is too early to say anything of `Kind/namespace/name`: it is made of what is still to be read. */
+  /** Whether `Kind/namespace/name` depends on content that is still to be read. */
   waits(id: string): boolean {
     return this.#translator.waits(id)
   }
 
-  /** False for a change that leaves all but the status as it was. */
+  /** Takes a change; returns false when only the status changed. */
   take(kind: Kind, key: string, resource: Resource | undefined): boolean {
     const id = `${kind}/${key}`
     if (isMaterialKind(kind)) this.#materials.take(kind, key, resource)
@@ -92,7 +92,7 @@ export class Translation {
     if (this.#isStarted) this.#batches.add()
   }
 
-  /** All that there is has been taken: from now on every change is handed out. */
+  /** Called when all objects were taken; from now on changes are published. */
   start(): void {
     this.#isStarted = true
     this.settle()
@@ -103,7 +103,7 @@ export class Translation {
     this.#materials.stop()
   }
 
-  /** How many Secrets or ConfigMaps are held with what is in them. */
+  /** The number of Secrets or ConfigMaps whose content is in memory. */
   held(kind: MaterialKind): number {
     return this.#materials.count(kind)
   }
@@ -121,13 +121,13 @@ export class Translation {
     metrics.observe('settle_duration_seconds', (endedAt - startedAt) / 1000)
     if (change.gateways.length + change.endpoints.length > 0)
       metrics.observe('change_to_publish_seconds', (endedAt - changedAt) / 1000)
-    // Data planes have the config by now, and find the same.
+    // Data planes have the config by now, and will quarantine the same resources.
     const quarantined = this.#translator.findQuarantined(change.gateways)
     log.debug('settled', { ...change, quarantined: quarantined.length, ms: Math.round(endedAt - startedAt) })
     settled({ ...change, statuses: [...new Set([...change.statuses, ...quarantined])] })
   }
 
-  /** Addresses first: no route goes live without them. */
+  /** Addresses are published first, because no route goes live without them. */
   #handOut({ gateways, endpoints }: TranslatedChange): void {
     const { streams } = this.#options
     for (const key of new Set([...endpoints, ...gateways])) {

@@ -1,4 +1,4 @@
-/** Where the admin server of a standalone gateway is, and who may ask one. */
+/** The address and the token of the admin server. */
 export const adminOptions = {
   admin: {
     kind: 'value',

@@ -7,15 +7,15 @@ export interface FlagOption {
 
 export interface ValueOption {
   readonly kind: 'value'
-  /** One letter: `f` is `-f`. */
+  /** The short flag: `f` is `-f`. */
   readonly short?: string
-  /** How help names the value, such as `<port>`. */
+  /** The placeholder of the value in help, such as `<port>`. */
   readonly value: string
   readonly summary: string
   /** Read when the option is not given; an empty variable counts as unset. */
   readonly env?: string
   readonly fallback?: string
-  /** Shells complete it with names of files. */
+  /** Whether shells complete the value with file names. */
   readonly isPath?: true
 }
 
@@ -39,17 +39,17 @@ export interface Call {
 export interface CommandDefinition<Table extends OptionTable> {
   readonly name: string
   readonly summary: string
-  /** The arguments in help, without the name. */
+  /** The arguments in help, without the name of the command. */
   readonly usage: string
   readonly options: Table
   /** Printed below the options in help. */
   readonly notes: string
-  /** The promise is the exit code. */
+  /** Runs the command; resolves to the exit code. */
   run(call: Call & { readonly options: OptionValues<Table> }): Promise<number>
 }
 
 export interface Command extends Omit<CommandDefinition<OptionTable>, 'run'> {
-  /** `given` holds what the command line gave, by option name. */
+  /** Runs the command; `given` contains the options of the command line by name. */
   start(call: Call, given: Readonly<Record<string, unknown>>): Promise<number>
 }
 
@@ -60,7 +60,7 @@ export function defineCommand<const Table extends OptionTable>(definition: Comma
   }
 }
 
-/** `adminToken` → `--admin-token`. */
+/** Converts `adminToken` to `--admin-token`. */
 export function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

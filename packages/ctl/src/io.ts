@@ -1,4 +1,4 @@
-/** What a command may read and write; `process` is one. */
+/** The streams and environment of a command; `process` implements it. */
 export interface Io {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream

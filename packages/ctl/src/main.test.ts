@@ -27,7 +27,7 @@ describe('the command line', () => {
     assert.deepEqual(version, { code: 0, signal: null, stdout: `porticoctl ${VERSION}\n`, stderr: '' })
   })
 
-  test('mistakes end with 2, say what is wrong, and leave standard output empty', async () => {
+  test('usage errors exit with 2 and a message, and leave standard output empty', async () => {
     const cases: [string[], RegExp][] = [
       [[], /Usage: porticoctl/],
       [['--', 'trace'], /Usage: porticoctl/],
@@ -68,7 +68,7 @@ describe('the command line', () => {
     },
   )
 
-  test('the terminal UI, translation and their libraries are loaded only by those who need them', () => {
+  test('the terminal UI, translation and their libraries are loaded only by commands that need them', () => {
     const loaded = staticImports(fileURLToPath(new URL('start.ts', import.meta.url)))
     assert.ok(loaded.has('commander') && loaded.has('eventsource-parser'))
     for (const name of ['ink', 'react', '@bomb.sh/tab', 'yaml']) assert.ok(!loaded.has(name), name)

@@ -5,7 +5,7 @@ import { exitCode, type Io } from './io.ts'
 import { splitArgs } from './split-args.ts'
 import { VERSION } from './version.ts'
 
-/** Runs the command line; the promise is the exit code. */
+/** Runs the command line; resolves to the exit code. */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const { own, afterDashes } = splitArgs(args)
   const program = createProgram(io)
@@ -52,7 +52,7 @@ function addCommand(
     .description(command.summary)
     .usage(command.usage)
     .helpOption('-h, --help', 'print this')
-    // Each command says better than a parser what it does not take.
+    // Each command reports unexpected arguments better than the parser.
     .allowExcessArguments()
     .addHelpText('after', `\n${command.notes}`)
   for (const [name, option] of Object.entries(command.options)) {

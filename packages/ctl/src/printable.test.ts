@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { printable, printableBlock } from './printable.ts'
 import { anyCharacter } from '../../gateway/src/testing/any-character.ts'
 
-test('what could drive a terminal is escaped', () => {
+test('control characters are escaped', () => {
   assert.equal(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
   assert.equal(printable('\u009b2J \u007f \r\n'), '\\u009b2J \\u007f \\u000d\\u000a')
   assert.equal(printable('user\u202egpj.exe'), 'user\\u202egpj.exe')
@@ -12,7 +12,7 @@ test('what could drive a terminal is escaped', () => {
   assert.equal(printable('\u{e0041}'), '\\udb40\\udc41')
 })
 
-test('ordinary text stays', () => {
+test('ordinary text is unchanged', () => {
   for (const text of ['', 'GET /a?b=c', 'größe', '日本語', '🙂', '"\\"']) assert.equal(printable(text), text)
   assert.equal(printableBlock('a\tb\r\nc\n\u001b'), 'a\tb\nc\n\\u001b')
 })

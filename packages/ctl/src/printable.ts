@@ -1,12 +1,12 @@
-/** Control, bidirectional, private and unknown characters: whatever could drive a terminal or disguise a text. */
+/** Control, bidirectional, private and unassigned characters, which could control a terminal or disguise a text. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** One line that is safe on a terminal. The escapes are those of JSON, so JSON text keeps its meaning. */
+/** Escapes a text to one line that is safe on a terminal. The escapes are those of JSON, so JSON keeps its meaning. */
 export function printable(text: string): string {
   return text.replaceAll(UNSAFE, escapeCharacter)
 }
 
-/** The same for text of many lines: line ends and tabs stay. */
+/** Like `printable`, but keeps line ends and tabs. */
 export function printableBlock(text: string): string {
   return text
     .replaceAll('\r\n', '\n')

@@ -5,13 +5,13 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export interface Stop {
   readonly signal: AbortSignal
-  /** The first reason to stop is the one that counts. */
+  /** Stops with an exit code; the first call wins. */
   now(code: number): void
-  /** The exit code that goes with the reason; fine when there was none. */
+  /** The exit code of the first stop; 0 when there was none. */
   code(): number
 }
 
-/** Turns signals into an abort, so that a command ends in order; the exit code is the shell's for that signal. */
+/** Turns signals into an abort, so that a command ends in order, with the exit code that shells use for the signal. */
 export function stopOnSignals(): Stop {
   const controller = new AbortController()
   let reason: number = exitCode.fine

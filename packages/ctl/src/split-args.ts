@@ -1,10 +1,10 @@
 export interface SplitArgs {
   readonly own: readonly string[]
-  /** What stands behind the first `--`; null when there is none. */
+  /** The arguments after the first `--`; null when there is none. */
   readonly afterDashes: readonly string[] | null
 }
 
-/** Done before any parser sees the arguments: a parser drops the `--` and takes what follows for its own. */
+/** Splits before any parser runs, because a parser drops the `--` and interprets the rest. */
 export function splitArgs(args: readonly string[]): SplitArgs {
   const dashes = args.indexOf('--')
   if (dashes < 0) return { own: args, afterDashes: null }

@@ -1,4 +1,7 @@
-/** The door: resources of a cluster in, configs of gateways and statuses out. Knows no client of Kubernetes. */
+/**
+ * The entry point: takes resources of a cluster, returns configs of gateways and statuses. It contains no Kubernetes
+ * client.
+ */
 export { Fields, printFieldPath, printFieldProblem } from './resources/fields.ts'
 export type { FieldPath, FieldProblem } from './resources/fields.ts'
 export { GATEWAY_GROUP, groupByKind, isKind, kindOf, routeKinds } from './resources/kinds.ts'
@@ -35,7 +38,7 @@ export { quarantineNotes, withQuarantine } from './translate/quarantine-status.t
 export type { QuarantineNote } from './translate/quarantine-status.ts'
 export type { TranslateSettings } from './translate/context.ts'
 export { Translator } from './translator.ts'
-export type { Translated, TranslatedChange } from './translator.ts'
+export type { TranslationResult, TranslatedChange } from './translator.ts'
 export { ownKinds, readSpec } from './resources/own-kinds.ts'
 export type { OwnKind } from './resources/own-kinds.ts'
 export { gwParametersSpec } from './resources/gw-parameters.ts'

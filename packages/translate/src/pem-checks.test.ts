@@ -10,7 +10,7 @@ describe('checks of PEM texts', () => {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   })
 
-  it('say what is wrong without repeating it', () => {
+  it('report the problem without the value', () => {
     const problem = 'not a certificate and its key in PEM'
     assert.equal(pemChecks.pair('nonsense', privateKey), problem)
     assert.equal(pemChecks.pair('', ''), problem)

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { PemChecks } from '@portico/gateway/schema'
 
-/** By the runtime's own eyes, so that a data plane is not given what it cannot use. */
+/** Checks with the runtime's own TLS code, so that a data plane gets only usable certificates. */
 export const pemChecks: PemChecks = {
   pair(cert, key) {
     try {
@@ -12,7 +12,7 @@ export const pemChecks: PemChecks = {
       return 'not a certificate and its key in PEM'
     }
     try {
-      // Without authorities it costs little; the rest of the chain is read too.
+      // Without CAs the check is cheap; it also reads the rest of the chain.
       createSecureContext({ cert, key, ca: [] })
       return null
     } catch {

@@ -44,7 +44,7 @@ const gateway: Resource[] = [
   },
 ]
 
-it('names in slices are no addresses', () => {
+it('names in slices are not used as addresses', () => {
   const translator = createTranslator()
   for (const resource of [...gateway, route(0), service(0), slice(0, '10.0.0.1'), route(1), service(1)])
     translator.put(resource)
@@ -53,7 +53,7 @@ it('names in slices are no addresses', () => {
   assert.deepEqual(Object.values(translator.endpoints.get('shop/web') ?? {}), [['10.0.0.1:3000'], []])
 })
 
-it('routes of two kinds are two, whatever they are called', () => {
+it('routes of two kinds with one name are separate', () => {
   const translator = createTranslator()
   const called: Resource = { ...route(0), kind: 'GRPCRoute', metadata: { namespace: 'shop', name: 'route-0' } }
   const rules = [{ backendRefs: [{ name: 'service-0', port: 80 }] }]
@@ -83,7 +83,7 @@ describe('a change among many resources', () => {
     return { cost: translator.computed - before, changed }
   }
 
-  it('of one route costs that route, and all others stay the same objects', () => {
+  it('to one route recomputes that route, and all others stay the same objects', () => {
     const before = translator.gateways.get('shop/web')?.routes ?? []
     const { cost, changed } = costOf(() => translator.put(route(7, '/other')))
     assert.ok(cost < 20, `${cost} computed`)
@@ -92,20 +92,20 @@ describe('a change among many resources', () => {
     assert.equal(after.filter((each) => before.includes(each)).length, COUNT - 1)
   })
 
-  it('of endpoints leaves configs and statuses alone', () => {
+  it('to endpoints leaves configs and statuses alone', () => {
     const { cost, changed } = costOf(() => translator.put(slice(7, '10.0.0.9')))
     assert.ok(cost < 10, `${cost} computed`)
     assert.deepEqual(changed, { gateways: [], endpoints: ['shop/web'], statuses: [] })
     assert.deepEqual(translator.endpoints.get('shop/web')?.['backend/service/shop/service-7/80'], ['10.0.0.9:3000'])
   })
 
-  it('that leaves a resource as it was costs next to nothing', () => {
+  it('that keeps a resource equal costs almost nothing', () => {
     const { cost, changed } = costOf(() => translator.put(route(8)))
     assert.ok(cost < 10, `${cost} computed`)
     assert.deepEqual(changed, { gateways: [], endpoints: [], statuses: [] })
   })
 
-  it('is forgotten with the resources', () => {
+  it('leaves nothing cached after the resources are deleted', () => {
     const { size } = translator
     for (let round = 0; round < 3; round++) {
       for (let index = COUNT; index < COUNT + 100; index++) translator.put(route(index))

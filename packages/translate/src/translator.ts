@@ -1,6 +1,6 @@
 import type { QuarantineFinder } from '@portico/gateway/checks'
 import type { Ir } from '@portico/gateway/ir'
-import { type Changed, Graph } from './graph/graph.ts'
+import { type ChangedQuery, Graph } from './graph/graph.ts'
 import type { FieldProblem } from './resources/fields.ts'
 import { type Kind, kindOf, type RouteKind } from './resources/kinds.ts'
 import { ResourceStore } from './resources/lookups.ts'
@@ -18,24 +18,24 @@ import { gatewayClassStatus } from './translate/gateway-class.ts'
 import { indexTable } from './translate/indexes.ts'
 import { type QuarantineNote, quarantineNotes, withQuarantine } from './translate/quarantine-status.ts'
 
-/** What has become of all resources. */
-export interface Translated {
-  /** By `namespace/name`; one data plane serves one Gateway. */
+/** The result of translation. */
+export interface TranslationResult {
+  /** Configs by `namespace/name` of the Gateway; each Gateway has its own data planes. */
   gateways: ReadonlyMap<string, Ir>
-  /** Where the Services of each Gateway are reached, by the keys of its backends: `10.0.0.7:8080`. */
+  /** Addresses of Services by Gateway, then by the key of the backend: `10.0.0.7:8080`. */
   endpoints: ReadonlyMap<string, Readonly<Record<string, readonly string[]>>>
-  /** By `Kind/namespace/name`; only of resources that are ours to speak of. */
+  /** Statuses by `Kind/namespace/name`, only of resources that are ours. */
   statuses: ReadonlyMap<string, Status>
 }
 
-/** Keys of what is not as it was, or is gone. */
+/** Keys of results that changed or are gone. */
 export interface TranslatedChange {
   gateways: string[]
   endpoints: string[]
   statuses: string[]
 }
 
-/** Null for what is not ours. */
+/** Status queries by kind; a query returns null for a resource that is not ours. */
 const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   GatewayClass: gatewayClassStatus,
   Gateway: gatewayStatus,
@@ -49,20 +49,22 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   GwPolicy: policyStatus,
 }
 
-/** Routes of all kinds are looked at by one query. */
+/** One query computes the status of routes of all kinds. */
 function ofRoute(kind: RouteKind): Query<Status | null> {
   return { name: `statusOf${kind}`, compute: (context, key) => context.read(routeStatus, `${kind}/${key}`) }
 }
 
-/** Resources in, in any order; configs of Gateways and statuses out. A change costs what it touches. */
-export class Translator implements Translated {
+/**
+ * Translates resources, given in any order, to configs of Gateways and statuses. A change recomputes only its dependents.
+ */
+export class Translator implements TranslationResult {
   readonly gateways = new Map<string, Ir>()
   readonly endpoints = new Map<string, Readonly<Record<string, readonly string[]>>>()
   readonly statuses = new Map<string, Status>()
-  /** Statuses without what is quarantined. */
+  /** Statuses without quarantine notes. */
   readonly #plain = new Map<string, Status>()
   readonly #finders = new Map<string, QuarantineFinder>()
-  /** By Gateway, then by `Kind/namespace/name`. */
+  /** Quarantine notes by Gateway, then by `Kind/namespace/name`. */
   readonly #notes = new Map<string, ReadonlyMap<string, readonly QuarantineNote[]>>()
   readonly #settings: TranslateSettings
   readonly #graph: Graph<Context>
@@ -77,17 +79,17 @@ export class Translator implements Translated {
     this.#graph = new Graph((read) => ({ ...store.lookups(read), read, settings }))
   }
 
-  /** How often something was computed, ever: what a change has cost. */
+  /** The total number of computations, which measures the cost of changes. */
   get computed(): number {
     return this.#graph.computed
   }
 
-  /** How much is remembered. */
+  /** The number of cached values. */
   get size(): number {
     return this.#graph.size
   }
 
-  /** A resource that is new or has changed. What translation does not read is ignored. */
+  /** Adds or replaces a resource. Kinds that translation does not read are ignored. */
   put(resource: Resource): void {
     const kind = kindOf(resource)
     if (kind === null) return
@@ -113,30 +115,30 @@ export class Translator implements Translated {
     if (this.gateways.delete(key)) this.#gone.gateways.push(key)
   }
 
-  /** What is wrong with fields of a resource, and which of them nobody reads. */
+  /** Problems with the fields of a resource, including ignored fields. */
   problemsOf(kind: Kind, key: string): readonly FieldProblem[] {
     return this.#graph.read(fieldProblems, `${kind}/${key}`)
   }
 
-  /** Secrets and ConfigMaps that something is made of, or would be if they were there: `Kind/namespace/name`. */
+  /** Secrets and ConfigMaps that results depend on, or would if they existed: `Kind/namespace/name`. */
   materials(): string[] {
     this.#graph.refresh()
     return [...this.#graph.args(this.#store.material)].map((arg) => arg.replace(' ', '/'))
   }
 
-  /** Whether what is to be said of `Kind/namespace/name` waits for contents of a material that are still to be read. */
+  /** Whether the status of `Kind/namespace/name` depends on content that is still to be read. */
   waits(id: string): boolean {
     return this.#waiting.has(id)
   }
 
-  /** Brings configs and statuses up to date with all that was put and dropped; what waits for materials stays as it was. */
+  /** Brings configs and statuses up to date after `put` and `drop`; results that wait for content stay as they were. */
   settle(): TranslatedChange {
     const gateways = new Set(this.#gone.gateways.splice(0))
     const endpoints = new Set(this.#gone.endpoints.splice(0))
     const statuses = new Set(this.#gone.statuses.splice(0))
     for (const { query, arg } of this.#graph.settle(this.#hold())) {
       if (query === gatewayConfig) {
-        // One that had to wait is told of as a whole.
+        // A Gateway that had to wait is reported as a whole.
         if (this.endpoints.has(arg) && !this.gateways.has(arg)) endpoints.add(arg)
         if (keep(this.gateways, arg, this.#graph.read(gatewayConfig, arg))) gateways.add(arg)
         continue
@@ -160,9 +162,8 @@ export class Translator implements Translated {
   }
 
   /**
-   * Finds what data planes quarantine of the configs of these Gateways, and puts it into the statuses of those at fault and
-   * of those whom it closes; returns the ids whose statuses are others now. Apart from `settle`, so that a config need not
-   * wait for it.
+   * Computes what data planes will quarantine of the configs of these Gateways, and adds it to the statuses of the affected
+   * resources; returns the ids of changed statuses. Separate from `settle`, so that a config need not wait for it.
    */
   findQuarantined(gateways: Iterable<string>): string[] {
     const touched = new Set<string>()
@@ -184,7 +185,7 @@ export class Translator implements Translated {
     return known
   }
 
-  /** False when nothing is said of it. */
+  /** Returns false when there is no status. */
   #complete(id: string): boolean {
     const plain = this.#plain.get(id)
     if (plain === undefined) return this.statuses.delete(id)
@@ -193,8 +194,8 @@ export class Translator implements Translated {
     return true
   }
 
-  /** What is made of materials of which only the metadata is known. */
-  #hold(): ReadonlySet<Changed<Context>> {
+  /** Watched results that depend on Secrets or ConfigMaps without content yet. */
+  #hold(): ReadonlySet<ChangedQuery<Context>> {
     this.#waiting.clear()
     this.#graph.refresh()
     const { material } = this.#store
@@ -212,7 +213,7 @@ export class Translator implements Translated {
 
 const NO_NOTES: ReadonlyMap<string, readonly QuarantineNote[]> = new Map()
 
-/** False when there was nothing and is nothing. */
+/** Sets or deletes an entry; returns false when there was none and is none. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value | null): boolean {
   if (value === null) return map.delete(key)
   map.set(key, value)

@@ -112,7 +112,7 @@ function watch(
   changed: (key: string, resource: Resource | undefined) => void,
   metadataOnly = false,
 ): void {
-  const watcher = { changed, synced: () => undefined, troubled: log }
+  const watcher = { changed, synced: () => undefined, onError: log }
   const options = { metadataOnly, backoff: { firstMs: 100, mostMs: 1000 } }
   new Reflector(client, kind, watcher, options).run(ended.signal).catch(log)
 }

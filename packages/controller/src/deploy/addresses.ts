@@ -6,7 +6,7 @@ export interface GatewayAddress {
   value: string
 }
 
-/** Where clients reach a Gateway: what its Service has been given. None as long as the load balancer has none. */
+/** Returns the addresses at which clients reach a Gateway, from its Service; empty until the load balancer assigns one. */
 export function addressesOf(service: object, gateway: object): GatewayAddress[] {
   const found = textAt(service, 'spec', 'type') === 'LoadBalancer' ? balanced(service) : inside(service, gateway)
   return [...new Map(found.map((address) => [address.value, address])).values()]
@@ -20,7 +20,7 @@ function balanced(service: object): GatewayAddress[] {
   })
 }
 
-/** Of a Service that only the cluster reaches: its own addresses, and those that the Gateway asked for. */
+/** The addresses of a Service without a load balancer: its cluster IPs, and those that the Gateway requests. */
 function inside(service: object, gateway: object): GatewayAddress[] {
   const own = listAt(service, 'spec', 'clusterIPs').filter((ip) => typeof ip === 'string' && ip !== 'None')
   const asked = listAt(gateway, 'spec', 'addresses')

@@ -1,18 +1,21 @@
 import { configFile as fileSchema, validate } from '@portico/gateway/schema'
 import { stringify } from 'yaml'
 import { isObject, type JsonObject, listAt, member } from './json.ts'
-import type { Typed } from './parameters.ts'
+import type { TypedParameters } from './parameters.ts'
 import { printProblem } from './print-problem.ts'
 
-/** The config file of a data plane: `rawConfig` with what typed fields say on top. Its routes come from the controller. */
-export function configFile({ rawConfig = {}, logging = {} }: Typed): string {
+/**
+ * Returns the config file of a data plane: `rawConfig`, overridden by the typed fields. Its routes come from the
+ * controller.
+ */
+export function configFile({ rawConfig = {}, logging = {} }: TypedParameters): string {
   const typed = Object.keys(logging).length === 0 ? {} : { config: { logging } }
   const config = merged({ config: {}, ...rawConfig }, typed)
   return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** What a data plane would refuse to start with. What variables make of a text is known only there. */
-export function rawConfigProblems({ rawConfig = {} }: Typed): string[] {
+/** Reports settings with which a data plane would not start. Texts with variables are only checked by the data plane. */
+export function rawConfigProblems({ rawConfig = {} }: TypedParameters): string[] {
   const programs = programsIn(rawConfig, ['rawConfig']).map(
     (place) => `${place}: programs are not started from resources`,
   )
@@ -23,7 +26,7 @@ export function rawConfigProblems({ rawConfig = {} }: Typed): string[] {
   return [...programs, ...problems]
 }
 
-/** MCP targets that are programs: a file may name them, a resource may not. */
+/** Finds MCP targets that start programs: a file may contain them, a resource may not. */
 function programsIn(value: unknown, path: readonly string[]): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, child]) => {
@@ -33,15 +36,15 @@ function programsIn(value: unknown, path: readonly string[]): string[] {
   })
 }
 
-/** Ports that `rawConfig` opens, as numbers. */
-export function portsOf({ rawConfig }: Typed): number[] {
+/** The ports that `rawConfig` opens. */
+export function portsOf({ rawConfig }: TypedParameters): number[] {
   return listAt(rawConfig, 'binds').flatMap((bind) => {
     const port = member(bind, 'port')
     return typeof port === 'number' ? port : []
   })
 }
 
-/** Maps are merged, all else is replaced. */
+/** Merges objects recursively; any other value in `above` replaces the one in `below`. */
 function merged(below: JsonObject, above: JsonObject): JsonObject {
   const entries = Object.entries(above).map(([name, value]): [string, unknown] => {
     const was = member(below, name)

@@ -3,28 +3,28 @@ import type { EnvVar } from './parameters.ts'
 
 /** How data planes reach the controller that deploys them. */
 export interface ControllerConnection {
-  /** `host:port`; the host is a name in its certificate. */
+  /** `host:port`; the certificate of the controller contains the host. */
   address: string
-  /** Certificates that sign its own, as PEM. */
+  /** The CA bundle of the controller, as PEM. */
   ca: string
 }
 
-/** For whom the token of a data plane is; the controller takes no other. */
+/** The audience of the tokens of data planes; the controller accepts no other. */
 export const TOKEN_AUDIENCE = 'portico'
 const CA_FILE_NAME = 'controller-ca.crt'
 const TOKEN_FOLDER = '/var/run/secrets/portico'
 const STATE_FOLDER = '/var/lib/portico'
-/** Kubernetes writes a new token when four fifths of it are over. */
+/** Kubernetes rotates a token after 80 % of this time. */
 const TOKEN_SECONDS = 3_600
 
-/** What a Pod needs to be told by its controller. Without one, nothing. */
+/** Parts of a Pod that connect the data plane to the controller; empty without a controller. */
 export interface ConnectionParts {
-  /** Of the ConfigMap. Running Pods read the file anew, so another CA replaces none of them. */
+  /** Data of the ConfigMap. Running Pods reload the file, so a new CA does not replace Pods. */
   data: Readonly<Record<string, string>>
   env: readonly EnvVar[]
   volumes: readonly JsonObject[]
   volumeMounts: readonly JsonObject[]
-  /** After which a container that is not ready is started anew. */
+  /** Seconds until Kubernetes restarts a container that is not ready. */
   startupSeconds: number
 }
 
@@ -41,14 +41,14 @@ export function connectionParts(controller: ControllerConnection | undefined, co
     ],
     volumes: [
       { name: 'controller-token', projected: { sources: [{ serviceAccountToken }] } },
-      // It outlives restarts of the container: one that comes back serves its last config, with or without a controller.
+      // The volume survives container restarts, so a restarted data plane serves its last config even without a controller.
       { name: 'state', emptyDir: {} },
     ],
     volumeMounts: [
       { name: 'controller-token', mountPath: TOKEN_FOLDER, readOnly: true },
       { name: 'state', mountPath: STATE_FOLDER },
     ],
-    // The first config may be late, and whoever waits for it is not helped by ever longer pauses between restarts.
+    // The first config may arrive late, and restarting the container would only add growing pauses.
     startupSeconds: 3_600,
   }
 }

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Resource } from '@portico/translate'
 import { Backoff } from '../kube/backoff.ts'
-import { Deployer, type WishedFor } from './deployer.ts'
-import type { Deployed, DeployedKind } from './objects.ts'
+import { Deployer, type DesiredState } from './deployer.ts'
+import type { DeployedObject, DeployedKind } from './objects.ts'
 import { nameOf } from './plan.ts'
 import type { Cluster, Outcome } from './reconcile.ts'
 
 describe('the deployer', () => {
-  it('does nothing before it is started, and then everything that was wanted', async (t) => {
+  it('does nothing before the start, then deploys all Gateways', async (t) => {
     const scene = useScene(t)
-    scene.deployer.want('shop/a', wishOf('a'))
-    scene.deployer.want('shop/b', wishOf('b'))
+    scene.deployer.want('shop/a', desiredOf('a'))
+    scene.deployer.want('shop/b', desiredOf('b'))
     assert.equal(scene.cluster.lists, 0)
     scene.deployer.start()
     await scene.reports(2)
@@ -19,11 +19,11 @@ describe('the deployer', () => {
     for (const { outcome } of scene.reported) assert.equal(outcome.applied.length, 5)
   })
 
-  it('tries again after a failure, and not after a problem of the user', async (t) => {
+  it('retries after a failure, but not after invalid parameters', async (t) => {
     const scene = useScene(t)
     scene.cluster.failures = 2
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await scene.reports(3)
     assert.deepEqual(
       scene.reported.map(({ outcome }) => outcome.failures),
@@ -33,20 +33,20 @@ describe('the deployer', () => {
       scene.reported.map(({ outcome }) => outcome.addresses),
       [null, null, []],
     )
-    scene.deployer.want('shop/a', { ...wishOf('a'), ports: [15_000] })
+    scene.deployer.want('shop/a', { ...desiredOf('a'), ports: [15_000] })
     await scene.reports(4)
-    scene.deployer.want('shop/b', wishOf('b'))
+    scene.deployer.want('shop/b', desiredOf('b'))
     await scene.reports(5)
     assert.deepEqual(scene.reported.map(({ key }) => key).slice(3), ['shop/a', 'shop/b'])
   })
 
-  it('has one try at a time for a Gateway, and the last wish counts', async (t) => {
+  it('runs one attempt at a time for a Gateway, with the newest state', async (t) => {
     const scene = useScene(t)
     const gate = scene.cluster.hold()
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a', 1))
+    scene.deployer.want('shop/a', desiredOf('a', 1))
     await gate.reached
-    for (let port = 2; port <= 9; port++) scene.deployer.want('shop/a', wishOf('a', port))
+    for (let port = 2; port <= 9; port++) scene.deployer.want('shop/a', desiredOf('a', port))
     gate.open()
     await scene.reports(2)
     assert.equal(scene.cluster.mostAtOnce, 1)
@@ -55,10 +55,10 @@ describe('the deployer', () => {
     assert.match(JSON.stringify(service?.spec), /"port":9,/)
   })
 
-  it('mends what is touched, and knows nothing of Gateways that are gone', async (t) => {
+  it('repairs changed objects, and ignores deleted Gateways', async (t) => {
     const scene = useScene(t)
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await scene.reports(1)
     scene.cluster.objects.delete('ConfigMap shop/a')
     scene.deployer.touch('shop/a')
@@ -74,63 +74,63 @@ describe('the deployer', () => {
     assert.equal(scene.reported.length, 2)
   })
 
-  it('removes what it has deployed for a Gateway that has another class now, and nothing else', async (t) => {
+  it('removes its objects when a Gateway changes its class, and nothing else', async (t) => {
     const scene = useScene(t)
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await scene.reports(1)
     const [, config] = [...scene.cluster.objects.values()]
     assert.ok(config)
     const foreign = { ...config, metadata: { ...config.metadata, name: 'of-the-user', ownerReferences: [] } }
     scene.cluster.objects.set(nameOf(foreign), foreign)
     scene.cluster.failures = 1
-    scene.deployer.release('shop/a', wishOf('a').gateway)
+    scene.deployer.release('shop/a', desiredOf('a').gateway)
     await scene.reports(3)
     assert.deepEqual([...scene.cluster.objects.keys()], ['ConfigMap shop/of-the-user'])
     scene.deployer.touch('shop/a')
     await scene.deployer.stop()
     assert.equal(scene.reported.length, 3)
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await scene.reports(4)
     assert.equal(scene.reported.at(-1)?.outcome.applied.length, 5)
   })
 
-  it('removes what another controller has deployed before it for a Gateway that has another class now', async (t) => {
+  it('removes the objects that an earlier controller deployed when a Gateway changes its class', async (t) => {
     const scene = useScene(t)
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
-    scene.deployer.want('shop/b', wishOf('b'))
+    scene.deployer.want('shop/a', desiredOf('a'))
+    scene.deployer.want('shop/b', desiredOf('b'))
     await scene.reports(2)
     const next = useScene(t, scene.cluster)
     next.deployer.start()
-    next.deployer.release('shop/a', wishOf('a').gateway)
+    next.deployer.release('shop/a', desiredOf('a').gateway)
     await next.reports(1)
     assert.deepEqual(next.reported[0]?.outcome.removed.length, 5)
     assert.ok([...scene.cluster.objects.keys()].every((name) => name.includes('shop/b')))
     assert.equal(scene.cluster.objects.size, 5)
   })
 
-  it('has everything again for a Gateway that comes back to its class while it is being removed', async (t) => {
+  it('deploys again when a Gateway returns to its class during removal', async (t) => {
     const scene = useScene(t)
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await scene.reports(1)
     const gate = scene.cluster.hold()
-    scene.deployer.release('shop/a', wishOf('a').gateway)
+    scene.deployer.release('shop/a', desiredOf('a').gateway)
     await gate.reached
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     gate.open()
     await scene.reports(3)
     assert.equal(scene.reported[1]?.outcome.removed.length, 5)
     assert.equal(scene.cluster.objects.size, 5)
   })
 
-  it('gives other settings to all Gateways that it has', async (t) => {
+  it('applies new settings to all Gateways', async (t) => {
     const scene = useScene(t)
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
-    scene.deployer.want('shop/b', wishOf('b'))
+    scene.deployer.want('shop/a', desiredOf('a'))
+    scene.deployer.want('shop/b', desiredOf('b'))
     await scene.reports(2)
     const controller = { address: 'controller.example:9978', ca: 'one' }
     scene.deployer.configure({ ...SETTINGS, controller })
@@ -141,11 +141,11 @@ describe('the deployer', () => {
     assert.deepEqual(applied.toSorted(), ['ConfigMap shop/a', 'ConfigMap shop/b'])
   })
 
-  it('stops, and begins anew as the leader that it is again', async (t) => {
+  it('stops, and starts again when it becomes leader again', async (t) => {
     const scene = useScene(t)
     scene.cluster.failures = Number.POSITIVE_INFINITY
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await scene.reports(1)
     await scene.deployer.stop()
     const before = scene.reported.length
@@ -158,24 +158,24 @@ describe('the deployer', () => {
     assert.equal(scene.reported.at(-1)?.outcome.applied.length, 5)
   })
 
-  it('waits with a Gateway for the try for one of its name that is gone', async (t) => {
+  it('waits for the attempt for a deleted Gateway of the same name', async (t) => {
     const scene = useScene(t)
     const gate = scene.cluster.hold()
     scene.deployer.start()
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     await gate.reached
     scene.deployer.forget('shop/a')
-    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/a', desiredOf('a'))
     gate.open()
     await scene.reports(1)
     assert.equal(scene.cluster.mostAtOnce, 1)
   })
 
-  it('asks for a few Gateways at once', async (t) => {
+  it('deploys a few Gateways at a time', async (t) => {
     const scene = useScene(t)
     const gate = scene.cluster.hold()
     scene.deployer.start()
-    for (let index = 0; index < 20; index++) scene.deployer.want(`shop/g${index}`, wishOf(`g${index}`))
+    for (let index = 0; index < 20; index++) scene.deployer.want(`shop/g${index}`, desiredOf(`g${index}`))
     await gate.reached
     gate.open()
     await scene.reports(20)
@@ -183,7 +183,7 @@ describe('the deployer', () => {
   })
 })
 
-function wishOf(name: string, port = 80): WishedFor {
+function desiredOf(name: string, port = 80): DesiredState {
   const gateway = {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'Gateway',
@@ -218,7 +218,7 @@ function useScene(t: TestContext, cluster = new SlowCluster()) {
   return { cluster, reported, deployer, reports }
 }
 
-/** Its first question in a try may be held, or fail. */
+/** A cluster whose first request in an attempt can be delayed or fail. */
 class SlowCluster implements Cluster {
   readonly objects = new Map<string, Resource>()
   failures = 0
@@ -255,7 +255,7 @@ class SlowCluster implements Cluster {
     return this.objects.get(`${kind} ${namespace}/${name}`)
   }
 
-  async apply(object: Deployed): Promise<Resource> {
+  async apply(object: DeployedObject): Promise<Resource> {
     this.objects.set(nameOf(object), object)
     return object
   }

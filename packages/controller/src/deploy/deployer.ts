@@ -1,40 +1,40 @@
 import { Backoff } from '../kube/backoff.ts'
 import type { Resource } from '@portico/translate'
 import { type Cluster, type Outcome, reconcile, withdraw } from './reconcile.ts'
-import type { DeploySettings, Wish } from './render.ts'
+import type { DeploySettings, DesiredDeployment } from './render.ts'
 
 export interface DeployerOptions {
   cluster: Cluster
-  /** At first: see `configure`. */
+  /** The settings at the start; `configure` changes them. */
   settings: DeploySettings
-  /** Told of every try; the key is that of the Gateway, `namespace/name`. */
+  /** Called after every attempt; the key is `namespace/name` of the Gateway. */
   report: (key: string, outcome: Outcome) => void
   createBackoff?: () => Backoff
 }
 
-export type WishedFor = Omit<Wish, 'sessionKey'>
+export type DesiredState = Omit<DesiredDeployment, 'sessionKey'>
 
 interface Entry {
-  /** A Gateway for which nothing is wanted any more is alone. */
-  wish: WishedFor | { released: Resource }
+  /** The objects to deploy, or the Gateway that changed its class, whose objects are removed. */
+  desired: DesiredState | { released: Resource }
   backoff: Backoff
   retry: NodeJS.Timeout | null
 }
 
-/** Enough for a cluster that comes up, and not more than an API server likes. */
+/** Attempts that run at once: enough for a cluster that starts, and bearable for an API server. */
 const MOST_AT_ONCE = 4
 
 /**
- * Keeps what is deployed as it is wanted: for each Gateway one try at a time, with the last wish, and again after a
- * failure. It works only between `start` and `stop`: of several controllers one deploys.
+ * Keeps the objects of each Gateway in their desired state: one attempt at a time per Gateway, with the newest state, and retries after
+ * failures. It works only between `start` and `stop`, because only the leading controller deploys.
  */
 export class Deployer {
   readonly #options: Required<DeployerOptions>
   #settings: DeploySettings
   readonly #entryByKey = new Map<string, Entry>()
-  /** Keys that wait for their turn, the longest waiting first. */
+  /** Keys that wait for an attempt, in order of arrival. */
   readonly #waiting = new Set<string>()
-  /** Tries that are under way, by key: also of a Gateway that is gone, while another of its name has come. */
+  /** Attempts under way, by key. An attempt for a deleted Gateway may still run when another of the same name appears. */
   readonly #running = new Map<string, Promise<void>>()
   #isStarted = false
 
@@ -44,42 +44,42 @@ export class Deployer {
     this.#settings = options.settings
   }
 
-  /** What holds for all Gateways is another, such as the CA of the controller. */
+  /** Replaces the settings of all Gateways, such as the CA of the controller. */
   configure(settings: DeploySettings): void {
     this.#settings = settings
     for (const key of this.#entryByKey.keys()) this.touch(key)
   }
 
-  /** A Gateway that is new, or about which something is. */
-  want(key: string, wish: WishedFor): void {
-    this.#set(key, wish)
+  /** Deploys a new or changed Gateway. */
+  want(key: string, desired: DesiredState): void {
+    this.#set(key, desired)
   }
 
-  /** A Gateway that is still there, but not of our class any more: what was deployed for it is removed. */
+  /** Removes the objects of a Gateway that still exists, but now belongs to another class. */
   release(key: string, gateway: Resource): void {
     this.#set(key, { released: gateway })
   }
 
-  #set(key: string, wish: Entry['wish']): void {
+  #set(key: string, desired: Entry['desired']): void {
     const entry = this.#entryByKey.get(key)
     if (entry === undefined) {
       const backoff = this.#options.createBackoff()
-      this.#entryByKey.set(key, { wish, backoff, retry: null })
+      this.#entryByKey.set(key, { desired, backoff, retry: null })
     } else {
-      entry.wish = wish
+      entry.desired = desired
       entry.backoff.reset()
     }
     this.touch(key)
   }
 
-  /** A Gateway that is gone. Its objects go with it: they name it as their owner. */
+  /** Forgets a deleted Gateway. Kubernetes deletes its objects, because they name the Gateway as owner. */
   forget(key: string): void {
     clearRetry(this.#entryByKey.get(key))
     this.#entryByKey.delete(key)
     this.#waiting.delete(key)
   }
 
-  /** Somebody has changed an object of the Gateway. */
+  /** Checks the objects of a Gateway after somebody changed one. */
   touch(key: string): void {
     if (!this.#entryByKey.has(key)) return
     this.#waiting.add(key)
@@ -91,7 +91,7 @@ export class Deployer {
     for (const key of this.#entryByKey.keys()) this.touch(key)
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no attempt is under way. */
   async stop(): Promise<void> {
     this.#isStarted = false
     for (const entry of this.#entryByKey.values()) clearRetry(entry)
@@ -114,22 +114,22 @@ export class Deployer {
 
   async #run(key: string, entry: Entry): Promise<void> {
     clearRetry(entry)
-    const { wish } = entry
-    const outcome = await this.#try(wish)
-    // Whoever was forgotten meanwhile is of no interest.
+    const { desired } = entry
+    const outcome = await this.#try(desired)
+    // The Gateway was forgotten during the attempt.
     if (this.#entryByKey.get(key) !== entry) return
     this.#options.report(key, outcome)
     if (outcome.failures.length === 0) {
-      if ('released' in wish && entry.wish === wish) this.forget(key)
+      if ('released' in desired && entry.desired === desired) this.forget(key)
       return entry.backoff.reset()
     }
     if (this.#isStarted) entry.retry = setTimeout(() => this.touch(key), entry.backoff.next())
   }
 
-  async #try(wish: Entry['wish']): Promise<Outcome> {
+  async #try(desired: Entry['desired']): Promise<Outcome> {
     try {
-      if ('released' in wish) return await withdraw(this.#options.cluster, wish.released)
-      return await reconcile(this.#options.cluster, wish, this.#settings)
+      if ('released' in desired) return await withdraw(this.#options.cluster, desired.released)
+      return await reconcile(this.#options.cluster, desired, this.#settings)
     } catch (error) {
       const failures = [error instanceof Error ? error.message : String(error)]
       return { addresses: null, problems: [], failures, skippedPorts: [], applied: [], removed: [] }

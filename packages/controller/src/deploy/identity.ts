@@ -1,18 +1,18 @@
 import type { Resource } from '@portico/translate'
 import { textsAt } from './json.ts'
 import { labelValue, objectName } from './names.ts'
-import type { Deployed, DeployedMetadata } from './objects.ts'
+import type { DeployedObject, DeployedMetadata } from './objects.ts'
 import { selectorOf } from './selector.ts'
 
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 export const MANAGED_BY = 'portico'
 
-/** What all objects of a Gateway have in common. */
+/** Names and labels that all objects of a Gateway share. */
 export interface Identity {
   metadata: DeployedMetadata
-  /** Of its Pods: without the version, or a new one would replace Pods that are the same. */
+  /** Labels of the Pods. They omit the version, because a new version must not replace identical Pods. */
   podLabels: Readonly<Record<string, string>>
-  /** They never change, because the selector of a Deployment cannot. */
+  /** The selector of the Deployment, which is immutable. */
   selector: Readonly<Record<string, string>>
 }
 
@@ -24,7 +24,7 @@ export function identityOf(
   const selector = selectorOf(name)
   const given = Object.entries(textsAt(gateway.spec, 'infrastructure', 'labels'))
   const podLabels = {
-    // Those of the API itself are ours to set.
+    // The controller itself sets the labels of the Gateway API.
     ...Object.fromEntries(given.filter(([label]) => !label.startsWith('gateway.networking.k8s.io/'))),
     ...selector,
     'gateway.networking.k8s.io/gateway-class-name': labelValue(className),
@@ -45,8 +45,8 @@ export function identityOf(
   }
 }
 
-/** Whether an object that is there was deployed for this very Gateway. */
-export function isOwnedBy(object: Resource | Deployed, gateway: Resource): boolean {
+/** Whether the object was deployed for this Gateway (by uid). */
+export function isOwnedBy(object: Resource | DeployedObject, gateway: Resource): boolean {
   const owners: unknown = Reflect.get(object.metadata, 'ownerReferences')
   if (!Array.isArray(owners)) return false
   return owners.some((owner: unknown) => {

@@ -1,16 +1,16 @@
-/** A map of JSON. It may come from a stranger: its keys are read by `member`, never by a bare index. */
+/** A JSON object, possibly untrusted: read its keys with `member`, never with a bare index. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Its own member of that name: `constructor` and `__proto__` are names like all others. */
+/** Returns the own member of that name, so `constructor` and `__proto__` are ordinary names. */
 export function member(object: unknown, name: string): unknown {
   return isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** The value at the end of a path, or undefined where the path ends early. */
+/** Returns the value at a path, or undefined when the path does not exist. */
 export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce(member, value)
 }
@@ -25,7 +25,7 @@ export function textAt(value: unknown, ...path: readonly string[]): string | und
   return typeof found === 'string' ? found : undefined
 }
 
-/** A map of texts; what is none is left out. */
+/** Returns the string members of the object at a path; other members are left out. */
 export function textsAt(value: unknown, ...path: readonly string[]): Record<string, string> {
   const found = valueAt(value, ...path)
   if (!isObject(found)) return {}

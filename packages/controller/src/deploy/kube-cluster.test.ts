@@ -12,9 +12,9 @@ const gateway: Resource = {
   metadata: { name: 'edge', namespace: 'shop', uid: 'u1' },
   spec: {},
 }
-const wish = { gateway, className: 'portico', ports: [80], levels: [] }
+const desired = { gateway, className: 'portico', ports: [80], levels: [] }
 
-test('what is wanted is asked of the API server, and what is there is left alone', async (t) => {
+test('missing objects are applied, existing ones are left alone', async (t) => {
   const objects = new Map<string, object>()
   const api = await useScriptedApi(t, ({ method, path, body }, response) => {
     const known = objects.get(path)
@@ -25,11 +25,11 @@ test('what is wanted is asked of the API server, and what is there is left alone
     if (method === 'DELETE') return answer(response, 200, {})
     if (known !== undefined) return answer(response, 200, known)
     const items = [...objects].filter(([name]) => name.startsWith(`${path}/`)).map(([, object]) => untyped(object))
-    // A list, even an empty one, or an object that is not there.
+    // Lists are empty or have the items; single objects do not exist.
     if (/\/[a-z]+s$/.test(path)) answer(response, 200, { items })
     else refuse(response, 404, 'not found')
   })
-  const first = await reconcile(kubeCluster(api.client), wish, { image: {}, version: '1.0.0' })
+  const first = await reconcile(kubeCluster(api.client), desired, { image: {}, version: '1.0.0' })
   assert.deepEqual([first.problems, first.failures, first.applied.length], [[], [], 5])
   const [list] = api.asked
   assert.equal(list?.path, '/api/v1/namespaces/shop/serviceaccounts')
@@ -47,7 +47,7 @@ test('what is wanted is asked of the API server, and what is there is left alone
       '/apis/apps/v1/namespaces/shop/deployments/edge',
     ].map((path) => `${path}?fieldManager=portico.dev%2Fgateway&force=true`),
   )
-  const again = await reconcile(kubeCluster(api.client), wish, { image: {}, version: '1.0.0' })
+  const again = await reconcile(kubeCluster(api.client), desired, { image: {}, version: '1.0.0' })
   assert.deepEqual([again.applied, again.removed], [[], []])
 })
 
@@ -66,7 +66,7 @@ test('an object is removed by its uid', async (t) => {
   assert.match(JSON.stringify(asked?.body), /"preconditions":\{"uid":"u9"\}/)
 })
 
-/** As the server has it in lists. */
+/** The object without kind and version, as in lists. */
 function untyped(object: object): object {
   return { ...object, apiVersion: undefined, kind: undefined }
 }

@@ -7,7 +7,7 @@ import { listAt } from './json.ts'
 import { apiByKind, type DeployedKind } from './objects.ts'
 import type { Cluster } from './reconcile.ts'
 
-/** The cluster behind an API server; what is applied bears the controller's name. */
+/** Returns the cluster behind an API server; applied fields are owned by the controller's field manager. */
 export function kubeCluster(client: KubeClient): Cluster {
   return {
     async list(kind, namespace, labels) {

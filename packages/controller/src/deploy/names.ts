@@ -6,8 +6,8 @@ const HASH_LENGTH = 12
 const HEAD_LENGTH = MAX_LENGTH - HASH_LENGTH - 1
 
 /**
- * The name of what is deployed for a Gateway: its own, where that can be the name of a Service. Names of Gateways may be
- * longer, have dots and begin with a digit; such a one is made to fit, and a hash of it keeps two apart.
+ * Returns the name of the objects of a Gateway: its own name when that is valid for a Service. Names of Gateways may be
+ * longer, contain dots and begin with a digit; such a name is shortened, and a hash of it keeps it unique.
  */
 export function objectName(gateway: string): string {
   if (/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(gateway)) return gateway
@@ -15,7 +15,7 @@ export function objectName(gateway: string): string {
   return `${head(fitting)}-${hash(gateway)}`
 }
 
-/** The name of a Gateway as a label. */
+/** Returns the name of a Gateway as a label value. */
 export function labelValue(gateway: string): string {
   return gateway.length <= MAX_LENGTH ? gateway : `${head(gateway)}-${hash(gateway)}`
 }

@@ -1,7 +1,7 @@
 import { type ApiKind, apiVersionOf } from '../kube/kinds.ts'
 
 /** An object that is deployed for a Gateway. */
-export interface Deployed extends Readonly<Record<string, unknown>> {
+export interface DeployedObject extends Readonly<Record<string, unknown>> {
   apiVersion: string
   kind: DeployedKind
   metadata: DeployedMetadata
@@ -15,7 +15,7 @@ export interface DeployedMetadata {
   ownerReferences: readonly OwnerReference[]
 }
 
-/** Who an object goes with, when its owner goes. */
+/** The owner of an object; Kubernetes deletes the object with it. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -38,7 +38,7 @@ const kind = <Kind extends string>(
   namespaced: true,
 })
 
-/** In the order in which they are applied: what Pods need is there before them. */
+/** API kinds in the order in which they are applied, so that Pods find what they need. */
 export const apiByKind = {
   ServiceAccount: kind('ServiceAccount', 'serviceaccounts', '', 'v1'),
   ConfigMap: kind('ConfigMap', 'configmaps', '', 'v1'),

@@ -1,10 +1,10 @@
 import type { JsonObject } from './json.ts'
-import type { Deployed } from './objects.ts'
+import type { DeployedObject } from './objects.ts'
 import type { Level, Overlay } from './parameters.ts'
 import type { PatchedKind } from './patch/rules.ts'
 import { strategicMerge } from './patch/strategic-merge.ts'
 
-/** Where parameters change an object of a kind. */
+/** The field of the parameters that changes objects of a kind. */
 export const overlayByKind = {
   Deployment: 'deployment',
   Service: 'service',
@@ -13,8 +13,13 @@ export const overlayByKind = {
   HorizontalPodAutoscaler: 'horizontalPodAutoscaler',
 } as const satisfies Record<PatchedKind, string>
 
-/** The object with the changes of every level, one after the other. */
-export function overlaid(object: Deployed, kind: PatchedKind, levels: readonly Level[], problems: string[]): Deployed {
+/** Returns the object with the overlays of every level applied in order. */
+export function overlaid(
+  object: DeployedObject,
+  kind: PatchedKind,
+  levels: readonly Level[],
+  problems: string[],
+): DeployedObject {
   const field = overlayByKind[kind]
   return levels.reduce((object, { from, spec }) => {
     const overlay = spec[field]
@@ -27,7 +32,7 @@ export function overlaid(object: Deployed, kind: PatchedKind, levels: readonly L
 }
 
 function patch(
-  object: Deployed,
+  object: DeployedObject,
   kind: PatchedKind,
   { metadata = {}, spec }: Overlay,
 ): ReturnType<typeof strategicMerge> {

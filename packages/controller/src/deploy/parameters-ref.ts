@@ -15,7 +15,7 @@ export interface Sources {
 const GROUP = 'portico.dev'
 const KIND = 'GwParameters'
 
-/** The parameters of a Gateway: those of its class, then its own. All that is wrong with them is told. */
+/** Returns the parameters of a Gateway, those of its class first, and all problems with them. */
 export function findLevels({ gatewayClass, gateway, find }: Sources): Levels {
   const problems: string[] = []
   const level = (ref: unknown, owner: string, namespace: string | undefined): Level[] => {
@@ -31,7 +31,7 @@ export function findLevels({ gatewayClass, gateway, find }: Sources): Levels {
     const found = find(from)
     if (found === undefined) return say(`there is no ${KIND} ${from}`)
     const spec = readSpec(gwParametersSpec, found)
-    // It names nothing that is settled elsewhere: what was read is what it says.
+    // Parameters contain no references, so the parsed spec is complete.
     if (spec.ok) return [{ from, spec: spec.value as Parameters }]
     problems.push(...spec.problems.map((problem) => `${KIND} ${from}: ${printProblem(problem)}`))
     return []

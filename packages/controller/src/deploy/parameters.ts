@@ -2,28 +2,28 @@ import type { GwParametersSpec } from '@portico/translate'
 
 export type Parameters = GwParametersSpec
 
-/** Changes to an object that is deployed: its `spec` is a strategic merge patch. */
+/** Changes to a deployed object; its `spec` is a strategic merge patch. */
 export type Overlay = NonNullable<Parameters['deployment']>
 
 export type ImageParts = NonNullable<Parameters['image']>
 
-/** A variable of a container; `valueFrom` is for Kubernetes to read. */
+/** An environment variable of a container; Kubernetes resolves `valueFrom`. */
 export type EnvVar = NonNullable<Parameters['env']>[number]
 
-/** Parameters with the resource that they are from, `namespace/name`. */
+/** Parameters, and the `namespace/name` of their resource. */
 export interface Level {
   from: string
   spec: Parameters
 }
 
-/** Fields that are not overlays, of all levels; what a later one says wins. */
-export type Typed = Pick<Parameters, 'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown'>
+/** The fields of all levels that are not overlays; later levels win. */
+export type TypedParameters = Pick<Parameters, 'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown'>
 
-export function mergeTyped(levels: readonly Level[]): Typed {
-  return levels.map(({ spec }): Typed => spec).reduce(merge, {})
+export function mergeTyped(levels: readonly Level[]): TypedParameters {
+  return levels.map(({ spec }): TypedParameters => spec).reduce(merge, {})
 }
 
-function merge(below: Typed, above: Typed): Typed {
+function merge(below: TypedParameters, above: TypedParameters): TypedParameters {
   const claims = above.resources?.claims ?? below.resources?.claims
   return {
     logging: { ...below.logging, ...above.logging },
@@ -39,7 +39,7 @@ function merge(below: Typed, above: Typed): Typed {
   }
 }
 
-/** By name: the last of a name counts, at the place of the first. */
+/** Merges by name: the last value of a name wins, at the position of the first. */
 function mergeEnv(below: readonly EnvVar[], above: readonly EnvVar[]): EnvVar[] {
   return [...new Map([...below, ...above].map((variable) => [variable.name, variable])).values()]
 }

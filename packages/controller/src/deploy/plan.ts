@@ -2,23 +2,26 @@ import { createHash } from 'node:crypto'
 import type { Resource } from '@portico/translate'
 import { isOwnedBy } from './identity.ts'
 import { textAt } from './json.ts'
-import type { Deployed } from './objects.ts'
+import type { DeployedObject } from './objects.ts'
 import { isSatisfied } from './satisfied.ts'
 
-/** What is to be done so that what is there becomes what is wanted. */
+/** The steps that turn the live objects into the wanted ones. */
 export interface Plan {
-  /** In this order. */
-  apply: Deployed[]
+  /** Objects to apply, in this order. */
+  apply: DeployedObject[]
   remove: Resource[]
-  /** Objects that are not ours to change, each with the reason. */
+  /** Objects that belong to somebody else, each with the reason. */
   blocked: string[]
 }
 
-/** Says what was applied last. Without it, what is no longer wanted of an object would not be missed. */
+/** The annotation with the last applied object. Without it, a field that is no longer wanted would not be noticed. */
 export const APPLIED_ANNOTATION = 'portico.dev/applied'
 
-/** `live` has the objects of the names that are wanted, whoever's they are, and all that bear the Gateway's labels. */
-export function plan(live: readonly Resource[], wanted: readonly Deployed[], gateway: Resource): Plan {
+/**
+ * Plans the changes. `live` contains the objects with wanted names, whoever owns them, and all objects with the labels of
+ * the Gateway.
+ */
+export function plan(live: readonly Resource[], wanted: readonly DeployedObject[], gateway: Resource): Plan {
   const liveByName = new Map(live.map((object) => [nameOf(object), object]))
   const wantedNames = new Set(wanted.map(nameOf))
   const result: Plan = { apply: [], remove: [], blocked: [] }
@@ -31,7 +34,7 @@ export function plan(live: readonly Resource[], wanted: readonly Deployed[], gat
       isAccountBlocked ||= object.kind === 'ServiceAccount'
     } else if (found === undefined || !isUpToDate(object, found)) result.apply.push(stamped(object))
   }
-  // Pods would run with whatever rights a foreign account has.
+  // Pods would run with the rights of a service account that is not ours.
   if (isAccountBlocked) result.apply = result.apply.filter(({ kind }) => kind !== 'Deployment')
   for (const object of live) {
     if (!wantedNames.has(nameOf(object)) && reasonNotToTouch(object, gateway) === null) result.remove.push(object)
@@ -44,20 +47,20 @@ function reasonNotToTouch(object: Resource, gateway: Resource): string | null {
   return textAt(object.metadata, 'deletionTimestamp') === undefined ? null : 'is being deleted'
 }
 
-function isUpToDate(wanted: Deployed, live: Resource): boolean {
+function isUpToDate(wanted: DeployedObject, live: Resource): boolean {
   return live.metadata.annotations?.[APPLIED_ANNOTATION] === digest(wanted) && isSatisfied(wanted, { ...live })
 }
 
-function stamped(object: Deployed): Deployed {
+function stamped(object: DeployedObject): DeployedObject {
   const annotations = { ...object.metadata.annotations, [APPLIED_ANNOTATION]: digest(object) }
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
-function digest(object: Deployed): string {
+function digest(object: DeployedObject): string {
   return createHash('sha256').update(JSON.stringify(object)).digest('hex')
 }
 
-/** `Service shop/edge`. */
-export function nameOf({ kind, metadata: { namespace, name } }: Deployed | Resource): string {
+/** Returns `Service shop/edge`. */
+export function nameOf({ kind, metadata: { namespace, name } }: DeployedObject | Resource): string {
   return `${kind} ${namespace ?? ''}/${name}`
 }

@@ -3,26 +3,26 @@ import type { ConnectionParts } from './connection.ts'
 import type { Identity } from './identity.ts'
 import type { JsonObject } from './json.ts'
 import { sessionSecretName } from './names.ts'
-import type { EnvVar, ImageParts, Typed } from './parameters.ts'
+import type { EnvVar, ImageParts, TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'
 import { gracePeriod, shutdownVariables } from './shutdown.ts'
 
 export interface PodParts {
   gatewayName: string
   identity: Identity
-  typed: Typed
+  typed: TypedParameters
   servers: Servers
-  /** Over which the parts that parameters name go. */
+  /** The default image; parameters may replace parts of it. */
   image: ImageParts
   configFile: string
-  /** Null when the user has set one. */
+  /** The session key; null when the user sets one. */
   sessionKey: string | null
   connection: ConnectionParts
 }
 
 export const CONFIG_FOLDER = '/etc/portico'
 export const CONFIG_FILE_NAME = 'gateway.yaml'
-/** As in the image; the files there are his. */
+/** The user of the image, which owns the files there. */
 const USER = 65_532
 
 export function podTemplate(parts: PodParts): JsonObject {
@@ -31,14 +31,14 @@ export function podTemplate(parts: PodParts): JsonObject {
     metadata: { labels: identity.podLabels, annotations: annotations(parts) },
     spec: {
       serviceAccountName: identity.metadata.name,
-      // A data plane talks to its controller, never to the API server.
+      // A data plane connects to its controller, never to the API server.
       automountServiceAccountToken: false,
-      // Services of the namespace are no business of the data plane's environment.
+      // The environment does not list the Services of the namespace.
       enableServiceLinks: false,
       terminationGracePeriodSeconds: gracePeriod(typed),
       securityContext: {
         seccompProfile: { type: 'RuntimeDefault' },
-        // Listeners may have any port, without a capability.
+        // Listeners may use any port without a capability.
         sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
       },
       containers: [container(parts)],
@@ -51,7 +51,7 @@ export function podTemplate(parts: PodParts): JsonObject {
   }
 }
 
-/** A Pod reads config and key when it starts: another one makes another Pod. */
+/** A Pod reads config and key only at its start, so a change of either replaces the Pod. */
 function annotations({ identity, servers, configFile, sessionKey }: PodParts): JsonObject {
   const { metrics } = servers
   return {
@@ -107,13 +107,15 @@ function imageName({ registry, repository = 'portico', tag, digest }: ImageParts
   return `${name}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`
 }
 
-/** For the C library: what a wave of changes took goes back to the node. Bodies of requests are not asked of the kernel each. */
+/**
+ * glibc settings: memory of a burst of changes is returned to the node, but request bodies do not cost a system call each.
+ */
 const ALLOCATOR: readonly EnvVar[] = [
   { name: 'MALLOC_MMAP_THRESHOLD_', value: '1048576' },
   { name: 'MALLOC_TRIM_THRESHOLD_', value: '262144' },
 ]
 
-/** Variables of the user replace those of the same name, and may refer to the others. */
+/** Variables of the user override those of the same name, and may refer to the others. */
 function environment({ gatewayName, typed, sessionKey, connection }: PodParts): EnvVar[] {
   const given = typed.env ?? []
   const secretKeyRef = { name: sessionSecretName(gatewayName), key: SESSION_SECRET_KEY }

@@ -2,20 +2,25 @@ import { isIP } from 'node:net'
 import type { Resource } from '@portico/translate'
 import { portsOf } from './config-file.ts'
 import { listAt, textAt } from './json.ts'
-import type { Typed } from './parameters.ts'
+import type { TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'
 
-/** Keeps the load balancer of a Gateway that has no listener yet. */
+/** The port of a Gateway without listeners, which keeps its load balancer. */
 const DUMMY_PORT = 443
 
 export interface Ports {
   used: number[]
-  /** Those that the data plane itself has, or that are none. */
+  /** Ports that the data plane uses itself, or that are invalid. */
   skipped: number[]
 }
 
-/** Ports of the Service, in order. */
-export function usablePorts(listeners: readonly number[], typed: Typed, servers: Servers, problems: string[]): Ports {
+/** Returns the ports of the Service, sorted. */
+export function usablePorts(
+  listeners: readonly number[],
+  typed: TypedParameters,
+  servers: Servers,
+  problems: string[],
+): Ports {
   const raw = portsOf(typed)
   const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535
   const distinct = [...new Set(listeners)].toSorted((a, b) => a - b)
@@ -32,11 +37,11 @@ export function usablePorts(listeners: readonly number[], typed: Typed, servers:
   }
 }
 
-/** The address that the Gateway asks for, the first of several; null when it is left to the platform. */
+/** The address that the Gateway requests, the first of several; null when the platform chooses. */
 export function staticAddress({ spec }: Resource, problems: string[]): string | null {
   const asked = listAt(spec, 'addresses')
     .map((address) => ({ type: textAt(address, 'type') ?? 'IPAddress', value: textAt(address, 'value') ?? '' }))
-    // An address without a value is one that the platform chooses.
+    // An address without a value is chosen by the platform.
     .filter(({ value }) => value !== '')
   const [first] = asked
   if (first === undefined) return null

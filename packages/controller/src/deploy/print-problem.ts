@@ -1,9 +1,9 @@
 import { type Problem, printPath } from '@portico/gateway/schema'
 
-/** For a status, which many may read: the value that was found can be a secret. */
+/** Prints a problem for a status, which many people may read; the value is left out, because it can be a secret. */
 export function printProblem({ path, found, expected }: Problem): string {
   const said = found.startsWith('found ') ? [] : [found]
-  // A rule between keys says in one sentence what it asks for.
+  // A rule about several keys is one sentence, without an expected value.
   const asked = expected === '' ? [] : [`expected ${expected}`]
   return `${printPath(path)}: ${[...said, ...asked].join(', ')}`
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Resource } from '@portico/translate'
 import { KubeError } from '../kube/kube-error.ts'
 import { isObject, type JsonObject, listAt, textAt, valueAt } from './json.ts'
-import type { Deployed, DeployedKind } from './objects.ts'
+import type { DeployedObject, DeployedKind } from './objects.ts'
 import type { Parameters } from './parameters.ts'
 import { APPLIED_ANNOTATION, nameOf } from './plan.ts'
 import { type Cluster, type Outcome, reconcile } from './reconcile.ts'
@@ -24,7 +24,7 @@ const EVERYTHING = [
 ]
 
 describe('a Gateway in its cluster', () => {
-  it('gets its objects, in an order in which they can be used, and then is left alone', async () => {
+  it('gets its objects in a usable order, and is then left alone', async () => {
     const cluster = new FakeCluster()
     assert.deepEqual((await run(cluster)).applied, EVERYTHING)
     for (let again = 0; again < 3; again++) {
@@ -36,7 +36,7 @@ describe('a Gateway in its cluster', () => {
     }
   })
 
-  it('gets what has changed, and nothing else', async () => {
+  it('gets only the objects that changed', async () => {
     const cluster = new FakeCluster()
     await run(cluster)
     assert.deepEqual((await run(cluster, {}, [80, 443])).applied, ['Service shop/edge'])
@@ -47,23 +47,23 @@ describe('a Gateway in its cluster', () => {
     assert.deepEqual((await run(cluster, { logging: { level: 'debug' } }, [80, 443])).applied, [])
   })
 
-  it('has no new Pods for a new version of the controller when the image is the same', async () => {
+  it('keeps its Pods when only the version of the controller changes', async () => {
     const cluster = new FakeCluster()
     const template = (): unknown => valueAt(cluster.find('Deployment', 'edge')?.spec, 'template')
     await run(cluster, { image: { tag: 'pinned' } })
     const before = structuredClone(template())
-    const wish = {
+    const desired = {
       gateway,
       className: 'portico',
       ports: [80],
       levels: [{ from: 'shop/own', spec: { image: { tag: 'pinned' } } }],
     }
-    const { applied } = await reconcile(cluster, wish, { ...settings, version: '2.0.0' })
+    const { applied } = await reconcile(cluster, desired, { ...settings, version: '2.0.0' })
     assert.deepEqual(applied, EVERYTHING)
     assert.deepEqual(template(), before)
   })
 
-  it('is mended when somebody changes what is ours, and not when somebody adds to it', async () => {
+  it('is repaired when somebody changes our fields, not when somebody adds fields', async () => {
     const cluster = new FakeCluster()
     await run(cluster, { deployment: { spec: { replicas: 2 } } })
     cluster.edit('Deployment', 'edge', (object) => ({
@@ -98,25 +98,25 @@ describe('a Gateway in its cluster', () => {
     assert.deepEqual((await run(cluster, { resources })).applied, ['Deployment shop/edge'])
   })
 
-  it('loses a field that is no longer wanted', async () => {
+  it('drops a field that is no longer wanted', async () => {
     const cluster = new FakeCluster()
     await run(cluster, { deployment: { spec: { paused: true } } })
     assert.deepEqual((await run(cluster)).applied, ['Deployment shop/edge'])
     assert.equal(valueAt(cluster.find('Deployment', 'edge')?.spec, 'paused'), undefined)
   })
 
-  it('loses objects that are no longer wanted, and only those of its own', async () => {
+  it('deletes objects that are no longer wanted, and only its own', async () => {
     const cluster = new FakeCluster()
     const parameters = { podDisruptionBudget: {}, horizontalPodAutoscaler: { spec: { maxReplicas: 3 } } }
     await run(cluster, parameters)
-    const foreign = { ...cluster.find('PodDisruptionBudget', 'edge') } as unknown as Deployed
+    const foreign = { ...cluster.find('PodDisruptionBudget', 'edge') } as unknown as DeployedObject
     cluster.put({ ...foreign, metadata: { ...foreign.metadata, name: 'of-the-user', ownerReferences: [] } })
     const { applied, removed } = await run(cluster)
     assert.deepEqual([applied, removed], [[], ['PodDisruptionBudget shop/edge', 'HorizontalPodAutoscaler shop/edge']])
     assert.ok(cluster.find('PodDisruptionBudget', 'of-the-user'))
   })
 
-  it('starts no Pods with an account that somebody else has under its name', async () => {
+  it('starts no Pods with a foreign service account of the same name', async () => {
     const cluster = new FakeCluster()
     cluster.put({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'edge', namespace: 'shop' } })
     const { applied, failures } = await run(cluster)
@@ -125,7 +125,7 @@ describe('a Gateway in its cluster', () => {
     assert.equal(cluster.find('Deployment', 'edge'), undefined)
   })
 
-  it('does not take what somebody else has under its name', async () => {
+  it('does not change foreign objects of the same name', async () => {
     const cluster = new FakeCluster()
     const service = {
       apiVersion: 'v1',
@@ -143,7 +143,7 @@ describe('a Gateway in its cluster', () => {
     assert.deepEqual(cluster.find('Service', 'edge'), service)
   })
 
-  it('waits for what a Gateway of the same name has left', async () => {
+  it('waits until objects of a deleted Gateway of the same name are gone', async () => {
     const cluster = new FakeCluster()
     await run(cluster)
     cluster.edit('Deployment', 'edge', (object) => ({
@@ -160,7 +160,7 @@ describe('a Gateway in its cluster', () => {
     assert.deepEqual([applied, removed, failures.length], [[], [], 5])
   })
 
-  it('stays as it is while its parameters are wrong', async () => {
+  it('is not changed while its parameters are invalid', async () => {
     const cluster = new FakeCluster()
     await run(cluster, { podDisruptionBudget: {} })
     cluster.balance('203.0.113.7')
@@ -169,7 +169,7 @@ describe('a Gateway in its cluster', () => {
     assert.deepEqual(addresses, [{ type: 'IPAddress', value: '203.0.113.7' }])
   })
 
-  it('tells what the server refuses, does the rest, and removes nothing', async () => {
+  it('reports what the server rejects, applies the rest, and removes nothing', async () => {
     const cluster = new FakeCluster()
     await run(cluster, { podDisruptionBudget: {} })
     cluster.refuse('HorizontalPodAutoscaler', 422, 'spec.maxReplicas: Required value')
@@ -193,7 +193,7 @@ describe('a Gateway in its cluster', () => {
     )
   })
 
-  it('says which ports it cannot have', async () => {
+  it('reports ports that are not available', async () => {
     assert.deepEqual((await run(new FakeCluster(), {}, [80, 15021])).skippedPorts, [15021])
   })
 })
@@ -202,7 +202,7 @@ describe('the session key of a Gateway', () => {
   const key = (cluster: FakeCluster): string =>
     Buffer.from(textAt(cluster.find('Secret', 'edge-session-key')?.data, 'key') ?? '', 'base64').toString()
 
-  it('is made once, at random, and kept', async () => {
+  it('is generated once and kept', async () => {
     const [one, other] = [new FakeCluster(), new FakeCluster()]
     await run(one)
     await run(other)
@@ -213,7 +213,7 @@ describe('the session key of a Gateway', () => {
     assert.equal(key(one), made)
   })
 
-  it('may be replaced by the user, which makes new Pods', async () => {
+  it('may be replaced by the user, which replaces the Pods', async () => {
     const cluster = new FakeCluster()
     await run(cluster)
     const keys = `${'ab'.repeat(32)},${key(cluster)}`
@@ -226,7 +226,7 @@ describe('the session key of a Gateway', () => {
     assert.deepEqual((await run(cluster)).applied, [])
   })
 
-  it('is refused when it is none, without being shown', async () => {
+  it('is rejected when it is invalid, without being printed', async () => {
     const cluster = new FakeCluster()
     await run(cluster)
     cluster.edit('Secret', 'edge-session-key', (object) => ({
@@ -238,7 +238,7 @@ describe('the session key of a Gateway', () => {
     assert.deepEqual(applied, [])
   })
 
-  it('goes when the user has one', async () => {
+  it('is removed when the user sets one', async () => {
     const cluster = new FakeCluster()
     await run(cluster)
     const { applied, removed } = await run(cluster, { env: [{ name: 'SESSION_KEY', value: 'mine' }] })
@@ -301,7 +301,7 @@ function withLabel({ metadata }: Resource, label: string): Resource['metadata'] 
   return { ...metadata, labels: { ...metadata.labels, [label]: label } }
 }
 
-/** Keeps what is applied as a server does: with defaults, and with what others have added at the top of the spec. */
+/** Stores applied objects like a server: with defaults, and with fields that others added at the top of the spec. */
 class FakeCluster implements Cluster {
   readonly #objects = new Map<string, Resource>()
   readonly #refusals = new Map<DeployedKind, Error>()
@@ -319,7 +319,7 @@ class FakeCluster implements Cluster {
     return this.#objects.get(`${kind} ${namespace}/${name}`)
   }
 
-  async apply(object: Deployed): Promise<Resource> {
+  async apply(object: DeployedObject): Promise<Resource> {
     const refusal = this.#refusals.get(object.kind)
     if (refusal !== undefined) throw refusal
     assert.ok(object.metadata.annotations?.[APPLIED_ANNOTATION])
@@ -332,7 +332,7 @@ class FakeCluster implements Cluster {
     this.#objects.delete(nameOf(object))
   }
 
-  put(object: Resource | Deployed): void {
+  put(object: Resource | DeployedObject): void {
     this.#objects.set(nameOf(object), object)
   }
 
@@ -364,12 +364,12 @@ class FakeCluster implements Cluster {
   }
 }
 
-/** Some of what a server fills in, at every depth. */
+/** Adds some of a server's defaults, at every depth. */
 function withDefaults<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => withDefaults(item)) as T
   if (!isObject(value)) return value
   const entries = Object.entries(value)
-    // Maps and lists that are empty are gone.
+    // Servers drop empty maps and lists.
     .filter(([name, member]) => name === 'emptyDir' || !isObject(member) || Object.keys(member).length > 0)
     .map(([name, member]) => [name, withDefaults(member)])
   return Object.fromEntries(

@@ -3,48 +3,48 @@ import { isStatus } from '../kube/kube-error.ts'
 import { addressesOf, type GatewayAddress } from './addresses.ts'
 import { isOwnedBy, MANAGED_BY, MANAGED_BY_LABEL } from './identity.ts'
 import { labelValue, sessionSecretName } from './names.ts'
-import { type Deployed, type DeployedKind, deployedKinds } from './objects.ts'
+import { type DeployedObject, type DeployedKind, deployedKinds } from './objects.ts'
 import { nameOf, plan } from './plan.ts'
-import { type DeploySettings, hasOwnSessionKey, type Rendered, render, type Wish } from './render.ts'
+import { type DeploySettings, hasOwnSessionKey, type RenderResult, render, type DesiredDeployment } from './render.ts'
 import { sessionKeyOf } from './session-key.ts'
 import { GATEWAY_NAME_LABEL } from './selector.ts'
 
-/** What is asked of the API server. It throws KubeErrors. */
+/** The requests to the API server. They throw KubeErrors. */
 export interface Cluster {
-  /** Each with its `apiVersion` and `kind`, which the server leaves out of lists. */
+  /** Lists objects with `apiVersion` and `kind`, which the server leaves out of lists. */
   list(kind: DeployedKind, namespace: string, labels: Readonly<Record<string, string>>): Promise<readonly Resource[]>
   get(kind: DeployedKind, namespace: string, name: string): Promise<Resource | undefined>
-  /** On the server, as the owner of all fields that are given; the answer is the object as it is then. */
-  apply(object: Deployed): Promise<Resource>
-  /** This very object, if it is still there. */
+  /** Server-side apply, as the owner of all given fields; returns the resulting object. */
+  apply(object: DeployedObject): Promise<Resource>
+  /** Deletes this object, identified by its uid, if it still exists. */
   remove(object: Resource): Promise<void>
 }
 
-/** How a Gateway is deployed, for its status. */
+/** The result of an attempt to deploy a Gateway, for its status. */
 export interface Outcome {
-  /** Null when they could not be found out. */
+  /** The addresses of the Gateway; null when they are unknown. */
   addresses: GatewayAddress[] | null
-  /** Texts for the reason `InvalidParameters`: only the user can mend it. */
+  /** Messages for the reason `InvalidParameters`, which only the user can fix. */
   problems: string[]
-  /** What another try may do better. */
+  /** Failures that a retry may fix. */
   failures: string[]
-  /** Ports of listeners that the data plane cannot have. */
+  /** Ports of listeners that are not available in the data plane. */
   skippedPorts: number[]
-  /** What was done, such as `Service shop/edge`. */
+  /** Objects that were applied, such as `Service shop/edge`. */
   applied: string[]
   removed: string[]
 }
 
-/** Makes what is deployed for a Gateway what is wanted. With wrong parameters everything stays as it is. */
+/** Makes the deployed objects of a Gateway match the desired state. With invalid parameters nothing changes. */
 export async function reconcile(
   cluster: Cluster,
-  wish: Omit<Wish, 'sessionKey'>,
+  desired: Omit<DesiredDeployment, 'sessionKey'>,
   settings: DeploySettings,
 ): Promise<Outcome> {
-  const { gateway } = wish
+  const { gateway } = desired
   const outcome = nothingDone()
   const labelled = await objectsOf(cluster, gateway)
-  const rendered = await renderWithKey(cluster, { wish, settings, labelled })
+  const rendered = await renderWithKey(cluster, { desired, settings, labelled })
   if (!rendered.ok) return { ...outcome, problems: rendered.problems, addresses: addressesIn(labelled, gateway) }
   const live = [...labelled, ...(await namesakes(cluster, rendered.objects, labelled))]
   const { apply, remove, blocked } = plan(live, rendered.objects, gateway)
@@ -52,13 +52,13 @@ export async function reconcile(
   const results: Resource[] = []
   for (const object of apply)
     await attempt(outcome, 'applied', object, async () => results.push(await cluster.apply(object)))
-  // What is not whole yet may still need what would be removed.
+  // Objects are removed only after everything was applied, because the rest may still need them.
   const isWhole = outcome.failures.length + outcome.problems.length === 0
   for (const object of isWhole ? remove : []) await attempt(outcome, 'removed', object, () => cluster.remove(object))
   return { ...outcome, skippedPorts: rendered.skippedPorts, addresses: addressesIn([...results, ...live], gateway) }
 }
 
-/** Removes all that is deployed for a Gateway that lives on under another controller. */
+/** Removes all objects of a Gateway that now belongs to another controller. */
 export async function withdraw(cluster: Cluster, gateway: Resource): Promise<Outcome> {
   const outcome = nothingDone()
   const { remove } = plan(await objectsOf(cluster, gateway), [], gateway)
@@ -70,7 +70,7 @@ function nothingDone(): Outcome {
   return { addresses: [], problems: [], failures: [], skippedPorts: [], applied: [], removed: [] }
 }
 
-/** All that bears the labels of the Gateway. */
+/** All objects with the labels of the Gateway. */
 async function objectsOf(cluster: Cluster, { metadata }: Resource): Promise<Resource[]> {
   const labels = { [GATEWAY_NAME_LABEL]: labelValue(metadata.name), [MANAGED_BY_LABEL]: MANAGED_BY }
   const lists = deployedKinds.map((kind) => cluster.list(kind, metadata.namespace ?? 'default', labels))
@@ -78,25 +78,25 @@ async function objectsOf(cluster: Cluster, { metadata }: Resource): Promise<Reso
 }
 
 interface Circumstances {
-  wish: Omit<Wish, 'sessionKey'>
+  desired: Omit<DesiredDeployment, 'sessionKey'>
   settings: DeploySettings
   labelled: readonly Resource[]
 }
 
-async function renderWithKey(cluster: Cluster, { wish, settings, labelled }: Circumstances): Promise<Rendered> {
-  if (hasOwnSessionKey(wish.levels)) return render({ ...wish, sessionKey: '' }, settings)
-  const { name, namespace = 'default' } = wish.gateway.metadata
+async function renderWithKey(cluster: Cluster, { desired, settings, labelled }: Circumstances): Promise<RenderResult> {
+  if (hasOwnSessionKey(desired.levels)) return render({ ...desired, sessionKey: '' }, settings)
+  const { name, namespace = 'default' } = desired.gateway.metadata
   const secretName = sessionSecretName(name)
   const secret = labelled.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secretName)
-  // Whoever took its labels away has not taken the sessions away.
+  // A Secret without our labels still holds the key of the sessions.
   const key = sessionKeyOf(secret ?? (await cluster.get('Secret', namespace, secretName)))
-  return key.ok ? render({ ...wish, sessionKey: key.value }, settings) : { ok: false, problems: [key.problem] }
+  return key.ok ? render({ ...desired, sessionKey: key.value }, settings) : { ok: false, problems: [key.problem] }
 }
 
-/** Objects of the names that are wanted, without the labels of the Gateway: most likely somebody else's. */
+/** Objects with wanted names but without the labels of the Gateway, which probably belong to somebody else. */
 async function namesakes(
   cluster: Cluster,
-  wanted: readonly Deployed[],
+  wanted: readonly DeployedObject[],
   known: readonly Resource[],
 ): Promise<Resource[]> {
   const names = new Set(known.map(nameOf))
@@ -106,11 +106,11 @@ async function namesakes(
   return (await Promise.all(others)).filter((object) => object !== undefined)
 }
 
-/** One object that cannot be had does not keep the others from it. */
+/** Runs one request, so that a failure does not stop the others. */
 async function attempt(
   outcome: Outcome,
   done: 'applied' | 'removed',
-  object: Deployed | Resource,
+  object: DeployedObject | Resource,
   act: () => Promise<unknown>,
 ): Promise<void> {
   try {
@@ -123,7 +123,7 @@ async function attempt(
   }
 }
 
-/** Said with status 500 of an object with fields that its kind does not have. */
+/** The message with which the server answers 500 for unknown fields. */
 const UNKNOWN_FIELD = /failed to create typed patch object/
 
 function addressesIn(objects: readonly Resource[], gateway: Resource): GatewayAddress[] {

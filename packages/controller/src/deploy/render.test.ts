@@ -10,17 +10,17 @@ import { configFile, validate } from '@portico/gateway/schema'
 import type { Resource } from '@portico/translate'
 import * as fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { readDeployCases, wishOf } from '../testing/deploy-cases.ts'
+import { readDeployCases, desiredOf } from '../testing/deploy-cases.ts'
 import { listAt, textAt } from './json.ts'
-import { type DeploySettings, type Rendered, render } from './render.ts'
+import { type DeploySettings, type RenderResult, render } from './render.ts'
 
-/** `PORTICO_UPDATE_GOLDEN=1` writes what comes out; the difference is for whoever reviews it. */
+/** `PORTICO_UPDATE_GOLDEN=1` writes the result; a reviewer reads the difference. */
 const isUpdating = process.env['PORTICO_UPDATE_GOLDEN'] === '1'
 const cases = readDeployCases()
 
 const settings: DeploySettings = { image: {}, version: '1.2.3' }
 
-describe('golden cases of what is deployed for a Gateway', () => {
+describe('golden cases of the objects of a Gateway', () => {
   for (const { name, folder, resources, settings } of cases)
     it(name, () => {
       const found = print(renderAll(resources, settings))
@@ -30,11 +30,11 @@ describe('golden cases of what is deployed for a Gateway', () => {
     })
 })
 
-describe('what is deployed fits the data plane', () => {
+describe('the deployed objects fit the data plane', () => {
   const rendered = cases.map(({ resources, settings }) => renderAll(resources, settings))
   const objects = rendered.flatMap((rendered) => (rendered.ok ? rendered.objects : []))
 
-  it('it takes every config file', () => {
+  it('the data plane loads every config file', () => {
     const files = objects.flatMap(({ kind, data }) =>
       kind === 'ConfigMap' ? (textAt(data, 'gateway.yaml') ?? '') : [],
     )
@@ -43,7 +43,7 @@ describe('what is deployed fits the data plane', () => {
       assert.deepEqual(validate(configFile, parse(file)).ok, true, file)
   })
 
-  it('it reads every variable, or the C library does', () => {
+  it('the data plane or glibc reads every variable', () => {
     const page = readFileSync(new URL('../../../../docs/environment.md', import.meta.url), 'utf8')
     const names = listAt(containerOf('connected'), 'env').map((variable) => textAt(variable, 'name') ?? '')
     assert.equal(names.length, 13)
@@ -53,7 +53,7 @@ describe('what is deployed fits the data plane', () => {
       assert.ok(page.includes(isOfAllocator(name) ? `\n- \`${name}\`: ` : `\n| \`${name}\` |`), name)
   })
 
-  it('it takes the values of the variables, those of the longest shutdown too', (t) => {
+  it('the data plane accepts the values of the variables, also for the longest shutdown', (t) => {
     const variables = listAt(containerOf('shutdown-longest'), 'env')
     const env = variables.map((variable) => [textAt(variable, 'name'), textAt(variable, 'value') ?? ''])
     const folder = mkdtempSync(join(tmpdir(), 'portico-deploy-'))
@@ -67,14 +67,14 @@ describe('what is deployed fits the data plane', () => {
   })
 })
 
-describe('a controller with another CA', () => {
+describe('a controller with a new CA', () => {
   const { resources = [], settings } = cases.find(({ name }) => name === 'connected') ?? {}
   assert.ok(settings?.controller)
   const before = renderAll(resources, settings)
   const other = { ...settings, controller: { ...settings.controller, ca: 'another CA' } }
   const after = renderAll(resources, other)
 
-  it('gives it to Pods in their file, and replaces none of them', () => {
+  it('passes it to Pods in a file, and replaces no Pod', () => {
     assert.ok(before.ok && after.ok)
     const changed = after.objects.filter((object, index) => !isDeepStrictEqual(object, before.objects[index]))
     assert.deepEqual(
@@ -102,8 +102,8 @@ describe('the page about data planes', () => {
   })
 })
 
-describe('Gateways of strangers', () => {
-  it('are rendered, or refused with a reason', () => {
+describe('untrusted Gateways', () => {
+  it('are rendered, or rejected with a reason', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('IPAddress', '10.0.0.1', '__proto__'))
     const thing = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.dictionary(text, text))
     const spec = fc.record(
@@ -121,9 +121,9 @@ describe('Gateways of strangers', () => {
   })
 })
 
-function renderAll(resources: readonly Resource[], settings: DeploySettings): Rendered {
-  const asked = wishOf(resources)
-  return asked.ok ? render({ ...asked.wish, sessionKey: '0123456789abcdef'.repeat(4) }, settings) : asked
+function renderAll(resources: readonly Resource[], settings: DeploySettings): RenderResult {
+  const asked = desiredOf(resources)
+  return asked.ok ? render({ ...asked.desired, sessionKey: '0123456789abcdef'.repeat(4) }, settings) : asked
 }
 
 function containerOf(name: string): unknown {
@@ -134,7 +134,7 @@ function containerOf(name: string): unknown {
   return listAt(deployment?.spec, 'template', 'spec', 'containers')[0]
 }
 
-function print(rendered: Rendered): string {
+function print(rendered: RenderResult): string {
   const options = { lineWidth: 120, aliasDuplicateObjects: false }
   if (!rendered.ok) return stringify({ problems: rendered.problems }, options)
   const skipped = rendered.skippedPorts.length === 0 ? [] : [{ skippedPorts: rendered.skippedPorts }]

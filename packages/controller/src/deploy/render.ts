@@ -4,50 +4,50 @@ import { configFile, rawConfigProblems } from './config-file.ts'
 import { type Identity, identityOf } from './identity.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { sessionSecretName } from './names.ts'
-import { apiVersion, type Deployed, type DeployedKind } from './objects.ts'
+import { apiVersion, type DeployedObject, type DeployedKind } from './objects.ts'
 import { overlaid, overlayByKind } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
 import { CONFIG_FILE_NAME, CONFIG_FOLDER, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
 import { staticAddress, usablePorts } from './ports.ts'
 import { serversOf } from './servers.ts'
 
-/** What is to be deployed, and with what. */
-export interface Wish {
+/** The Gateway to deploy, and its parameters. */
+export interface DesiredDeployment {
   gateway: Resource
   className: string
-  /** Ports of its listeners, with those of its ListenerSets. */
+  /** Ports of its listeners, including those of its ListenerSets. */
   ports: readonly number[]
-  /** Parameters of its class, then its own. */
+  /** Parameters of the class, then those of the Gateway. */
   levels: readonly Level[]
-  /** Seals session ids; not used when a variable of the user has one. */
+  /** Encrypts session ids; unused when the user sets the variable. */
   sessionKey: string
 }
 
-/** What holds for all Gateways. */
+/** Settings for all Gateways. */
 export interface DeploySettings {
-  /** Parts that parameters may replace; the tag is the version when there is none. */
+  /** The default image; parameters may replace parts. Without a tag, the version is the tag. */
   image: ImageParts
-  /** Of this program. */
+  /** The version of this program. */
   version: string
-  /** Where data planes connect to. Without it they have their file alone. */
+  /** The address and CA of the controller. Without it, data planes run with their config file alone. */
   controller?: ControllerConnection
 }
 
-export type Rendered =
-  | { ok: true; objects: Deployed[]; skippedPorts: number[] }
-  /** Texts for the reason `InvalidParameters`. */
+export type RenderResult =
+  | { ok: true; objects: DeployedObject[]; skippedPorts: number[] }
+  /** Messages for the reason `InvalidParameters`. */
   | { ok: false; problems: string[] }
 
-/** The objects of a Gateway, in the order in which they are applied. A pure function of what it is given. */
-export function render(wish: Wish, settings: DeploySettings): Rendered {
-  const { gateway, levels } = wish
+/** Returns the objects of a Gateway in the order in which they are applied. A pure function of its arguments. */
+export function render(desired: DesiredDeployment, settings: DeploySettings): RenderResult {
+  const { gateway, levels } = desired
   const typed = mergeTyped(levels)
   const problems = rawConfigProblems(typed)
   const servers = serversOf(typed)
-  const ports = usablePorts(wish.ports, typed, servers, problems)
+  const ports = usablePorts(desired.ports, typed, servers, problems)
   const address = staticAddress(gateway, problems)
-  const identity = identityOf(gateway, { ...wish, ...settings })
-  const sessionKey = hasOwnSessionKey(levels) ? null : wish.sessionKey
+  const identity = identityOf(gateway, { ...desired, ...settings })
+  const sessionKey = hasOwnSessionKey(levels) ? null : desired.sessionKey
   const pod: PodParts = {
     gatewayName: gateway.metadata.name,
     identity,
@@ -70,22 +70,22 @@ export function render(wish: Wish, settings: DeploySettings): Rendered {
   return { ok: true, objects: objects.map(withoutEmptyAnnotations), skippedPorts: ports.skipped }
 }
 
-/** Then none is made and kept for the Gateway. */
+/** Whether the user sets a session key, so that none is generated. */
 export function hasOwnSessionKey(levels: readonly Level[]): boolean {
   return mergeTyped(levels).env?.some(({ name }) => name === 'SESSION_KEY') ?? false
 }
 
-function object({ metadata }: Identity, kind: DeployedKind, fields: JsonObject): Deployed {
+function object({ metadata }: Identity, kind: DeployedKind, fields: JsonObject): DeployedObject {
   return { apiVersion: apiVersion(kind), kind, metadata, ...fields }
 }
 
-function sessionSecret({ identity, gatewayName }: PodParts, sessionKey: string): Deployed {
+function sessionSecret({ identity, gatewayName }: PodParts, sessionKey: string): DeployedObject {
   const data = { [SESSION_SECRET_KEY]: Buffer.from(sessionKey).toString('base64') }
   const metadata = { ...identity.metadata, name: sessionSecretName(gatewayName) }
   return object({ ...identity, metadata }, 'Secret', { type: 'Opaque', data })
 }
 
-function service(identity: Identity, ports: readonly number[], address: string | null): Deployed {
+function service(identity: Identity, ports: readonly number[], address: string | null): DeployedObject {
   return object(identity, 'Service', {
     spec: {
       type: 'LoadBalancer',
@@ -96,8 +96,8 @@ function service(identity: Identity, ports: readonly number[], address: string |
   })
 }
 
-/** The Deployment, and what parameters ask to go with it. */
-function workload(pod: PodParts, levels: readonly Level[], problems: string[]): Deployed[] {
+/** The Deployment, and the optional objects that parameters enable. */
+function workload(pod: PodParts, levels: readonly Level[], problems: string[]): DeployedObject[] {
   const { identity } = pod
   const selector = { matchLabels: identity.selector }
   const deployment = object(identity, 'Deployment', { spec: { selector, template: podTemplate(pod) } })
@@ -131,13 +131,13 @@ function workload(pod: PodParts, levels: readonly Level[], problems: string[]): 
   ]
 }
 
-function withoutEmptyAnnotations(object: Deployed): Deployed {
+function withoutEmptyAnnotations(object: DeployedObject): DeployedObject {
   const { annotations = {}, ...metadata } = object.metadata
   return Object.keys(annotations).length > 0 ? object : { ...object, metadata }
 }
 
-/** Two that set the number of replicas would undo each other's work forever. */
-function withoutReplicas(deployment: Deployed): Deployed {
+/** Removes `replicas`, because two writers of that field would overwrite each other forever. */
+function withoutReplicas(deployment: DeployedObject): DeployedObject {
   const { spec } = deployment
   if (!isObject(spec)) return deployment
   const { replicas: _, ...rest } = spec

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { isSatisfied } from './satisfied.ts'
 
-describe('an object that is there', () => {
+describe('a live object', () => {
   const kind = 'Deployment'
   const pod = (spec: object): { kind: string; spec: object } => ({ kind, spec: { template: { spec } } })
 
-  it('may have more than is wanted', () => {
+  it('may have more fields than wanted', () => {
     const wanted = pod({
       containers: [{ name: 'a', args: ['x'], env: [{ name: 'A', value: '1' }] }],
       volumes: [],
@@ -23,7 +23,7 @@ describe('an object that is there', () => {
     assert.ok(isSatisfied(wanted, live))
   })
 
-  it('may not have less, nor other values, nor more of a list that is one value', () => {
+  it('may not lack fields, have other values, or have more items in an atomic list', () => {
     const wanted = pod({ containers: [{ name: 'a', args: ['x'] }], tolerations: [{ key: 'a' }] })
     const others = [
       pod({ containers: [{ name: 'a', args: ['x'] }] }),
@@ -37,7 +37,7 @@ describe('an object that is there', () => {
     for (const live of others) assert.ok(!isSatisfied(wanted, live), JSON.stringify(live))
   })
 
-  it('quantities are compared by what they say, other texts by what they are', () => {
+  it('quantities are compared by value, other texts literally', () => {
     const limits = (cpu: unknown): object => pod({ containers: [{ name: 'a', resources: { limits: { cpu } } }] })
     for (const [one, other] of [
       ['1', '1000m'],

@@ -2,8 +2,8 @@ import { isObject, type JsonObject, member } from './json.ts'
 import { type PatchedKind, type Rule, type Rules, ruleOf, rulesByKind } from './patch/rules.ts'
 
 /**
- * Whether an object that is there has all that is wanted of it. It may have more: defaults of the server, fields of
- * others, and what a cluster adds as it runs.
+ * Whether a live object has all wanted fields. It may have more: server defaults, fields of others, and fields that a
+ * running cluster adds.
  */
 export function isSatisfied(wanted: JsonObject, live: JsonObject): boolean {
   const rules = Object.hasOwn(rulesByKind, String(wanted['kind'])) ? rulesByKind[wanted['kind'] as PatchedKind] : {}
@@ -25,7 +25,7 @@ interface Spot {
 function has(wanted: unknown, live: unknown, { name, rule, isQuantities }: Spot): boolean {
   if (Array.isArray(wanted)) return hasItems(wanted, Array.isArray(live) ? live : [], rule)
   if (isObject(wanted)) {
-    // The server leaves out most maps that are empty.
+    // The server drops most empty maps.
     if (live === undefined || live === null) return Object.keys(wanted).length === 0
     const rules = rule !== undefined && 'fields' in rule ? rule.fields : {}
     return isObject(live) && hasMembers(wanted, live, rules, name === 'limits' || name === 'requests')
@@ -62,7 +62,7 @@ const factors: Readonly<Record<string, number>> = {
 }
 const divisors: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 }
 
-/** The server writes quantities in its own way: `1000m` is `1`, `1024Mi` is `1Gi`. */
+/** Parses a quantity, because the server normalizes them: `1000m` is `1`, `1024Mi` is `1Gi`. */
 function quantity(value: unknown): number | null {
   const [, amount, unit = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([kMGTPE]i?|Ki|[mun])?$/.exec(String(value)) ?? []
   if (amount === undefined) return null

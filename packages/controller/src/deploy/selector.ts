@@ -4,7 +4,7 @@ export { CONTROLLER_NAME } from '../identity.ts'
 
 export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name'
 
-/** Labels that the Pods of a Gateway have, and no others of its namespace. */
+/** Labels that select the Pods of a Gateway in its namespace. */
 export function selectorOf(gateway: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': 'portico',

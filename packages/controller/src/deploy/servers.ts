@@ -1,11 +1,11 @@
 import { textAt } from './json.ts'
-import type { Typed } from './parameters.ts'
+import type { TypedParameters } from './parameters.ts'
 
-/** Ports of the data plane's own servers; null for one that cannot be reached from outside of its Pod, or is off. */
+/** Ports of the data plane's own servers; null when a server is off or listens on loopback only. */
 export interface Servers {
   metrics: number | null
   readiness: number | null
-  /** All of them, which no listener can have. */
+  /** All of these ports; no listener can use them. */
   taken: ReadonlySet<number>
 }
 
@@ -15,10 +15,10 @@ const servers = {
   readiness: { variable: 'READINESS_ADDR', field: 'readinessAddr', usual: '0.0.0.0:15021' },
 } as const
 
-/** Variables and `rawConfig` may move them: what watches a Pod goes where they are. */
-export function serversOf({ env = [], rawConfig }: Typed): Servers {
+/** Reads the ports from variables and `rawConfig`, which may change them, so that probes and scrapes use the right ones. */
+export function serversOf({ env = [], rawConfig }: TypedParameters): Servers {
   const address = ({ variable, field, usual }: (typeof servers)[keyof typeof servers]): string => {
-    // An empty variable is none.
+    // An empty variable counts as unset.
     const set = env.find(({ name, value, valueFrom }) => name === variable && (value || valueFrom))
     return set === undefined ? (textAt(rawConfig, 'config', field) ?? usual) : (set.value ?? '')
   }

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { shutdownVariables } from './shutdown.ts'
 
-describe('how a data plane ends', () => {
-  it('is over before Kubernetes kills it, whatever the parameters are', () => {
+describe('shutdown of a data plane', () => {
+  it('ends before Kubernetes kills it, for all parameters', () => {
     const seconds = fc.integer({ min: 0, max: 31_536_000 })
     fc.assert(
       fc.property(seconds, seconds, (one, other) => {
@@ -17,7 +17,7 @@ describe('how a data plane ends', () => {
         assert.equal(grace, max)
         assert.ok(waiting <= min && waiting >= 0 && deadline >= 1)
         if (max >= 2) assert.ok(waiting + deadline < max)
-        // What the program takes.
+        // The limits of the program.
         assert.ok(waiting <= 3_600 && deadline <= 86_400)
       }),
       { numRuns: 1_000 },

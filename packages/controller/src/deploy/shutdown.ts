@@ -1,22 +1,22 @@
 import { valueAt } from './json.ts'
-import type { EnvVar, Typed } from './parameters.ts'
+import type { EnvVar, TypedParameters } from './parameters.ts'
 
-/** What the data plane takes at most, in seconds. */
+/** The largest values that the data plane accepts, in seconds. */
 const MAX_MIN = 3_600
 const MAX_DEADLINE = 86_400
 
 const usual = { min: 10, max: 60 }
 
-/** Seconds until Kubernetes kills a Pod that is to end. */
-export function gracePeriod({ shutdown = usual }: Typed): number {
+/** The seconds after which Kubernetes kills a terminating Pod. */
+export function gracePeriod({ shutdown = usual }: TypedParameters): number {
   return shutdown.max
 }
 
 /**
- * The same for the data plane: it is done a little before, because what it cuts by itself ends better than what is
- * killed. What `rawConfig` says holds where parameters say nothing.
+ * The shutdown times of the data plane, slightly shorter than the grace period, because a graceful end is better than a
+ * kill. `rawConfig` applies when the parameters are unset.
  */
-export function shutdownVariables({ shutdown, rawConfig }: Typed): EnvVar[] {
+export function shutdownVariables({ shutdown, rawConfig }: TypedParameters): EnvVar[] {
   const { min, max } = shutdown ?? usual
   const whole = max - (max > 10 ? 5 : 1)
   const waiting = Math.min(min, MAX_MIN, Math.max(0, whole - 1))

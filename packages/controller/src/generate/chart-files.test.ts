@@ -25,12 +25,12 @@ describe('values of the chart', () => {
     for (const [name, member] of Object.entries(readValueSchema().properties ?? {})) visit(member, name)
   })
 
-  it('fit their schema', () => {
+  it('match their schema', () => {
     const validate = new Ajv2020({ strict: true, strictRequired: false }).compile(readValueSchema())
     assert.ok(validate(values), JSON.stringify(validate.errors))
   })
 
-  it('are of charts with the version of the programs', () => {
+  it('belong to charts with the version of the programs', () => {
     const { version } = JSON.parse(read('packages/controller/package.json')) as { version: string }
     for (const chart of ['portico', 'portico-crds']) {
       const printed = parse(read(`deploy/helm/${chart}/Chart.yaml`)) as Record<string, string>
@@ -38,7 +38,7 @@ describe('values of the chart', () => {
     }
   })
 
-  it('are all used by the chart, which uses no others', () => {
+  it('are all used by the chart, and the chart uses no others', () => {
     const folder = 'deploy/helm/portico/templates/'
     const names = ['_helpers.tpl', ...TEMPLATES.map((name) => `${name}.yaml`)]
     const text = names.map((name) => read(folder + name)).join('\n')

@@ -7,7 +7,7 @@ export function readValueSchema(): ValueSchema {
   return JSON.parse(readFileSync(schemaFile, 'utf8')) as ValueSchema
 }
 
-/** What is printed from the schema of the chart's values, by path. */
+/** Returns the files generated from the schema of the chart's values, by path. */
 export function chartFiles(): Map<string, string> {
   const schema = readValueSchema()
   return new Map([

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 
-/** A part of `values.schema.json`, which is the source of all that is said about values of the chart. */
+/** A part of `values.schema.json`, the single source of the chart's values. */
 export interface ValueSchema {
   type: 'object' | 'array' | 'string' | 'integer' | 'boolean'
   description?: string
@@ -11,10 +11,10 @@ export interface ValueSchema {
   maximum?: number
 }
 
-/** Parts of other charts may have it; nobody sets it. */
+/** Helm passes this value from parent charts; it is not documented. */
 const UNTOLD = 'global'
 
-/** The chart's `values.yaml`: each value with what it means above it. */
+/** Returns the chart's `values.yaml`, each value below its description. */
 export function printValues(schema: ValueSchema): string {
   const head = '# Printed from values.schema.json by `npm run generate`; changes here are lost.\n'
   return `${head}\n${printMembers(schema, '').join('\n')}`
@@ -30,7 +30,7 @@ function printMembers(schema: ValueSchema, indent: string): string[] {
   })
 }
 
-/** The page with all values. */
+/** Returns the docs page with all values. */
 export function printValuesPage(schema: ValueSchema): string {
   const rows = rowsOf(schema, '').map(([name, member]) => {
     const value = member.default === '' ? '' : `\`${JSON.stringify(member.default)}\``
@@ -70,7 +70,7 @@ function membersOf({ properties = {} }: ValueSchema): [string, ValueSchema][] {
   return Object.entries(properties).filter(([name]) => name !== UNTOLD)
 }
 
-/** In lines of at most 100 characters. */
+/** Wraps text at 100 characters. */
 function wrapped(text: string, start: string): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type { Credentials } from './connection.ts'
 import { connectBySocks, hostOf } from './socks.ts'
 
-/** Connections to one server, kept for as long as the credentials of TLS are the same. */
+/** The HTTP agents of one server. An agent is reused until the TLS credentials change. */
 export class Agents {
   readonly #server: URL
   readonly #proxy: string | undefined
@@ -20,13 +20,13 @@ export class Agents {
     const known = this.#agentOf
     const isSame = known !== undefined && TLS_FIELDS.every((field) => known[field] === credentials[field])
     if (this.#agent !== undefined && isSame) return this.#agent
-    // Requests under way keep the sockets that they have.
+    // Requests under way keep their sockets.
     this.#agentOf = credentials
     this.#agent = this.#create(credentials)
     return this.#agent
   }
 
-  /** Ends the connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent?.destroy()
   }
@@ -57,7 +57,7 @@ function connectionsBySocks(proxy: URL, server: URL): http.Agent['createConnecti
   const place = { host: hostOf(server), port: Number(server.port || (isTls ? '443' : '80')) }
   return (options, ready) => {
     const made = connectBySocks(proxy, place, isTls ? (options as ConnectionOptions) : null)
-    // Where there is none, the agent looks at the error alone.
+    // Without an error argument, the agent reads the socket.
     made.then(
       (socket) => ready?.(null, socket),
       (error: Error) => ready?.(error, undefined as never),

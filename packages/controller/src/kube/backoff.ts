@@ -1,4 +1,4 @@
-/** Waits that double from try to try, with a part left to chance so that many clients do not come back together. */
+/** Exponential backoff with jitter, so that many clients do not return at the same time. */
 export class Backoff {
   readonly #firstMs: number
   readonly #mostMs: number
@@ -12,7 +12,7 @@ export class Backoff {
     this.#nextMs = firstMs
   }
 
-  /** How long to wait now: between half of the full wait and all of it. */
+  /** Returns the next wait in milliseconds: between half of the full wait and all of it. */
   next(): number {
     const full = this.#nextMs
     this.#nextMs = Math.min(full * 2, this.#mostMs)

@@ -1,21 +1,21 @@
-/** Where the API server is, and who we are to it. */
+/** The address of the API server, and our credentials. */
 export interface Connection {
-  /** `https://host:port`, with a path where it stands behind one. */
+  /** `https://host:port`, followed by a path when the server is behind one. */
   server: string
-  /** The URL of the proxy on the way there, with a password if it asks for one. */
+  /** The URL of the proxy, with a password if the proxy needs one. */
   proxy?: string | undefined
-  /** Asked for every request, so they are kept until they are stale; `fresh` after a 401. */
+  /** Called for every request, so implementations cache; `fresh` is true after a 401. */
   credentials: (fresh: boolean) => Promise<Credentials>
 }
 
 export interface Credentials {
-  /** PEM. */
+  /** The CA bundle as PEM. */
   ca?: string
   cert?: string
   key?: string
-  /** Another name than the URL's that the server's certificate must have. */
+  /** The name expected in the server's certificate, when it differs from the URL. */
   serverName?: string
   insecure?: boolean
-  /** The whole `authorization` header. */
+  /** The value of the `authorization` header. */
   authorization?: string
 }

@@ -6,7 +6,7 @@ import { Events, type Happening } from './events.ts'
 const about = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'cups', namespace: 'shop', uid: 'u1' } }
 const happening: Happening = { about, type: 'Warning', reason: 'Rejected', message: 'no such port' }
 
-test('an Event names its object; the same again makes no second one', async (t) => {
+test('an Event names its object; a repeated one is counted', async (t) => {
   const api = await useScriptedApi(t, (_, response) => answer(response, 201, {}))
   const events = new Events(api.client, 'portico', fail)
   await events.record(happening)
@@ -33,7 +33,7 @@ test('an Event names its object; the same again makes no second one', async (t) 
   assert.deepEqual([body.type, body.reason, body.message, body.count], ['Warning', 'Rejected', 'no such port', 1])
 })
 
-test('long messages are cut, objects without a namespace are told of in the default one', async (t) => {
+test('long messages are cut, Events of cluster-scoped objects go to the default namespace', async (t) => {
   const api = await useScriptedApi(t, (_, response) => answer(response, 201, {}))
   const events = new Events(api.client, 'portico', fail)
   const cluster = { apiVersion: 'v1', kind: 'GatewayClass', metadata: { name: 'n'.repeat(250) } }
@@ -44,7 +44,7 @@ test('long messages are cut, objects without a namespace are told of in the defa
   assert.ok(body.metadata.name.length <= 253)
 })
 
-test('an Event that is refused fails nothing', async (t) => {
+test('a rejected Event is ignored', async (t) => {
   const api = await useScriptedApi(t, (_, response) => refuse(response, 403, 'may not'))
   const troubles: unknown[] = []
   await new Events(api.client, 'portico', (error) => troubles.push(error)).record(happening)

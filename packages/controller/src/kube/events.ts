@@ -10,33 +10,33 @@ const EVENT: ApiKind = { group: '', version: 'v1', kind: 'Event', plural: 'event
 export interface Happening {
   about: Resource
   type: 'Normal' | 'Warning'
-  /** One word, such as `Rejected`. */
+  /** One word in CamelCase, such as `Rejected`. */
   reason: string
   message: string
 }
 
-interface Known {
+interface EventEntry {
   name: string
   count: number
   writtenAt: number
-  /** The one write at a time of one event. */
+  /** The write under way; one at a time per Event. */
   writing: Promise<void>
 }
 
-/** Tells people what happened to an object, as `kubectl describe` shows it. The same again only counts. */
+/** Writes Kubernetes Events, as `kubectl describe` shows them. A repeated Event only raises its count. */
 export class Events {
   readonly #client: KubeClient
   readonly #component: string
-  readonly #troubled: (error: unknown) => void
-  readonly #known = new Map<string, Known>()
+  readonly #onError: (error: unknown) => void
+  readonly #known = new Map<string, EventEntry>()
 
-  constructor(client: KubeClient, component: string, troubled: (error: unknown) => void) {
+  constructor(client: KubeClient, component: string, onError: (error: unknown) => void) {
     this.#client = client
     this.#component = component
-    this.#troubled = troubled
+    this.#onError = onError
   }
 
-  /** Never fails: an Event that is lost harms nobody. Resolves when it is written. */
+  /** Never fails, because a lost Event does no harm. Resolves when the Event is written. */
   record(happening: Happening): Promise<void> {
     const { about, type, reason, message } = happening
     const id = JSON.stringify([about.kind, about.metadata.uid ?? about.metadata.name, type, reason, message])
@@ -47,7 +47,7 @@ export class Events {
         .update(id + Date.now())
         .digest('hex')
         .slice(0, 16)}`
-      const fresh: Known = { name, count: 1, writtenAt: now, writing: this.#create(name, happening) }
+      const fresh: EventEntry = { name, count: 1, writtenAt: now, writing: this.#create(name, happening) }
       this.#remember(id, fresh)
       return fresh.writing
     }
@@ -74,20 +74,20 @@ export class Events {
       lastTimestamp: now,
       count: 1,
     }
-    await createObject(this.#client, EVENT, event).catch(this.#troubled)
+    await createObject(this.#client, EVENT, event).catch(this.#onError)
   }
 
-  async #count(namespace: string, { name, count }: Known): Promise<void> {
+  async #count(namespace: string, { name, count }: EventEntry): Promise<void> {
     const path = pathOf(EVENT, { namespace, name })
     const body = { count, lastTimestamp: new Date().toISOString() }
     const contentType = 'application/merge-patch+json'
     await this.#client.ask({ method: 'PATCH', path, contentType, body }).catch((error: unknown) => {
-      // The server forgets Events after an hour.
-      if (!isStatus(error, 404)) this.#troubled(error)
+      // The server deletes Events after an hour.
+      if (!isStatus(error, 404)) this.#onError(error)
     })
   }
 
-  #remember(id: string, known: Known): void {
+  #remember(id: string, known: EventEntry): void {
     this.#known.delete(id)
     this.#known.set(id, known)
     const [oldest] = this.#known.keys()
@@ -97,11 +97,11 @@ export class Events {
 
 const MOST_TEXT = 1024
 const MOST_KNOWN = 1024
-/** The same again is counted here, and written no more often than this. */
+/** A repeated Event is counted in memory, and written at most this often. */
 const QUIET_MS = 10_000
 const FORGET_MS = 600_000
 
-/** Those of objects without a namespace are in the default one. */
+/** Events of cluster-scoped objects go to the default namespace. */
 function namespaceOf({ metadata }: Resource): string {
   return metadata.namespace ?? 'default'
 }

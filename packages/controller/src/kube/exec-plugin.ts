@@ -5,7 +5,7 @@ import type { Credentials } from './connection.ts'
 
 const execute = promisify(execFile)
 
-/** A program that gives credentials, as kubeconfigs name it. */
+/** A credential plugin of a kubeconfig (`exec`). */
 export interface ExecPlugin {
   apiVersion?: string
   command: string
@@ -16,11 +16,11 @@ export interface ExecPlugin {
 
 export interface PluginAnswer {
   credentials: Credentials
-  /** Milliseconds since 1970. */
+  /** The expiry, in milliseconds since 1970. */
   until: number
 }
 
-/** Asks it, without a terminal. Its answer is in no error. */
+/** Runs the plugin without a terminal. Errors never contain its output. */
 export async function askPlugin(
   { apiVersion = 'client.authentication.k8s.io/v1', command, args = [], env = [], installHint }: ExecPlugin,
   folder: string,
@@ -43,7 +43,7 @@ export async function askPlugin(
 
 const LIMIT_MS = 60_000
 const MOST_BYTES = 1024 * 1024
-/** Of credentials that do not say when they end. */
+/** The lifetime of credentials without an expiry. */
 const STALE_AFTER_MS = 300_000
 
 function readAnswer(command: string, text: string): PluginAnswer {

@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts'
 import { inClusterConnection } from './in-cluster.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
-/** As a file says; without one that of the Pod, or what kubectl would use. */
+/** Uses the given kubeconfig; without one the service account of the Pod, or the kubeconfig that kubectl would use. */
 export function findConnection(kubeconfig: string | null): Connection {
   const inside = kubeconfig === null ? inClusterConnection(process.env) : undefined
   return inside ?? readKubeconfig(kubeconfig === null ? {} : { file: kubeconfig })

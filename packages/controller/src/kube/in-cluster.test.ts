@@ -7,11 +7,11 @@ import { inClusterConnection } from './in-cluster.ts'
 
 const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
 
-test('outside of a cluster there is none', () => {
+test('outside a cluster there is no connection', () => {
   assert.equal(inClusterConnection({}), undefined)
 })
 
-test('the address, the certificate and a token that is read anew when it is refused', async (t) => {
+test('in a cluster it has the address, the CA and a token that is read again after a 401', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-account-'))
   t.after(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'ca.crt'), 'PEM')
@@ -25,6 +25,6 @@ test('the address, the certificate and a token that is read anew when it is refu
   assert.equal((await connection.credentials(true)).authorization, 'Bearer two')
 })
 
-test('an address of IPv6 is one in a URL', () => {
+test('an IPv6 address is put in brackets', () => {
   assert.equal(inClusterConnection({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' })?.server, 'https://[fd00::1]:443')
 })

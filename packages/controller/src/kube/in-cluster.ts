@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Connection, Credentials } from './connection.ts'
 import { proxyFor } from './proxy.ts'
 
-/** Where every Pod finds its own. */
+/** The folder of the service account in every Pod. */
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** The kubelet writes a new token long before the old one ends. */
+/** How long a token is cached; the kubelet rotates the file long before the old token expires. */
 const STALE_AFTER_MS = 60_000
 
-/** The connection of a Pod, by its service account; undefined outside of a cluster. */
+/** The connection with the service account of the Pod; undefined outside a cluster. */
 export function inClusterConnection(
   env: Readonly<Record<string, string | undefined>>,
   folder = FOLDER,
@@ -25,7 +25,7 @@ export function inClusterConnection(
       const now = performance.now()
       if (known === undefined || fresh || now - known.readAt > STALE_AFTER_MS) {
         known = { credentials: read(folder), readAt: now }
-        // What could not be read now may be there the next time.
+        // A failed read is not cached.
         known.credentials.catch(() => (known = undefined))
       }
       return known.credentials

@@ -1,4 +1,4 @@
-/** What programs beside the controller use of its client. */
+/** The parts of the Kubernetes client that other packages use. */
 export type { Connection, Credentials } from './connection.ts'
 export { inClusterConnection } from './in-cluster.ts'
 export { type ApiKind, pathOf } from './kinds.ts'

@@ -3,22 +3,22 @@ import type { KubeClient } from './kube-client.ts'
 import { KubeError } from './kube-error.ts'
 import { type ApiKind, apiVersionOf, pathOf } from './kinds.ts'
 
-/** Which objects of a kind are read, and what of them. */
+/** Selects the objects of a kind, and the parts of them that are read. */
 export interface ReadOptions {
-  /** Of one namespace only. */
+  /** Limits requests to one namespace. */
   namespace?: string
   labelSelector?: string
   fieldSelector?: string
-  /** Names, labels and annotations, without the rest. */
+  /** Whether only metadata is read. */
   metadataOnly?: boolean
-  /** What of an object is kept; all but who wrote which field, if it is not given. */
+  /** Reduces an object to the parts to keep; by default everything except `managedFields`. */
   keep?: (resource: Resource) => Resource
   pageSize?: number
-  /** How long the server keeps a watch, at least; up to twice as long. */
+  /** The shortest duration of a watch; the longest is twice as long. */
   watchSeconds?: number
 }
 
-/** How a watch begins. */
+/** The start of a watch. */
 export interface WatchStart {
   /** The resource version after which the watch begins. */
   version: string
@@ -27,14 +27,14 @@ export interface WatchStart {
   opened: () => void
 }
 
-/** What a watch tells: of a bookmark the version alone. */
+/** An event of a watch; a bookmark only has a version. */
 export interface WatchEvent {
   resource: Resource | null
   isGone: boolean
   version: string | undefined
 }
 
-/** Lists and watches of one kind, as the API server answers them. */
+/** Lists and watches one kind. */
 export class KindReader {
   readonly #client: KubeClient
   readonly #kind: ApiKind
@@ -49,7 +49,7 @@ export class KindReader {
     this.#path = pathOf(kind, namespace === undefined ? {} : { namespace })
   }
 
-  /** All of them by key, page by page, and the version that a watch goes on from. */
+  /** Lists all objects by key, page by page, and returns the version from which to watch. */
   async list(signal: AbortSignal): Promise<{ found: Map<string, Resource>; version: string }> {
     const found = new Map<string, Resource>()
     const accept = this.#accept('PartialObjectMetadataList')
@@ -68,10 +68,10 @@ export class KindReader {
     return { found, version: page.metadata.resourceVersion }
   }
 
-  /** What happens after a version, until the server ends it. */
+  /** Yields the events after a version, until the server ends the watch. */
   async *watch({ version, limitMs, opened }: WatchStart, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const seconds = Math.round((this.#options.watchSeconds ?? WATCH_SECONDS) * (1 + Math.random()))
-    // A connection that died without a word is left when the server should long have ended the watch.
+    // The watch ends by itself when the server should have ended it long ago, because the connection may be dead.
     const overdue = AbortSignal.timeout((seconds + GRACE_SECONDS) * 1000)
     const query = {
       ...this.#selectors(),
@@ -100,7 +100,7 @@ export class KindReader {
     return { resource: type === 'BOOKMARK' ? null : this.#read(object), isGone: type === 'DELETED', version }
   }
 
-  /** Members of a list do not say what they are, and nobody here asks who wrote which field. */
+  /** Adds kind and version, which lists leave out, and drops `managedFields`. */
   #read(item: unknown): Resource | null {
     const { metadata } = (item ?? {}) as Partial<Resource>
     if (typeof metadata?.name !== 'string') return null

@@ -1,4 +1,4 @@
-/** A kind of the API server, as its paths name it. */
+/** A kind, as in the paths of the API server. */
 export interface ApiKind {
   /** Empty for the core group. */
   group: string
@@ -8,15 +8,15 @@ export interface ApiKind {
   namespaced: boolean
 }
 
-export interface Place {
+export interface ObjectPath {
   namespace?: string
   name?: string
-  /** Such as `status`. */
+  /** A subresource, such as `status`. */
   part?: string
 }
 
-/** The path of an object, of a namespace's objects, or of all objects of a kind. */
-export function pathOf({ group, version, plural }: ApiKind, { namespace, name, part }: Place = {}): string {
+/** Returns the path of an object, of all objects in a namespace, or of all objects of a kind. */
+export function pathOf({ group, version, plural }: ApiKind, { namespace, name, part }: ObjectPath = {}): string {
   const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const inside = namespace === undefined ? [] : ['namespaces', namespace]
   return [base, ...[...inside, plural, name, part].filter((text) => text !== undefined).map(encodeURIComponent)].join(

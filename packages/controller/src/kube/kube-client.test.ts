@@ -7,7 +7,7 @@ import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
 import { KubeClient } from './kube-client.ts'
 import { KubeError, retryAfterMs } from './kube-error.ts'
 
-test('asks with token, query and body, and gives the JSON', async (t) => {
+test('sends token, query and body, and returns the JSON', async (t) => {
   const api = await useScriptedApi(t, (_, response) => answer(response, 200, { ok: 1 }))
   const body = { spec: 'ü' }
   assert.deepEqual(
@@ -24,7 +24,7 @@ test('asks with token, query and body, and gives the JSON', async (t) => {
   assert.equal(asked?.headers['authorization'], 'Bearer secret-token')
 })
 
-test('a refusal says what was asked, and nothing of what was sent', async (t) => {
+test('an error names the request, and nothing of its body', async (t) => {
   const api = await useScriptedApi(t, (_, response) => refuse(response, 403, 'pods is forbidden: User "x" cannot list'))
   const error = await failure(api.client.ask({ method: 'POST', path: '/api/v1/pods', body: { password: 'hidden' } }))
   assert.equal(error.message, 'POST /api/v1/pods: 403 pods is forbidden: User "x" cannot list')
@@ -32,14 +32,14 @@ test('a refusal says what was asked, and nothing of what was sent', async (t) =>
   assert.doesNotMatch(JSON.stringify(error) + error.stack, /secret-token|hidden/)
 })
 
-test('the text of a proxy in between is told, but not all of it', async (t) => {
+test('an error contains the text of a proxy, shortened', async (t) => {
   const api = await useScriptedApi(t, (_, response) => response.writeHead(502).end(`bad gateway ${'x'.repeat(5000)}`))
   const error = await failure(api.client.ask({ path: '/api/v1/pods' }))
   assert.match(error.message, /^GET \/api\/v1\/pods: 502 bad gateway x+$/)
   assert.ok(error.message.length < 300)
 })
 
-test('429 with Retry-After is asked again, without it is told', async (t) => {
+test('429 is retried with Retry-After, and thrown without it', async (t) => {
   const api = await useScriptedApi(t, ({ path }, response) => {
     if (path === '/never') refuse(response, 429, 'too many')
     else if (api.asked.length < 3) refuse(response, 429, 'too many', { 'retry-after': '0' })
@@ -51,7 +51,7 @@ test('429 with Retry-After is asked again, without it is told', async (t) => {
   assert.equal(api.asked.length, 4)
 })
 
-test('a server that says 429 for ever is left after a few tries', async (t) => {
+test('a server that keeps answering 429 fails after a few tries', async (t) => {
   const api = await useScriptedApi(t, (_, response) => refuse(response, 429, 'too many', { 'retry-after': '0' }))
   assert.equal((await failure(api.client.ask({ path: '/x' }))).status, 429)
   assert.equal(api.asked.length, 5)
@@ -73,7 +73,7 @@ test('Retry-After is seconds or a date, and never long', () => {
   )
 })
 
-test('after a 401 the credentials are read anew, once', async (t) => {
+test('after a 401 the credentials are read again, once', async (t) => {
   const asks: boolean[] = []
   const credentials = (fresh: boolean) => {
     asks.push(fresh)
@@ -92,7 +92,7 @@ test('after a 401 the credentials are read anew, once', async (t) => {
   assert.equal((await failure(api.client.ask({ path: '/y' }))).status, 401)
 })
 
-test('an answer that does not come is an error, one that is left is none of ours', async (t) => {
+test('a missing response is an error, an aborted request is not a KubeError', async (t) => {
   const api = await useScriptedApi(t, () => undefined)
   assert.equal((await failure(api.client.ask({ path: '/slow', limitMs: 30 }))).message, 'GET /slow: no answer in time')
   const leaving = new AbortController()
@@ -102,12 +102,12 @@ test('an answer that does not come is an error, one that is left is none of ours
   await assert.rejects(asking, /^Error: enough$/)
 })
 
-test('a server that cannot be reached is named by what was asked', async (t) => {
+test('the error for an unreachable server names the request', async (t) => {
   const api = await useScriptedApi(t, (_, response) => response.destroy())
   assert.match((await failure(api.client.ask({ path: '/x' }))).message, /^GET \/x: socket hang up$/)
 })
 
-test('what does not create is asked again when the server has ended the connection that was kept', async (t) => {
+test('a request that does not create is retried when the server closed the kept connection', async (t) => {
   const script = (asked: { path: string; method: string }, response: ServerResponse): void => {
     const isFirst = api.asked.filter(({ path, method }) => path === asked.path && method === asked.method).length === 1
     if (asked.path !== '/kept' && isFirst) response.destroy()
@@ -124,12 +124,12 @@ test('what does not create is asked again when the server has ended the connecti
   }
 })
 
-test('an answer that is no JSON is an error', async (t) => {
+test('a response that is not JSON is an error', async (t) => {
   const api = await useScriptedApi(t, (_, response) => response.end('<html>'))
   assert.equal((await failure(api.client.ask({ path: '/x' }))).message, 'GET /x: the answer is not JSON')
 })
 
-test('a stream gives its lines, and is left without a trace', async (t) => {
+test('a stream yields its lines, and closes when the reader leaves', async (t) => {
   let closed = (): void => undefined
   const left = new Promise<void>((resolve) => (closed = resolve))
   const api = await useScriptedApi(t, (_, response) => {
@@ -146,7 +146,7 @@ test('a stream gives its lines, and is left without a trace', async (t) => {
   await left
 })
 
-test('an upgrade goes to a new connection when the server has ended the one that was kept', async (t) => {
+test('an upgrade uses a new connection when the server closed the kept one', async (t) => {
   let connections = 0
   const server = createServer().on('upgrade', (_, socket) => {
     socket.on('error', () => {})
@@ -154,7 +154,7 @@ test('an upgrade goes to a new connection when the server has ended the one that
     if (connections > 1)
       return socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
     socket.write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
-    // What comes next on it finds nobody.
+    // The next request on this connection gets no response.
     socket.once('data', () => socket.destroy())
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

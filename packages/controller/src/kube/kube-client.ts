@@ -4,7 +4,7 @@ import * as https from 'node:https'
 import type { Duplex } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Agents } from './agents.ts'
-import { asked, asKubeError, parse, successOf, textOf } from './answers.ts'
+import { describeRequest, asKubeError, parseJson, successOf, readText } from './responses.ts'
 import type { Connection, Credentials } from './connection.ts'
 import { KubeError } from './kube-error.ts'
 import { linesOf } from './lines.ts'
@@ -17,7 +17,7 @@ export interface Ask {
   contentType?: string
   accept?: string
   signal?: AbortSignal
-  /** How long the answer may take; the head of it for a stream. */
+  /** The time limit for the response, or for the head of a stream. */
   limitMs?: number
   /** Called when a stream has begun: the server has sent the head of its response. */
   opened?: () => void
@@ -26,20 +26,20 @@ export interface Ask {
 export interface AskUpgrade {
   method?: 'GET' | 'POST'
   path: string
-  /** What is spoken from then on. */
+  /** The protocol after the upgrade. */
   protocol: string
   headers: Readonly<Record<string, string>>
   signal?: AbortSignal
 }
 
-/** A connection that has left HTTP, and what of it came with the answer. */
-export interface Upgraded {
+/** A connection after an HTTP upgrade, and the bytes that came with the response head. */
+export interface UpgradedConnection {
   socket: Duplex
   head: Buffer
   headers: http.IncomingHttpHeaders
 }
 
-/** Requests to one API server: connections that are kept, credentials that change, answers with limits. */
+/** Sends requests to one API server, with kept connections, rotating credentials and limits on responses. */
 export class KubeClient {
   readonly #connection: Connection
   readonly #base: URL
@@ -51,27 +51,27 @@ export class KubeClient {
     this.#agents = new Agents(this.#base, connection.proxy)
   }
 
-  /** The answer's JSON. Anything but success is a KubeError. */
+  /** Returns the JSON of the response; throws a KubeError for anything but success. */
   async ask(ask: Ask): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       const limit = AbortSignal.timeout(ask.limitMs ?? ANSWER_LIMIT_MS)
       const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit])
       try {
         const response = await this.#send({ ...ask, signal })
-        return parse(asked(ask), await textOf(response))
+        return parseJson(describeRequest(ask), await readText(response))
       } catch (error) {
         if (ask.signal?.aborted) throw ask.signal.reason
         const problem = limit.aborted
-          ? new KubeError(asked(ask), { message: 'no answer in time', cause: error })
-          : asKubeError(asked(ask), error)
-        // The server has done nothing yet when it says 429; anything else is for the caller to judge.
+          ? new KubeError(describeRequest(ask), { message: 'no answer in time', cause: error })
+          : asKubeError(describeRequest(ask), error)
+        // With 429 the server has done nothing yet, so a retry is safe; all other errors are left to the caller.
         if (problem.status !== 429 || problem.retryAfterMs === undefined || tries === MOST_TRIES) throw problem
         await wait(problem.retryAfterMs, undefined, ask.signal && { signal: ask.signal })
       }
     }
   }
 
-  /** The answer's lines, each a JSON text, until the server ends them or the signal is raised. */
+  /** Yields the lines of the response, each parsed as JSON, until the server ends it or the signal aborts. */
   async *stream(ask: Ask): AsyncGenerator {
     const head = new AbortController()
     const timer = setTimeout(() => head.abort(new Error('no answer in time')), ask.limitMs ?? ANSWER_LIMIT_MS)
@@ -80,23 +80,23 @@ export class KubeClient {
       const response = await this.#send({ ...ask, signal })
       clearTimeout(timer)
       ask.opened?.()
-      for await (const line of linesOf(response, MOST_LINE_BYTES)) yield parse(asked(ask), line)
+      for await (const line of linesOf(response, MOST_LINE_BYTES)) yield parseJson(describeRequest(ask), line)
     } catch (error) {
       if (ask.signal?.aborted) throw ask.signal.reason
-      throw asKubeError(asked(ask), head.signal.aborted ? head.signal.reason : error)
+      throw asKubeError(describeRequest(ask), head.signal.aborted ? head.signal.reason : error)
     } finally {
       clearTimeout(timer)
-      // Ends a connection whose reader has left.
+      // Closes the connection when the reader leaves.
       head.abort()
     }
   }
 
-  /** A connection of its own, which speaks another protocol after the answer. A refusal is a KubeError. */
-  async upgrade({ method = 'POST', path, protocol, headers, signal }: AskUpgrade): Promise<Upgraded> {
+  /** Opens a connection that switches protocols. Throws a KubeError when the server declines. */
+  async upgrade({ method = 'POST', path, protocol, headers, signal }: AskUpgrade): Promise<UpgradedConnection> {
     const ask: Ask = { method, path }
     const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
     const ending = signal === undefined ? limit : AbortSignal.any([signal, limit])
-    const send = async (isFresh: boolean): Promise<Upgraded | IncomingMessage> => {
+    const send = async (isFresh: boolean): Promise<UpgradedConnection | IncomingMessage> => {
       const credentials = await this.#connection.credentials(isFresh)
       const request = this.#request({ ...ask, signal: ending }, credentials, {
         ...headers,
@@ -106,7 +106,7 @@ export class KubeClient {
       return new Promise((resolve, reject) => {
         request.on('upgrade', (response, socket, head) => resolve({ socket, head, headers: response.headers }))
         request.on('response', resolve).on('error', (error) => {
-          // A server may have ended a connection that was kept at just that moment.
+          // The server may have closed the kept connection at that moment.
           if (request.reusedSocket && !ending.aborted) resolve(send(isFresh))
           else reject(error)
         })
@@ -121,19 +121,19 @@ export class KubeClient {
       }
       if ('head' in answer) return answer
       await successOf(ask, answer)
-      throw new KubeError(asked(ask), {
+      throw new KubeError(describeRequest(ask), {
         status: answer.statusCode ?? 0,
         message: `the answer is no upgrade to ${protocol}`,
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       throw limit.aborted
-        ? new KubeError(asked(ask), { message: 'no answer in time', cause: error })
-        : asKubeError(asked(ask), error)
+        ? new KubeError(describeRequest(ask), { message: 'no answer in time', cause: error })
+        : asKubeError(describeRequest(ask), error)
     }
   }
 
-  /** Ends the connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     this.#agents.close()
   }
@@ -141,7 +141,7 @@ export class KubeClient {
   async #send(ask: Ask): Promise<IncomingMessage> {
     const response = await this.#sendAs(ask, await this.#connection.credentials(false))
     if (response.statusCode !== 401) return successOf(ask, response)
-    // The token may have been changed since it was read.
+    // The token may have been rotated since it was read.
     response.resume()
     return successOf(ask, await this.#sendAs(ask, await this.#connection.credentials(true)))
   }
@@ -159,7 +159,8 @@ export class KubeClient {
         resolve(response)
       })
       request.on('error', (error) => {
-        // A server may have ended a connection that was kept at just that moment; what creates is not asked twice.
+        // The server may have closed the kept connection at that moment. A create is not retried, because it may have
+        // succeeded.
         const mayAskAgain = request.reusedSocket && !isAnswered && ask.method !== 'POST'
         if (mayAskAgain && ask.signal?.aborted !== true) resolve(this.#sendAs(ask, credentials))
         else reject(error)
@@ -183,5 +184,5 @@ export class KubeClient {
 
 const ANSWER_LIMIT_MS = 30_000
 const MOST_TRIES = 5
-/** An object of at most 1.5 MB in etcd, with what the server adds. */
+/** The longest line: an object of at most 1.5 MB in etcd, plus what the server adds. */
 const MOST_LINE_BYTES = 16 * 1024 * 1024

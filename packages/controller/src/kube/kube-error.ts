@@ -1,9 +1,9 @@
-/** What the API server refused or could not do; the message says what was asked, and never what was sent. */
+/** A failed request to the API server. The message names the request, and never contains its body. */
 export class KubeError extends Error {
   override readonly name = 'KubeError'
-  /** Of the answer; 0 when there was none. */
+  /** The status of the response; 0 when there was none. */
   readonly status: number
-  /** The server's own word for it, such as `AlreadyExists`. */
+  /** The reason of the API server, such as `AlreadyExists`. */
   readonly reason: string
   readonly retryAfterMs: number | undefined
 
@@ -27,12 +27,12 @@ export function isStatus(error: unknown, ...statuses: readonly number[]): boolea
   return error instanceof KubeError && statuses.includes(error.status)
 }
 
-/** Of the header: seconds, or a date. */
+/** Parses a `Retry-After` header: seconds or a date. */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
   if (header === undefined) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_MS)
 }
 
-/** An API server that starts is ready long before a minute is over. */
+/** The longest wait; a starting API server is ready much sooner. */
 const MOST_MS = 5_000

@@ -29,7 +29,7 @@ users:
 - { name: by-provider, user: { auth-provider: { name: gcp } } }
 `
 
-test('contexts, tokens, certificates, files beside it', async (t) => {
+test('reads contexts, tokens, certificates and relative files', async (t) => {
   const file = useFolder(t, { config: CONFIG, 'pki/ca.crt': 'FILE-CA', 'pki/token': 'from-file\n' })('config')
   const read = async (context?: string): Promise<unknown[]> => {
     const config = readKubeconfig({ file, ...(context !== undefined && { context }) })
@@ -47,7 +47,7 @@ test('contexts, tokens, certificates, files beside it', async (t) => {
   assert.deepEqual((await read('basic'))[3], { ca: 'CA', authorization: `Basic ${base64('u:p')}` })
 })
 
-test('a proxy of the cluster, or of the environment', (t) => {
+test('uses the proxy of the cluster, or of the environment', (t) => {
   const proxied = CONFIG.replace(
     'server: "https://one:6443"',
     'server: "https://one:6443", proxy-url: "http://near:3128"',
@@ -62,7 +62,7 @@ test('a proxy of the cluster, or of the environment', (t) => {
   )
 })
 
-test('several files are one, in which the first wins', async (t) => {
+test('merges several files, the first wins', async (t) => {
   const at = useFolder(t, {
     first: 'current-context: mine\nusers: [{ name: by-token, user: { token: first } }]',
     second: `${CONFIG}\n`.replace('name: dev', 'name: mine'),
@@ -80,7 +80,7 @@ test('the file of the home folder is the last resort', (t) => {
   assert.equal(readKubeconfig({ env: { HOME: at('.') } }).context, 'dev')
 })
 
-test('what is wrong is named', (t) => {
+test('errors name the wrong entry', (t) => {
   const at = useFolder(t, { config: CONFIG, empty: 'a: 1', text: 'text', broken: 'a: [' })
   const problem = (options: KubeconfigOptions): string => {
     try {
@@ -102,7 +102,7 @@ test('what is wrong is named', (t) => {
   assert.match(problem({ env: { KUBECONFIG: at('missing') } }), /^there is no kubeconfig: /)
 })
 
-test('a plugin gives credentials until they end', async (t) => {
+test('a plugin provides credentials until they expire', async (t) => {
   const at = useFolder(t, {
     config: `
 current-context: c
@@ -126,7 +126,7 @@ echo '{"status":{"token":"t'$(wc -l < "$(dirname "$0")/calls" | tr -d ' ')'","ex
   assert.equal((await credentials(true)).authorization, 'Bearer t3')
 })
 
-test('a plugin that fails says why', async (t) => {
+test('the error of a failed plugin contains its reason', async (t) => {
   const file = (exec: string): string =>
     useFolder(t, {
       config: `
@@ -148,7 +148,7 @@ users: [{ name: u, user: { exec: ${exec} } }]`,
   assert.match(await problem(`{ command: echo, args: ['{"status":{}}'] }`), /echo gave no credentials$/)
 })
 
-/** Files of a folder; the result gives their paths. */
+/** Creates a folder with files; the result maps names to paths. */
 function useFolder(t: TestContext, files: Readonly<Record<string, string>>): (name: string) => string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-kubeconfig-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

@@ -8,16 +8,16 @@ import { proxyFor } from './proxy.ts'
 import { askPlugin, type ExecPlugin } from './exec-plugin.ts'
 
 export interface KubeconfigOptions {
-  /** In place of KUBECONFIG and `~/.kube/config`. */
+  /** The file to read in place of KUBECONFIG and `~/.kube/config`. */
   file?: string
-  /** In place of the current one. */
+  /** The context to use in place of the current one. */
   context?: string
   env?: Readonly<Record<string, string | undefined>>
 }
 
 export interface Kubeconfig extends Connection {
   context: string
-  /** The context's own; undefined when it has none. */
+  /** The namespace of the context; undefined when it has none. */
   namespace: string | undefined
 }
 
@@ -49,18 +49,18 @@ interface Context {
   namespace?: string
 }
 
-/** An entry, and the folder that paths in it start from. */
-interface Found<T> {
+/** An entry, and the folder that its relative paths start from. */
+interface KubeconfigEntry<T> {
   value: T
   folder: string
 }
 
-/** No file of a kubeconfig is there. */
+/** No kubeconfig file exists. */
 export class NoKubeconfig extends Error {
   override readonly name = 'NoKubeconfig'
 }
 
-/** The connection that kubectl would use. Problems name the file or the entry. */
+/** Returns the connection that kubectl would use. Errors name the file or the entry. */
 export function readKubeconfig({ file, context, env = process.env }: KubeconfigOptions = {}): Kubeconfig {
   const files = filesOf(file, env).map(readConfig)
   const name = context ?? files.map(({ value }) => value['current-context']).find((one) => one)
@@ -80,7 +80,7 @@ export function readKubeconfig({ file, context, env = process.env }: KubeconfigO
 
 type ConfigFile = Readonly<Record<string, unknown>> & { 'current-context'?: string }
 
-/** As kubectl has it: several files are one, in which the first that says something wins. */
+/** The files to merge, as in kubectl: for each entry the first file wins. */
 function filesOf(file: string | undefined, env: Readonly<Record<string, string | undefined>>): string[] {
   if (file !== undefined) return [file]
   const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((one) => one !== '')
@@ -90,7 +90,7 @@ function filesOf(file: string | undefined, env: Readonly<Record<string, string |
   return there
 }
 
-function readConfig(file: string): Found<ConfigFile> {
+function readConfig(file: string): KubeconfigEntry<ConfigFile> {
   let value: unknown
   try {
     value = parse(readFileSync(file, 'utf8'))
@@ -102,11 +102,11 @@ function readConfig(file: string): Found<ConfigFile> {
 }
 
 function entry<T extends object>(
-  files: readonly Found<ConfigFile>[],
+  files: readonly KubeconfigEntry<ConfigFile>[],
   list: string,
   field: string,
   name: string,
-): Found<T> {
+): KubeconfigEntry<T> {
   for (const { value, folder } of files) {
     const entries = value[list]
     const found: unknown = Array.isArray(entries)
@@ -118,8 +118,8 @@ function entry<T extends object>(
 }
 
 function credentialsOf(
-  cluster: Found<Cluster>,
-  user: Found<User>,
+  cluster: KubeconfigEntry<Cluster>,
+  user: KubeconfigEntry<User>,
   env: Readonly<Record<string, string | undefined>>,
 ): Connection['credentials'] {
   const server = {
@@ -158,9 +158,9 @@ function credentialsOf(
 
 const STALE_AFTER_MS = 60_000
 
-/** Of the field with `-data`, or of the file that the other names. */
+/** The content of the `-data` field, or of the file that the other field names. */
 async function content<K extends string>(
-  { value, folder }: Found<{ readonly [P in K | `${K}-data`]?: string }>,
+  { value, folder }: KubeconfigEntry<{ readonly [P in K | `${K}-data`]?: string }>,
   field: K,
 ): Promise<string | undefined> {
   const inline: string | undefined = value[`${field}-data`]
@@ -169,7 +169,7 @@ async function content<K extends string>(
   return file === undefined ? undefined : readFile(resolve(folder, file), 'utf8')
 }
 
-async function tokenOf({ value, folder }: Found<User>): Promise<string | undefined> {
+async function tokenOf({ value, folder }: KubeconfigEntry<User>): Promise<string | undefined> {
   const { token, tokenFile, username, password } = value
   if (tokenFile !== undefined) return `Bearer ${(await readFile(resolve(folder, tokenFile), 'utf8')).trim()}`
   if (token !== undefined) return `Bearer ${token}`

@@ -34,7 +34,7 @@ class HeldTime {
     }
   }
 
-  /** A clock that began at another time and runs faster or slower. */
+  /** A clock with its own start and rate. */
   clock(offset: number, rate: number): ElectionClock {
     return {
       now: () => offset + this.now * rate,
@@ -94,7 +94,7 @@ class HeldApi {
   }
 }
 
-/** Numbers in [0, 1), the same for the same seed. */
+/** A pseudorandom generator of numbers in [0, 1). */
 function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -107,7 +107,7 @@ function seeded(seed: number): () => number {
 
 interface Candidate {
   name: string
-  /** How often it began to lead. */
+  /** How often the candidate started to lead. */
   times: number
   leading: AbortSignal | null
   stop: AbortController
@@ -172,13 +172,13 @@ async function runSchedule(seed: number): Promise<number> {
 const SCHEDULES = process.env['PROPERTIES'] === 'full' ? 1_000 : 25
 
 describe('an election', () => {
-  test('never has two leaders, however slow, lost or refused requests are', async (t) => {
+  test('never has two leaders, even when requests are slow, lost or refused', async (t) => {
     const shares: number[] = []
     for (let seed = 1; seed <= SCHEDULES; seed++) shares.push(await runSchedule(seed))
     t.diagnostic(
       `${SCHEDULES} schedules, led ${Math.round(shares.reduce((a, b) => a + b, 0) / SCHEDULES)} % of the time`,
     )
-    // An election that never leads would be safe too.
+    // The share must be high, because an election that never leads would be safe too.
     assert.ok(
       shares.every((share) => share > 1),
       shares.join(),
@@ -217,7 +217,7 @@ describe('an election', () => {
     assert.ok(until > 30_000 && until <= 40_000, `led until ${until}`)
   })
 
-  test('counts from when the lease was asked for, not from the answer', async () => {
+  test('counts from the request for the lease, not from the response', async () => {
     const time = new HeldTime()
     let asked = 0
     const fate = (): Fate => ({
@@ -234,7 +234,7 @@ describe('an election', () => {
     assert.ok((led.at(-1) ?? 0) <= 10_000, `led until ${led.at(-1)}`)
   })
 
-  test('takes over from a silent leader after its lease, and not before', async () => {
+  test('takes over from a silent leader when its lease expires, not before', async () => {
     const time = new HeldTime()
     let isSilent = false
     const api = new HeldApi(time, () => ({ there: 1, back: 1, isLost: 'no', isRefused: false }))
@@ -253,7 +253,7 @@ describe('an election', () => {
     assert.ok(tookAt > 32_000 && tookAt < 40_000, `took over at ${tookAt}`)
   })
 
-  test('leads again soon after one request that was never answered', async () => {
+  test('leads again soon after one request without a response', async () => {
     const time = new HeldTime()
     let lost = 0
     const fate = (): Fate => {
@@ -279,7 +279,7 @@ describe('an election', () => {
     assert.ok(renewals >= 250 && renewals <= 376, `${renewals} renewals in ten minutes`)
   })
 
-  test('is refused options that would let two lead', () => {
+  test('rejects options that would allow two leaders', () => {
     const api = new HeldApi(new HeldTime(), () => ({ there: 0, back: 0, isLost: 'no', isRefused: false }))
     const options = { namespace: 'shop', name: 'portico', identity: 'one', leaseMs: 1_000, renewMs: 1_000 }
     assert.throws(() => new Election(api, options), /renewMs \(1000\) must be less than leaseMs \(1000\)/)

@@ -14,7 +14,7 @@ interface Lease {
   }
 }
 
-test('one of two leads; when it is done, the other does', async (t) => {
+test('one of two leads; when it stops, the other does', async (t) => {
   const server = await useLeases(t)
   const [one, two] = [server.candidate('one'), server.candidate('two')]
   await one.leads()
@@ -28,7 +28,7 @@ test('one of two leads; when it is done, the other does', async (t) => {
   assert.match(server.lease()?.spec.renewTime ?? '', /\.\d{6}Z$/)
 })
 
-test('a leader that says nothing is followed when its lease is over', async (t) => {
+test('a silent leader is replaced when its lease expires', async (t) => {
   const server = await useLeases(t)
   server.put({ metadata: {}, spec: { holderIdentity: 'dead', leaseTransitions: 3, leaseDurationSeconds: 1 } })
   const heir = server.candidate('heir')
@@ -36,7 +36,7 @@ test('a leader that says nothing is followed when its lease is over', async (t) 
   assert.equal(server.lease()?.spec.leaseTransitions, 4)
 })
 
-test('a leader that cannot renew stops to lead, and says what went wrong', async (t) => {
+test('a leader that cannot renew stops leading, and reports the error', async (t) => {
   const server = await useLeases(t)
   const one = server.candidate('one', 300)
   await one.leads()
@@ -47,7 +47,7 @@ test('a leader that cannot renew stops to lead, and says what went wrong', async
   await one.leads()
 })
 
-test('of two that take it at the same time one has it', async (t) => {
+test('when two take the lease at the same time, one gets it', async (t) => {
   const server = await useLeases(t)
   const candidates = Array.from({ length: 8 }, (_, index) => server.candidate(`number-${index}`))
   for (const candidate of candidates) candidate.run()
@@ -93,7 +93,7 @@ async function useLeases(t: TestContext) {
     const ending = new AbortController()
     const troubles: unknown[] = []
     let leading: AbortSignal | undefined
-    const troubled = (error: unknown): void => {
+    const onError = (error: unknown): void => {
       troubles.push(error)
       look()
     }
@@ -103,7 +103,7 @@ async function useLeases(t: TestContext) {
       name: 'portico',
       identity,
       ...times,
-      troubled,
+      onError,
     }
     const election = new Election(api.client, options)
     let running: Promise<void> | undefined

@@ -15,15 +15,15 @@ const LEASE: ApiKind = {
 export interface ElectionOptions {
   namespace: string
   name: string
-  /** Unlike that of every other candidate, of an earlier life too. */
+  /** Unique among all candidates, including earlier processes of this one. */
   identity: string
-  /** How long others wait for a leader that says nothing. */
+  /** How long others wait for a silent leader, in milliseconds. */
   leaseMs?: number
-  /** How long a leader that cannot renew still leads: less than the lease, so that there are never two. */
+  /** How long a leader that cannot renew keeps leading. Shorter than the lease, so that two never lead. */
   renewMs?: number
   retryMs?: number
-  /** A try failed; it goes on. */
-  troubled?: (error: unknown) => void
+  /** Called when an attempt fails; the election continues. */
+  onError?: (error: unknown) => void
 }
 
 interface LeaseSpec {
@@ -34,7 +34,7 @@ interface LeaseSpec {
   leaseTransitions?: number
 }
 
-/** The time of one candidate: its clock need not agree with those of others, nor with that of the API server. */
+/** The clock of one candidate. It need not agree with the clocks of others or of the API server. */
 export interface ElectionClock {
   /** Returns a monotonic time in milliseconds. */
   now(): number
@@ -60,8 +60,8 @@ type Holder = 'us' | 'another' | 'unknown'
  */
 export class Election {
   readonly #client: Pick<KubeClient, 'ask'>
-  readonly #options: Required<Omit<ElectionOptions, 'troubled'>> & Pick<ElectionOptions, 'troubled'>
-  /** The lease as last seen, and since when it is like that by our own clock: those of others may be wrong. */
+  readonly #options: Required<Omit<ElectionOptions, 'onError'>> & Pick<ElectionOptions, 'onError'>
+  /** The lease as last seen, and when it was first seen so by our own clock, because other clocks may be wrong. */
   #seen: { version: string | undefined; at: number } = { version: undefined, at: 0 }
 
   readonly #clock: ElectionClock
@@ -74,11 +74,11 @@ export class Election {
     if (renewMs >= leaseMs) throw new RangeError(`renewMs (${renewMs}) must be less than leaseMs (${leaseMs})`)
   }
 
-  /** Leads whenever it can until the signal is raised. The leader's own signal is raised when it leads no more. */
+  /** Leads whenever it can until the signal aborts. The signal passed to `lead` aborts when leadership ends. */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => void): Promise<void> {
     const { renewMs } = this.#options
     while (!signal.aborted) {
-      // The write may have happened right after this: an answer that comes late says nothing about now.
+      // The lease counts from before the request, because the response may be late.
       const askedAt = this.#clock.now()
       const holder = await this.#try(renewMs)
       const endsAt = askedAt + renewMs
@@ -94,7 +94,7 @@ export class Election {
     await this.#release()
   }
 
-  /** Leads until `endsAt`, and longer with each renewal; a deadline ends it, whatever a request is waiting for. */
+  /** Leads until `endsAt`, extended by each renewal. The deadline ends leadership even while a request hangs. */
   async #renew(endsAt: number, leading: AbortController, signal: AbortSignal): Promise<void> {
     const end = (): void => leading.abort()
     let callOff = this.#clock.after(endsAt - this.#clock.now(), end)
@@ -121,8 +121,8 @@ export class Election {
     try {
       return await Promise.race([this.#take(), late.promise])
     } catch (error) {
-      // Another was faster.
-      if (!isStatus(error, 409)) this.#options.troubled?.(error)
+      // Another candidate was faster.
+      if (!isStatus(error, 409)) this.#options.onError?.(error)
       return 'unknown'
     } finally {
       callOff()
@@ -143,7 +143,7 @@ export class Election {
     return 'us'
   }
 
-  /** Held by us, by nobody, or by one who has said nothing for too long. */
+  /** Whether we may take the lease: we hold it, nobody does, or its holder has been silent for too long. */
   #isOurs({ metadata: { resourceVersion } }: Resource, { holderIdentity, leaseDurationSeconds }: LeaseSpec): boolean {
     const now = this.#clock.now()
     if (this.#seen.version !== resourceVersion) this.#seen = { version: resourceVersion, at: now }
@@ -163,7 +163,7 @@ export class Election {
     }
   }
 
-  /** Lets the next one lead at once. */
+  /** Releases the lease, so that the next candidate can lead at once. */
   async #release(): Promise<void> {
     const { namespace, name, identity } = this.#options
     try {
@@ -173,7 +173,7 @@ export class Election {
       const released = { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() }
       await updateObject(this.#client, LEASE, { metadata: lease.metadata, spec: released })
     } catch (error) {
-      this.#options.troubled?.(error)
+      this.#options.onError?.(error)
     }
   }
 
@@ -189,7 +189,7 @@ export class Election {
   }
 }
 
-/** Six digits after the seconds are what the API server wants. */
+/** The API server requires six digits after the seconds. */
 function microTime(): string {
   return new Date().toISOString().replace('Z', '000Z')
 }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { linesOf } from './lines.ts'
 import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
 
-test('lines are the same however they are cut, and the last needs its end', async () => {
+test('lines do not depend on chunk borders, and the last needs its newline', async () => {
   const line = fc.string({ unit: anyCharacter }).map((text) => text.replaceAll('\n', ''))
   await fc.assert(
     fc.asyncProperty(
@@ -29,7 +29,7 @@ test('lines are the same however they are cut, and the last needs its end', asyn
   )
 })
 
-test('a line without end is not kept for ever', async () => {
+test('a line over the limit is an error', async () => {
   await assert.rejects(
     collect(
       Array.from({ length: 20 }, () => Buffer.from('xxxxx')),

@@ -1,4 +1,4 @@
-/** The whole lines of a stream of bytes. What follows the last line end is dropped: a line that was cut says nothing. */
+/** Yields the complete lines of a byte stream. Bytes after the last newline are dropped, because the line was cut. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   let parts: Buffer[] = []
   let length = 0

@@ -3,13 +3,13 @@ import type { Ask, KubeClient } from './kube-client.ts'
 import { isStatus } from './kube-error.ts'
 import { type ApiKind, apiVersionOf, pathOf } from './kinds.ts'
 
-/** The object's own place: kinds without namespaces have none. */
+/** The name of an object; cluster-scoped kinds have no namespace. */
 export interface Name {
   namespace?: string
   name: string
 }
 
-/** Undefined when there is none. */
+/** Reads an object; undefined when it does not exist. */
 export async function getObject(
   client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
@@ -24,36 +24,44 @@ export async function getObject(
   }
 }
 
-export async function createObject(client: Pick<KubeClient, 'ask'>, kind: ApiKind, object: Unnamed): Promise<Resource> {
+export async function createObject(
+  client: Pick<KubeClient, 'ask'>,
+  kind: ApiKind,
+  object: ObjectBody,
+): Promise<Resource> {
   const { namespace } = object.metadata
   const path = pathOf(kind, namespace === undefined ? {} : { namespace })
   return (await client.ask({ method: 'POST', path, body: typed(kind, object) })) as Resource
 }
 
-/** Replaces it; refused with 409 when it is not the version that the object names. */
-export async function updateObject(client: Pick<KubeClient, 'ask'>, kind: ApiKind, object: Unnamed): Promise<Resource> {
+/** Replaces an object; throws 409 when the resource version is outdated. */
+export async function updateObject(
+  client: Pick<KubeClient, 'ask'>,
+  kind: ApiKind,
+  object: ObjectBody,
+): Promise<Resource> {
   const body = typed(kind, object)
   return (await client.ask({ method: 'PUT', path: pathOf(kind, nameOf(object)), body })) as Resource
 }
 
-/** Makes the fields of the object ours, and leaves those of others alone (server-side apply). */
+/** Server-side apply: owns the given fields, and leaves fields of others alone. */
 export async function applyObject(
   client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
-  object: Unnamed,
+  object: ObjectBody,
   manager: string,
 ): Promise<Resource> {
   return (await client.ask({
     method: 'PATCH',
     path: pathOf(kind, nameOf(object)),
     query: { fieldManager: manager, force: true },
-    // JSON is YAML too.
+    // JSON is valid YAML.
     contentType: 'application/apply-patch+yaml',
     body: typed(kind, object),
   })) as Resource
 }
 
-/** Sets these fields of the status; with a version, refused with 409 when the object is another by now. */
+/** Patches fields of the status; with a version, throws 409 when the object has changed. */
 export async function patchStatus(
   client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
@@ -68,7 +76,7 @@ export async function patchStatus(
   })) as Resource
 }
 
-/** False when there was none. With a uid, only that very object. */
+/** Deletes an object, with a uid only that very object; false when it does not exist. */
 export async function deleteObject(
   client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
@@ -89,15 +97,15 @@ export async function deleteObject(
   }
 }
 
-/** What the kind says already need not be in the object. */
-export type Unnamed = Partial<Omit<Resource, 'metadata'>> & { metadata: Resource['metadata'] } & Readonly<
+/** An object without kind and version, which the `ApiKind` already states. */
+export type ObjectBody = Partial<Omit<Resource, 'metadata'>> & { metadata: Resource['metadata'] } & Readonly<
     Record<string, unknown>
   >
 
-function typed(kind: ApiKind, object: Unnamed): object {
+function typed(kind: ApiKind, object: ObjectBody): object {
   return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind }
 }
 
-function nameOf({ metadata: { namespace, name } }: Unnamed): Name {
+function nameOf({ metadata: { namespace, name } }: ObjectBody): Name {
   return namespace === undefined ? { name } : { namespace, name }
 }

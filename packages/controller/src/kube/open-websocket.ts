@@ -4,10 +4,10 @@ import type { KubeClient } from './kube-client.ts'
 import { KubeError } from './kube-error.ts'
 import { WebSocketStream } from './websocket-stream.ts'
 
-/** What every server puts behind the key of a client (RFC 6455 1.3). */
+/** The GUID that servers append to the client's key (RFC 6455 section 1.3). */
 const SALT = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** A connection to the API server that speaks a protocol over a WebSocket. A refusal is a KubeError. */
+/** Opens a WebSocket with a subprotocol to the API server. Throws a KubeError when the server declines. */
 export async function openWebSocket(
   client: KubeClient,
   { path, protocol, signal }: { path: string; protocol: string; signal?: AbortSignal | undefined },

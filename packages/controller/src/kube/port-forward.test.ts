@@ -27,8 +27,8 @@ interface Node {
 }
 
 /**
- * An API server that hands Pods to a node; streams of data get an answer, and ports below 1024 are closed. It speaks SPDY alone,
- * as old ones do, or in a WebSocket too.
+ * An API server with the port-forward endpoint of a node. Data streams get an answer, and ports below 1024 are closed. It
+ * speaks only SPDY, like old servers, or SPDY in a WebSocket too.
  */
 async function useNode(t: TestContext, form: Form, answers: (port: number, stream: Duplex) => void): Promise<Node> {
   const [asked, sockets]: [IncomingMessage[], Duplex[]] = [[], []]
@@ -49,7 +49,7 @@ async function useNode(t: TestContext, form: Form, answers: (port: number, strea
     if (form === 'SPDY')
       return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
     assert.equal(request.headers['sec-websocket-protocol'], TUNNEL)
-    // Its name is no token, which the library would not let pass.
+    // The subprotocol is not a valid token, so the library would reject it.
     delete request.headers['sec-websocket-protocol']
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       void new SpdySession(createWebSocketStream(webSocket), opened).run()
@@ -97,7 +97,7 @@ async function roundTrip(forward: PortForward): Promise<void> {
 
 for (const form of ['SPDY', 'WebSocket'] as const) {
   describe(`ports of Pods, by ${form}`, () => {
-    it('are reached by streams that carry any bytes both ways, several at once', async (t) => {
+    it('are reached by streams that carry any bytes in both directions, several at once', async (t) => {
       const { client, asked } = await useNode(t, form, echo)
       const forward = await PortForward.open(client, POD)
       assert.equal(forward.form, form)
@@ -129,7 +129,7 @@ for (const form of ['SPDY', 'WebSocket'] as const) {
       )
     })
 
-    it('that are closed are told in the words of the node', async (t) => {
+    it('report a closed port with the message of the node', async (t) => {
       const { client } = await useNode(t, form, echo)
       const forward = await PortForward.open(client, POD)
       t.after(() => forward.close())
@@ -138,7 +138,7 @@ for (const form of ['SPDY', 'WebSocket'] as const) {
       assert.equal(await problem, 'connection refused')
     })
 
-    it('are not read faster than who asks for them', async (t) => {
+    it('are not read faster than the client reads', async (t) => {
       let written = 0
       const { client } = await useNode(t, form, (port, stream) => {
         if (port !== 8080) return echo(port, stream)
@@ -153,7 +153,7 @@ for (const form of ['SPDY', 'WebSocket'] as const) {
       t.after(() => forward.close())
       const { stream } = await forward.connect(8080)
       await once(stream, 'readable')
-      // While somebody else is answered again and again, nothing more is written: all buffers in between are full.
+      // While another connection gets responses, this one writes no more: all buffers in between are full.
       const other = await PortForward.open(client, POD)
       t.after(() => other.close())
       let before = -1
@@ -165,7 +165,7 @@ for (const form of ['SPDY', 'WebSocket'] as const) {
       stream.destroy()
     })
 
-    it('are gone with the connection to the API server', async (t) => {
+    it('close with the connection to the API server', async (t) => {
       const { client, sockets } = await useNode(t, form, echo)
       const forward = await PortForward.open(client, POD)
       const { stream, problem } = await forward.connect(8080)
@@ -179,7 +179,7 @@ for (const form of ['SPDY', 'WebSocket'] as const) {
 }
 
 describe('ports of Pods', () => {
-  it('need a right, which the refusal names', async (t) => {
+  it('need a right, which the error names', async (t) => {
     const { client } = await useNode(t, 'WebSocket', echo)
     const refusal = await client.upgrade({ path: '/x', protocol: 'other', headers: {} }).then(
       () => assert.fail('it was not refused'),

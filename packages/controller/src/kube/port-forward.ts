@@ -7,24 +7,24 @@ import { SpdyClientSession } from './spdy/client-session.ts'
 const PROTOCOL = 'portforward.k8s.io'
 const MOST_PROBLEM_BYTES = 4096
 
-export interface PodPlace {
+export interface PodReference {
   namespace: string
   pod: string
 }
 
-/** A port of the Pod's loopback, over the API server and the kubelet. */
+/** A connection to a port on the Pod's loopback, through the API server and the kubelet. */
 export interface ForwardedConnection {
   stream: Duplex
-  /** What the node said went wrong, such as that nothing listens there; null when all went well. Comes when it is over. */
+  /** Resolves when the connection is over: with the error of the node, such as a closed port, or null. */
   problem: Promise<string | null>
 }
 
 /**
- * Connections to ports of one Pod, as `kubectl port-forward` makes them: SPDY in a WebSocket, which all that stand before an API
- * server let through, or SPDY itself, where the server is older. It needs the right to create `pods/portforward`.
+ * Connections to ports of one Pod, like `kubectl port-forward`: SPDY in a WebSocket, which proxies let through, or plain
+ * SPDY for older servers. Needs the right to create `pods/portforward`.
  */
 export class PortForward {
-  /** What it is carried by. */
+  /** The transport of the connection. */
   readonly form: 'WebSocket' | 'SPDY'
   readonly #session: SpdyClientSession
   #count = 0
@@ -34,13 +34,13 @@ export class PortForward {
     this.#session = session
   }
 
-  static async open(client: KubeClient, { namespace, pod }: PodPlace, signal?: AbortSignal): Promise<PortForward> {
+  static async open(client: KubeClient, { namespace, pod }: PodReference, signal?: AbortSignal): Promise<PortForward> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward`
     try {
       const socket = await openWebSocket(client, { path, protocol: `SPDY/3.1+${PROTOCOL}`, signal })
       return new PortForward('WebSocket', new SpdyClientSession(socket, Buffer.alloc(0)))
     } catch (error) {
-      // Whatever was answered: another right is asked for here, and whoever stands before the server may know no other.
+      // SPDY is tried after any error response: it needs another right, and a proxy may not support WebSockets.
       if (!(error instanceof KubeError) || error.status === 0) throw error
     }
     const { socket, head } = await client.upgrade({
@@ -52,14 +52,14 @@ export class PortForward {
     return new PortForward('SPDY', new SpdyClientSession(socket, head))
   }
 
-  /** Two streams: one with the bytes, one for the node to say what went wrong. */
+  /** Opens two streams: one for the bytes, one on which the node reports errors. */
   async connect(port: number): Promise<ForwardedConnection> {
     this.#count += 1
     const headers = { port: String(port), requestid: String(this.#count) }
     const problems = await this.#session.open({ ...headers, streamtype: 'error' })
-    // Nothing is said on it from this end.
+    // The client sends nothing on the error stream.
     problems.end()
-    const problem = textOf(problems)
+    const problem = readMessage(problems)
     const stream = await this.#session.open({ ...headers, streamtype: 'data' })
     return { stream, problem }
   }
@@ -69,7 +69,7 @@ export class PortForward {
   }
 }
 
-function textOf(stream: Duplex): Promise<string | null> {
+function readMessage(stream: Duplex): Promise<string | null> {
   let text = ''
   stream.on('data', (chunk: Buffer) => {
     if (text.length < MOST_PROBLEM_BYTES) text += chunk.toString('utf8')

@@ -7,8 +7,8 @@ import { proxyFor } from './proxy.ts'
 
 const PROXY = 'http://proxy.example:3128'
 
-describe('the proxy on the way to an API server', () => {
-  it('is that of the kubeconfig, or of the environment', () => {
+describe('the proxy to an API server', () => {
+  it('comes from the kubeconfig, or from the environment', () => {
     const env = { HTTPS_PROXY: PROXY, http_proxy: 'plain.example:8080', NO_PROXY: '' }
     assert.equal(proxyFor('https://k.example', undefined, {}), undefined)
     assert.equal(proxyFor('https://k.example', undefined, env), PROXY)
@@ -20,7 +20,7 @@ describe('the proxy on the way to an API server', () => {
       assert.equal(proxyFor(`https://${near}:6443`, undefined, env), undefined)
   })
 
-  it('is not for those that are excepted', () => {
+  it('is not used for hosts in NO_PROXY', () => {
     const cases: [string, string, boolean][] = [
       ['*', 'k.example', true],
       ['k.example', 'k.example', true],
@@ -51,7 +51,7 @@ describe('the proxy on the way to an API server', () => {
     }
   })
 
-  it('of another kind is refused, without its password', () => {
+  it('with an unknown scheme is rejected, without printing its password', () => {
     const read = (own: string) => () => proxyFor('https://k.example', own, {})
     assert.throws(read('socks4://ann:secret@proxy.example'), (error: Error) => {
       assert.equal(
@@ -63,7 +63,7 @@ describe('the proxy on the way to an API server', () => {
     assert.throws(read('http://ann:secret@:x'), /^Error: proxy-url of the kubeconfig is no URL$/)
   })
 
-  it('is asked for a way to the server, with its password, and reads nothing of what is said', async (t) => {
+  it('gets a CONNECT request with its password, and sees only ciphertext', async (t) => {
     const server = await useApiServer(t, ['k.example'])
     const proxy = await useProxy(t, server.port)
     const url = `http://ann:p%40ss@127.0.0.1:${proxy.port}`
@@ -88,7 +88,7 @@ describe('the proxy on the way to an API server', () => {
   })
 })
 
-/** Leads to one port, whatever is asked for. */
+/** A proxy that connects to one port, whatever the request names. */
 async function useProxy(
   t: TestContext,
   to: number,

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The proxy by which a server is reached, as kubectl finds it: that of the kubeconfig, or of the environment. */
+/** Returns the proxy for a server, as kubectl does: that of the kubeconfig, or of the environment. */
 export function proxyFor(server: string, own: string | undefined, env: Environment): string | undefined {
   if (own !== undefined && own !== '') return checked(own, 'proxy-url of the kubeconfig')
   const { protocol, hostname, port } = new URL(server)
@@ -16,7 +16,7 @@ export function proxyFor(server: string, own: string | undefined, env: Environme
   return checked(found, name)
 }
 
-/** Problems say what is wrong and not what it is: there may be a password in it. */
+/** Checks the URL of a proxy. Errors do not contain the URL, because it may contain a password. */
 function checked(text: string, where: string): string {
   const url = text.includes('://') ? text : `http://${text}`
   if (!URL.canParse(url)) throw new Error(`${where} is no URL`)
@@ -40,7 +40,7 @@ function isExcepted(exceptions: string, host: string, port: string): boolean {
     .some((text) => text === '*' || isIn(text, host) || isNamed(text, host, port))
 }
 
-/** A range of addresses. */
+/** Whether the host is in a CIDR range. */
 function isIn(text: string, host: string): boolean {
   const [, address = '', bits = ''] = /^(.+)\/(\d+)$/.exec(text) ?? []
   if (isIP(address) === 0 || isIP(host) !== isIP(address)) return false
@@ -51,7 +51,10 @@ function isIn(text: string, host: string): boolean {
   return range.check(host, family)
 }
 
-/** An address or a name, perhaps with a port; a name stands for those below it too, and with a dot before it for those alone. */
+/**
+ * Whether an entry of NO_PROXY matches: an address or a domain, with an optional port. A domain includes its subdomains;
+ * with a leading dot, only those.
+ */
 function isNamed(text: string, host: string, port: string): boolean {
   if (isIP(text) !== 0) return text === host
   const [, address, name = '', only] = /^(?:\[([^\]]+)\]|\*?([^:[]+))(?::(\d+))?$/.exec(text) ?? []

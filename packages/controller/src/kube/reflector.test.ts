@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import type { Resource } from '@portico/translate'
-import { answer, type Asked, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, type ReceivedRequest, refuse, useScriptedApi } from '../testing/scripted-api.ts'
 import type { ApiKind } from './kinds.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
 
@@ -15,7 +15,7 @@ const cup = (name: string, version: number, more: object = {}) => ({
 const list = (version: number, ...items: object[]) => ({ metadata: { resourceVersion: String(version) }, items })
 const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`
 
-test('lists page by page, then follows what changes', async (t) => {
+test('lists page by page, then follows changes', async (t) => {
   const scene = await useReflector(t, {
     lists: [
       (asked, response) => {
@@ -45,7 +45,7 @@ test('lists page by page, then follows what changes', async (t) => {
   assert.equal(JSON.stringify([...scene.reflector.items]).includes('managedFields'), false)
 })
 
-test('a watch that is cut in the middle of a line goes on from the last whole one', async (t) => {
+test('a watch cut in the middle of a line resumes after the last complete line', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1))],
     watches: [
@@ -66,7 +66,7 @@ test('a watch that is cut in the middle of a line goes on from the last whole on
   )
 })
 
-test('a watch that the server ends goes on from the last bookmark', async (t) => {
+test('a watch that the server ends resumes from the last bookmark', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1, cup('one', 1)))],
     watches: [
@@ -85,7 +85,7 @@ for (const [how, expire] of [
   ['in the stream', (response: ServerResponse) => response.end(event('ERROR', { code: 410, message: 'too old' }))],
   ['as an answer', (response: ServerResponse) => refuse(response, 410, 'too old')],
 ] as const) {
-  test(`410 ${how}: everything is read anew, and only what differs is told`, async (t) => {
+  test(`410 ${how}: everything is listed again, and only differences are reported`, async (t) => {
     const scene = await useReflector(t, {
       lists: [
         (_, response) => answer(response, 200, list(1, cup('one', 1), cup('two', 1), cup('three', 1))),
@@ -98,7 +98,7 @@ for (const [how, expire] of [
   })
 }
 
-test('a page that is too old by now: the list begins anew', async (t) => {
+test('an expired page restarts the list', async (t) => {
   const scene = await useReflector(t, {
     lists: [
       (_, response) =>
@@ -113,7 +113,7 @@ test('a page that is too old by now: the list begins anew', async (t) => {
   await scene.until(() => scene.keys().join() === 'a/two')
 })
 
-test('an object made anew under its old name is another one', async (t) => {
+test('a recreated object is a new object', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1, cup('one', 1)))],
     watches: [(_, response) => response.end(event('ERROR', { code: 410 }))],
@@ -122,7 +122,7 @@ test('an object made anew under its old name is another one', async (t) => {
   await scene.until(() => scene.reflector.items.get('a/one')?.metadata.uid === 'other')
 })
 
-test('a kind that is not there is waited for; when it goes, its objects go', async (t) => {
+test('a missing kind is awaited; when it disappears, its objects do', async (t) => {
   const scene = await useReflector(t, {
     lists: [
       (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
@@ -137,7 +137,7 @@ test('a kind that is not there is waited for; when it goes, its objects go', asy
   assert.deepEqual(scene.changes.slice(0, 6), ['missing', 'missing', '+a/one', 'synced', '-a/one', 'missing'])
 })
 
-test('after an outage a good answer ends the long waits', async (t) => {
+test('after an outage a successful response resets the backoff', async (t) => {
   const failing: Step = (_, response) => refuse(response, 503, 'down')
   const broken: Step = (_, response) => void response.destroy()
   const startedAt = performance.now()
@@ -149,11 +149,11 @@ test('after an outage a good answer ends the long waits', async (t) => {
   await scene.until(() => scene.keys().length === 1)
   const outage = performance.now() - startedAt
   await scene.until(() => scene.keys().length === 2)
-  // Without it the next wait alone would be as long as all before.
+  // Without the reset, the next wait would be as long as all waits before.
   assert.ok(performance.now() - startedAt - outage < outage)
 })
 
-test('a watch that the server never opens is asked for again', async (t) => {
+test('a watch that the server never opens is retried', async (t) => {
   const held: Step = () => HELD
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1))],
@@ -165,10 +165,10 @@ test('a watch that the server never opens is asked for again', async (t) => {
   assert.ok(scene.troubles.length >= 2 && scene.troubles.every((trouble) => trouble === late), scene.troubles.join())
 })
 
-test('a server in trouble is asked again, and what went wrong is told', async (t) => {
+test('errors of the server are retried and reported', async (t) => {
   const scene = await useReflector(t, {
     lists: [
-      // On a connection that was used before, a broken request is sent once more, and nothing is said of it.
+      // A broken request on a kept connection is retried silently, so the connection is closed.
       (_, response) => refuse(response, 500, 'etcd is away', { connection: 'close' }),
       (_, response) => response.destroy(),
       (_, response) => refuse(response, 503, 'starting', { 'retry-after': '0' }),
@@ -190,7 +190,7 @@ test('a server in trouble is asked again, and what went wrong is told', async (t
   ])
 })
 
-test('a server that ends every watch at once is asked with pauses', async (t) => {
+test('a server that ends every watch at once is asked with backoff', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1))],
     watches: [
@@ -206,7 +206,7 @@ test('a server that ends every watch at once is asked with pauses', async (t) =>
   assert.deepEqual(scene.troubles, [])
 })
 
-test('an event without an object it can name is passed over', async (t) => {
+test('an event without a named object is skipped', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1, { metadata: {} }, cup('one', 1)))],
     watches: [(_, response) => response.write(event('ADDED', { metadata: 4 }) + event('ADDED', cup('two', 2)))],
@@ -214,16 +214,16 @@ test('an event without an object it can name is passed over', async (t) => {
   await scene.until(() => scene.keys().join() === 'a/one,a/two')
 })
 
-/** A watch gets `HELD` as its answer: nothing, not even a head. */
-type Step = (asked: Asked, response: ServerResponse) => unknown
+/** A watch step may return `HELD`: no response, not even a head. */
+type Step = (asked: ReceivedRequest, response: ServerResponse) => unknown
 
 const HELD = Symbol('held')
 
 interface Scripts {
-  /** What lists are answered with, one after another. */
+  /** Responses to lists, in order. */
   lists: readonly Step[]
   watches?: readonly Step[]
-  /** Lists beyond these. */
+  /** The response to further lists. */
   after?: Step
   options?: ReflectorOptions
 }
@@ -235,7 +235,7 @@ async function useReflector(t: TestContext, { lists, watches = [], after, option
     const isWatch = asked.query.get('watch') === 'true'
     const step = (isWatch ? watchSteps : listSteps).shift() ?? (isWatch ? undefined : after)
     try {
-      // A watch without a script has nothing to say.
+      // A watch without a step stays silent.
       const isHeld = step?.(asked, response) === HELD
       if (isWatch && !isHeld && !response.headersSent && !response.destroyed) response.flushHeaders()
     } catch (error) {
@@ -253,7 +253,7 @@ async function useReflector(t: TestContext, { lists, watches = [], after, option
   const watcher = {
     changed: (key: string, resource: Resource | undefined) => tell(`${resource === undefined ? '-' : '+'}${key}`),
     synced: (isMissing: boolean) => tell(isMissing ? 'missing' : 'synced'),
-    troubled: (error: Error) => {
+    onError: (error: Error) => {
       troubles.push(error.message)
       tell('trouble')
     },

@@ -7,34 +7,34 @@ import { isStatus, KubeError } from './kube-error.ts'
 import type { ApiKind } from './kinds.ts'
 
 export interface ReflectorOptions extends ReadOptions {
-  /** How often a kind is looked for that the server does not have. */
+  /** The interval at which a missing kind is checked, in milliseconds. */
   missingMs?: number
   backoff?: BackoffOptions
-  /** How long the server may take to open a watch at first; twice as long after each time that it took longer. */
+  /** The first time limit for opening a watch; it doubles after each timeout. */
   openMs?: number
-  /** Objects as another reflector had them: only what differs from them is told. */
+  /** Objects known from another reflector; only differences from them are reported. */
   known?: ReadonlyMap<string, Resource>
-  /** Comes back, with the objects as they are, when the server has no such kind. */
+  /** Whether `run` returns when the server lacks the kind; the objects stay known. */
   untilMissing?: boolean
 }
 
 export interface Watcher {
-  /** An object is there or is another than before; undefined when it is gone. */
+  /** Called when an object is added or changed, with undefined when it is deleted. */
   changed(key: string, resource: Resource | undefined): void
-  /** What the server has is known, for the first time or anew; `isMissing` when it has no such kind. */
+  /** Called after each complete list; `isMissing` when the server lacks the kind. */
   synced(isMissing: boolean): void
-  /** Something went wrong and is tried again. */
-  troubled(error: KubeError): void
+  /** Called after an error, which is retried. */
+  onError(error: KubeError): void
 }
 
-/** The objects of one kind, as the API server has them: a list, then what changes, then a list again when need be. */
+/** Mirrors the objects of one kind: a list, then a watch, and another list when the watch cannot resume. */
 export class Reflector {
   readonly #reader: KindReader
   readonly #watcher: Watcher
   readonly #options: ReflectorOptions
   readonly #items: Map<string, Resource>
   #version = ''
-  /** The server has forgotten the version that was watched from. */
+  /** Whether the server no longer has the version from which to watch. */
   #isExpired = false
   #openMs: number
 
@@ -50,7 +50,7 @@ export class Reflector {
     return this.#items
   }
 
-  /** Works until the signal is raised, or, if so wished, until the kind is missing. */
+  /** Runs until the signal aborts, or with `untilMissing` until the kind is missing. */
   async run(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(this.#options.backoff)
     while (!signal.aborted) {
@@ -65,11 +65,11 @@ export class Reflector {
     }
   }
 
-  /** How long to wait, and whether to list anew. */
+  /** Returns the wait in milliseconds, and decides whether to list again. */
   #judge(error: unknown, backoff: Backoff): number {
     if (!(error instanceof KubeError)) throw error
     if (isStatus(error, 410)) {
-      // What happened since is forgotten there, so everything is read anew; a server that keeps saying so is not run down.
+      // The server has dropped the history, so everything is listed again, with backoff in case the server keeps doing so.
       this.#version = ''
       this.#isExpired = true
       return backoff.next()
@@ -80,13 +80,13 @@ export class Reflector {
       this.#watcher.synced(true)
       return this.#options.missingMs ?? MISSING_MS
     }
-    this.#watcher.troubled(error)
+    this.#watcher.onError(error)
     return Math.max(error.retryAfterMs ?? 0, backoff.next())
   }
 
   async #list(signal: AbortSignal, backoff: Backoff): Promise<void> {
     const { found, version } = await this.#reader.list(signal)
-    // A server that answers is well again; one whose versions end at once is not asked without a pause.
+    // A successful response resets the backoff, unless the version has expired at once.
     if (!this.#isExpired) backoff.reset()
     this.#isExpired = false
     this.#replace(found)
@@ -112,13 +112,13 @@ export class Reflector {
         backoff.reset()
       }
     } catch (error) {
-      // A watch that was open for a while was a good answer, also when nothing happened meanwhile.
+      // A watch that was open for a while counts as success, even without events.
       if (isOpen && !isShort()) backoff.reset()
       const isLate = !isOpen && performance.now() - startedAt >= this.#openMs
       if (isLate) this.#openMs = Math.min(2 * this.#openMs, MOST_OPEN_MS)
       throw error
     }
-    // A server that ends every watch at once is not asked without a pause.
+    // A server that ends every watch at once is asked with backoff.
     if (!hasHeard && isShort()) await pause(backoff.next(), signal)
   }
 
@@ -140,7 +140,7 @@ export class Reflector {
 
 const MISSING_MS = 5_000
 const SHORT_MS = 1_000
-/** A healthy server opens a watch at once; one that has just started may leave a watch hanging that it never opens. */
+/** A healthy server opens a watch at once; a server that has just started may never open it. */
 const OPEN_MS = 3_000
 const MOST_OPEN_MS = 30_000
 
@@ -148,7 +148,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** A list that is read anew has most objects as they were. */
+/** Most objects are unchanged after another list. */
 function isSame(one: Resource | undefined, other: Resource): boolean {
   const { uid, resourceVersion } = other.metadata
   return (

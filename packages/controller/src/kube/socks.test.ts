@@ -4,8 +4,8 @@ import { createServer, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { leadTo, useApiServer, useListening, useProxiedClient } from '../testing/proxy-scene.ts'
 
-describe('a SOCKS5 proxy on the way to an API server', () => {
-  it('is asked for the name of the server, with its password, and reads nothing of what is said', async (t) => {
+describe('a SOCKS5 proxy to an API server', () => {
+  it('gets the name of the server and its password, and sees only ciphertext', async (t) => {
     const server = await useApiServer(t, ['k.example'])
     const proxy = await useProxy(t, server.port, { password: 'ann:p@ss' })
     const client = useProxiedClient(t, {
@@ -14,7 +14,7 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
       ca: server.ca,
     })
     assert.deepEqual(await client.ask({ path: '/version' }), { path: '/version' })
-    // On the connection that is kept.
+    // The second request uses the kept connection.
     assert.deepEqual(await client.ask({ path: '/livez' }), { path: '/livez' })
     assert.deepEqual(proxy.asked, ['name k.example:6443'])
     assert.doesNotMatch(proxy.read(), /secret-token|GET/)
@@ -29,7 +29,7 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
     ['[fd00::1:7]', 'ipv6 fd00:0:0:0:0:0:1:7:443'],
     ['[::1]', 'ipv6 0:0:0:0:0:0:0:1:443'],
   ] as const) {
-    it(`is told the address ${host} as it is`, async (t) => {
+    it(`gets the address ${host} unresolved`, async (t) => {
       const server = await useApiServer(t, [host.replace(/[[\]]/g, '')])
       const proxy = await useProxy(t, server.port, {})
       const client = useProxiedClient(t, {
@@ -42,7 +42,7 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
     })
   }
 
-  it('that refuses says why, and its password stays unsaid', async (t) => {
+  it('that declines is reported with its reason, without the password', async (t) => {
     const ask = (port: number, name = 'ann:p%40ss@'): Promise<unknown> =>
       useProxiedClient(t, { server: 'https://k.example', proxy: `socks5://${name}127.0.0.1:${port}`, ca: '' }).ask({
         path: '/version',
@@ -61,13 +61,13 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
 })
 
 interface Rules {
-  /** `name:password`; without one everybody may. */
+  /** `name:password`; without it the proxy is open. */
   password?: string
-  /** The code of every answer. */
+  /** The code of every reply. */
   failure?: number
 }
 
-/** Leads to one port, whatever is asked for. */
+/** A proxy that connects to one port, whatever the request names. */
 async function useProxy(
   t: TestContext,
   to: number,
@@ -82,7 +82,7 @@ async function useProxy(
   return { port: await useListening(t, server), asked, read: () => Buffer.concat(read).toString('latin1') }
 }
 
-/** What a client sends comes in one piece for each step. */
+/** Serves one client, which sends each step in one piece. */
 async function serve(near: Socket, to: number, { password, failure = 0 }: Rules, asked: string[]): Promise<void> {
   const next = async (): Promise<Buffer> => (await once(near, 'data'))[0] as Buffer
   const methods = (await next()).subarray(2)

@@ -1,18 +1,18 @@
 import { connect, isIPv4, isIPv6, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 
-/** Of a URL, without the brackets of IPv6. */
+/** The host of a URL, without the brackets of IPv6. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-export interface Place {
+export interface HostAndPort {
   host: string
   port: number
 }
 
-/** A connection to a place by way of a SOCKS5 proxy (RFC 1928), which looks the name up; with TLS inside where it is given. */
-export async function connectBySocks(proxy: URL, place: Place, tls: ConnectionOptions | null): Promise<Socket> {
+/** Connects through a SOCKS5 proxy (RFC 1928), which resolves the name; with TLS inside when options are given. */
+export async function connectBySocks(proxy: URL, place: HostAndPort, tls: ConnectionOptions | null): Promise<Socket> {
   const socket = connect({ host: hostOf(proxy), port: Number(proxy.port || '1080'), noDelay: true })
   socket.on('error', () => undefined)
   socket.setTimeout(LIMIT_MS, () => socket.destroy(new Error('the proxy does not answer in time')))
@@ -26,7 +26,7 @@ export async function connectBySocks(proxy: URL, place: Place, tls: ConnectionOp
   return tls === null ? socket : connectTls({ ...tls, socket })
 }
 
-async function askForWay(socket: Socket, { username, password }: URL, { host, port }: Place): Promise<void> {
+async function askForWay(socket: Socket, { username, password }: URL, { host, port }: HostAndPort): Promise<void> {
   const read = readerOf(socket)
   const hasPassword = username !== '' || password !== ''
   socket.write(Buffer.from(hasPassword ? [VERSION, 2, NOBODY, BY_PASSWORD] : [VERSION, 1, NOBODY]))
@@ -42,7 +42,7 @@ async function askForWay(socket: Socket, { username, password }: URL, { host, po
   socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), addressOf(host), ports]))
   const [, failure, , kind] = await read(4)
   if (failure !== 0) throw new Error(`the proxy finds no way to the server: ${FAILURES[failure ?? -1] ?? 'failed'}`)
-  // Where it connects from, which nobody asks for.
+  // The proxy's own address in the reply is skipped.
   const length = kind === IPV4 ? 4 : kind === IPV6 ? 16 : ((await read(1))[0] ?? 0)
   await read(length + 2)
 }
@@ -71,21 +71,21 @@ function addressOf(host: string): Buffer {
   return Buffer.concat([Buffer.from([NAME]), sized(host)])
 }
 
-/** As a URL writes it: groups of hex, of which `::` stands for those that are missing. */
+/** Parses IPv6 as written in a URL: hex groups, in which `::` stands for zeros. */
 function bytesOfIpv6(host: string): number[] {
   const [before = [], after = []] = host.split('::').map((half) => half.split(':').filter((group) => group !== ''))
   const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after]
   return groups.flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 255])
 }
 
-/** A length of one byte, and the text. */
+/** A text after its length in one byte. */
 function sized(text: string): Buffer {
   const bytes = Buffer.from(decodeURIComponent(text))
   if (bytes.length > 255) throw new Error('a name for the proxy is longer than 255 bytes')
   return Buffer.concat([Buffer.from([bytes.length]), bytes])
 }
 
-/** Reads so many bytes at a time, and leaves the rest in the socket. */
+/** Reads exactly `count` bytes per call, and leaves the rest in the socket. */
 function readerOf(socket: Socket): (count: number) => Promise<Buffer> {
   return (count) =>
     new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { createAuthority, type IssuedCertificate } from '../../../gateway/src/te
 import type { Credentials } from './connection.ts'
 import { KubeClient } from './kube-client.ts'
 
-test('the server is checked, and gets our certificate', async (t) => {
+test('the server is verified, and gets our certificate', async (t) => {
   const authority = createAuthority()
   const port = await useServer(t, authority.issue({ names: ['api.example', '127.0.0.1'] }), authority.cert)
   const ask = async (credentials: Credentials, host = '127.0.0.1'): Promise<unknown> => {
@@ -30,7 +30,7 @@ test('the server is checked, and gets our certificate', async (t) => {
   )
 })
 
-test('certificates that change are used from the next request on', async (t) => {
+test('changed certificates are used from the next request on', async (t) => {
   const authority = createAuthority()
   const port = await useServer(t, authority.issue({ names: ['127.0.0.1'] }), authority.cert)
   let current: Credentials = { ca: authority.cert, ...authority.issue({ commonName: 'old' }) }
@@ -41,7 +41,7 @@ test('certificates that change are used from the next request on', async (t) => 
   assert.deepEqual(await client.ask({ path: '/api' }), { caller: 'new' })
 })
 
-/** Answers with the name in the caller's certificate. */
+/** A server that responds with the name in the client certificate. */
 async function useServer(t: TestContext, own: IssuedCertificate, ca: string): Promise<number> {
   const server = createServer({ ...own, ca, requestCert: true, rejectUnauthorized: false }, (request, response) => {
     const { subject } = (request.socket as TLSSocket).getPeerCertificate()

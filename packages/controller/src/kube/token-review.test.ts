@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { answer, useScriptedApi } from '../testing/scripted-api.ts'
-import { type Reviewed, reviewToken } from './token-review.ts'
+import { type TokenReview, reviewToken } from './token-review.ts'
 
 const username = 'system:serviceaccount:shop:gateway'
 
@@ -40,7 +40,7 @@ for (const [what, status, why] of [
   })
 }
 
-async function review(t: TestContext, status: object | undefined): Promise<Reviewed> {
+async function review(t: TestContext, status: object | undefined): Promise<TokenReview> {
   const api = await useScriptedApi(t, (_, response) => answer(response, 201, { status }))
   const reviewed = await reviewToken(api.client, 'abc', 'portico')
   const spec = { token: 'abc', audiences: ['portico'] }

@@ -1,12 +1,12 @@
 import type { KubeClient } from './kube-client.ts'
 
-export type Reviewed =
+export type TokenReview =
   | { ok: true; namespace: string; serviceAccount: string; pod: string | undefined }
-  /** Why, without the token. */
+  /** The reason of the rejection, without the token. */
   | { ok: false; why: string }
 
-/** Whose service-account token it is, when it was made for this audience. */
-export async function reviewToken(client: KubeClient, token: string, audience: string): Promise<Reviewed> {
+/** Returns the service account of a token that is valid for this audience. */
+export async function reviewToken(client: KubeClient, token: string, audience: string): Promise<TokenReview> {
   const answer = (await client.ask({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/tokenreviews',
@@ -14,7 +14,7 @@ export async function reviewToken(client: KubeClient, token: string, audience: s
   })) as { status?: ReviewStatus }
   const { authenticated, audiences, user } = answer.status ?? {}
   if (authenticated !== true) return { ok: false, why: 'the token is not valid' }
-  // A server that knows no audiences leaves them out, and has not checked them.
+  // A server without support for audiences omits them, and has not checked them.
   if (audiences?.includes(audience) !== true) return { ok: false, why: `the token is not for the audience ${audience}` }
   const [, namespace, serviceAccount] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user?.username ?? '') ?? []
   if (namespace === undefined || serviceAccount === undefined)

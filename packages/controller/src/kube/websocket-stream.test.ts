@@ -4,7 +4,7 @@ import { Duplex, PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { WebSocketStream } from './websocket-stream.ts'
 
-/** A frame of a server. */
+/** A frame from the server. */
 function frame(first: number, payload: Buffer, second = 0): Buffer {
   const { length } = payload
   if (length < 126) return Buffer.concat([Buffer.of(first, second | length), payload])
@@ -26,7 +26,7 @@ function useSocket(): { socket: Duplex; server: PassThrough; sent: Buffer[] } {
 }
 
 describe('a WebSocket as a stream', () => {
-  it('gives the bytes of all messages, however they are cut, and answers pings between their parts', async () => {
+  it('yields the bytes of all messages for any chunking, and answers pings between fragments', async () => {
     const [long, longer] = [Buffer.alloc(300, 'b'), Buffer.alloc(70_000, 'c')]
     const wire = Buffer.concat([
       frame(0x82, Buffer.from('one')),
@@ -38,7 +38,7 @@ describe('a WebSocket as a stream', () => {
       frame(0x88, Buffer.of(0x03, 0xe8)),
     ])
     const expected = Buffer.concat([Buffer.from('onetwo'), long, longer])
-    // Wherever a head or a control frame may be cut.
+    // Every cut inside a frame head or a control frame is tried.
     for (let cut = 0; cut < 340; cut += cut === 30 ? 280 : 1) {
       const { socket, server, sent } = useSocket()
       const stream = new WebSocketStream(socket, wire.subarray(0, cut))
@@ -54,7 +54,7 @@ describe('a WebSocket as a stream', () => {
     }
   })
 
-  it('masks what it sends, each frame in its own way', async () => {
+  it('masks each sent frame with its own key', async () => {
     const { socket, sent } = useSocket()
     const stream = new WebSocketStream(socket, Buffer.alloc(0))
     const texts = ['', 'a', 'x'.repeat(125), 'x'.repeat(126), 'x'.repeat(65_536), 'x'.repeat(70_000)]

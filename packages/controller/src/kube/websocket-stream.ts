@@ -4,16 +4,16 @@ import { Duplex } from 'node:stream'
 const opcode = { more: 0, binary: 2, close: 8, ping: 9, pong: 10 } as const
 const FIN = 0x80
 const MASKED = 0x80
-/** Pieces of this size let answers to pings in between. */
+/** Larger writes are split, so that pongs get their turn. */
 const MOST_FRAME_BYTES = 64 * 1024
 const NORMAL_CLOSURE = Buffer.of(0x03, 0xe8)
 
-/** The asking end of a WebSocket (RFC 6455) whose binary messages are one stream of bytes, wherever one ends. */
+/** The client side of a WebSocket (RFC 6455) whose binary messages form one byte stream. */
 export class WebSocketStream extends Duplex {
   readonly #socket: Duplex
-  /** Bytes of a head, or of a short control frame, that has not come whole. */
+  /** Bytes of an incomplete frame head or control frame. */
   #rest: Buffer = Buffer.alloc(0)
-  /** Bytes of the frame of data that are still to come. */
+  /** Bytes of the current data frame that are still to come. */
   #left = 0
 
   constructor(socket: Duplex, head: Buffer) {
@@ -91,13 +91,13 @@ export class WebSocketStream extends Duplex {
 
 interface Head {
   kind: number
-  /** Of the payload. */
+  /** The length of the payload. */
   length: number
-  /** Of the head itself. */
+  /** The length of the head. */
   size: number
 }
 
-/** Null when it has not come whole; wrong when no server would send it to a client that takes binary messages. */
+/** Parses a frame head: null when it is incomplete, `wrong` when a server must not send it. */
 function readHead(bytes: Buffer): Head | null | 'wrong' {
   if (bytes.length < 2) return null
   const [first, second] = [bytes.readUInt8(0), bytes.readUInt8(1)]
@@ -114,7 +114,7 @@ function readHead(bytes: Buffer): Head | null | 'wrong' {
   return Number.isSafeInteger(length) ? { kind, length, size } : 'wrong'
 }
 
-/** Clients mask what they send, so that nobody in between takes it for something else. */
+/** Masks a frame, as clients must, so that proxies cannot misinterpret it. */
 function maskedFrame(kind: number, payload: Buffer): Buffer {
   const { length } = payload
   const size = length < 126 ? 2 : length < 65_536 ? 4 : 10

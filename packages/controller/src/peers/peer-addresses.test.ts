@@ -20,7 +20,7 @@ function slice(service: string, pods: Readonly<Record<string, string>>, more: ob
 }
 
 describe('the addresses of other controllers', () => {
-  it('are those of their Service, in all of its slices, ready or not, without the own one', () => {
+  it('come from all slices of their Service, ready or not, without the own address', () => {
     const addresses = new PeerAddresses(SERVICE, 'a')
     assert.equal(addresses.take('portico-system/other', slice('other', { x: '10.0.0.9' })), false)
     assert.equal(
@@ -35,7 +35,7 @@ describe('the addresses of other controllers', () => {
     assert.deepEqual([...addresses.all], ['[fd00::2]:9978'])
   })
 
-  it('are none where a slice says no port', () => {
+  it('are empty for a slice without the port', () => {
     const addresses = new PeerAddresses(SERVICE, 'a')
     addresses.take('portico-system/1', slice('portico-controller', { b: '10.0.0.2' }, { ports: [] }))
     assert.deepEqual([...addresses.all], [])

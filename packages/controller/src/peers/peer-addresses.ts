@@ -1,27 +1,29 @@
 import type { Resource } from '@portico/translate'
 import { listAt, textAt, valueAt } from '../deploy/json.ts'
 
-/** The port of the Service by which data planes, and other controllers, come. */
+/** The port of the Service for data planes and other controllers. */
 const PORT_NAME = 'stream'
 
-/** Where the other controllers are, by the EndpointSlices of the Service by which data planes find them. */
+/** The addresses of the other controllers, from the EndpointSlices of their Service. */
 export class PeerAddresses {
   readonly #service: string
   readonly #ownPod: string
   readonly #addressesBySlice = new Map<string, readonly string[]>()
 
-  /** `namespace/name` of the Service, and the name of the own Pod. */
+  /** Takes `namespace/name` of the Service, and the name of the own Pod. */
   constructor(service: string, ownPod: string) {
     this.#service = service
     this.#ownPod = ownPod
   }
 
-  /** `host:port` of each. */
+  /** `host:port` of each controller. */
   get all(): ReadonlySet<string> {
     return new Set([...this.#addressesBySlice.values()].flat())
   }
 
-  /** An EndpointSlice of whatever Service, or that one is gone. False when nothing of it is about controllers. */
+  /**
+   * Takes an EndpointSlice of any Service, undefined when it is deleted. Returns false when the addresses did not change.
+   */
   take(key: string, slice: Resource | undefined): boolean {
     const { namespace, labels } = slice?.metadata ?? {}
     if (`${namespace}/${labels?.['kubernetes.io/service-name']}` !== this.#service)
@@ -29,7 +31,7 @@ export class PeerAddresses {
     const ports = listAt(slice, 'ports')
     const port = Number(valueAt(ports.find((one) => textAt(one, 'name') === PORT_NAME) ?? ports[0], 'port'))
     const isIpv6 = textAt(slice, 'addressType') === 'IPv6'
-    // One that is not ready, or is about to end, may have data planes still.
+    // Controllers that are not ready, or are terminating, may still have data planes.
     const others = listAt(slice, 'endpoints').filter(
       (one) => textAt(valueAt(one, 'targetRef'), 'name') !== this.#ownPod,
     )

@@ -5,21 +5,21 @@ import type { Identity } from '../publish/certificate.ts'
 import { PEER_LINE_LIMIT, type PeerMessage, PEERS_PATH, type PeerState, readPeerLine } from './peer-messages.ts'
 
 export interface PeerClientOptions {
-  /** `host:port` */
+  /** The `host:port` of the other controller. */
   address: string
-  /** What its certificate is for: addresses of Pods are in none. */
+  /** The name in the certificate, because certificates do not contain Pod addresses. */
   serverName: string
-  /** Read for every connection; undefined as long as there is none. */
+  /** Read for every connection; undefined until there is a certificate. */
   identity: () => Identity | undefined
-  /** It says something else of these Gateways. */
+  /** Called with the Gateways whose state changed at the other controller. */
   changed: (gateways: Iterable<string>) => void
-  /** It is heard from now on, or no more. */
+  /** Called when the other controller becomes reachable or unreachable. */
   heard: (isHeard: boolean, problem: string) => void
   backoff?: BackoffOptions
   silenceMs?: number
 }
 
-/** What another controller says, for as long as it is there. */
+/** Receives the state of another controller's data planes, for as long as that controller exists. */
 export class PeerClient {
   readonly #options: PeerClientOptions
   readonly #backoff: Backoff
@@ -36,7 +36,7 @@ export class PeerClient {
     this.#connect()
   }
 
-  /** Whether all that it knows is known here. */
+  /** Whether the full state of the other controller is known. */
   get isHeard(): boolean {
     return this.#isHeard
   }

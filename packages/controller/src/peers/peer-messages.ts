@@ -2,24 +2,24 @@ import type { Quarantined } from '@portico/gateway/checks'
 import { type Generation, StreamFault } from '@portico/gateway/stream'
 
 /**
- * What controllers tell the one that leads: JSON lines in the answer to one HTTP/2 `GET /v1/peers` over TLS, asked with a
- * certificate of the authority that all of them have.
+ * Messages from controllers to the leader: JSON lines in the response to one HTTP/2 `GET /v1/peers` over TLS, authenticated
+ * by a certificate of the authority that all controllers share.
  */
 export const PEERS_PATH = '/v1/peers'
 
-/** Bytes of a line: all Gateways may be in one. */
+/** The longest line in bytes; one line may contain all Gateways. */
 export const PEER_LINE_LIMIT = 64 * 1024 * 1024
 
-/** What data planes of one Gateway have told the controller that they are connected to. */
+/** The state of a Gateway's data planes at one controller. */
 export interface PeerState {
   connected: number
-  /** Connected data planes of which no worker listens; left out where there are none. */
+  /** Connected data planes without a listening worker; omitted when there are none. */
   notServing?: number
-  /** Configs that data planes run that serve. */
+  /** Generations of the configs that serving data planes run. */
   acknowledged: readonly Generation[]
-  /** Of the newest refusal. */
+  /** Problems of the newest rejection. */
   problems: readonly string[]
-  /** Left out where nothing is quarantined. */
+  /** Omitted when nothing is quarantined. */
   quarantined?: readonly Quarantined[]
 }
 
@@ -27,7 +27,7 @@ export type PeerMessage = StatesMessage | { type: 'ping' }
 
 export interface StatesMessage {
   type: 'states'
-  /** These are all there are; the first is so. */
+  /** Whether the message is the complete state; the first message is. */
   whole: boolean
   put: readonly (readonly [gateway: string, state: PeerState])[]
   drop: readonly string[]
@@ -37,7 +37,7 @@ export function peerLineOf(message: PeerMessage): Buffer {
   return Buffer.from(`${JSON.stringify(message)}\n`)
 }
 
-/** Throws a `StreamFault` for what is not understood; fields that a newer controller adds are left alone. */
+/** Parses a line; throws a `StreamFault` when it is malformed. Unknown fields of newer controllers are ignored. */
 export function readPeerLine(line: string): PeerMessage {
   const message = parse(line) as Partial<StatesMessage> | null
   const type: unknown = message?.type

@@ -9,7 +9,7 @@ import type { Resource } from '@portico/translate'
 import type { Identity } from '../publish/certificate.ts'
 import { eventually } from '../testing/eventually.ts'
 import { irOf, newAuthority, type PublisherScene, servingOf, usePublisher } from '../testing/publisher-scene.ts'
-import type { GatewayState } from '../status/gateway-truth.ts'
+import type { GatewayState } from '../status/gateway-status-tracker.ts'
 import { PEERS_PATH } from './peer-messages.ts'
 import { Peers, type PeersOptions } from './peers.ts'
 
@@ -17,13 +17,13 @@ const SERVICE = 'portico-system/portico-controller'
 const NOBODY: GatewayState = { connected: 0, acknowledged: false, problems: [] }
 const GENERATION = generationOf(irOf(3))
 
-describe('the controller that leads', () => {
-  it('knows what data planes say that are connected to another one', async (t) => {
+describe('the leading controller', () => {
+  it('knows the state of data planes at other controllers', async (t) => {
     const other = await usePublisher(t)
     const { peers, changed } = usePeers(t, other)
     other.publisher.publish('shop/web', irOf(3))
     peers.lead()
-    await eventually('it is heard', () => !peers.isBlind)
+    await eventually('it is heard', () => !peers.isIncomplete)
     assert.deepEqual(peers.complete('shop/web', NOBODY, GENERATION), NOBODY)
     const dataPlane = other.connect().hello()
     await dataPlane.received('config')
@@ -53,26 +53,26 @@ describe('the controller that leads', () => {
     await eventually('it is gone', () => peers.complete('shop/web', NOBODY, GENERATION).connected === 0)
   })
 
-  it('asks others only while it leads, and those that are there', async (t) => {
+  it('connects to the others only while it leads, and only to those that exist', async (t) => {
     const other = await usePublisher(t)
     const { peers, sights } = usePeers(t, other)
     other.publisher.publish('shop/web', irOf(3))
     await other.connect().hello().received('config')
-    assert.equal(peers.isBlind, false)
+    assert.equal(peers.isIncomplete, false)
     peers.lead()
-    assert.equal(peers.isBlind, true)
+    assert.equal(peers.isIncomplete, true)
     await eventually('it is heard', () => peers.complete('shop/web', NOBODY, GENERATION).connected === 1)
-    assert.equal(peers.isBlind, false)
+    assert.equal(peers.isIncomplete, false)
     peers.take('portico-system/1', undefined)
-    assert.deepEqual([peers.complete('shop/web', NOBODY, GENERATION), peers.isBlind], [NOBODY, false])
+    assert.deepEqual([peers.complete('shop/web', NOBODY, GENERATION), peers.isIncomplete], [NOBODY, false])
     peers.take('portico-system/1', slice(other.port))
     await eventually('it is heard again', () => peers.complete('shop/web', NOBODY, GENERATION).connected === 1)
     peers.follow()
-    assert.deepEqual([peers.complete('shop/web', NOBODY, GENERATION), peers.isBlind], [NOBODY, false])
+    assert.deepEqual([peers.complete('shop/web', NOBODY, GENERATION), peers.isIncomplete], [NOBODY, false])
     assert.ok(sights.count >= 5)
   })
 
-  it('is blind for one that ends or says nothing, and hears it when it is back', async (t) => {
+  it('misses a controller that ends or is silent, until it is back', async (t) => {
     const first = await usePublisher(t)
     const { peers } = usePeers(t, first)
     first.publisher.publish('shop/web', irOf(3))
@@ -80,19 +80,19 @@ describe('the controller that leads', () => {
     peers.lead()
     await eventually('it is heard', () => peers.complete('shop/web', NOBODY, GENERATION).connected === 1)
     await first.publisher.close(0)
-    await eventually('it is not heard', () => peers.isBlind)
+    await eventually('it is not heard', () => peers.isIncomplete)
     assert.deepEqual(peers.complete('shop/web', NOBODY, GENERATION), NOBODY)
     const mute = await useMute(t, first.identity)
     peers.take('portico-system/1', slice(mute.port))
     await eventually('the silent one was left', () => mute.streams > 1)
-    assert.equal(peers.isBlind, true)
+    assert.equal(peers.isIncomplete, true)
     const next = await usePublisher(t, {}, first.authority)
     peers.take('portico-system/1', slice(next.port))
-    await eventually('the next is heard', () => !peers.isBlind)
+    await eventually('the next is heard', () => !peers.isIncomplete)
   })
 })
 
-describe('nothing of data planes is told to', () => {
+describe('the state of data planes is not sent to', () => {
   for (const who of ['no certificate', 'a certificate of another authority'] as const) {
     it(`a client with ${who}, whatever token it has`, async (t) => {
       const scene = await usePublisher(t)
@@ -122,7 +122,7 @@ function usePeers(t: TestContext, other: PublisherScene) {
     serverName: 'localhost',
     identity: () => other.identity,
     changed: (gateways) => changed.push(...gateways),
-    sightChanged: () => (sights.count += 1),
+    peersChanged: () => (sights.count += 1),
     log: { info: log, warn: log, debug: log },
     backoff: { firstMs: 5, mostMs: 20 },
     silenceMs: 2_000,
@@ -133,7 +133,7 @@ function usePeers(t: TestContext, other: PublisherScene) {
   return { peers, changed, sights }
 }
 
-/** Answers, and says nothing then. */
+/** A server that accepts the request and stays silent. */
 async function useMute(t: TestContext, { cert, key }: Identity): Promise<{ port: number; streams: number }> {
   const server = createSecureServer({ cert, key })
   const mute = { port: 0, streams: 0 }

@@ -1,6 +1,6 @@
 import type { Generation } from '@portico/gateway/stream'
 import type { Resource } from '@portico/translate'
-import type { GatewayState } from '../status/gateway-truth.ts'
+import type { GatewayState } from '../status/gateway-status-tracker.ts'
 import { PeerAddresses } from './peer-addresses.ts'
 import { PeerClient, type PeerClientOptions } from './peer-client.ts'
 import type { PeerState } from './peer-messages.ts'
@@ -8,20 +8,20 @@ import type { PeerState } from './peer-messages.ts'
 type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void
 
 export interface PeersOptions extends Pick<PeerClientOptions, 'serverName' | 'identity' | 'backoff' | 'silenceMs'> {
-  /** `namespace/name` of the Service by which controllers are found. */
+  /** `namespace/name` of the Service of the controllers. */
   service: string
   /** The name of the own Pod. */
   pod: string
-  /** What is known of the data planes of these Gateways is something else. */
+  /** Called when the state of the data planes of these Gateways changed. */
   changed: (gateways: Iterable<string>) => void
-  /** Another controller is heard from now on, or no more: what counts as known may be something else for any Gateway. */
-  sightChanged: () => void
+  /** Called when another controller is heard or lost, which may change the state of every Gateway. */
+  peersChanged: () => void
   log: { info: LogMethod; warn: LogMethod; debug: LogMethod }
 }
 
 /**
- * The other controllers. Data planes connect to any of them; the one that leads asks all others what theirs have said, so
- * that it can speak of every Gateway. Nothing of that is written anywhere.
+ * The other controllers. Data planes connect to any controller; the leader collects the state from all others, so that it
+ * can report every Gateway. The state is never stored.
  */
 export class Peers {
   readonly #options: PeersOptions
@@ -34,12 +34,12 @@ export class Peers {
     this.#addresses = new PeerAddresses(options.service, options.pod)
   }
 
-  /** Whether there is one of which nothing is known. */
-  get isBlind(): boolean {
+  /** Whether the state of some other controller is unknown. */
+  get isIncomplete(): boolean {
     return this.#clientByAddress.values().some(({ isHeard }) => !isHeard)
   }
 
-  /** An EndpointSlice of whatever Service. */
+  /** Takes an EndpointSlice of any Service. */
   take(key: string, slice: Resource | undefined): void {
     if (this.#addresses.take(key, slice)) this.#settle()
   }
@@ -54,7 +54,7 @@ export class Peers {
     this.#settle()
   }
 
-  /** With what data planes have said to others; the generation is that of the newest config. */
+  /** Adds the state at other controllers; `generation` is that of the newest config. */
   complete(gateway: string, own: GatewayState, generation: Generation | null): GatewayState {
     const states = [...this.#clientByAddress.values()].flatMap((client) => client.stateOf(gateway) ?? [])
     if (states.length === 0) return own
@@ -80,11 +80,11 @@ export class Peers {
     }
     const found = [...wanted].filter((address) => !this.#clientByAddress.has(address))
     for (const address of found) this.#clientByAddress.set(address, this.#createClient(address))
-    if (gone.length + found.length > 0) this.#options.sightChanged()
+    if (gone.length + found.length > 0) this.#options.peersChanged()
   }
 
   #createClient(address: string): PeerClient {
-    const { serverName, identity, changed, sightChanged, log, backoff, silenceMs } = this.#options
+    const { serverName, identity, changed, peersChanged, log, backoff, silenceMs } = this.#options
     let hasComplained = false
     return new PeerClient({
       address,
@@ -96,7 +96,7 @@ export class Peers {
         else log[hasComplained ? 'debug' : 'warn']('another controller is not heard', { address, problem })
         const isNews = isHeard || !hasComplained
         hasComplained = !isHeard
-        if (isNews) sightChanged()
+        if (isNews) peersChanged()
       },
       ...(backoff && { backoff }),
       ...(silenceMs !== undefined && { silenceMs }),

@@ -1,20 +1,20 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { createAuthority, issueServing, type KeyPair } from './certificate.ts'
 
-/** Who signs now, who will, and who did. */
+/** The current, the next and the previous certificate authority. */
 export interface Authorities {
   current: KeyPair
-  /** Known to all data planes before it signs anything. */
+  /** The successor; all data planes know it before it signs. */
   next?: KeyPair
-  /** A certificate alone: it signs no more, and what it signed is still in use. */
+  /** The predecessor's certificate, without a key: its signatures are still in use. */
   previous?: string
 }
 
 export interface Lifetimes {
   authorityMs: number
-  /** How long before its end a successor is made. */
+  /** How long before its expiry a successor is created. */
   authorityRenewalMs: number
-  /** How long a successor is only made known: the slowest data plane has read it by then. */
+  /** How long a successor is distributed before it signs, so that the slowest data plane knows it. */
   spreadMs: number
   servingMs: number
   servingRenewalMs: number
@@ -33,7 +33,7 @@ export const LIFETIMES: Lifetimes = {
   backdateMs: DAY_MS,
 }
 
-/** What the authorities should be now: the very same when nothing is to be done. */
+/** Returns the authorities that are due now; the same object when nothing changes. */
 export function settleAuthorities(known: Authorities | undefined, now: number, lifetimes: Lifetimes): Authorities {
   if (known === undefined) return { current: newAuthority(now, lifetimes) }
   const { current, next, previous } = known
@@ -42,7 +42,7 @@ export function settleAuthorities(known: Authorities | undefined, now: number, l
     const madeAt = startOf(next.cert) + lifetimes.backdateMs
     if (hasEnded || now >= madeAt + lifetimes.spreadMs) return { current: next, previous: current.cert }
   } else if (hasEnded) {
-    // Nobody was there to renew it: data planes have to learn of a new one before they connect again.
+    // The authority expired unrenewed, so data planes must learn the new one before they reconnect.
     return { current: newAuthority(now, lifetimes) }
   } else if (endOf(current.cert) - now < lifetimes.authorityRenewalMs) {
     return { ...known, next: newAuthority(now, lifetimes) }
@@ -52,12 +52,12 @@ export function settleAuthorities(known: Authorities | undefined, now: number, l
   return rest
 }
 
-/** What data planes trust, whoever of the three has signed what they are shown. */
+/** The CA bundle of data planes, with all three authorities. */
 export function bundleOf({ current, next, previous }: Authorities): string {
   return [current.cert, next?.cert, previous].filter((cert) => cert !== undefined).join('')
 }
 
-/** The serving certificate that is wanted now: the very same while it is good. */
+/** Returns the serving certificate that is due now; the same object while it is valid. */
 export function settleServing(
   known: KeyPair | undefined,
   { current }: Authorities,
@@ -66,7 +66,7 @@ export function settleServing(
   if (known !== undefined) {
     const cert = new X509Certificate(known.cert)
     const left = cert.validToDate.getTime() - now
-    // One that ends with its authority cannot be made to last longer.
+    // A certificate that expires with its authority cannot be extended.
     const isLast = endOf(known.cert) >= endOf(current.cert)
     const isIssued = cert.checkIssued(new X509Certificate(current.cert))
     if (isIssued && left > 0 && (isLast || left > lifetimes.servingRenewalMs)) return known
@@ -77,7 +77,7 @@ export function settleServing(
 
 export type ReadAuthorities = { ok: true; authorities: Authorities } | { ok: false; problem: string }
 
-/** From the `data` of a Secret. A problem never says what was found: it may be half a key. */
+/** Reads the authorities from a Secret. Problems never contain values, which may be part of a key. */
 export function readAuthorities(data: Readonly<Record<string, unknown>>): ReadAuthorities {
   const text = (field: string): string | undefined => {
     const value = data[field]
@@ -107,7 +107,7 @@ export function writeAuthorities({ current, next, previous }: Authorities): Reco
 
 function newAuthority(now: number, { authorityMs, backdateMs }: Lifetimes): KeyPair {
   const validity = { from: new Date(now - backdateMs), to: new Date(now + authorityMs) }
-  // Names differ, so that nobody takes one for its successor.
+  // Each authority has its own name, so that it is not confused with its successor.
   return createAuthority(`Portico controller ${randomBytes(4).toString('hex')}`, validity)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
-import { answer, type Asked, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, type ReceivedRequest, refuse, useScriptedApi } from '../testing/scripted-api.ts'
 import { LIFETIMES } from './authorities.ts'
 import { CertificateKeeper } from './certificate-keeper.ts'
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const NAMES = ['portico.portico-system.svc', '127.0.0.1']
 const ALWAYS = new AbortController().signal
 
-test('the leader makes the authority, and others wait for it', async (t) => {
+test('the leader creates the authority, and others wait for it', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const [leader, other] = [keeper(), keeper()]
   await other.refresh()
@@ -19,13 +19,13 @@ test('the leader makes the authority, and others wait for it', async (t) => {
   await other.refresh()
   assert.ok(leader.bundle?.startsWith('-----BEGIN CERTIFICATE-----'))
   assert.equal(other.bundle, leader.bundle)
-  // Each has a certificate of its own, and its key is in no Secret.
+  // Each replica has its own certificate, and no Secret contains its key.
   assert.notEqual(other.serving?.cert, leader.serving?.cert)
   for (const { serving } of [leader, other]) assert.ok(isTrusted(serving?.cert, leader.bundle))
   assert.deepEqual(Object.keys(api.secret()?.data ?? {}), ['ca.crt', 'ca.key'])
 })
 
-test('two that both take themselves for the leader make one authority', async (t) => {
+test('two replicas that both believe they lead create one authority', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const all = Array.from({ length: 4 }, () => keeper())
   for (const one of all) one.lead(ALWAYS)
@@ -38,7 +38,7 @@ test('two that both take themselves for the leader make one authority', async (t
   assert.equal(api.writes(), 2)
 })
 
-test('over years, whatever is shown is trusted by whoever read the bundle a day before', async (t) => {
+test('over years, every certificate is trusted by clients with a day-old bundle', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const [leader, other] = [keeper(), keeper()]
   leader.lead(ALWAYS)
@@ -48,7 +48,7 @@ test('over years, whatever is shown is trusted by whoever read the bundle a day 
   const served = new Set<string | undefined>()
   for (let day = 0; day < 3 * 365; day++) {
     await leader.refresh()
-    // A replica that reads only now and then.
+    // This replica refreshes rarely.
     if (day % 2 === 0) await other.refresh()
     for (const { serving } of [leader, other].slice(0, day === 0 ? 1 : 2)) {
       assert.ok(isTrusted(serving?.cert, known, api.now()), `on day ${day}`)
@@ -64,7 +64,7 @@ test('over years, whatever is shown is trusted by whoever read the bundle a day 
   assert.ok(served.size >= 2 * 3 * 12 && served.size <= 2 * 3 * 25, `${served.size} certificates`)
 })
 
-test('a successor is known for days before it signs', async (t) => {
+test('a successor is distributed for days before it signs', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const leader = keeper()
   leader.lead(ALWAYS)
@@ -82,11 +82,11 @@ test('a successor is known for days before it signs', async (t) => {
   await leader.refresh()
   assert.equal(leader.bundle, both.slice(first.length) + first)
   assert.ok(isTrusted(leader.serving?.cert, both.slice(first.length), api.now()))
-  // Whoever signs no more has no key left.
+  // The previous authority has no key any more.
   assert.deepEqual(Object.keys(api.secret()?.data ?? {}), ['ca.crt', 'ca.key', 'previous.crt'])
 })
 
-test('an authority that ended while nobody was there is replaced', async (t) => {
+test('an authority that expired while no controller ran is replaced', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const leader = keeper()
   leader.lead(ALWAYS)
@@ -98,7 +98,7 @@ test('an authority that ended while nobody was there is replaced', async (t) => 
   assert.ok(isTrusted(leader.serving?.cert, leader.bundle, api.now()))
 })
 
-test('serving certificates are renewed while the API server is away', async (t) => {
+test('serving certificates are renewed while the API server is unavailable', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const one = keeper()
   one.lead(ALWAYS)
@@ -112,7 +112,7 @@ test('serving certificates are renewed while the API server is away', async (t) 
   assert.match(api.troubles[0] ?? '', /503 away/)
 })
 
-test('one that leads no more makes nothing', async (t) => {
+test('a former leader creates nothing', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const one = keeper()
   const leading = new AbortController()
@@ -129,7 +129,7 @@ for (const [what, data] of [
   ['half a successor', { 'next.crt': 'AAAA' }],
   ['a text for a predecessor', { 'previous.crt': Buffer.from('hunter2').toString('base64') }],
 ] as const) {
-  test(`a Secret with ${what} is told of, kept, and what was known goes on`, async (t) => {
+  test(`a Secret with ${what} is reported and kept, and the known authorities stay in use`, async (t) => {
     const { keeper, api } = await useReplicas(t)
     const one = keeper()
     one.lead(ALWAYS)
@@ -144,7 +144,7 @@ for (const [what, data] of [
   })
 }
 
-test('a Secret that was put there empty is filled, with all that it has besides', async (t) => {
+test('an empty Secret is filled, and its other fields are kept', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const [leader, other] = [keeper(), keeper()]
   api.place({
@@ -161,7 +161,7 @@ test('a Secret that was put there empty is filled, with all that it has besides'
   assert.deepEqual(api.secret()?.metadata.labels, { a: 'b' })
 })
 
-test('runs until it is told to end, and does at once what a new leader has to', async (t) => {
+test('runs until it is stopped, and acts at once as new leader', async (t) => {
   const { keeper, api } = await useReplicas(t)
   const one = keeper()
   const end = new AbortController()
@@ -181,7 +181,7 @@ interface Secret {
   data?: Record<string, string | undefined>
 }
 
-/** An API server with one Secret, which knows versions; replicas, and the time that all of them have. */
+/** An API server with one versioned Secret, several replicas, and their shared clock. */
 async function useReplicas(t: TestContext) {
   let now = Date.now()
   let secret: Secret | undefined
@@ -190,7 +190,7 @@ async function useReplicas(t: TestContext) {
   let failing: { status: number; why: string } | undefined
   const troubles: string[] = []
   const waiting: (() => void)[] = []
-  const scripted = await useScriptedApi(t, ({ method, body }: Asked, response) => {
+  const scripted = await useScriptedApi(t, ({ method, body }: ReceivedRequest, response) => {
     if (failing !== undefined) return refuse(response, failing.status, failing.why)
     const sent = body as Secret
     if (method === 'GET') return secret === undefined ? refuse(response, 404, 'none') : answer(response, 200, secret)
@@ -206,7 +206,7 @@ async function useReplicas(t: TestContext) {
       secret: 'portico-ca',
       names: NAMES,
       now: () => now,
-      troubled: (problem) => troubles.push(problem),
+      onError: (problem) => troubles.push(problem),
       changed: () => waiting.splice(0).forEach((resolve) => resolve()),
       missingMs: 600_000,
     })
@@ -240,7 +240,7 @@ function isTrusted(cert: string | undefined, bundle: string | undefined, now = D
     .some((known) => isValid(known) && isValid(shown) && shown.checkIssued(known) && shown.verify(known.publicKey))
 }
 
-/** The same few are looked at on thousands of days. */
+/** Parsed certificates by PEM, because the test inspects the same few on thousands of days. */
 const certificates = new Map<string, X509Certificate>()
 
 function read(text: string): X509Certificate {

@@ -18,30 +18,30 @@ import type { Identity, KeyPair } from './certificate.ts'
 const SECRET: ApiKind = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true }
 
 export interface CertificateKeeperOptions {
-  /** Where the Secret of the authorities is. */
+  /** The namespace of the Secret with the authorities. */
   namespace: string
   secret: string
-  /** Host names and addresses by which data planes reach the controller. */
+  /** Host names and addresses at which data planes reach the controller. */
   names: readonly string[]
-  /** The bundle or the serving certificate is another one. */
+  /** Called when the bundle or the serving certificate changes. */
   changed?: () => void
-  /** Something went wrong and is tried again. */
-  troubled?: (problem: string) => void
+  /** Called after an error, which is retried. */
+  onError?: (problem: string) => void
   now?: () => number
   lifetimes?: Lifetimes
-  /** How often the Secret is looked at, when there is one and while there is none. */
+  /** How often the Secret is read, when it exists and while it does not. */
   pollMs?: number
   missingMs?: number
 }
 
 /**
- * What data planes trust and what they are shown. The authorities are in a Secret, which the leader makes and renews; every
- * replica reads it and makes a serving certificate for itself, which never leaves its memory.
+ * Manages the CA bundle and the serving certificate. The authorities are in a Secret that the leader creates and renews;
+ * every replica reads it and issues its own serving certificate, whose key stays in memory.
  */
 export class CertificateKeeper {
   readonly #client: KubeClient
-  readonly #options: Required<Omit<CertificateKeeperOptions, 'changed' | 'troubled'>> &
-    Pick<CertificateKeeperOptions, 'changed' | 'troubled'>
+  readonly #options: Required<Omit<CertificateKeeperOptions, 'changed' | 'onError'>> &
+    Pick<CertificateKeeperOptions, 'changed' | 'onError'>
   #authorities: Authorities | undefined
   #serving: KeyPair | undefined
   #leading: AbortSignal | undefined
@@ -52,7 +52,7 @@ export class CertificateKeeper {
     this.#options = { now: Date.now, lifetimes: LIFETIMES, pollMs: 60_000, missingMs: 1_000, ...options }
   }
 
-  /** Certificates of the authorities that data planes have to know. */
+  /** The CA bundle for data planes. */
   get bundle(): string | undefined {
     return this.#authorities && bundleOf(this.#authorities)
   }
@@ -61,13 +61,13 @@ export class CertificateKeeper {
     return this.#serving
   }
 
-  /** What it shows to data planes and other controllers, and whom of those it knows. */
+  /** The certificate for data planes and other controllers, and the CA bundle for verifying them. */
   get identity(): Identity | undefined {
     const { bundle: ca } = this
     return ca === undefined || this.#serving === undefined ? undefined : { ...this.#serving, ca }
   }
 
-  /** Makes and renews authorities until the signal is raised. */
+  /** Creates and renews authorities until the signal aborts. */
   lead(leading: AbortSignal): void {
     this.#leading = leading
     this.#wake.abort()
@@ -84,19 +84,19 @@ export class CertificateKeeper {
     }
   }
 
-  /** Looks at the Secret once, and does what is due. */
+  /** Reads the Secret once, and makes the changes that are due. */
   async refresh(): Promise<void> {
     const [bundle, serving] = [this.bundle, this.#serving]
     try {
       await this.#look().catch((error: unknown) => {
-        // Another replica was faster: its authorities hold.
+        // Another replica was faster, so its authorities are used.
         if (isStatus(error, 409)) return this.#look()
         throw error
       })
     } catch (error) {
-      this.#trouble(error)
+      this.#reportError(error)
     }
-    // Its end does not wait for the API server.
+    // The renewal of the serving certificate does not need the API server.
     if (this.#authorities !== undefined) this.#serving = this.#settleServing(this.#authorities)
     if (this.bundle !== bundle || this.#serving !== serving) this.#options.changed?.()
   }
@@ -113,10 +113,10 @@ export class CertificateKeeper {
       return
     }
     const data = (secret.data ?? {}) as Record<string, unknown>
-    // One that was put there empty is to be filled.
+    // An empty Secret is filled.
     const read = Object.keys(data).length === 0 ? NOTHING : readAuthorities(data)
-    // Not replaced: somebody who damaged it may still mend it, or delete it to have a new one.
-    if (!read.ok) return this.#trouble(read.problem)
+    // A damaged Secret is not replaced: an operator may repair it, or delete it to get a new one.
+    if (!read.ok) return this.#reportError(read.problem)
     const wanted = this.#isLeading() ? this.#settle(read.authorities) : read.authorities
     if (wanted === undefined) return
     if (wanted !== read.authorities)
@@ -137,10 +137,10 @@ export class CertificateKeeper {
     return this.#leading !== undefined && !this.#leading.aborted
   }
 
-  #trouble(error: unknown): void {
+  #reportError(error: unknown): void {
     const { namespace, secret } = this.#options
     const why = error instanceof Error ? error.message : String(error)
-    this.#options.troubled?.(error instanceof KubeError ? why : `Secret ${namespace}/${secret}: ${why}`)
+    this.#options.onError?.(error instanceof KubeError ? why : `Secret ${namespace}/${secret}: ${why}`)
   }
 }
 

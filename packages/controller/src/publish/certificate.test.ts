@@ -44,14 +44,14 @@ test('a serving certificate has the names of the controller and ends with its au
   assert.equal(cert.checkIP('127.0.0.2'), undefined)
 })
 
-test('a text that is no host name becomes none', () => {
+test('a text that is not a host name is rejected', () => {
   for (const name of ['é.example', 'a b', '', 'x'.repeat(254)])
     assert.throws(() => issueServing(authority, { names: [name], name: 'x', validity }), /is no host name/)
 })
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-test('OpenSSL takes the chain at its strictest', { skip: !hasOpenssl && 'openssl is not installed' }, (t) => {
+test('OpenSSL accepts the chain in strict mode', { skip: !hasOpenssl && 'openssl is not installed' }, (t) => {
   const folder = useFolder(t)
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)
@@ -71,12 +71,12 @@ test('OpenSSL takes the chain at its strictest', { skip: !hasOpenssl && 'openssl
     () => verify(createAuthority('Portico controller 1', validity), serving.cert),
     /unable to get|signature/,
   )
-  // An authority that it signs is none.
+  // A certificate signed by a serving certificate is not valid.
   const below = issueServing(serving, { names: NAMES, name: 'x', validity })
   assert.throws(() => verify(authority, below.cert))
 })
 
-test('serves TLS to whoever knows the authority, and to nobody else', async (t) => {
+test('serves TLS to clients that trust the authority, and to no others', async (t) => {
   const serving = issueServing(authority, { names: NAMES, name: 'portico-controller', validity })
   const server = createServer({ ...serving, minVersion: 'TLSv1.3' }, (socket) => socket.end('hello'))
   server.on('tlsClientError', () => {})
@@ -100,7 +100,7 @@ test('serves TLS to whoever knows the authority, and to nobody else', async (t) 
   await assert.rejects(shake(authority.cert, 'other.example'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 })
 
-test('numbers, names of things and times are as the rules of DER have them', () => {
+test('integers, object ids and times follow DER', () => {
   assert.equal(integer(Buffer.of()).toString('hex'), '020100')
   assert.equal(integer(Buffer.of(0, 0, 0x7f)).toString('hex'), '02017f')
   assert.equal(integer(Buffer.of(0x80)).toString('hex'), '02020080')
@@ -110,7 +110,7 @@ test('numbers, names of things and times are as the rules of DER have them', () 
   assert.equal(time(new Date('2050-01-01T00:00:00Z')).toString('latin1'), '\x18\x0f20500101000000Z')
 })
 
-test('any name and any time come out as they went in', () => {
+test('names and times survive a round trip', () => {
   const date = fc.date({
     min: new Date('2000-01-01T00:00:00Z'),
     max: new Date('2090-01-01T00:00:00Z'),

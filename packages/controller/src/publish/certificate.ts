@@ -10,13 +10,13 @@ import {
 import { isIP, isIPv4 } from 'node:net'
 import { bits, boolean, der, integer, objectId, octets, sequence, set, time, utf8 } from './der.ts'
 
-/** PEM texts. */
+/** A certificate and its private key, as PEM. */
 export interface KeyPair {
   cert: string
   key: string
 }
 
-/** What a controller shows, and the authorities of all controllers. */
+/** The certificate of a controller, and the CA bundle of all controllers. */
 export interface Identity extends KeyPair {
   ca: string
 }
@@ -26,13 +26,13 @@ export interface Validity {
   to: Date
 }
 
-/** An authority that signs controllers, and no other authority. */
+/** Creates an authority that signs controllers, but no other authority. */
 export function createAuthority(name: string, validity: Validity): KeyPair {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = keyId(keys.publicKey)
   const extensions = [
     extension('2.5.29.19', sequence(boolean(true), integer(Buffer.of(0))), 'critical'),
-    // Signs certificates and lists of those that are revoked.
+    // Key usage: certificate and CRL signing.
     extension('2.5.29.15', bits(Buffer.of(0b0000_0110), 1), 'critical'),
     extension('2.5.29.14', octets(id)),
     extension('2.5.29.35', sequence(der(0x80, id))),
@@ -42,7 +42,7 @@ export function createAuthority(name: string, validity: Validity): KeyPair {
   return { cert: signed(body, keys.privateKey), key: pemOf(keys.privateKey) }
 }
 
-/** A certificate for a server with these host names and IP addresses. */
+/** Issues a server certificate for these host names and IP addresses. */
 export function issueServing(
   authority: KeyPair,
   { names, name, validity }: { names: readonly string[]; name: string; validity: Validity },
@@ -51,15 +51,15 @@ export function issueServing(
   const issuer = new X509Certificate(authority.cert)
   const extensions = [
     extension('2.5.29.19', sequence(), 'critical'),
-    // Signs handshakes.
+    // Key usage: digital signature.
     extension('2.5.29.15', bits(Buffer.of(0b1000_0000), 7), 'critical'),
-    // A server for data planes, and a client of other controllers.
+    // Extended key usage: server for data planes, and client of other controllers.
     extension('2.5.29.37', sequence(objectId('1.3.6.1.5.5.7.3.1'), objectId('1.3.6.1.5.5.7.3.2'))),
     extension('2.5.29.17', sequence(...names.map(generalName))),
     extension('2.5.29.14', octets(keyId(keys.publicKey))),
     extension('2.5.29.35', sequence(der(0x80, keyId(issuer.publicKey)))),
   ]
-  // A chain is no longer than its shortest part.
+  // The certificate expires no later than its issuer.
   const to = new Date(Math.min(validity.to.getTime(), Date.parse(issuer.validTo)))
   const body = {
     subject: commonName(name),
@@ -79,12 +79,12 @@ interface Body {
   extensions: readonly Buffer[]
 }
 
-/** X.509 v3, RFC 5280 4.1. */
+/** Builds and signs an X.509 v3 certificate, RFC 5280 section 4.1. */
 function signed({ subject, issuer, validity, publicKey, extensions }: Body, signer: KeyObject): string {
   const ecdsaWithSha256 = sequence(objectId('1.2.840.10045.4.3.2'))
   const content = sequence(
     der(0xa0, integer(Buffer.of(2))),
-    // Positive, of the same length for all, and nobody's guess.
+    // The serial number is positive, random and of fixed length.
     integer(Buffer.concat([Buffer.of(0x40 | ((randomBytes(1)[0] ?? 0) >> 2)), randomBytes(15)])),
     ecdsaWithSha256,
     issuer,
@@ -106,12 +106,12 @@ function commonName(name: string): Buffer {
   return sequence(set(sequence(objectId('2.5.4.3'), utf8(name))))
 }
 
-/** Authorities are ours, so their name is one common name. */
+/** The subject of our authorities is a single common name. */
 function subjectOf(certificate: X509Certificate): Buffer {
   return commonName(certificate.subject.replace(/^CN=/, ''))
 }
 
-/** RFC 5280 4.2.1.2, method 1: of the key's bits alone. */
+/** The key identifier of RFC 5280 section 4.2.1.2, method 1: a hash of the key's bits. */
 function keyId(publicKey: KeyObject): Buffer {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
   const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
@@ -126,7 +126,7 @@ function generalName(name: string): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // The URL has it in hexadecimal groups, the last two of an IPv4 address too.
+  // The URL has the address in hex groups, also the last two of a mapped IPv4 address.
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
   const missing = 8 - groups(head).length - groups(tail).length

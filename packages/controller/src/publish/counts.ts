@@ -1,8 +1,8 @@
 import type { ControllerMessage } from '@portico/gateway/stream'
 
-/** Why a data plane, or whoever it was, is sent away. */
+/** Reasons for rejecting a connection or a stream, with their messages. */
 export const REFUSALS = {
-  /** No TLS, no HTTP/2. */
+  /** The client spoke no TLS or no HTTP/2. */
   handshake: 'no HTTP/2 over TLS was spoken',
   unknown_path: 'there is no such path',
   no_token: 'no bearer token was sent',
@@ -20,13 +20,13 @@ export const REFUSALS = {
 
 export type Refusal = keyof typeof REFUSALS
 
-/** What was sent to data planes and heard of them, since the start. */
+/** Counts of messages to and from data planes since the start. */
 export class PublishCounts {
   readonly messages: Record<ControllerMessage['type'], number> = { config: 0, endpoints: 0, ping: 0, goodbye: 0 }
   readonly refused = Object.fromEntries(Object.keys(REFUSALS).map((reason) => [reason, 0])) as Record<Refusal, number>
   bytes = 0
   acks = 0
   nacks = 0
-  /** Times that a change was put into words: data planes that have the same get the same. */
+  /** How often a change was serialized; data planes with the same base share the result. */
   lines = 0
 }

@@ -20,35 +20,35 @@ import { LineWire } from './line-wire.ts'
 export interface DataPlaneOptions {
   instance: string
   have: Have | null
-  /** Hashes of the addresses that it has; null where it does not say. */
+  /** Hashes of the endpoint addresses of the data plane; null when it does not report them. */
   endpoints: readonly string[] | null
   feed: GatewayFeed
   stream: ServerHttp2Stream
   counts: PublishCounts
 }
 
-/** What one connected data plane has been sent and has said: the newest goes to it whenever it can take more. */
+/** One connected data plane: it gets the newest config whenever it can take more. */
 export class DataPlane {
   readonly instance: string
   readonly #feed: GatewayFeed
   readonly #wire: LineWire
   readonly #counts: PublishCounts
-  /** What it had when it came; only the first config is relative to it. */
+  /** The state of the data plane when it connected; only the first config is relative to it. */
   #have: Have | null
   #sent: Config | null = null
-  /** Sent, and nothing was heard of it yet. */
+  /** The config that was sent and neither acknowledged nor rejected. */
   #awaited: { generation: Generation; ticks: number } | null = null
   #acknowledged: Generation | null = null
   #problems: readonly string[] = []
   #isServing = true
   #quarantined: readonly Quarantined[] = []
-  /** Of the addresses that it had when it came. */
+  /** Hashes of the addresses that the data plane had when it connected. */
   #endpointHashes: readonly string[] | null
   #hasEndpoints = false
   #quietTicks = 0
   #toldAt = -Infinity
   #telling: NodeJS.Timeout | null = null
-  /** Keys whose addresses it has not been told. */
+  /** Backends whose new addresses were not sent yet. */
   readonly #untold = new Set<string>()
 
   constructor({ instance, have, endpoints, feed, stream, counts }: DataPlaneOptions) {
@@ -63,32 +63,32 @@ export class DataPlane {
     this.#counts = counts
   }
 
-  /** The config that it runs, as far as it has said on this stream. */
+  /** The config that the data plane acknowledged on this stream. */
   get acknowledged(): Generation | null {
     return this.#acknowledged
   }
 
-  /** Why it runs another config than it was sent. */
+  /** Why the data plane rejected the config it was sent. */
   get problems(): readonly string[] {
     return this.#problems
   }
 
-  /** Whether one of its workers listens, as far as it has said on this stream. */
+  /** Whether one of its workers listens, as reported on this stream. */
   get isServing(): boolean {
     return this.#isServing
   }
 
-  /** Resources of the config that it runs, which it closed. */
+  /** Resources of its config that the data plane has quarantined. */
   get quarantined(): readonly Quarantined[] {
     return this.#quarantined
   }
 
-  /** Sends what is new, if it can be taken: what changes meanwhile is told when it can, once. */
+  /** Sends the newest state if the stream is free; changes in the meantime are sent together later. */
   flush(): void {
     const { config } = this.#feed
     if (config === null || this.#wire.isBusy) return
     const isNew = this.#awaited === null && this.#sent?.generation !== config.generation
-    // A config may need them at once.
+    // A new config may need the addresses at once.
     if (isNew || this.#mayTellAddresses()) this.#sendEndpoints(config)
     if (!isNew) return
     this.#send('config', this.#lineFor(config))
@@ -97,7 +97,7 @@ export class DataPlane {
     this.#awaited = { generation: config.generation, ticks: 0 }
   }
 
-  /** These keys have other addresses now. */
+  /** Marks backends whose addresses changed. */
   touch(keys: readonly string[]): void {
     if (this.#hasEndpoints) for (const key of keys) this.#untold.add(key)
   }
@@ -119,21 +119,24 @@ export class DataPlane {
     this.#isServing = serving
   }
 
-  /** Something shows that it is there. */
+  /** Notes a sign of life. */
   heard(): void {
     this.#quietTicks = 0
   }
 
-  /** False when it has been silent for so long that it is not there any more. */
+  /** Returns false when the data plane has been silent for too long. */
   ping(): boolean {
-    // What is on its way shows as well that we are there.
+    // Data under way is also a sign of life, so a busy stream needs no ping.
     if (!this.#wire.isBusy) this.#send('ping', Buffer.from(lineOf({ type: 'ping' })))
-    // One that never answers is not kept from what is newer.
+    // A data plane that never answers still gets newer configs.
     if (this.#awaited !== null && ++this.#awaited.ticks > PATIENCE_TICKS) this.#awaited = null
     return ++this.#quietTicks <= MOST_QUIET_TICKS
   }
 
-  /** Of many changes the first is told at once, and what follows soon together: each costs every thread of the other end. */
+  /**
+   * The first address change is sent at once, and later ones are batched, because each costs every worker of the data
+   * plane.
+   */
   #mayTellAddresses(): boolean {
     if (this.#untold.size === 0) return !this.#hasEndpoints
     const rest = this.#toldAt + ADDRESSES_GAP_MS - performance.now()
@@ -147,7 +150,7 @@ export class DataPlane {
     return false
   }
 
-  /** The last word; not waited for when it cannot be said at once. */
+  /** Sends a last message, unless the stream is busy. */
   goodbye(reason: string): void {
     if (this.#wire.isBusy) return this.cut()
     this.#send('goodbye', Buffer.from(lineOf({ type: 'goodbye', reason })))
@@ -172,7 +175,7 @@ export class DataPlane {
       return
     }
     if (this.#untold.size === 0) return
-    // What runs until the newest config is live may still need what that one does not.
+    // The data plane may still run the previous config, which needs addresses that the newest does not.
     const mayDrop = this.#acknowledged === config.generation
     const put: [string, readonly string[]][] = []
     const drop: string[] = []
@@ -186,7 +189,7 @@ export class DataPlane {
     if (put.length > 0 || drop.length > 0) this.#sendAddresses({ whole: false, put, drop })
   }
 
-  /** Only what differs from what it has. */
+  /** The addresses that differ from those the data plane reported. */
   #firstEndpoints(): Omit<EndpointsMessage, 'type'> {
     const { endpoints, endpointHashes } = this.#feed
     if (this.#endpointHashes === null) return { whole: true, put: [...endpoints], drop: [] }

@@ -1,4 +1,4 @@
-/** DER, as far as certificates need it (ITU-T X.690). */
+/** DER encoding, as far as certificates need it (ITU-T X.690). */
 
 export function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content)
@@ -13,12 +13,12 @@ export function set(...content: readonly Uint8Array[]): Buffer {
   return der(0x31, ...content)
 }
 
-/** Of a number without a sign, however long. */
+/** Encodes an unsigned integer of any length. */
 export function integer(bytes: Uint8Array): Buffer {
   let start = 0
   while (start < bytes.length - 1 && bytes[start] === 0) start++
   const digits = bytes.subarray(start)
-  // A first bit that is set would make it negative.
+  // A leading zero keeps the number positive.
   return der(0x02, ...((digits[0] ?? 0) >= 0x80 || digits.length === 0 ? [Buffer.of(0)] : []), digits)
 }
 
@@ -43,7 +43,7 @@ export function utf8(text: string): Buffer {
   return der(0x0c, Buffer.from(text, 'utf8'))
 }
 
-/** Whole seconds; two digits for years until 2049, as RFC 5280 4.1.2.5 wants them. */
+/** Encodes a time in whole seconds, with two-digit years until 2049 (RFC 5280 section 4.1.2.5). */
 export function time(at: Date): Buffer {
   const digits = `${at.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`
   const year = at.getUTCFullYear()

@@ -14,16 +14,16 @@ export interface Config {
   generation: Generation
 }
 
-/** What the data planes of one Gateway are to have: of this Gateway, and of no other. */
+/** The config and addresses for the data planes of one Gateway. */
 export class GatewayFeed {
   readonly #counts: PublishCounts
   #config: Config | null = null
   #problem: string | null = null
-  /** What made the newest config of the one before: most data planes have that one. */
+  /** The change from the previous config to the newest, because most data planes have the previous one. */
   #latest: { base: Generation | null; change: IrChange } | null = null
   readonly #endpoints = new Map<string, readonly string[]>()
   #endpointHashes: readonly string[] | null = null
-  /** What brings those to the newest config who have that of the key. */
+  /** Serialized changes to the newest config, by base generation. */
   readonly #linesByBase = new Map<Generation | null, Buffer>()
   #forget: NodeJS.Timeout | undefined
 
@@ -39,22 +39,22 @@ export class GatewayFeed {
     return this.#endpoints
   }
 
-  /** By part; made when somebody who has some asks what differs. */
+  /** Hashes of the addresses by part, computed on first use. */
   get endpointHashes(): readonly string[] {
     return (this.#endpointHashes ??= endpointHashesOf(this.#endpoints))
   }
 
-  /** Why what was published last cannot be sent: what was before it stays. */
+  /** Why the last published config cannot be sent; the one before stays in use. */
   get problem(): string | null {
     return this.#problem
   }
 
-  /** False when it is what was published before. */
+  /** Publishes a config; returns false when it equals the last one. */
   publish(ir: Ir): boolean {
     const before = this.#config
     if (ir === before?.ir && this.#problem === null) return false
     const change = changeBetween(before?.ir ?? EMPTY_IR, ir)
-    // Changes go by keys, so there is no saying what is meant when one is there twice.
+    // Changes are keyed, so a duplicate key is ambiguous.
     const hadProblem = this.#problem !== null
     this.#problem = change === null ? `the config has ${keyTwice(ir)} twice` : null
     if (change === null) return true
@@ -66,7 +66,7 @@ export class GatewayFeed {
     return true
   }
 
-  /** The keys whose addresses are others than before. */
+  /** Sets the addresses; returns the keys whose addresses changed. */
   reach(endpoints: Readonly<Record<string, readonly string[]>>): string[] {
     this.#endpointHashes = null
     const changed: string[] = []
@@ -86,7 +86,7 @@ export class GatewayFeed {
     return changed
   }
 
-  /** For one that was sent this config, or nothing yet. */
+  /** The line for a data plane that was sent `sent`, or nothing yet. */
   lineSince(sent: Config | null, { ir, generation }: Config): Buffer {
     const base = sent?.generation ?? null
     const known = this.#linesByBase.get(base)
@@ -94,12 +94,15 @@ export class GatewayFeed {
     const change = this.#latest?.base === base ? this.#latest.change : changeBetween(sent?.ir ?? EMPTY_IR, ir)
     const line = this.#line(generation, base, change)
     this.#linesByBase.set(base, line)
-    // Others with the same base are asking now or never.
+    // Other data planes with the same base ask at about the same time, so the line is cached briefly.
     this.#forget ??= setTimeout(() => this.#forgetLines(), LINES_KEPT_MS).unref()
     return line
   }
 
-  /** For one that says what it has: only its own word stands for that, so nobody else gets this line. */
+  /**
+   * The line for a data plane that reports hashes of its state. It is not cached, because only that data plane vouches for
+   * the hashes.
+   */
   lineSinceHashes({ generation: base, hashes }: Have, { ir, generation }: Config): Buffer {
     const change = changeSince(hashes, ir)
     if (change === null) return this.lineSince(null, { ir, generation })

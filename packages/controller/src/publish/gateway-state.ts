@@ -1,20 +1,20 @@
 import type { PeerState } from '../peers/peer-messages.ts'
-import type { GatewayState } from '../status/gateway-truth.ts'
+import type { GatewayState } from '../status/gateway-status-tracker.ts'
 import type { DataPlane } from './data-plane.ts'
 import type { GatewayFeed } from './gateway-feed.ts'
 
-/** All that is known of one Gateway, and who hears of it. */
-export interface Served {
+/** A Gateway with its config and its connected data planes. */
+export interface ServedGateway {
   feed: GatewayFeed
   dataPlanes: Set<DataPlane>
-  /** Who refused a config last. */
+  /** The data plane that rejected a config last. */
   refusing: DataPlane | null
   told: GatewayState
 }
 
 export const NOBODY: GatewayState = { connected: 0, acknowledged: false, problems: [] }
 
-export function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
+export function stateOf({ feed, dataPlanes, refusing }: ServedGateway): GatewayState {
   const all = [...dataPlanes]
   const generation = feed.problem === null ? feed.config?.generation : undefined
   const acknowledged = generation !== undefined && all.some((one) => one.isServing && one.acknowledged === generation)
@@ -34,8 +34,8 @@ export function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
   }
 }
 
-/** As other controllers are told: which config is the newest is for each of them to know. */
-export function peerStateOf(served: Served): PeerState | null {
+/** The state for other controllers, which know the newest config themselves. */
+export function peerStateOf(served: ServedGateway): PeerState | null {
   const { connected, notServing, problems, quarantined } = stateOf(served)
   const acknowledged = [...served.dataPlanes].flatMap((one) => (one.isServing && one.acknowledged) || [])
   if (connected === 0) return null

@@ -1,8 +1,8 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 
 /**
- * Writes lines piece by piece, each when the one before has left, so that whoever reads slowly makes nobody keep copies; and
- * each piece that leaves says that the other end is alive.
+ * Writes lines in pieces, each after the previous one was flushed, so that a slow reader does not cause copies; each
+ * flushed piece is a sign of life.
  */
 export class LineWire {
   readonly #stream: ServerHttp2Stream
@@ -11,13 +11,13 @@ export class LineWire {
   #offset = 0
   #isEnding = false
 
-  /** Told when all has left, or a part: a long line leaves only as fast as it is read. */
+  /** `moved` is called when a piece was flushed, with true when all were. */
   constructor(stream: ServerHttp2Stream, moved: (isAll: boolean) => void) {
     this.#stream = stream
     this.#moved = moved
   }
 
-  /** Whether something is still on its way. */
+  /** Whether bytes are still unsent. */
   get isBusy(): boolean {
     return this.#lines.length > 0
   }
@@ -28,21 +28,21 @@ export class LineWire {
     if (this.#lines.length === 1) this.#write()
   }
 
-  /** Ends when all that was sent before is on its way. */
+  /** Ends the stream after all lines were flushed. */
   end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
     if (!this.isBusy) this.#finish()
   }
 
-  /** Ends now, with the connection: one that takes nothing would not take the news of it either. */
+  /** Destroys the stream and its connection, for a peer that reads nothing. */
   cut(): void {
     this.#isEnding = true
     this.#stream.session?.destroy()
   }
 
   #finish(): void {
-    // What the other end still has to say is not waited for.
+    // Pending input of the peer is dropped.
     this.#stream.end(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 

@@ -2,7 +2,7 @@ import { parseAddress } from '@portico/gateway/operators'
 import type { Identity } from './certificate.ts'
 import type { Publisher } from './publisher.ts'
 
-/** Opens the port for data planes; a machine without IPv6 opens it for IPv4 alone. */
+/** Opens the port for data planes; on a machine without IPv6 for IPv4 only. */
 export async function listenForDataPlanes(
   publisher: Publisher,
   identity: Identity,

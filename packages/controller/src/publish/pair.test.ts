@@ -15,17 +15,17 @@ import { request } from '../../../gateway/src/testing/client.ts'
 import { closedPort, useOrigin } from '../../../gateway/src/testing/scene.ts'
 import { irOf, type PublisherScene, usePublisher } from '../testing/publisher-scene.ts'
 
-/** The real ends of the stream with one another. */
+/** These tests connect the real publisher with the real client of data planes. */
 
 interface Line {
   address: string
-  /** Ends what is connected; who comes later is let through. */
+  /** Cuts open connections; new ones are let through. */
   cut: () => void
-  /** Where those go who come from now on. */
+  /** Sets the port for new connections. */
   to: (port: number) => void
 }
 
-/** A way to the publisher that can be cut. */
+/** A TCP relay to the publisher that can be cut. */
 async function useLine(t: TestContext, first: number): Promise<Line> {
   let port = first
   const sockets = new Set<Socket>()
@@ -71,7 +71,7 @@ async function useConnected(t: TestContext, scene: PublisherScene, instance = 'o
 
 const isAt = ({ source }: TestDataPlane, ir: Ir): boolean => source.generation === generationOf(ir)
 
-/** What happens to a Gateway and the ways to its data planes. */
+/** Random changes to a Gateway and to the connections of its data planes. */
 const steps = fc.array(
   fc.oneof(
     fc.record({
@@ -111,7 +111,7 @@ function configOf({ backends, policies }: { backends: [number, number][]; polici
 }
 
 describe('a publisher and its data planes', () => {
-  it('have the same config and addresses in the end, whatever changed and whatever was cut', async (t) => {
+  it('converge to the same config and addresses after any changes and cuts', async (t) => {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {
         const scene = await usePublisher(t)
@@ -149,12 +149,12 @@ describe('a publisher and its data planes', () => {
         await Promise.all(pair.map(({ plane }) => plane.source.close()))
         await scene.publisher.close(0)
       }),
-      // A case that is broken off would leave its sockets open.
+      // An interrupted case would leave its sockets open.
       { numRuns: 12, interruptAfterTimeLimit: 120_000 },
     )
   })
 
-  it('after a cut only what differs is sent', async (t) => {
+  it('after a cut only differences are sent', async (t) => {
     const scene = await usePublisher(t)
     const { publisher } = scene
     publisher.publish('shop/web', irOf(500))
@@ -172,7 +172,7 @@ describe('a publisher and its data planes', () => {
     await eventually('and said to be', () => publisher.stateOf('shop/web').acknowledged)
   })
 
-  it('what a data plane refuses is told, and the other one serves it', async (t) => {
+  it('a config that one data plane rejects is reported, and the other one serves it', async (t) => {
     const scene = await usePublisher(t)
     const { publisher } = scene
     publisher.publish('shop/web', irOf(1))
@@ -209,7 +209,7 @@ describe('a publisher and its data planes', () => {
     assert.deepEqual(state(), { connected: 1, acknowledged: true, problems: [] })
   })
 
-  it('another publisher, with another authority, goes on where the first one ended', async (t) => {
+  it('another publisher, with another authority, resumes where the first one ended', async (t) => {
     const [first, second] = [await usePublisher(t), await usePublisher(t)]
     first.publisher.publish('shop/web', irOf(500))
     const { plane, line, files } = await useConnected(t, first)

@@ -14,14 +14,14 @@ import { irOf, newAuthority, reviewed, servingOf } from '../testing/publisher-sc
 import type { Identity } from './certificate.ts'
 import { Publisher } from './publisher.ts'
 
-/** The real client of data planes, on real sockets, with what goes wrong between it and its controller. */
+/** These tests run the real client of data planes on real sockets, with faults between it and its controller. */
 describe('a data plane loses nothing', () => {
-  it('when the connection is cut in the middle of a line, wherever that is', async (t) => {
+  it('when the connection is cut anywhere in a line', async (t) => {
     const authority = newAuthority()
     const controller = await useController(t, servingOf(authority))
     controller.publisher.reach('shop/web', { a: ['10.0.0.1:80'] })
     controller.publisher.publish('shop/web', irOf(2_000))
-    const way = await useWay(t, () => controller.port)
+    const way = await useRelay(t, () => controller.port)
     // The handshake is about 3 kB; the config is 200 kB.
     for (const limit of [5_000, 20_000, 100_000, 150_000]) way.cutNextAfter(limit)
     const plane = usePlane(t, { port: way.port, ca: authority.cert })
@@ -33,11 +33,11 @@ describe('a data plane loses nothing', () => {
     assert.equal(plane.applied.length, 1)
   })
 
-  it('when a change is cut: it comes back with what it has, and gets what differs', async (t) => {
+  it('when a change is cut: it reports its state, and gets the difference', async (t) => {
     const authority = newAuthority()
     const controller = await useController(t, servingOf(authority))
     controller.publisher.publish('shop/web', irOf(2_000))
-    const way = await useWay(t, () => controller.port)
+    const way = await useRelay(t, () => controller.port)
     const plane = usePlane(t, { port: way.port, ca: authority.cert })
     await plane.runs(irOf(2_000))
     await until(() => controller.publisher.stateOf('shop/web').acknowledged)
@@ -51,36 +51,36 @@ describe('a data plane loses nothing', () => {
     assert.ok(controller.publisher.counts.bytes - before < whole, 'what was sent twice is the change alone')
   })
 
-  it('when the controller starts anew with another certificate of its authority', async (t) => {
+  it('when the controller restarts with a new certificate of its authority', async (t) => {
     const authority = newAuthority()
     const first = await useController(t, servingOf(authority))
     first.publisher.publish('shop/web', irOf(50))
     let port = first.port
-    const way = await useWay(t, () => port)
+    const way = await useRelay(t, () => port)
     const plane = usePlane(t, { port: way.port, ca: authority.cert })
     await plane.runs(irOf(50))
     await first.publisher.close()
     const second = await useController(t, servingOf(authority))
-    // It is not told anything before it is known what the Gateway wants.
+    // The data plane gets nothing before the config of the Gateway is known.
     port = second.port
     await until(() => second.publisher.stateOf('shop/web').connected === 1)
     assert.equal(plane.applied.length, 1)
     second.publisher.publish('shop/web', irOf(50))
     await until(() => second.publisher.stateOf('shop/web').acknowledged)
-    // The same config under the same name is not made live again.
+    // The same generation is not applied again.
     assert.equal(plane.applied.length, 1)
     assert.ok(second.publisher.counts.bytes < 1_000)
     assert.match(plane.log(), /the controller is going away/)
   })
 
-  it('when the authority is replaced: who is connected stays, who comes knows both', async (t) => {
+  it('when the authority is rotated: connections stay, new ones trust both', async (t) => {
     const [old, next] = [newAuthority(), newAuthority()]
     const controller = await useController(t, servingOf(old))
     controller.publisher.publish('shop/web', irOf(1))
-    const way = await useWay(t, () => controller.port)
+    const way = await useRelay(t, () => controller.port)
     const plane = usePlane(t, { port: way.port, ca: old.cert })
     await plane.runs(irOf(1))
-    // The successor is known first, and signs later.
+    // The successor is distributed first, and signs later.
     plane.trust(old.cert + next.cert)
     controller.publisher.renew(servingOf(next))
     controller.publisher.publish('shop/web', irOf(2))
@@ -95,11 +95,11 @@ describe('a data plane loses nothing', () => {
     await plane.runs(irOf(4))
   })
 
-  it('when its authority was replaced behind its back: it goes on, and comes when it has read the new one', async (t) => {
+  it('when its authority was replaced without rotation: it keeps serving, and reconnects once it has the new one', async (t) => {
     const [old, other] = [newAuthority(), newAuthority()]
     const controller = await useController(t, servingOf(old))
     controller.publisher.publish('shop/web', irOf(1))
-    const way = await useWay(t, () => controller.port)
+    const way = await useRelay(t, () => controller.port)
     const plane = usePlane(t, { port: way.port, ca: old.cert })
     await plane.runs(irOf(1))
     controller.publisher.renew(servingOf(other))
@@ -111,7 +111,7 @@ describe('a data plane loses nothing', () => {
     await plane.runs(irOf(2))
   })
 
-  it('when nobody can say whose token it is for a while', async (t) => {
+  it('when tokens cannot be reviewed for a while', async (t) => {
     const authority = newAuthority()
     let isAway = true
     const controller = await useController(t, servingOf(authority), (token) =>
@@ -139,18 +139,18 @@ async function useController(t: TestContext, serving: Identity, review = reviewe
   return { publisher, port }
 }
 
-interface Way {
+interface Relay {
   port: number
-  /** The connection that is open loses its ends when so many bytes more have come from the controller. */
+  /** Cuts the open connection after this many more bytes from the controller. */
   cutAfter(bytes: number): void
-  /** One connection from now on, for each call, has only so many bytes. */
+  /** Limits the next connection to this many bytes; each call limits one more. */
   cutNextAfter(bytes: number): void
   cuts(): number
   connections(): number
 }
 
-/** What is between a data plane and its controller. */
-async function useWay(t: TestContext, target: () => number): Promise<Way> {
+/** A TCP relay between a data plane and its controller. */
+async function useRelay(t: TestContext, target: () => number): Promise<Relay> {
   const limits: number[] = []
   const open = new Set<{ end: () => void; left: number }>()
   let cuts = 0

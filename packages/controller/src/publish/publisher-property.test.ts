@@ -29,7 +29,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<Step>({ do: 'wait' }) },
 )
 
-test('whatever happens in whatever order, every data plane ends with what is newest', async (t) => {
+test('after any sequence of events, every data plane has the newest config', async (t) => {
   let round = 0
   const scene = await usePublisher(t)
   await fc.assert(
@@ -65,7 +65,7 @@ async function take(scene: PublisherScene, gateway: string, clients: StreamClien
   }
 }
 
-/** A new one, or one that has what another had. */
+/** Connects a new data plane, or one with the state of another. */
 function joined({ connect }: PublisherScene, gateway: string, index: number, before?: StreamClient): StreamClient {
   const [, account] = gateway.split('/')
   const client = connect({ token: `shop/${account}/pod${index}` })
@@ -78,7 +78,7 @@ function joined({ connect }: PublisherScene, gateway: string, index: number, bef
   return client.hello({ gateway, instance: `pod${index}`, have: before === undefined ? null : have, endpoints: known })
 }
 
-/** Answers every config, as a data plane does, until it has what is wanted. */
+/** Acknowledges every config, as a data plane does, until the wanted one arrives. */
 async function converge(client: StreamClient, wanted: Ir, addressesByKey: Record<string, string[]>): Promise<void> {
   let answered = -1
   await client.until(() => {

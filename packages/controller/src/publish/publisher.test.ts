@@ -4,7 +4,7 @@ import { endpointHashesOf, endpointPart, generationOf, hashesOf } from '@portico
 import { irOf, usePublisher } from '../testing/publisher-scene.ts'
 
 describe('a data plane', () => {
-  it('with nothing gets everything, addresses before the config that needs them', async (t) => {
+  it('without state gets everything, addresses before the config that needs them', async (t) => {
     const { publisher, connect, changed } = await usePublisher(t)
     publisher.publish('shop/web', irOf(3))
     publisher.reach('shop/web', { 'backend/b0': ['10.0.0.7:80'] })
@@ -23,7 +23,7 @@ describe('a data plane', () => {
     assert.deepEqual(changed, ['shop/web', 'shop/web'])
   })
 
-  it('is known by the Pod of its token, so that replicas with one name do not end each other', async (t) => {
+  it('is identified by the Pod of its token, so that replicas with one name do not replace each other', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const one = await connect({ token: 'shop/web/pod-1' }).hello({ instance: 'same' }).received('config')
@@ -37,7 +37,7 @@ describe('a data plane', () => {
     assert.equal(publisher.stateOf('shop/web').connected, 2)
   })
 
-  it('that comes before its Gateway is known waits, and is told that somebody is there', async (t) => {
+  it('that connects before its Gateway is known waits, and gets pings', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     const client = await connect().hello().received('ping')
     assert.deepEqual(client.messages, [{ type: 'ping' }])
@@ -46,7 +46,7 @@ describe('a data plane', () => {
     assert.deepEqual(client.ir, irOf(1))
   })
 
-  it('that comes back gets what differs from what it says it has', async (t) => {
+  it('that reconnects gets the difference to its reported state', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(50, { 7: 'new.example' }))
     const had = irOf(49)
@@ -62,7 +62,7 @@ describe('a data plane', () => {
     assert.deepEqual(client.ir, irOf(50, { 7: 'new.example' }))
   })
 
-  it('of a newer version is served too: what it says beside what is known here harms nobody', async (t) => {
+  it('with a newer version is served too: unknown fields are ignored', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(2))
     const client = connect()
@@ -78,7 +78,7 @@ describe('a data plane', () => {
     assert.equal(publisher.counts.refused.malformed, 0)
   })
 
-  it('that has it all is asked to say so', async (t) => {
+  it('with the newest state is asked to acknowledge it', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(5))
     const client = connect()
@@ -91,7 +91,7 @@ describe('a data plane', () => {
     await settled(() => publisher.stateOf('shop/web').acknowledged)
   })
 
-  it('that says the same key twice gets the whole', async (t) => {
+  it('that reports a key twice gets the full config', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(2))
     const hashes = hashesOf(irOf(2))
@@ -103,7 +103,7 @@ describe('a data plane', () => {
     assert.deepEqual(client.ir, irOf(2))
   })
 
-  it('is sent the newest when it has answered, and nothing of what came between', async (t) => {
+  it('gets the newest config after its acknowledgment, and none in between', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const client = await connect().hello().received('config')
@@ -117,7 +117,7 @@ describe('a data plane', () => {
     assert.deepEqual(client.ir, irOf(9))
   })
 
-  it('that never answers is sent what is newer all the same', async (t) => {
+  it('that never answers still gets newer configs', async (t) => {
     const { publisher, connect } = await usePublisher(t, { pingEveryMs: 20 })
     publisher.publish('shop/web', irOf(1))
     const client = await connect().hello().received('config')
@@ -126,7 +126,7 @@ describe('a data plane', () => {
     assert.deepEqual(client.ir, irOf(2))
   })
 
-  it('that refuses a config says why, until it takes one; changes are made to what it refused', async (t) => {
+  it('that rejects a config reports why, until it accepts one; changes are relative to the rejected one', async (t) => {
     const { publisher, connect, changed } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const client = await connect().hello().received('config')
@@ -147,7 +147,7 @@ describe('a data plane', () => {
     assert.equal(changed.length, before)
   })
 
-  it('that leaves counts no more', async (t) => {
+  it('that disconnects no longer counts', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const client = await connect().hello().received('config')
@@ -158,7 +158,7 @@ describe('a data plane', () => {
     assert.deepEqual(publisher.stateOf('shop/web'), { connected: 0, acknowledged: false, problems: [] })
   })
 
-  it('that comes anew before it was missed is there once', async (t) => {
+  it('that reconnects before the old connection timed out counts once', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const first = await connect().hello().received('config')
@@ -170,7 +170,7 @@ describe('a data plane', () => {
 })
 
 describe('addresses', () => {
-  it('go alone when nothing else changes, and only those that do', async (t) => {
+  it('are sent alone when only addresses change, and only the changed ones', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.reach('shop/web', { a: ['10.0.0.1:80'], b: ['10.0.0.2:80'] })
     publisher.publish('shop/web', irOf(1))
@@ -181,7 +181,7 @@ describe('addresses', () => {
     await client.received('endpoints', 2)
     const [, change] = client.of('endpoints')
     assert.deepEqual(change, { type: 'endpoints', whole: false, put: [['c', ['[fd00::7]:80']]], drop: ['b'] })
-    // The same again is no news.
+    // An unchanged address is not sent.
     publisher.reach('shop/web', { a: ['10.0.0.1:80'], c: ['[fd00::7]:80'] })
     publisher.reach('shop/web', { a: [], c: ['[fd00::7]:80'] })
     await client.received('endpoints', 3)
@@ -189,7 +189,7 @@ describe('addresses', () => {
     assert.equal(client.of('config').length, 1)
   })
 
-  it('that change again and again are told together, and a config that comes meanwhile does not wait for that', async (t) => {
+  it('that change repeatedly are batched, and a config in the meantime does not wait', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.reach('shop/web', { a: ['10.0.0.1:80'] })
     publisher.publish('shop/web', irOf(1))
@@ -212,7 +212,7 @@ describe('addresses', () => {
     assert.deepEqual(client.endpoints, { a: ['10.0.0.2:80'], b: ['10.0.0.3:80'] })
   })
 
-  it('that a data plane has are not sent to it again', async (t) => {
+  it('that a data plane reports are not sent again', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     const known = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key-${index}`, ['10.0.0.1:80']]))
     publisher.reach('shop/web', known)
@@ -232,7 +232,7 @@ describe('addresses', () => {
     assert.deepEqual(new Map(first?.put).get('key-8'), ['10.0.0.2:80'])
   })
 
-  it('that a config needs no more go when it is live, those that it needs before it', async (t) => {
+  it('are sent before the config that needs them, and dropped after the config that does not is live', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.reach('shop/web', { old: ['10.0.0.1:80'] })
     publisher.publish('shop/web', irOf(1))
@@ -251,7 +251,7 @@ describe('addresses', () => {
 })
 
 describe('several data planes', () => {
-  it('of one Gateway share the words of a change, those of another hear nothing of it', async (t) => {
+  it('with the same Gateway share the serialized change, those of another get nothing', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(3))
     publisher.reach('shop/web', { secret: ['10.0.0.1:80'] })
@@ -274,7 +274,7 @@ describe('several data planes', () => {
     assert.deepEqual(bank.ir, irOf(1, { 0: 'vault.example' }))
   })
 
-  it('have what is newest when one of them does', async (t) => {
+  it('count as up to date when one of them is', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const [one, other] = ['a', 'b'].map((instance) => connect({ token: `shop/web/${instance}` }).hello({ instance }))
@@ -291,7 +291,7 @@ describe('several data planes', () => {
 })
 
 describe('a Gateway', () => {
-  it('that is gone says goodbye, and may come again', async (t) => {
+  it('that is deleted sends goodbye, and may return', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const client = await connect().hello().received('config')
@@ -305,7 +305,7 @@ describe('a Gateway', () => {
     assert.deepEqual(again.ir, irOf(2))
   })
 
-  it('whose config has a key twice keeps the one before, and says so', async (t) => {
+  it('with a config that has a duplicate key keeps the previous config, and reports it', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const client = await connect().hello().received('config')
@@ -320,7 +320,7 @@ describe('a Gateway', () => {
     assert.equal(client.of('config').length, 1)
   })
 
-  it('of which nothing is known is forgotten with its last data plane', async (t) => {
+  it('without a config is forgotten with its last data plane', async (t) => {
     const { publisher, connect, changed } = await usePublisher(t)
     const client = await connect().hello().received('ping')
     assert.equal(publisher.connected().size, 1)
@@ -330,7 +330,7 @@ describe('a Gateway', () => {
   })
 })
 
-it('a controller that goes away says goodbye to all', async (t) => {
+it('a controller that shuts down sends goodbye to all', async (t) => {
   const { publisher, connect } = await usePublisher(t)
   const client = await connect().hello().received('ping')
   await publisher.close()

@@ -1,14 +1,20 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Ir } from '@portico/gateway/ir'
 import { type DataPlaneMessage, type Generation, type Hello, PING_EVERY_MS, StreamFault } from '@portico/gateway/stream'
-import type { Reviewed } from '../kube/token-review.ts'
-import { PeerHerald } from '../peers/peer-herald.ts'
-import type { GatewayState } from '../status/gateway-truth.ts'
+import type { TokenReview } from '../kube/token-review.ts'
+import { PeerStatePublisher } from '../peers/peer-state-publisher.ts'
+import type { GatewayState } from '../status/gateway-status-tracker.ts'
 import type { Identity } from './certificate.ts'
 import { PublishCounts, type Refusal } from './counts.ts'
 import { DataPlane } from './data-plane.ts'
-import { NOBODY, type Served, stateOf } from './gateway-state.ts'
-import { type Caller, Reception, RECEPTION_LIMITS, type ReceptionLimits, type Taken } from './reception.ts'
+import { NOBODY, type ServedGateway, stateOf } from './gateway-state.ts'
+import {
+  type Caller,
+  StreamAcceptor,
+  ACCEPTOR_LIMITS,
+  type AcceptorLimits,
+  type StreamHandler,
+} from './stream-acceptor.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { addressOf } from './refuse-stream.ts'
 import { ServedGateways } from './served-gateways.ts'
@@ -17,57 +23,63 @@ import { StreamServer } from './stream-server.ts'
 type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void
 
 export interface PublisherOptions {
-  /** Whose token it is; for the audience `portico`. */
-  review: (token: string) => Promise<Reviewed>
-  /** The name of the service account of a Gateway's Pods, which is in its own namespace. */
+  /** Reviews a token for the audience `portico`. */
+  review: (token: string) => Promise<TokenReview>
+  /** The name of the service account of a Gateway's Pods, in its namespace. */
   serviceAccountOf: (gateway: string) => string
-  /** The state of a Gateway is another one. */
+  /** Called when the state of a Gateway changes. */
   changed: (gateway: string) => void
   log: { info: LogMethod; warn: LogMethod; debug: LogMethod }
   pingEveryMs?: number
-  limits?: Partial<ReceptionLimits>
+  limits?: Partial<AcceptorLimits>
 }
 
-/** The controller's end of the streams: every data plane of a Gateway gets its config, its addresses, and nothing else. */
+/**
+ * The controller side of the config streams: every data plane of a Gateway gets its config and addresses, and nothing else.
+ */
 export class Publisher {
   readonly counts = new PublishCounts()
   readonly #options: PublisherOptions
   readonly #server: StreamServer
-  readonly #herald = new PeerHerald()
+  readonly #peerPublisher = new PeerStatePublisher()
   readonly #gateways: ServedGateways
   #pings: NodeJS.Timeout | undefined
 
   constructor(options: PublisherOptions) {
     this.#options = options
-    this.#gateways = new ServedGateways({ herald: this.#herald, counts: this.counts, changed: options.changed })
+    this.#gateways = new ServedGateways({
+      peerPublisher: this.#peerPublisher,
+      counts: this.counts,
+      changed: options.changed,
+    })
     const refusals = new RefusalLog((reason, fields) => {
       const level = reason === 'handshake' || reason === 'closing' ? 'debug' : 'warn'
       options.log[level]('a stream is refused', { reason, ...fields })
     })
-    const limits = { ...RECEPTION_LIMITS, ...options.limits }
+    const limits = { ...ACCEPTOR_LIMITS, ...options.limits }
     const refused = (reason: Refusal, fields: Readonly<Record<string, unknown>>): void => {
       this.counts.refused[reason]++
       refusals.note(reason, fields)
     }
-    const take = (hello: Hello, caller: Caller, stream: ServerHttp2Stream): Taken | null =>
+    const take = (hello: Hello, caller: Caller, stream: ServerHttp2Stream): StreamHandler | null =>
       this.#take(hello, caller, stream)
     this.#server = new StreamServer({
-      reception: new Reception({ review: options.review, take, refused, limits }),
-      takePeer: (stream) => this.#herald.take(stream),
+      acceptor: new StreamAcceptor({ review: options.review, take, refused, limits }),
+      takePeer: (stream) => this.#peerPublisher.take(stream),
       refused,
       idleMs: 2 * limits.helloLimitMs,
       mostStreams: limits.mostStreams,
     })
   }
 
-  /** The port it listens at. */
+  /** Listens, and returns the port. */
   async listen(serving: Identity, place: { port: number; host?: string }): Promise<number> {
     const port = await this.#server.listen(serving, place)
     this.#pings = setInterval(() => this.#ping(), this.#options.pingEveryMs ?? PING_EVERY_MS)
     return port
   }
 
-  /** Shows another certificate from now on; those who are connected stay so. */
+  /** Uses another certificate from now on; open connections stay. */
   renew(serving: Identity): void {
     this.#server.renew(serving)
   }
@@ -87,7 +99,7 @@ export class Publisher {
     this.#gateways.touch(gateway)
   }
 
-  /** The Gateway is no more, or not ours. */
+  /** Called when the Gateway is deleted or belongs to another controller. */
   retire(gateway: string): void {
     const served = this.#gateways.remove(gateway)
     if (served === undefined) return
@@ -100,20 +112,20 @@ export class Publisher {
     return served === undefined ? NOBODY : stateOf(served)
   }
 
-  /** Of the newest config; null when there is none that can be sent. */
+  /** The generation of the newest config; null when there is none that can be sent. */
   generationOf(gateway: string): Generation | null {
     const { feed } = this.#gateways.get(gateway) ?? {}
     return feed === undefined || feed.problem !== null ? null : (feed.config?.generation ?? null)
   }
 
-  /** Data planes that are connected, by Gateway. */
+  /** Connected data planes, by Gateway. */
   connected(): Map<string, number> {
     return new Map(this.#gateways.all().map(([gateway, { dataPlanes }]) => [gateway, dataPlanes.size]))
   }
 
   async close(graceMs = 2_000): Promise<void> {
     clearInterval(this.#pings)
-    this.#herald.close()
+    this.#peerPublisher.close()
     for (const [, { feed, dataPlanes }] of this.#gateways.all()) {
       feed.close()
       for (const dataPlane of dataPlanes) dataPlane.goodbye('the controller is going away')
@@ -125,15 +137,15 @@ export class Publisher {
     { gateway, instance: said, version, have, endpoints }: Hello,
     caller: Caller,
     stream: ServerHttp2Stream,
-  ): Taken | null {
+  ): StreamHandler | null {
     const [namespace = '', name] = gateway.split('/')
     const isOwn = caller.namespace === namespace && caller.serviceAccount === this.#options.serviceAccountOf(gateway)
     if (!isOwn || name === undefined) return null
     stream.respond({ ':status': 200, 'content-type': 'application/jsonl' })
     const served = this.#gateways.serve(gateway)
-    // The token tells the Pod; what a data plane says of itself comes from a variable, which may be alike in all replicas.
+    // The token identifies the Pod. The name that a data plane reports comes from a variable, which replicas may share.
     const instance = caller.pod ?? said
-    // It has come back before its old connection was missed.
+    // The data plane reconnected before its old connection timed out.
     for (const other of served.dataPlanes) {
       if (other.instance !== instance) continue
       served.dataPlanes.delete(other)
@@ -158,7 +170,7 @@ export class Publisher {
 
   #heard(
     message: DataPlaneMessage,
-    { gateway, served, dataPlane }: { gateway: string; served: Served; dataPlane: DataPlane },
+    { gateway, served, dataPlane }: { gateway: string; served: ServedGateway; dataPlane: DataPlane },
   ): void {
     dataPlane.heard()
     if (message.type === 'pong' || message.type === 'unknown') return
@@ -176,7 +188,7 @@ export class Publisher {
   }
 
   #ping(): void {
-    this.#herald.ping()
+    this.#peerPublisher.ping()
     for (const [gateway, { dataPlanes }] of this.#gateways.all()) {
       for (const dataPlane of dataPlanes) {
         if (dataPlane.ping()) dataPlane.flush()

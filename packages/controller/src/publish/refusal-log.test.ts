@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RefusalLog } from './refusal-log.ts'
 
-test('the same refusal is one line in ten seconds, and the next says how many there were', () => {
+test('a repeated rejection is logged once in ten seconds, with a count', () => {
   let now = 0
   const lines: unknown[] = []
   const log = new RefusalLog(

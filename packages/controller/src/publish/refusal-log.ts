@@ -2,7 +2,7 @@ import type { Refusal } from './counts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** One line for many refusals of a kind: whoever is sent away again and again does not fill the log. */
+/** Logs repeated rejections in one line, so that a client that keeps trying does not fill the log. */
 export class RefusalLog {
   readonly #write: (reason: Refusal, fields: Fields) => void
   readonly #now: () => number
@@ -14,7 +14,7 @@ export class RefusalLog {
   }
 
   note(reason: Refusal, fields: Fields): void {
-    // Addresses and texts of strangers make no kind: there would be no end of them.
+    // Addresses and texts of clients are not part of the key, because their number is unbounded.
     const kind = JSON.stringify([reason, fields['namespace'], fields['serviceAccount']])
     const now = this.#now()
     const last = this.#lastByKind.get(kind)

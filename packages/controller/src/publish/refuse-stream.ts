@@ -1,12 +1,12 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { type Refusal, REFUSALS } from './counts.ts'
 
-/** Told why, and left. */
+/** Rejects a stream with its reason. */
 export function refuseStream(stream: ServerHttp2Stream, reason: Refusal): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return
   const headers = { ':status': STATUSES[reason] ?? 400, 'content-type': 'text/plain' }
   stream.respond(headers)
-  // What the other end still wanted to say is not waited for.
+  // Pending input of the client is dropped.
   stream.end(`${REFUSALS[reason]}\n`, () => stream.close(constants.NGHTTP2_NO_ERROR))
 }
 
@@ -24,7 +24,7 @@ const STATUSES: Partial<Record<Refusal, number>> = {
   closing: 503,
 }
 
-/** Undefined when the connection is gone. */
+/** The address of the client; undefined when the connection is closed. */
 export function addressOf({ session }: ServerHttp2Stream): string | undefined {
   return session === undefined || session.destroyed ? undefined : session.socket.remoteAddress
 }

@@ -1,35 +1,35 @@
-import type { PeerHerald } from '../peers/peer-herald.ts'
+import type { PeerStatePublisher } from '../peers/peer-state-publisher.ts'
 import type { PublishCounts } from './counts.ts'
 import { GatewayFeed } from './gateway-feed.ts'
-import { isSameState, NOBODY, peerStateOf, type Served, stateOf } from './gateway-state.ts'
+import { isSameState, NOBODY, peerStateOf, type ServedGateway, stateOf } from './gateway-state.ts'
 
 export interface ServedGatewaysOptions {
-  herald: PeerHerald
+  peerPublisher: PeerStatePublisher
   counts: PublishCounts
-  /** The state of a Gateway is another one. */
+  /** Called when the state of a Gateway changes. */
   changed: (gateway: string) => void
 }
 
-/** Gateways with their configs and data planes; what is new of one is sent and told once whoever changes it is done. */
+/** Gateways with their configs and data planes. Changes are sent once the caller has made all of them. */
 export class ServedGateways {
   readonly #options: ServedGatewaysOptions
-  readonly #servedByGateway = new Map<string, Served>()
+  readonly #servedByGateway = new Map<string, ServedGateway>()
   readonly #touched = new Set<string>()
 
   constructor(options: ServedGatewaysOptions) {
     this.#options = options
   }
 
-  get(gateway: string): Served | undefined {
+  get(gateway: string): ServedGateway | undefined {
     return this.#servedByGateway.get(gateway)
   }
 
-  all(): [gateway: string, served: Served][] {
+  all(): [gateway: string, served: ServedGateway][] {
     return [...this.#servedByGateway]
   }
 
-  /** Made where nothing is known of it yet. */
-  serve(gateway: string): Served {
+  /** Returns the entry of a Gateway, created on first use. */
+  serve(gateway: string): ServedGateway {
     let served = this.#servedByGateway.get(gateway)
     if (served === undefined) {
       served = { feed: new GatewayFeed(this.#options.counts), dataPlanes: new Set(), refusing: null, told: NOBODY }
@@ -38,9 +38,9 @@ export class ServedGateways {
     return served
   }
 
-  remove(gateway: string): Served | undefined {
+  remove(gateway: string): ServedGateway | undefined {
     const served = this.#servedByGateway.get(gateway)
-    if (this.#servedByGateway.delete(gateway)) this.#options.herald.tell(gateway, null)
+    if (this.#servedByGateway.delete(gateway)) this.#options.peerPublisher.tell(gateway, null)
     return served
   }
 
@@ -56,10 +56,10 @@ export class ServedGateways {
       const served = this.#servedByGateway.get(gateway)
       if (served === undefined) continue
       for (const dataPlane of served.dataPlanes) dataPlane.flush()
-      // Of what was never published nothing is kept.
+      // A Gateway that was never published is not kept.
       const isUnknown = served.feed.config === null && served.feed.endpoints.size === 0
       if (isUnknown && served.dataPlanes.size === 0) this.#servedByGateway.delete(gateway)
-      this.#options.herald.tell(gateway, peerStateOf(served))
+      this.#options.peerPublisher.tell(gateway, peerStateOf(served))
       const state = stateOf(served)
       if (isSameState(state, served.told)) continue
       served.told = state

@@ -47,7 +47,7 @@ describe('nothing is sent to', () => {
     assert.doesNotMatch(logged.join() + client.text, /good/)
   })
 
-  it('anybody while nobody can say whose token it is', async (t) => {
+  it('any client while tokens cannot be reviewed', async (t) => {
     const review = (): Promise<never> => Promise.reject(new Error('the API server is away'))
     const { publisher, connect } = await usePublisher(t, { review })
     publisher.publish('shop/web', irOf(3))
@@ -56,7 +56,7 @@ describe('nothing is sent to', () => {
     assert.equal(publisher.counts.refused.review_failed, 1)
   })
 
-  it('whoever does not know the authority', async (t) => {
+  it('a client that does not trust the authority', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     const { ca } = await usePublisher(t)
     const client = await connect({ ca }).hello().ended()
@@ -64,7 +64,7 @@ describe('nothing is sent to', () => {
     await until(() => publisher.counts.refused.handshake === 1)
   })
 
-  it('whoever speaks another protocol', async (t) => {
+  it('a client of another protocol', async (t) => {
     const { publisher, port, ca } = await usePublisher(t)
     const http1 = connectTls({ port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
     http1.on('error', () => {})
@@ -83,20 +83,20 @@ describe('nothing is sent to', () => {
 })
 
 describe('limits', () => {
-  it('end a stream whose first line does not come', async (t) => {
+  it('end a stream without a first line', async (t) => {
     const { publisher, connect } = await usePublisher(t, { limits: { helloLimitMs: 30 } })
     assert.equal((await connect().ended()).status, 408)
     assert.equal(publisher.counts.refused.no_hello, 1)
   })
 
-  it('end a connection on which nothing is asked', async (t) => {
+  it('end a connection without a stream', async (t) => {
     const { port, ca } = await usePublisher(t, { limits: { helloLimitMs: 30 } })
     const socket = connectTls({ port, host: '127.0.0.1', ca, ALPNProtocols: ['h2'] })
     socket.on('error', () => {}).resume()
     await closed(socket)
   })
 
-  it('hold for lines, before and after the first', async (t) => {
+  it('apply to lines, before and after the first', async (t) => {
     const { publisher, connect } = await usePublisher(t, { limits: { lineLimit: 1_000 } })
     const long = connect()
     long.stream.write('x'.repeat(1_001))
@@ -108,7 +108,7 @@ describe('limits', () => {
     assert.equal(publisher.counts.refused.malformed, 2)
   })
 
-  it('hold for the streams of one data plane, and not for those of others', async (t) => {
+  it('apply to the streams of one data plane, not to those of others', async (t) => {
     const { publisher, connect } = await usePublisher(t, { limits: { mostStreams: 1 } })
     const open = async (token: string, instance: string) => {
       const client = connect({ token }).hello({ instance })
@@ -124,7 +124,7 @@ describe('limits', () => {
     assert.equal(publisher.counts.refused.too_many_streams, 1)
   })
 
-  it('hold for tokens that are being looked at', async (t) => {
+  it('apply to tokens under review', async (t) => {
     const waiting: (() => void)[] = []
     const review = async (token: string) => {
       await new Promise<void>((resolve) => waiting.push(resolve))
@@ -140,7 +140,7 @@ describe('limits', () => {
   })
 })
 
-describe('lines that are against the rules', () => {
+describe('malformed lines', () => {
   for (const [what, line] of [
     ['no JSON', 'hello'],
     ['another message first', JSON.stringify({ type: 'pong' })],
@@ -148,7 +148,7 @@ describe('lines that are against the rules', () => {
     ['a message that only a newer one has', JSON.stringify({ type: 'health', workers: 2 })],
     ['no UTF-8', Buffer.from([0xff, 0xfe])],
   ] as const) {
-    it(`${what} is refused at the start`, async (t) => {
+    it(`${what} is rejected at the start`, async (t) => {
       const { publisher, connect } = await usePublisher(t)
       publisher.publish('shop/web', irOf(1))
       const client = connect()
@@ -160,7 +160,7 @@ describe('lines that are against the rules', () => {
     })
   }
 
-  it('end a stream that was good before, and that stream alone', async (t) => {
+  it('end an accepted stream, and only that stream', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const [good, bad] = [connect({ token: 'shop/web/a' }), connect({ token: 'shop/web/b' })]
@@ -175,7 +175,7 @@ describe('lines that are against the rules', () => {
     assert.equal(publisher.stateOf('shop/web').connected, 1)
   })
 
-  it('of a client in another language', { skip: !hasCurl && 'curl with HTTP/2 is not installed' }, async (t) => {
+  it('from curl are rejected with a status', { skip: !hasCurl && 'curl with HTTP/2 is not installed' }, async (t) => {
     const { publisher, port, ca } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))
     const folder = mkdtempSync(join(tmpdir(), 'portico-stream-'))
@@ -190,13 +190,13 @@ describe('lines that are against the rules', () => {
     assert.equal(await post('{"type":"hello"}\n'), 'a line was against the rules\n400')
     assert.equal(await post(`${JSON.stringify(hello)}\n`, 'shop/api/x'), 'the token is of another Gateway\n403')
     assert.equal(await post(`${JSON.stringify(hello)}\n`, 'nobody'), 'the token was refused\n401')
-    // A good hello without more: what follows is sent, or the stream is over; never an error of the protocol.
+    // A valid hello alone gets a config or the end of the stream, never a protocol error.
     assert.match(await post(`${JSON.stringify(hello)}\n`), /200$/)
     assert.deepEqual([publisher.counts.refused.malformed, publisher.counts.refused.foreign_gateway], [1, 1])
   })
 })
 
-describe('streams that are over before they are answered', () => {
+describe('streams that end before the response', () => {
   for (const [when, token, first] of [
     ['without a token', null, ''],
     ['with a bad token', 'bad', ''],
@@ -204,7 +204,7 @@ describe('streams that are over before they are answered', () => {
     ['with a good first line', 'good', `${JSON.stringify(hello)}\n`],
     ['with a line against the rules after it', 'good', `${JSON.stringify(hello)}\n`.repeat(2)],
   ] as const) {
-    it(`${when} harm nobody`, async (t) => {
+    it(`${when} do no harm`, async (t) => {
       const { publisher, connect } = await usePublisher(t, { limits: { mostStreams: 1_000 } })
       publisher.publish('shop/web', irOf(1))
       for (const pause of [0, 0, 0, 1, 2, 5, 10]) {
@@ -232,7 +232,7 @@ describe('streams that are over before they are answered', () => {
     ['with a bad first line', 'good', 'hello\n'],
     ['with a good first line', 'good', `${JSON.stringify(hello)}\n`],
   ] as const) {
-    it(`${when}, in one go with their own end, harm nobody`, async (t) => {
+    it(`${when}, in one packet with their own end, do no harm`, async (t) => {
       const { publisher, connect, port, ca } = await usePublisher(t, { limits: { mostStreams: 1_000 } })
       publisher.publish('shop/web', irOf(1))
       const socket = connectTls({ port, host: '127.0.0.1', ca, ALPNProtocols: ['h2'] })
@@ -249,14 +249,14 @@ describe('streams that are over before they are answered', () => {
 })
 
 describe('a data plane that does not read', () => {
-  it('makes nobody keep more than the newest, and is told it when it reads again', async (t) => {
-    // However long it takes, nobody is taken for dead.
+  it('makes the controller keep only the newest config, and gets that when it reads again', async (t) => {
+    // Pings are off, so that a slow run does not time out.
     const { publisher, connect } = await usePublisher(t, { pingEveryMs: 3_600_000 })
     const big = (round: number) => irOf(20_000, { 0: `round-${round}.example` })
     const slow = await connect({ token: 'shop/web/slow' }).hello({ instance: 'slow' }).received('ping')
     slow.stream.pause()
     const quick = await connect({ token: 'shop/web/quick' }).hello({ instance: 'quick' }).received('ping')
-    // Both are there, so that the first one is the same line for both.
+    // Both are connected, so that the first config is the same line for both.
     publisher.publish('shop/web', big(0))
     for (let round = 1; round <= 10; round++) {
       await quick.received('config', round)
@@ -265,7 +265,7 @@ describe('a data plane that does not read', () => {
       publisher.reach('shop/web', { a: [`10.0.0.${round}:80`] })
     }
     await quick.received('config', 11)
-    // Ten for the quick one, and the first for both: the slow one has been sent nothing else.
+    // Ten configs for the fast one, and the first for both: the slow one got nothing else.
     assert.equal(publisher.counts.messages.config, 12)
     assert.equal(publisher.counts.lines, 11)
     slow.stream.resume()
@@ -276,7 +276,7 @@ describe('a data plane that does not read', () => {
     assert.deepEqual(slow.endpoints, { a: ['10.0.0.10:80'] })
   })
 
-  it('and says nothing is cut off, one that only says nothing too', async (t) => {
+  it('and is silent is cut off, also one that is only silent', async (t) => {
     const { publisher, connect } = await usePublisher(t, { pingEveryMs: 20 })
     publisher.publish('shop/web', irOf(100_000))
     const deaf = connect({ token: 'shop/web/deaf' }).hello({ instance: 'deaf' })
@@ -301,10 +301,10 @@ function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()))
 }
 
-/** A stream from its head to its reset (RFC 9113 6), in one piece. */
+/** The frames of a stream from HEADERS to RST_STREAM (RFC 9113 section 6) in one buffer. */
 function streamFrames(id: number, token: string, data: string): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)])
-  // Indexed `:method: POST` and `:scheme: https`; names by index, values as they are (RFC 7541 6).
+  // Indexed `:method: POST` and `:scheme: https`; indexed names with literal values (RFC 7541 section 6).
   const head = [Buffer.of(0x83, 0x87, 0x04), text('/v1/stream'), Buffer.of(0x01), text('x')]
   if (token !== '') head.push(Buffer.of(0x0f, 0x08), text(`Bearer ${token}`))
   const frames = [frame(1, 4, id, Buffer.concat(head))]

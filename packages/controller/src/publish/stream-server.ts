@@ -7,21 +7,21 @@ import { STREAM_PATH } from '@portico/gateway/stream'
 import { PEERS_PATH } from '../peers/peer-messages.ts'
 import type { Identity } from './certificate.ts'
 import type { Refusal } from './counts.ts'
-import { type Reception } from './reception.ts'
+import { type StreamAcceptor } from './stream-acceptor.ts'
 import { addressOf, refuseStream } from './refuse-stream.ts'
 
 export interface StreamServerOptions {
-  /** Of data planes. */
-  reception: Reception
-  /** The stream of another controller. */
+  /** Accepts the streams of data planes. */
+  acceptor: StreamAcceptor
+  /** Called with the stream of another controller. */
   takePeer: (stream: ServerHttp2Stream) => void
   refused: (reason: Refusal, fields: Readonly<Record<string, unknown>>) => void
-  /** How long a connection may have no stream that was taken. */
+  /** How long a connection may stay without an accepted stream. */
   idleMs: number
   mostStreams: number
 }
 
-/** HTTP/2 over TLS, for data planes and other controllers. */
+/** The HTTP/2 server over TLS for data planes and other controllers. */
 export class StreamServer {
   readonly #options: StreamServerOptions
   readonly #sessions = new Set<ServerHttp2Session>()
@@ -32,12 +32,12 @@ export class StreamServer {
     this.#options = options
   }
 
-  /** The port it listens at. */
+  /** Listens, and returns the port. */
   async listen(identity: Identity, { port, host }: { port: number; host?: string }): Promise<number> {
     const settings = { maxConcurrentStreams: this.#options.mostStreams, enableConnectProtocol: false }
     const server = createSecureServer({
       ...secure(identity),
-      // Controllers have certificates, data planes have tokens: what was shown is looked at with the path.
+      // Controllers authenticate by certificate, data planes by token; the path decides which one is checked.
       requestCert: true,
       rejectUnauthorized: false,
       allowHTTP1: false,
@@ -57,12 +57,12 @@ export class StreamServer {
     return (server.address() as AddressInfo).port
   }
 
-  /** For connections from now on. */
+  /** Uses another certificate for new connections. */
   renew(identity: Identity): void {
     this.#server?.setSecureContext(secure(identity))
   }
 
-  /** Takes nobody in any more; who is still there after a while is cut off. */
+  /** Accepts no more connections; after the grace period the remaining ones are closed. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
     const server = this.#server
@@ -75,7 +75,7 @@ export class StreamServer {
     clearTimeout(cut)
   }
 
-  /** One on which no stream is taken has nothing to do here. */
+  /** Closes connections without an accepted stream. */
   #watch(session: ServerHttp2Session): void {
     this.#sessions.add(session)
     session.on('error', () => {})
@@ -92,7 +92,7 @@ export class StreamServer {
     const { ':method': method, ':path': path } = headers
     if (this.#isClosing) return this.#refuse(stream, 'closing')
     const taken = (): boolean | undefined => stream.session?.emit(TAKEN)
-    if (method === 'POST' && path === STREAM_PATH) return this.#options.reception.meet(stream, headers, taken)
+    if (method === 'POST' && path === STREAM_PATH) return this.#options.acceptor.meet(stream, headers, taken)
     if (method !== 'GET' || path !== PEERS_PATH) return this.#refuse(stream, 'unknown_path')
     if (!isController(stream)) return this.#refuse(stream, 'no_controller')
     taken()
@@ -106,10 +106,10 @@ export class StreamServer {
   }
 }
 
-/** Told to a session that has a stream with somebody at its other end. */
+/** Marks a session with an accepted stream. */
 const TAKEN = Symbol('taken')
 
-/** Only controllers have the keys of the authorities, so only they have certificates of them. */
+/** Only controllers have certificates of the authorities, because only they have its keys. */
 function isController({ session }: ServerHttp2Stream): boolean {
   return session !== undefined && !session.destroyed && (session.socket as TLSSocket).authorized
 }

@@ -28,7 +28,7 @@ const fine: GatewayFacts = {
   notServing: 0,
 }
 
-/** Reasons of Accepted, of Programmed, and of Programmed of each listener; those of what is false with a mark. */
+/** Reasons of Accepted, of Programmed, and of Programmed of each listener; false conditions have a mark. */
 function reasons(facts: Partial<GatewayFacts>, status = translated): string[] {
   const { conditions, listeners } = completeGatewayStatus(status, { ...fine, ...facts }) as GatewayStatus
   const all = [...conditions, ...listeners.flatMap((one) => one.conditions)]
@@ -36,11 +36,11 @@ function reasons(facts: Partial<GatewayFacts>, status = translated): string[] {
 }
 
 describe('the status of a Gateway', () => {
-  it('is that of its translation when data planes have taken it, with its addresses', () => {
+  it('is that of its translation once data planes run it, with its addresses', () => {
     assert.deepEqual(completeGatewayStatus(translated, fine), { ...translated, addresses: [address] })
   })
 
-  it('tells why it is not programmed, of its listeners too', () => {
+  it('reports why it is not programmed, also for its listeners', () => {
     const pending = ['Accepted', 'not Pending', 'not Pending', 'not Invalid']
     assert.deepEqual(reasons({ isProgrammed: false }), pending)
     assert.deepEqual(reasons({ addresses: [] }), ['Accepted', 'not AddressNotAssigned', 'not Pending', 'not Invalid'])
@@ -49,28 +49,28 @@ describe('the status of a Gateway', () => {
     assert.deepEqual(reasons({ refusals: ['no'], isProgrammed: false }), refused)
   })
 
-  it('tells when no data plane serves it any more, unless what is deployed says why', () => {
+  it('reports that no data plane serves it, unless the deployment explains it', () => {
     const lost = { isProgrammed: false, isLost: true }
     assert.deepEqual(reasons(lost), ['Accepted', 'not NotServing', 'not Pending', 'not Invalid'])
     const failed = { ...lost, deployFailures: ['Deployment shop/web: quota'] }
     assert.deepEqual(reasons(failed).slice(0, 2), ['Accepted', 'not Pending'])
   })
 
-  it('tells of addresses that the platform does not give', () => {
+  it('reports addresses that the platform does not assign', () => {
     const unusable = ['Accepted', 'not AddressNotUsable', 'not Pending', 'not Invalid']
     assert.deepEqual(reasons({ askedAddresses: ['10.97.0.9'], addresses: [] }), unusable)
     assert.deepEqual(reasons({ askedAddresses: ['10.97.0.1', '10.97.0.9'] }), unusable)
     assert.deepEqual(reasons({ askedAddresses: ['10.97.0.1'] })[1], 'Programmed')
   })
 
-  it('tells of parameters that are wrong before all else, unless it is not accepted anyway', () => {
+  it('reports invalid parameters first, unless it is not accepted anyway', () => {
     const problems = { parameterProblems: ['no such parameters'], isProgrammed: false }
     assert.deepEqual(reasons(problems), ['not InvalidParameters', 'not Invalid', 'not Invalid', 'not Invalid'])
     const unsupported = { ...translated, conditions: [say('Accepted', false, 'UnsupportedAddress'), say('Programmed')] }
     assert.deepEqual(reasons(problems, unsupported).slice(0, 2), ['not UnsupportedAddress', 'not Invalid'])
   })
 
-  it('says in which words data planes and deployment failed, and not without end', () => {
+  it('contains the errors of data planes and deployment, shortened', () => {
     const message = (facts: Partial<GatewayFacts>): string => {
       const { conditions } = completeGatewayStatus(translated, { ...fine, ...facts }) as GatewayStatus
       return conditions[1]?.message ?? ''

@@ -1,23 +1,23 @@
 import type { Condition, GatewayStatus, ListenerSetStatus, ListenerStatus, Reason } from '@portico/translate'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 import type { WantedStatus } from './merge.ts'
-import type { Verdict as Standing } from './programmed.ts'
+import type { Verdict as Standing } from './programmed-tracker.ts'
 
-/** What translation cannot know of a Gateway. */
+/** Facts about a Gateway that translation cannot know. */
 export interface GatewayFacts {
   addresses: readonly GatewayAddress[]
-  /** Those that it asks for. */
+  /** The addresses that the Gateway requests. */
   askedAddresses: readonly string[]
-  /** What is wrong with its parameters. */
+  /** Problems with its parameters. */
   parameterProblems: readonly string[]
-  /** What could not be deployed yet. */
+  /** Failures of the deployment. */
   deployFailures: readonly string[]
-  /** What data planes found wrong with the newest config. */
+  /** Problems that data planes found with the newest config. */
   refusals: readonly string[]
   isProgrammed: boolean
-  /** It was served, and no data plane is left that serves it. */
+  /** Whether the Gateway was served, and no data plane serves it any more. */
   isLost: boolean
-  /** Connected data planes of which no worker listens. */
+  /** Connected data planes without a listening worker. */
   notServing: number
 }
 
@@ -26,7 +26,7 @@ interface Verdict {
   message: string
 }
 
-/** The status of a Gateway, with what has become of it in the cluster. */
+/** Completes the status of a Gateway with its state in the cluster. */
 export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts): WantedStatus {
   const { addresses } = facts
   const verdict = verdictOf(facts)
@@ -41,7 +41,7 @@ export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts
   return { ...status, addresses, conditions, listeners }
 }
 
-/** The status of a ListenerSet, which is programmed with its Gateway. */
+/** Completes the status of a ListenerSet, which is programmed with its Gateway. */
 export function completeListenerSetStatus(status: ListenerSetStatus, standing: Standing): ListenerSetStatus {
   if (standing === 'programmed' || standing === 'unanswered') return status
   const verdict: Verdict = { reason: 'Pending', message: standing === 'lost' ? NOT_SERVED : NOT_TAKEN }
@@ -56,7 +56,7 @@ function programmedUnless(
   return { conditions: conditions.map((one) => (one.type === 'Programmed' ? unless(one, verdict) : one)) }
 }
 
-/** Why it is not programmed; null when it is. */
+/** Returns why the Gateway is not programmed; null when it is. */
 function verdictOf({
   addresses,
   askedAddresses,
@@ -87,7 +87,7 @@ function verdictOf({
   return null
 }
 
-/** What is false already stays as it is: that comes first. */
+/** Sets a condition to false, unless it is false already: the earlier reason wins. */
 function unless(condition: Condition, { reason, message }: Verdict): Condition {
   return condition.status === 'True'
     ? { ...condition, status: 'False', reason, message: shortened(message) }
@@ -98,7 +98,7 @@ function shortened(message: string): string {
   return message.length <= MOST_TEXT ? message : `${message.slice(0, MOST_TEXT - 1)}…`
 }
 
-/** The server takes more, people do not. */
+/** The longest message; the server allows more, but nobody reads it. */
 const MOST_TEXT = 4096
 const NOT_SERVED = 'No data plane serves the Gateway any more'
 const NOT_TAKEN = 'No data plane has taken the config yet'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Grace } from './grace.ts'
 
-describe('the time to keep quiet about a Gateway', () => {
-  it('runs from the first time that somebody asks about a generation', () => {
+describe('the grace period of a Gateway', () => {
+  it('starts with the first question about a generation', () => {
     let now = 10_000
     const grace = new Grace(() => now)
     assert.ok(grace.holds('shop/web', 1))

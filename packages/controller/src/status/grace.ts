@@ -1,7 +1,7 @@
-/** What a change of a Gateway sets in motion is done within this time, usually: data planes answer, addresses are given. */
+/** The usual time for a change of a Gateway: data planes acknowledge, addresses are assigned. */
 const GRACE_MS = 2_000
 
-/** How long to keep quiet about a Gateway of which the newest generation is still on its way. */
+/** The grace period during which the status of a changed Gateway is not updated. */
 export class Grace {
   readonly #sinceByKey = new Map<string, { generation: number; at: number }>()
   readonly #now: () => number
@@ -10,7 +10,7 @@ export class Grace {
     this.#now = now
   }
 
-  /** Whether it is too early to speak of this generation; the time runs from the first call. */
+  /** Whether it is too early to report this generation; the period starts with the first call. */
   holds(key: string, generation: number): boolean {
     const now = this.#now()
     let since = this.#sinceByKey.get(key)

@@ -23,20 +23,20 @@ const timed = (conditions: object[], lastTransitionTime: string) =>
   conditions.map((one) => ({ ...one, lastTransitionTime }))
 const foreign = { parentRef: parentOf('web'), controllerName: 'other.example/gateway', conditions: [{ type: 'Odd' }] }
 
-describe('a status that is to be written', () => {
-  it('is written where there was none', () => {
+describe('a wanted status', () => {
+  it('is written when there was none', () => {
     assert.deepEqual(statusPatch(undefined, routeStatus('web'), circumstances), {
       parents: [{ parentRef: parentOf('web'), controllerName, conditions: timed([accepted()], NOW) }],
     })
   })
 
-  it('is not written when it says what was said', () => {
+  it('is not written when it is unchanged', () => {
     const live = statusPatch(undefined, routeStatus('web', 'edge'), circumstances)
     assert.equal(statusPatch(live, routeStatus('web', 'edge'), { controllerName, now: new Date() }), null)
     assert.equal(statusPatch(live, routeStatus('edge', 'web'), circumstances), null)
   })
 
-  it('keeps the time of a condition whose status stays, and not of one that changes', () => {
+  it('keeps the transition time of an unchanged condition, and not of a changed one', () => {
     const live = { parents: [{ ...routeStatus('web').parents[0], conditions: timed([accepted()], BEFORE) }] }
     const say = (conditions: ReturnType<typeof accepted>[]): RouteStatus => ({
       parents: [{ parentRef: parentOf('web'), controllerName, conditions }],
@@ -49,7 +49,7 @@ describe('a status that is to be written', () => {
     assert.equal(timeOf(say([accepted(false, 2)])), NOW)
   })
 
-  it('leaves entries of other controllers as they are and where they are', () => {
+  it('leaves entries of other controllers unchanged and in place', () => {
     const own = { ...routeStatus('web').parents[0], conditions: timed([accepted()], BEFORE) }
     const gone = { ...own, parentRef: parentOf('gone') }
     const patch = statusPatch({ parents: [own, foreign, gone] }, routeStatus('web', 'edge'), circumstances)
@@ -61,7 +61,7 @@ describe('a status that is to be written', () => {
     )
   })
 
-  it('takes back what was said of something that is not ours any more', () => {
+  it('removes our entries from a resource that is no longer ours', () => {
     const own = routeStatus('web').parents[0]
     assert.deepEqual(statusPatch({ parents: [foreign, own] }, null, circumstances), { parents: [foreign] })
     assert.equal(statusPatch({ parents: [foreign] }, null, circumstances), null)
@@ -69,7 +69,7 @@ describe('a status that is to be written', () => {
     assert.equal(statusPatch(undefined, null, circumstances), null)
   })
 
-  it('has no more entries of policies than the API takes, and cuts nobody else short', () => {
+  it('has at most as many policy entries as the API allows, and drops none of others', () => {
     const others = Array.from({ length: 15 }, (_, index) => ({
       ancestorRef: parentOf(`other-${index}`),
       controllerName: 'other.example/gateway',
@@ -83,7 +83,7 @@ describe('a status that is to be written', () => {
     assert.deepEqual(patch.ancestors.slice(0, 15), others)
   })
 
-  it('of a Gateway has what others say of it, and nothing that we said and do not say any more', () => {
+  it('for a Gateway keeps conditions of others, and drops our outdated ones', () => {
     const theirs = { type: 'example.com/Billed', status: 'True', lastTransitionTime: BEFORE }
     const listener = { name: 'http', supportedKinds: [], attachedRoutes: 2, conditions: [accepted()] }
     const wanted: GatewayStatus = { conditions: [accepted()], listeners: [listener], attachedListenerSets: 0 }

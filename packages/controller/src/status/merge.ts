@@ -2,24 +2,24 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Condition, Status } from '@portico/translate'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 
-/** A status as it is to be written: that of a Gateway with its addresses, where they are known. */
+/** The status to write; for a Gateway with its addresses, if they are known. */
 export type WantedStatus = Status & { addresses?: readonly GatewayAddress[] }
 
 export interface Circumstances {
-  /** Entries that bear it are ours. */
+  /** The controller name that marks our entries. */
   controllerName: string
   now: Date
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The Gateway API says so of routes and of policies. */
+/** The limit of the Gateway API for routes and policies. */
 const MOST_PARENTS = 32
 const MOST_ANCESTORS = 16
 
 /**
- * What to write so that the status is as wanted, or null when it is so already. Entries and conditions of others stay as
- * they are and where they are: a writer that put its own in another place would never be done with one that does so too.
+ * Returns the patch to the wanted status, or null when nothing changes. Entries and conditions of others keep their content
+ * and position: two controllers that reordered each other's entries would never finish.
  */
 export function statusPatch(current: unknown, wanted: WantedStatus | null, circumstances: Circumstances): Json | null {
   const live = isJson(current) ? current : {}
@@ -52,7 +52,7 @@ function merge(live: Json, wanted: WantedStatus, circumstances: Circumstances): 
   return merged
 }
 
-/** What we once said of something that is not ours any more. */
+/** Removes our entries from a resource that is no longer ours. */
 function withoutOurs(live: Json, { controllerName }: Circumstances): Json {
   const lists = ['parents', 'ancestors'].filter((field) => Array.isArray(live[field]))
   return Object.fromEntries(
@@ -87,7 +87,7 @@ function refOf(entry: Json): unknown {
   return entry['parentRef'] ?? entry['ancestorRef']
 }
 
-/** A condition that says what it said keeps its time. */
+/** An unchanged condition keeps its transition time. */
 function mergeConditions(
   live: unknown,
   wanted: readonly Condition[],
@@ -110,10 +110,10 @@ function mergeConditions(
 }
 
 const MOST_CONDITIONS = 8
-/** Nobody else sets them on what is ours, so one that is not wanted is one of ours from before. */
+/** Condition types that only we set, so an unwanted one is outdated and removed. */
 const OUR_TYPES = new Set(['Accepted', 'Programmed', 'ResolvedRefs', 'InsecureFrontendValidationMode'])
 
-/** As it comes back from the server: without what is undefined. */
+/** The object as the server returns it, without undefined members. */
 function plain(value: object): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

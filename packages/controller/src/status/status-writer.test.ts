@@ -31,9 +31,9 @@ describe('the writer of statuses', () => {
     assert.equal(patches(scene.api), 1)
   })
 
-  it('knows what it has written before the watch tells of it', async (t) => {
+  it('knows its own writes before the watch reports them', async (t) => {
     const scene = await useScene(t)
-    // The watch is behind for good.
+    // The watch stays behind.
     const stale = structuredClone(scene.api.get(PATH))
     scene.find = () => stale
     scene.writer.start()
@@ -49,7 +49,7 @@ describe('the writer of statuses', () => {
     await eventually('it knows', () => scene.results.join() === 'success,success')
   })
 
-  it('remembers nothing of what is gone, nor of what it had nothing to write of', async (t) => {
+  it('keeps nothing for deleted objects, nor for those without a change', async (t) => {
     const scene = await useScene(t)
     scene.writer.start()
     scene.writer.check('HTTPRoute', 'shop/cart')
@@ -60,12 +60,12 @@ describe('the writer of statuses', () => {
     assert.equal(scene.writer.size, 0, 'it is as it is wanted')
     scene.api.drop(PATH)
     scene.writer.forget('HTTPRoute', 'shop/cart')
-    // Translation says so after the watch does.
+    // Translation reports the deletion after the watch.
     scene.writer.check('HTTPRoute', 'shop/cart')
     assert.equal(scene.writer.size, 0, 'it is gone')
   })
 
-  it('writes upon the newest version when another was faster, and keeps what that one wrote', async (t) => {
+  it('retries on the newest version after a conflict, and keeps the changes of the other writer', async (t) => {
     const scene = await useScene(t)
     const theirs = { parentRef: { name: 'x' }, controllerName: 'other.example/gateway', conditions: [] }
     let times = 0
@@ -82,7 +82,7 @@ describe('the writer of statuses', () => {
     assert.deepEqual(parentsIn(scene.api)[0], theirs)
   })
 
-  it('tries again after a failure, and leaves what is gone', async (t) => {
+  it('retries after a failure, and stops for deleted objects', async (t) => {
     const scene = await useScene(t)
     let failures = 2
     scene.api.intercept = (asked, response) => {
@@ -104,7 +104,7 @@ describe('the writer of statuses', () => {
     assert.equal(scene.troubles, 2)
   })
 
-  it('is slower and slower with one who undoes it every time', async (t) => {
+  it('backs off when another writer undoes every write', async (t) => {
     const waits: number[] = []
     class NotedBackoff extends Backoff {
       override next(): number {
@@ -126,7 +126,7 @@ describe('the writer of statuses', () => {
     scene.writer.check('HTTPRoute', 'shop/cart')
     await eventually('it was undone several times', () => patches(scene.api) >= 5)
     await scene.writer.stop()
-    // Each write but the first has waited before, twice as long as the one before it.
+    // Each write after the first waits twice as long as the previous one.
     assert.deepEqual(waits.slice(0, 4), [4, 8, 16, 32])
     assert.ok(patches(scene.api) <= waits.length + 1, `${patches(scene.api)} writes after ${waits.length} waits`)
   })
@@ -155,7 +155,7 @@ async function useScene(t: TestContext, createBackoff = () => new Backoff({ firs
     apiOf: () => API,
     find: () => scene.find(),
     wanted: () => wanted,
-    troubled: () => (scene.troubles += 1),
+    onError: () => (scene.troubles += 1),
     wrote: (_kind: Kind, result) => void scene.results.push(result),
     createBackoff,
     gapMs: 1,

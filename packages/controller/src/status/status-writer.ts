@@ -3,33 +3,33 @@ import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import { statusPatch, type WantedStatus } from './merge.ts'
-import { clearTimer, type Entry, entryOf, newerOf, pauseBefore, textOf } from './writer-entry.ts'
+import { clearTimer, type Entry, entryOf, newerOf, pauseBefore, withoutTimes } from './writer-entry.ts'
 import { writeStatus } from './write-status.ts'
 
 export interface StatusWriterOptions {
   client: KubeClient
   controllerName: string
-  /** Null as long as the server has no such kind. */
+  /** The API kind; null while the server lacks it. */
   apiOf: (kind: Kind) => ApiKind | null
-  /** As last seen. */
+  /** Returns the object as last seen. */
   find: (kind: Kind, key: string) => Resource | undefined
-  /** Null for what is not ours to speak of; undefined when it is too early to say anything. */
+  /** Returns the wanted status: null for a resource that is not ours, undefined when it is too early to report. */
   wanted: (kind: Kind, key: string) => WantedStatus | null | undefined
-  /** A write failed; it is tried again. */
-  troubled: (kind: Kind, key: string, error: unknown) => void
-  /** Told of every write, with how it ended. */
+  /** Called when a write fails; it is retried. */
+  onError: (kind: Kind, key: string, error: unknown) => void
+  /** Called after every write, with its result. */
   wrote?: (kind: Kind, result: 'success' | 'conflict' | 'error') => void
   now?: () => Date
   createBackoff?: () => Backoff
-  /** Between two writes of one object. */
+  /** The shortest time between two writes of one object. */
   gapMs?: number
 }
 
 const MOST_AT_ONCE = 8
 
 /**
- * Keeps statuses as they are wanted. Only what differs is written, upon the version that was seen; one write of an object
- * at a time. Whoever sets the same status to something else again and again is answered more and more slowly.
+ * Keeps statuses as wanted. It writes only differences, based on the version last seen, one write per object at a time.
+ * When another writer keeps changing a status back, writes of that object back off.
  */
 export class StatusWriter {
   readonly #options: Required<Omit<StatusWriterOptions, 'wrote'>> & Pick<StatusWriterOptions, 'wrote'>
@@ -43,24 +43,24 @@ export class StatusWriter {
     this.#options = { now: () => new Date(), createBackoff, gapMs: 50, ...options }
   }
 
-  /** How many are to be looked at. */
+  /** Objects that wait for a check. */
   get backlog(): number {
     return this.#waiting.size
   }
 
-  /** Of how many it remembers what it wrote. */
+  /** Objects whose last write is remembered. */
   get size(): number {
     return this.#entryById.size
   }
 
-  /** The object, or what is wanted of it, may be another now. */
+  /** Checks an object after it, or its wanted status, may have changed. */
   check(kind: Kind, key: string): void {
     if (!this.#isStarted) return
     this.#waiting.add(`${kind}/${key}`)
     this.#next()
   }
 
-  /** The object is gone. */
+  /** Forgets a deleted object. */
   forget(kind: Kind, key: string): void {
     const id = `${kind}/${key}`
     clearTimer(this.#entryById.get(id))
@@ -72,7 +72,7 @@ export class StatusWriter {
     this.#isStarted = true
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no write is under way. */
   async stop(): Promise<void> {
     this.#isStarted = false
     this.#waiting.clear()
@@ -90,10 +90,10 @@ export class StatusWriter {
         entry.isStale = true
         continue
       }
-      // Nothing to do, as it is most of the time, costs no promise.
+      // The common case without a change costs no promise.
       const [patch, resource] = this.#patchOf(entry)
       if (patch === null || resource === undefined) continue
-      // Only now: of what is gone already nobody would say again that it is.
+      // Entries are added only now, because nobody would remove that of a deleted object.
       this.#entryById.set(id, entry)
       const wait = pauseBefore(entry, patch, this.#options.gapMs)
       if (wait > 0) {
@@ -138,7 +138,7 @@ export class StatusWriter {
       await this.#write(entry, patch, resource)
     } catch (error) {
       this.#options.wrote?.(kind, 'error')
-      this.#options.troubled(kind, key, error)
+      this.#options.onError(kind, key, error)
       if (this.#isStarted && this.#entryById.get(`${kind}/${key}`) === entry) this.#later(entry, entry.backoff.next())
     } finally {
       entry.isRunning = false
@@ -163,7 +163,7 @@ export class StatusWriter {
     entry.written = result.resource
     if (result.patch === null) return
     entry.wroteAt = performance.now()
-    entry.text = textOf(result.patch)
+    entry.text = withoutTimes(result.patch)
     wrote?.(kind, 'success')
   }
 }

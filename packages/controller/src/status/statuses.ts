@@ -15,12 +15,15 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Translation } from '../translation.ts'
 import type { Watches } from '../watch/watches.ts'
-import { GatewayTruth, type GatewayTruthOptions } from './gateway-truth.ts'
+import { GatewayStatusTracker, type GatewayStatusTrackerOptions } from './gateway-status-tracker.ts'
 import type { WantedStatus } from './merge.ts'
 import { unservedGatewayStatus } from './unserved-status.ts'
 import { StatusWriter } from './status-writer.ts'
 
-export interface StatusesOptions extends Pick<GatewayTruthOptions, 'stateOf' | 'factsOf' | 'readyOf' | 'isBlind'> {
+export interface StatusesOptions extends Pick<
+  GatewayStatusTrackerOptions,
+  'stateOf' | 'factsOf' | 'readyOf' | 'isIncomplete'
+> {
   client: KubeClient
   controllerName: string
   watches: Pick<Watches, 'get' | 'list' | 'apiOf' | 'kinds' | 'unserved' | 'unservedGateways'>
@@ -29,11 +32,13 @@ export interface StatusesOptions extends Pick<GatewayTruthOptions, 'stateOf' | '
   metrics: Metrics
 }
 
-/** What is said of resources: what translation found, and what became of Gateways in the cluster; written by the leader. */
+/**
+ * The statuses of all resources, from translation and from the state of Gateways in the cluster. The leader writes them.
+ */
 export class Statuses {
   readonly #options: StatusesOptions
   readonly #writer: StatusWriter
-  readonly #truth: GatewayTruth
+  readonly #truth: GatewayStatusTracker
   readonly #events: Events
   /** Quarantine notes from data planes, by Gateway and then by `Kind/namespace/name`. */
   readonly #notes = new Map<string, ReadonlyMap<string, readonly QuarantineNote[]>>()
@@ -51,10 +56,10 @@ export class Statuses {
       apiOf: (kind) => watches.apiOf(kind),
       find: (kind, key) => watches.get(kind, key) ?? this.#unserved(kind, key)?.gateway,
       wanted: (kind, key) => this.#wanted(kind, key),
-      troubled: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
+      onError: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
       wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
     })
-    this.#truth = new GatewayTruth({
+    this.#truth = new GatewayStatusTracker({
       ...options,
       find: (gateway) => watches.get('Gateway', gateway),
       changed: (gateway) => this.checkGateway(gateway),
@@ -62,12 +67,12 @@ export class Statuses {
     })
   }
 
-  /** How many are to be looked at. */
+  /** Objects that wait for a check. */
   get backlog(): number {
     return this.#writer.backlog
   }
 
-  /** From now on statuses are written, those of all that is there first. */
+  /** Starts writing statuses, those of all existing objects first. */
   lead(): void {
     const { watches } = this.#options
     this.#isLeading = true
@@ -78,24 +83,24 @@ export class Statuses {
     for (const key of watches.unservedGateways()) this.#writer.check('Gateway', key)
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Stops writing; resolves when no write is under way. */
   async follow(): Promise<void> {
     this.#isLeading = false
     await this.#writer.stop()
   }
 
-  /** Nothing more is to be said. */
+  /** Ends all timers. */
   close(): void {
     this.#truth.stop()
   }
 
-  /** An object is there or is another than before, or is gone. */
+  /** Called when an object is added, changed or deleted. */
   changed(kind: Kind, key: string, resource: Resource | undefined): void {
     if (resource === undefined) this.#writer.forget(kind, key)
     else if (hasStatus(kind)) this.#writer.check(kind, key)
   }
 
-  /** Translation says something else of these Gateways, and of `Kind/namespace/name`. */
+  /** Called with the Gateways and the `Kind/namespace/name` of resources that translation changed. */
   translated(gateways: Iterable<string>, ids: Iterable<string>): void {
     const { translated } = this.#options.translation
     for (const key of gateways) if (!translated.gateways.has(key)) this.#truth.forget(key)
@@ -109,7 +114,7 @@ export class Statuses {
     if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
   }
 
-  /** A data plane of this Gateway came, went, took or refused a config. */
+  /** Called when a data plane of this Gateway connects, disconnects, applies or rejects a config. */
   stateChanged(gateway: string): void {
     this.#truth.stateChanged(gateway)
     const before = this.#notes.get(gateway)
@@ -121,7 +126,7 @@ export class Statuses {
     for (const id of new Set([...(before?.keys() ?? []), ...after.keys()])) this.#check(id)
   }
 
-  /** What is known of a Gateway beside translation may be something else. */
+  /** Checks the status of a Gateway after facts outside translation changed. */
   checkGateway(gateway: string): void {
     this.#writer.check('Gateway', gateway)
     for (const [key, set] of this.#options.watches.list('ListenerSet')) {
@@ -144,7 +149,7 @@ export class Statuses {
     return this.#truth.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
   }
 
-  /** A Gateway of our class in a namespace that is not served, and why. */
+  /** A Gateway of our class in a namespace that is not served, and the reason. */
   #unserved(kind: Kind, key: string): { gateway: Resource; reason: string } | undefined {
     const { watches, controllerName } = this.#options
     const found = kind === 'Gateway' ? watches.unserved(key) : undefined
@@ -179,7 +184,7 @@ function hasStatus(kind: Kind): boolean {
   return withStatus.has(kind)
 }
 
-/** `namespace/name` of the Gateway that a ListenerSet names. */
+/** `namespace/name` of the Gateway of a ListenerSet. */
 function gatewayOfSet(set: Resource | undefined): string {
   const parent = valueAt(set?.spec, 'parentRef')
   return `${textAt(parent, 'namespace') ?? set?.metadata.namespace ?? ''}/${textAt(parent, 'name') ?? ''}`

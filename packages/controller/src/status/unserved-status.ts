@@ -1,6 +1,6 @@
 import type { Condition, GatewayStatus, Reason, Resource } from '@portico/translate'
 
-/** The status of a Gateway in a namespace where the controller may do nothing. What is deployed there stays as it is. */
+/** The status of a Gateway in a namespace in which the controller has no rights. Deployed objects stay as they are. */
 export function unservedGatewayStatus({ metadata }: Resource, message: string): GatewayStatus {
   const reason: Reason = 'NamespaceNotServed'
   const say = (type: 'Accepted' | 'Programmed'): Condition => ({

@@ -5,20 +5,20 @@ import { isStatus } from '../kube/kube-error.ts'
 import { getObject, patchStatus } from '../kube/objects.ts'
 
 export interface StatusWrite {
-  /** As last seen, and what its status lacks. */
+  /** The object as last seen; `patch` is the difference of its status. */
   resource: Resource
   patch: object
-  /** What the status of a newer version lacks; null when nothing, undefined when it is too early to say anything. */
+  /** Returns the difference for a newer version; null when there is none, undefined when it is too early to report. */
   compare: (resource: Resource) => object | null | undefined
-  /** Somebody was faster. */
+  /** Called after a conflict. */
   conflicted: () => void
 }
 
 const MOST_TRIES = 5
 
 /**
- * Writes upon the newest version, as long as others are faster. What is there then, and what was written of it, null where
- * another has written the same; null when the object is gone, or is for the watch to tell of.
+ * Writes to the newest version, and retries after conflicts. Returns the object and the patch, which is null when another
+ * writer wrote the same; null when the object is gone or was recreated.
  */
 export async function writeStatus(
   client: KubeClient,
@@ -39,7 +39,7 @@ export async function writeStatus(
       conflicted()
     }
     const newest = await getObject(client, api, place)
-    // Another object of the same name is for the watch to tell of.
+    // A recreated object of the same name is left to the watch.
     if (newest === undefined || newest.metadata.uid !== resource.metadata.uid) return null
     const rest = compare(newest)
     if (rest === undefined) return null

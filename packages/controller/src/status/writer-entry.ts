@@ -1,14 +1,14 @@
 import type { Kind, Resource } from '@portico/translate'
 import type { Backoff } from '../kube/backoff.ts'
 
-/** One object whose status is written, and how that went. */
+/** The state of the writes of one object. */
 export interface Entry {
   kind: Kind
   key: string
-  /** The answer to the last write, while the watch has not brought it yet. */
+  /** The response to the last write, until the watch catches up. */
   written: Resource | null
   wroteAt: number
-  /** What was last asked for, to see who keeps changing it. */
+  /** The last wanted status, to detect a writer that keeps changing it back. */
   text: string
   backoff: Backoff
   timer: NodeJS.Timeout | null
@@ -16,7 +16,7 @@ export interface Entry {
   isStale: boolean
 }
 
-/** `kind/key` */
+/** Creates the entry of `kind/key`. */
 export function entryOf(id: string, backoff: Backoff): Entry {
   const slash = id.indexOf('/')
   const [kind, key] = [id.slice(0, slash) as Kind, id.slice(slash + 1)]
@@ -24,11 +24,11 @@ export function entryOf(id: string, backoff: Backoff): Entry {
   return { kind, key, backoff, ...blank }
 }
 
-/** How long to wait with a write: a moment after the last one, and longer for what was written already. */
+/** The wait before a write: the minimum gap, and longer for a repeated write. */
 export function pauseBefore(entry: Entry, patch: object, gapMs: number): number {
   if (entry.timer !== null) return 1
   const since = performance.now() - entry.wroteAt
-  const text = textOf(patch)
+  const text = withoutTimes(patch)
   if (text === entry.text && since < FORGET_MS) {
     entry.text = ''
     return entry.backoff.next()
@@ -39,12 +39,12 @@ export function pauseBefore(entry: Entry, patch: object, gapMs: number): number 
 
 const FORGET_MS = 60_000
 
-/** Without times, which are others at every try. */
-export function textOf(patch: object): string {
+/** The patch without times, which differ at every attempt. */
+export function withoutTimes(patch: object): string {
   return JSON.stringify(patch, (name, value: unknown) => (name === 'lastTransitionTime' ? undefined : value))
 }
 
-/** Versions are numbers, whatever is said about them. */
+/** Resource versions are compared as numbers. */
 export function newerOf(seen: Resource, written: Resource | null): Resource {
   if (written === null || written.metadata.uid !== seen.metadata.uid) return seen
   const [one, other] = [seen, written].map(({ metadata }) => Number(metadata.resourceVersion))

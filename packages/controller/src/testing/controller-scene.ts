@@ -8,7 +8,7 @@ import { Controller, type Streams } from '../controller.ts'
 import { listAt, textAt } from '../deploy/json.ts'
 import { apiByKind } from '../deploy/objects.ts'
 import { Metrics } from '../metrics.ts'
-import type { GatewayState } from '../status/gateway-truth.ts'
+import type { GatewayState } from '../status/gateway-status-tracker.ts'
 import { watchedKinds } from '../watch/watched-kinds.ts'
 import { type ObjectApi, useObjectApi } from './object-api.ts'
 
@@ -16,7 +16,7 @@ export const GATEWAY_API = 'gateway.networking.k8s.io/v1'
 export const GATEWAY = `/apis/${GATEWAY_API}/namespaces/shop/gateways/web`
 export const ROUTE = `/apis/${GATEWAY_API}/namespaces/shop/httproutes/cart`
 
-/** A controller before an API server that has one Gateway with one route. */
+/** A controller with an API server that has one Gateway with one route. */
 export interface ControllerScene {
   api: ObjectApi
   controller: Controller
@@ -62,7 +62,7 @@ export async function useController(
     namespaces,
     namespaceSelector: null,
     deploy: { image: {}, version: '1.2.3' },
-    peers: { take: () => undefined, lead: () => undefined, follow: () => undefined, isBlind: false },
+    peers: { take: () => undefined, lead: () => undefined, follow: () => undefined, isIncomplete: false },
     log: (module) => logger.child(module),
     metrics,
     reflector: { missingMs: 20, backoff: { firstMs: 5, mostMs: 20 } },
@@ -127,7 +127,7 @@ export function slice(address: string): Resource {
   return { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, ...facts }
 }
 
-/** What a load balancer does to the Service of the Gateway. */
+/** Assigns an address to the Service of the Gateway, like a load balancer. */
 export function withAddress(api: ObjectApi, ip = '10.97.0.1'): Resource {
   const found = api.get('/api/v1/namespaces/shop/services/web') ?? assert.fail('there is no Service')
   return { ...found, ...{ status: { loadBalancer: { ingress: [{ ip }] } } } }

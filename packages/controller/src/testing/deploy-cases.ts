@@ -5,14 +5,14 @@ import type { Resource } from '@portico/translate'
 import { parse, parseAllDocuments } from 'yaml'
 import { listAt, textAt, valueAt } from '../deploy/json.ts'
 import { findLevels } from '../deploy/parameters-ref.ts'
-import type { WishedFor } from '../deploy/deployer.ts'
+import type { DesiredState } from '../deploy/deployer.ts'
 import type { DeploySettings } from '../deploy/render.ts'
 
 const root = fileURLToPath(new URL('../../cases/deploy', import.meta.url))
 
 const usual: DeploySettings = { image: { registry: 'registry.example', repository: 'portico' }, version: '1.2.3' }
 
-/** One folder of `cases/deploy`: a Gateway and its parameters, and where it has them, settings of the controller. */
+/** One folder of `cases/deploy`: a Gateway, its parameters, and optional settings of the controller. */
 export interface DeployCase {
   name: string
   folder: string
@@ -35,10 +35,10 @@ function readSettings(file: string): DeploySettings {
   return { ...usual, ...(parse(readFileSync(file, 'utf8')) as Partial<DeploySettings>) }
 }
 
-/** What the resources ask for, or what is wrong with the parameters that they name. */
-export function wishOf(
+/** Returns the desired deployment of the resources, or the problems with their parameters. */
+export function desiredOf(
   resources: readonly Resource[],
-): { ok: true; wish: WishedFor } | { ok: false; problems: string[] } {
+): { ok: true; desired: DesiredState } | { ok: false; problems: string[] } {
   const ofKind = (kind: string): Resource[] => resources.filter((resource) => resource.kind === kind)
   const [gateway] = ofKind('Gateway')
   if (gateway === undefined) throw new Error('there is no Gateway')
@@ -52,7 +52,7 @@ export function wishOf(
   const ports = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) =>
     listAt(spec, 'listeners').map((listener) => Number(valueAt(listener, 'port'))),
   )
-  return { ok: true, wish: { gateway, className, ports, levels: found.levels } }
+  return { ok: true, desired: { gateway, className, ports, levels: found.levels } }
 }
 
 function readResources(file: string): Resource[] {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const PATIENCE_MS = 20_000
 
-/** Waits until it holds; fails with what was waited for. */
+/** Waits until the condition holds; a timeout fails with `what`. */
 export async function eventually(what: string, holds: () => boolean): Promise<void> {
   const limit = performance.now() + PATIENCE_MS
   while (!holds()) {

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { Resource } from '@portico/translate'
-import { answer, type Asked, refuse, type ScriptedApi, useScriptedApi } from './scripted-api.ts'
+import { answer, type ReceivedRequest, refuse, type ScriptedApi, useScriptedApi } from './scripted-api.ts'
 
-/** An API server with objects in it: lists, watches, creation, patches by merge with versions, and deletion. */
+/** An API server with stored objects: lists, watches, creation, merge patches with versions, and deletion. */
 export interface ObjectApi extends ScriptedApi {
   put(resource: Resource & { status?: unknown }): Resource
   get(path: string): (Resource & { status?: unknown }) | undefined
   drop(path: string): void
-  /** A kind, by the path of its list, that the server has not got, or has from now on. */
+  /** Removes a kind from the server, or adds it, by the path of its list. */
   setMissing(path: string, isMissing: boolean): void
   /** Ends the watches of a kind, by the path of its list. */
   cut(path: string): void
-  /** Answers the next requests that this picks; what it leaves is answered as always. */
-  intercept: (asked: Asked, response: ServerResponse) => boolean
+  /** Answers requests for which it returns true; all others are answered as usual. */
+  intercept: (asked: ReceivedRequest, response: ServerResponse) => boolean
 }
 
 export async function useObjectApi(t: TestContext, plurals: Readonly<Record<string, string>>): Promise<ObjectApi> {
@@ -55,7 +55,7 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
     if (scene.intercept(asked, response)) return
     serve(asked, response)
   })
-  const serve = (asked: Asked, response: ServerResponse): void => {
+  const serve = (asked: ReceivedRequest, response: ServerResponse): void => {
     const { method, path, query } = asked
     if (missing.has(path)) return refuse(response, 404, 'no such kind')
     const target = path.replace(/\/status$/, '')

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { KubeClient } from '../kube/kube-client.ts'
 import { createAuthority, issueServing } from '../publish/certificate.ts'
 
-/** What stands on both sides of a proxy: an API server that says what it was asked, and a client that shows a token. */
+/** Both sides of a proxy: an API server that echoes requests, and a client with a token. */
 
 export async function useApiServer(t: TestContext, names: string[]): Promise<{ port: number; ca: string }> {
   const validity = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
@@ -32,7 +32,7 @@ export function useProxiedClient(
   return client
 }
 
-/** The port of a server on loopback, which is cut off with the test. */
+/** Listens on loopback and returns the port; the server closes with the test. */
 export async function useListening(t: TestContext, server: Server): Promise<number> {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => open.add(socket))
@@ -46,7 +46,7 @@ export async function useListening(t: TestContext, server: Server): Promise<numb
   return (server.address() as AddressInfo).port
 }
 
-/** Leads a connection to a port, after a word of welcome. */
+/** Relays a connection to a port, after a greeting. */
 export function leadTo(port: number, near: Duplex, welcome: string | Buffer): void {
   const far = connect(port, '127.0.0.1', () => near.write(welcome))
   for (const [one, other] of [

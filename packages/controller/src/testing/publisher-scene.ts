@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Ir } from '@portico/gateway/ir'
-import type { Reviewed } from '../kube/token-review.ts'
+import type { TokenReview } from '../kube/token-review.ts'
 import { createAuthority, type Identity, issueServing, type KeyPair } from '../publish/certificate.ts'
 import { Publisher, type PublisherOptions } from '../publish/publisher.ts'
 import { StreamClient, type StreamClientOptions } from './stream-client.ts'
@@ -10,9 +10,9 @@ export interface PublisherScene {
   port: number
   ca: string
   authority: KeyPair
-  /** What it shows, and what another controller of the same authority would show. */
+  /** The certificate of the controller, and one for another controller of the same authority. */
   identity: Identity
-  /** Gateways whose state was said to have changed, in order. */
+  /** Gateways whose state changed, in order. */
   changed: string[]
   logged: string[]
   connect: (options?: Partial<StreamClientOptions>) => StreamClient
@@ -30,7 +30,7 @@ export function servingOf(authority: KeyPair): Identity {
 }
 
 /** Tokens are `good` for shop/web, or `namespace/account/pod`. */
-export function reviewed(token: string): Promise<Reviewed> {
+export function reviewed(token: string): Promise<TokenReview> {
   if (token === 'good') return Promise.resolve({ ok: true, namespace: 'shop', serviceAccount: 'web', pod: undefined })
   const [namespace, serviceAccount, pod] = token.split('/')
   if (namespace === undefined || serviceAccount === undefined)
@@ -76,7 +76,7 @@ export async function usePublisher(
   }
 }
 
-/** A config with so many backends of a kind that is easy to make. */
+/** Returns a config with this many backends of a simple kind. */
 export function irOf(count: number, edited: Readonly<Record<number, string>> = {}): Ir {
   const backends = Array.from({ length: count }, (_, index) => ({
     key: `backend/b${index}`,

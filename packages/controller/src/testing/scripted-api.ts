@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Connection, Credentials } from '../kube/connection.ts'
 import { KubeClient } from '../kube/kube-client.ts'
 
-export interface Asked {
+export interface ReceivedRequest {
   method: string
   path: string
   query: URLSearchParams
@@ -16,22 +16,22 @@ export interface Asked {
 export interface ScriptedApi {
   client: KubeClient
   connection: Connection
-  /** All that was asked, in order. */
-  asked: Asked[]
-  /** Resolves when a request for this path has come in. */
+  /** All requests, in order. */
+  asked: ReceivedRequest[]
+  /** Resolves when a request for this path arrives. */
   received(path: string): Promise<void>
 }
 
-export type Script = (asked: Asked, response: ServerResponse) => void
+export type Script = (asked: ReceivedRequest, response: ServerResponse) => void
 
-/** An API server that answers as it is told, for what a real one does only now and then. */
+/** An API server with scripted responses, for behavior that a real one shows rarely. */
 export async function useScriptedApi(
   t: TestContext,
   script: Script,
   credentials: (fresh: boolean) => Promise<Credentials> = () =>
     Promise.resolve({ authorization: 'Bearer secret-token' }),
 ): Promise<ScriptedApi> {
-  const asked: Asked[] = []
+  const asked: ReceivedRequest[] = []
   const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
     const parts: Buffer[] = []
@@ -78,7 +78,7 @@ export function answer(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-/** A failure in the words of the API server. */
+/** Sends an error response of the API server. */
 export function refuse(
   response: ServerResponse,
   status: number,

@@ -12,17 +12,17 @@ export interface StreamClientOptions {
   servername?: string
 }
 
-/** A data plane that does as it is told, and keeps what it is sent. */
+/** A scripted data plane that records all messages. */
 export class StreamClient {
   readonly messages: ControllerMessage[] = []
   readonly session: ClientHttp2Session
   readonly stream: ClientHttp2Stream
-  /** Put together from what came; the contents of the newest config. */
+  /** The newest config, built from all changes. */
   ir: Ir = EMPTY_IR
   endpoints: Record<string, readonly string[]> = {}
-  /** Of the answer. */
+  /** The status of the response. */
   status: number | undefined
-  /** What a refusal says. */
+  /** The body of a rejection. */
   text = ''
   isOver = false
   error: string | undefined
@@ -58,7 +58,7 @@ export class StreamClient {
     return this
   }
 
-  /** Says that the newest config is live. */
+  /** Acknowledges the newest config. */
   ack(): this {
     return this.send({ type: 'ack', generation: generationOf(this.ir) })
   }
@@ -69,12 +69,12 @@ export class StreamClient {
     )
   }
 
-  /** Resolves when so many of them have come. */
+  /** Resolves when this many messages of the type have arrived. */
   received(type: ControllerMessage['type'], count = 1): Promise<this> {
     return this.until(() => this.of(type).length >= count)
   }
 
-  /** Resolves when something that came or happened makes it true. */
+  /** Resolves when the condition holds after an event. */
   async until(isTrue: () => boolean): Promise<this> {
     while (!isTrue()) {
       if (this.isOver) throw new Error(`the stream is over: ${this.error ?? this.status}`)

@@ -5,7 +5,7 @@ import { eventually } from '../testing/eventually.ts'
 import { Batches } from './batches.ts'
 
 describe('changes in batches', () => {
-  it('settle at once when one comes alone, and together when several do', async () => {
+  it('run at once for a single change, and together for several', async () => {
     let runs = 0
     const atOnce = (): number => 0
     const batches = new Batches(() => (runs += 1), atOnce)
@@ -18,7 +18,7 @@ describe('changes in batches', () => {
     assert.equal(runs, 2)
   })
 
-  it('leave as much time as they took to everything else', async () => {
+  it('leave the event loop free for as long as they took', async () => {
     let [now, runs] = [0, 0]
     const work = (): void => {
       runs += 1
@@ -34,7 +34,7 @@ describe('changes in batches', () => {
     await eventually('it is done after the rest', () => runs === 2)
   })
 
-  it('are left when it is over', async () => {
+  it('are dropped after stop', async () => {
     const batches = new Batches(() => assert.fail('it is over'))
     batches.add()
     batches.stop()

@@ -1,12 +1,12 @@
 /**
- * Does the same work again and again when there is something new: at once for a single change, and for many that come
- * together once. After work that took long, it waits as long, so that half of the time is left for everything else.
+ * Runs a task after changes: at once for a single change, once for many that arrive together. After a long run it pauses
+ * for as long, so that half of the time is left for other work.
  */
 export class Batches {
   readonly #work: () => void
   readonly #now: () => number
   #restUntil = 0
-  /** Takes back what is planned. */
+  /** Cancels the planned run. */
   #cancel: (() => void) | null = null
 
   constructor(work: () => void, now: () => number = () => performance.now()) {
@@ -14,7 +14,7 @@ export class Batches {
     this.#now = now
   }
 
-  /** There is something new. */
+  /** Plans a run after a change. */
   add(): void {
     if (this.#cancel !== null) return
     const rest = this.#restUntil - this.#now()
@@ -27,7 +27,7 @@ export class Batches {
     }
   }
 
-  /** What was added is left. */
+  /** Drops planned runs. */
   stop(): void {
     this.#cancel?.()
     this.#cancel = null

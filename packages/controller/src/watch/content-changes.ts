@@ -1,13 +1,13 @@
 import type { Resource } from '@portico/translate'
 
-/** Tells a change of an object from one of its status alone, of which translation need not know. */
+/** Distinguishes changes of the content from changes of the status alone, which translation ignores. */
 export class ContentChanges {
   readonly #textById = new Map<string, string>()
 
-  /** Whether the object is another than the one that was taken before. */
+  /** Returns whether the content differs from the last call. */
   take(id: string, resource: Resource): boolean {
     const { uid, generation, labels, annotations } = resource.metadata
-    // Without a generation nothing tells whether it is another.
+    // Without a generation, every change counts.
     if (generation === undefined) return true
     const text = JSON.stringify([resource.apiVersion, uid, generation, labels, annotations])
     if (this.#textById.get(id) === text) return false

@@ -8,8 +8,8 @@ import { DeployedWatch } from './deployed-watch.ts'
 
 const PATH = '/apis/apps/v1/namespaces/shop/deployments/web'
 
-describe('the watch over what is deployed', () => {
-  it('tells of changes by the name of the Gateway, and not of counts of Pods', async (t) => {
+describe('the watch on deployed objects', () => {
+  it('reports changes by Gateway, and ignores counts of Pods', async (t) => {
     const { api, watch, changed, readiness } = await useScene(t)
     api.put(deployment({ replicas: 1 }))
     await eventually('it is seen', () => changed.length === 1)
@@ -26,7 +26,7 @@ describe('the watch over what is deployed', () => {
     assert.deepEqual(new Set([...changed, ...readiness]), new Set(['shop/web-of-shop']))
   })
 
-  it('looks at nothing of others', async (t) => {
+  it('ignores objects of others', async (t) => {
     const { api, changed } = await useScene(t)
     const { metadata, ...rest } = deployment({})
     const { ownerReferences: _, ...unowned } = metadata as typeof metadata & { ownerReferences: unknown }
@@ -46,7 +46,7 @@ async function useScene(t: TestContext) {
     client: api.client,
     changed: (gateway) => void changed.push(gateway),
     readinessChanged: (gateway) => void readiness.push(gateway),
-    troubled: () => undefined,
+    onError: () => undefined,
     reflector: { backoff: { firstMs: 5, mostMs: 20 } },
   })
   const stop = new AbortController()

@@ -9,23 +9,23 @@ import { NamespacedReflector } from './namespaced-reflector.ts'
 
 export interface DeployedWatchOptions {
   client: KubeClient
-  /** Only in these; everywhere when left out. */
+  /** Namespaces to watch; all when omitted. */
   namespaces?: readonly string[]
-  /** Something of this Gateway, `namespace/name`, is not as it was. */
+  /** Called when an object of this Gateway (`namespace/name`) changed. */
   changed: (gateway: string) => void
-  /** Its data planes have become ready, or are no more. */
+  /** Called when a Gateway gets its first ready Pod, or loses the last. */
   readinessChanged: (gateway: string) => void
-  troubled: (kind: string, error: KubeError) => void
+  onError: (kind: string, error: KubeError) => void
   reflector?: ReflectorOptions
 }
 
-/** Looks after what is deployed for Gateways, so that what somebody changes is mended. */
+/** Watches the deployed objects of Gateways, so that foreign changes are repaired. */
 export class DeployedWatch {
   readonly #reflectors: (Reflector | NamespacedReflector)[]
   readonly #seen = new Map<string, { gateway: string; shape: string }>()
   readonly #readyByGateway = new Map<string, number>()
 
-  constructor({ client, namespaces, changed, readinessChanged, troubled, reflector = {} }: DeployedWatchOptions) {
+  constructor({ client, namespaces, changed, readinessChanged, onError, reflector = {} }: DeployedWatchOptions) {
     const options = { ...reflector, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` }
     this.#reflectors = deployedKinds.map((kind) => {
       const watcher = {
@@ -37,7 +37,7 @@ export class DeployedWatch {
           if (kind === 'Deployment' && this.#count(gateway, object)) readinessChanged(gateway)
         },
         synced: () => undefined,
-        troubled: (error: KubeError) => troubled(kind, error),
+        onError: (error: KubeError) => onError(kind, error),
       }
       const all = { ...options, metadataOnly: metadataSays.has(kind) }
       return namespaces === undefined
@@ -46,7 +46,7 @@ export class DeployedWatch {
     })
   }
 
-  /** Pods of a Gateway that can serve. */
+  /** The number of ready Pods of a Gateway. */
   readyOf(gateway: string): number {
     return this.#readyByGateway.get(gateway) ?? 0
   }
@@ -66,7 +66,7 @@ export class DeployedWatch {
     return before?.shape !== shape
   }
 
-  /** Whether there are some now and were none before, or the other way round. */
+  /** Returns whether the Gateway changed between no ready Pods and some. */
   #count(gateway: string, object: Resource | undefined): boolean {
     const before = this.readyOf(gateway)
     const ready = Number(valueAt(object, 'status', 'readyReplicas') ?? 0)
@@ -83,14 +83,14 @@ export function gatewayOf(object: Resource): string | null {
   return name === undefined ? null : `${object.metadata.namespace ?? ''}/${name}`
 }
 
-/** Kinds of which any change is one of contents. Nobody needs to have those of Secrets twice. */
+/** Kinds for which metadata is enough, because every change is one of content. So Secrets are not kept in memory twice. */
 const metadataSays: ReadonlySet<DeployedKind> = new Set(['ServiceAccount', 'ConfigMap', 'Secret'])
 
-/** Changes with all that is deployed, and with the addresses of a Service; not with counts of Pods. */
+/** A text that changes with the deployed fields and with the addresses of a Service, but not with counts of Pods. */
 function shapeOf(kind: DeployedKind, { metadata, spec }: Resource): string {
   const { uid, labels, annotations, resourceVersion } = metadata
   if (kind === 'Service' || metadataSays.has(kind)) return `${uid} ${resourceVersion}`
-  // A rollout counts its revisions in one.
+  // A rollout increments this annotation.
   const { 'deployment.kubernetes.io/revision': _, ...others } = annotations ?? {}
   return JSON.stringify([uid, labels, others, spec])
 }

@@ -8,8 +8,8 @@ import { watchedKinds } from './watched-kinds.ts'
 
 const GROUP = 'gateway.networking.k8s.io'
 
-describe('the watch over a kind', () => {
-  it('loses nothing when the server has it in another version, and tells what has changed on the way', async (t) => {
+describe('the watch on a kind', () => {
+  it('keeps objects when the served version changes, and reports differences', async (t) => {
     const { api, serve, put, told, watch } = await useScene(t, ['v1'], { graceMs: 60_000 })
     for (const name of ['kept', 'changed', 'removed']) put('v1', name)
     await eventually('all are read', () => told.length === 4)
@@ -24,7 +24,7 @@ describe('the watch over a kind', () => {
     assert.deepEqual(watch.items.get('shop/changed')?.metadata.labels, { team: 'other' })
   })
 
-  it('keeps what it has while the server is between two versions', async (t) => {
+  it('keeps objects while the server serves no version', async (t) => {
     const { api, serve, put, told, watch } = await useScene(t, ['v1'], { graceMs: 60_000 })
     put('v1', 'kept')
     await eventually('it is read', () => told.includes('+shop/kept'))
@@ -42,7 +42,7 @@ describe('the watch over a kind', () => {
     assert.deepEqual(told, ['+shop/kept', 'synced'])
   })
 
-  it('lets go of a kind that stays away, and finds it when it comes back', async (t) => {
+  it('drops a kind that stays missing, and finds it again later', async (t) => {
     const { api, serve, put, told, watch } = await useScene(t, ['v1'], { graceMs: 30 })
     put('v1', 'kept')
     await eventually('it is read', () => told.includes('+shop/kept'))
@@ -57,7 +57,7 @@ describe('the watch over a kind', () => {
     assert.equal(watch.api?.version, 'v1')
   })
 
-  it('says at once that a kind was never there', async (t) => {
+  it('reports at once that a kind does not exist', async (t) => {
     const { told } = await useScene(t, [], { graceMs: 60_000 })
     await eventually('it is missing', () => told.includes('missing'))
     assert.ok(told.every((each) => each === 'missing'))
@@ -81,7 +81,7 @@ async function useScene(t: TestContext, versions: readonly string[], options: Ki
     changed: (key: string, resource: Resource | undefined) =>
       void told.push(`${resource === undefined ? '-' : '+'}${key}`),
     synced: (isMissing: boolean) => void told.push(isMissing ? 'missing' : 'synced'),
-    troubled: () => undefined,
+    onError: () => undefined,
   }
   const watched = watchedKinds.find(({ kind }) => kind === 'ReferenceGrant') ?? assert.fail()
   const quick = { missingMs: 5, backoff: { firstMs: 5, mostMs: 20 } }

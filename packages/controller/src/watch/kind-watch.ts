@@ -11,19 +11,19 @@ import { servedKind } from './served-version.ts'
 import type { WatchedKind } from './watched-kinds.ts'
 
 const MISSING_MS = 5_000
-/** How often another version is looked for when the one that was read is gone. */
+/** The interval of checks after the served version disappeared. */
 const SOON_MS = 250
-/** What was applied may stand in annotations, up to 256 kB of each. */
+/** A small page, because annotations may contain 256 kB of applied content per object. */
 const MATERIAL_PAGE = 200
 
 export interface KindWatchOptions extends Omit<ReflectorOptions, 'namespace'> {
-  /** Only in these; everywhere when left out. */
+  /** Namespaces to watch; all when omitted. */
   namespaces?: readonly string[]
-  /** How long objects are kept of a kind that the server has in no version; one may be about to come. */
+  /** How long objects are kept after the server dropped all versions, because one may be about to return. */
   graceMs?: number
 }
 
-/** The objects of a kind, in whichever version the server has it, also when it comes only later. */
+/** Mirrors the objects of a kind in whichever version the server has, also when the kind appears later. */
 export class KindWatch {
   readonly #client: KubeClient
   readonly #watched: WatchedKind
@@ -31,7 +31,7 @@ export class KindWatch {
   readonly #options: KindWatchOptions
   #items: ReadonlyMap<string, Resource> = NONE
   #api: ApiKind | null = null
-  /** Since when the kind that was read is in no version there; null while it is. */
+  /** When the served version disappeared; null while there is one. */
   #missingSince: number | null = null
 
   constructor(client: KubeClient, watched: WatchedKind, watcher: NamespacedWatcher, options: KindWatchOptions = {}) {
@@ -47,12 +47,12 @@ export class KindWatch {
     return this.#items
   }
 
-  /** As the server has it; null as long as it has not. */
+  /** The served API kind; null while there is none. */
   get api(): ApiKind | null {
     return this.#api
   }
 
-  /** Works until the signal is raised. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(this.#options.backoff)
     while (!signal.aborted) {
@@ -64,17 +64,17 @@ export class KindWatch {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof KubeError)) throw error
-        this.#watcher.troubled(error)
+        this.#watcher.onError(error)
         await pause(Math.max(error.retryAfterMs ?? 0, backoff.next()), signal)
       }
     }
   }
 
-  /** Until the server has this version no more. */
+  /** Watches until the server drops this version. */
   async #watch(api: ApiKind, signal: AbortSignal): Promise<void> {
     const watcher: NamespacedWatcher = {
       changed: (key, resource) => this.#watcher.changed(key, resource),
-      troubled: (error) => this.#watcher.troubled(error),
+      onError: (error) => this.#watcher.onError(error),
       denied: (namespace, error) => this.#watcher.denied?.(namespace, error),
       synced: (isMissing) => {
         this.#api = api
@@ -82,7 +82,7 @@ export class KindWatch {
         this.#watcher.synced(isMissing)
       },
     }
-    // What was read in another version holds until it is read in this one.
+    // Objects from the previous version stay until they are read in this one.
     const { namespaces, ...rest } = this.#options
     const options = { ...rest, known: this.#items, untilMissing: true }
     const reflector =
@@ -93,7 +93,7 @@ export class KindWatch {
     await reflector.run(signal)
   }
 
-  /** The server has no version that could be read. How long to wait until the next look. */
+  /** Handles a missing kind; returns the wait until the next check in milliseconds. */
   #miss(): number {
     const { missingMs = MISSING_MS, graceMs = MISSING_MS } = this.#options
     const now = performance.now()

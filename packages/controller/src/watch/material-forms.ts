@@ -1,16 +1,16 @@
 import type { Metadata, Resource } from '@portico/translate'
 
-/** What is kept of one that nobody refers to: annotations may hold all that was ever applied. */
+/** The part of an unreferenced object that is kept, without annotations, which may contain the applied content. */
 export function partOf({ apiVersion, kind, metadata }: Resource): Resource {
   return { apiVersion, kind, metadata: kept(metadata), isPartial: true }
 }
 
-/** What is kept of one that somebody refers to. */
+/** The part of a referenced object that is kept. */
 export function contentsOf({ apiVersion, kind, metadata, data }: Resource): Resource {
   return { apiVersion, kind, metadata: kept(metadata), ...(data !== undefined && { data }) }
 }
 
-/** Versions are numbers, whatever is said about them. */
+/** Resource versions are compared as numbers. */
 export function versionOf({ metadata }: Resource): number {
   return Number(metadata.resourceVersion ?? 0)
 }

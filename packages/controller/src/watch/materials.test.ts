@@ -9,7 +9,7 @@ const KEY = 'shop/cert'
 const ID = 'Secret/shop/cert'
 
 describe('Secrets and ConfigMaps', () => {
-  it('are read when they are wanted, once for every version, and let go when they are not', async (t) => {
+  it('are read when wanted, once per version, and dropped when not wanted', async (t) => {
     const scene = useScene(t)
     scene.server = secret('1', 'one')
     scene.materials.take('Secret', KEY, part('1'))
@@ -30,7 +30,7 @@ describe('Secrets and ConfigMaps', () => {
     assert.equal(scene.value(), undefined)
   })
 
-  it('that cannot be read are tried again, and what was read before is used until then', async (t) => {
+  it('that cannot be read are retried, and the previous content is used until then', async (t) => {
     const scene = useScene(t)
     scene.server = secret('1', 'one')
     scene.materials.take('Secret', KEY, part('1'))
@@ -58,7 +58,7 @@ describe('Secrets and ConfigMaps', () => {
     assert.equal(scene.reads, 2)
   })
 
-  it('that go while they are read stay gone', async (t) => {
+  it('that are deleted during a read stay deleted', async (t) => {
     const scene = useScene(t)
     const { promise: first, resolve: answer } = Promise.withResolvers<Resource>()
     scene.answers = [first]
@@ -74,23 +74,23 @@ describe('Secrets and ConfigMaps', () => {
     assert.ok(!scene.values.includes('one'))
   })
 
-  it('of an older state of the server are taken, when its watch says so', async (t) => {
+  it('from a restored server are used, when its watch reports them', async (t) => {
     const scene = useScene(t)
     scene.server = secret('9', 'nine')
     scene.materials.take('Secret', KEY, part('9'))
     scene.materials.want([ID])
     await eventually('it is read', () => scene.value() === 'nine')
-    // A server that was set up from a backup.
+    // The server was restored from a backup.
     scene.server = secret('5', 'five')
     scene.materials.take('Secret', KEY, part('5'))
     await eventually('it is the one of then', () => scene.value() === 'five')
-    // A watch that is behind what was read is not asked about for ever.
+    // A watch that is behind the read content does not cause endless reads.
     scene.materials.take('Secret', KEY, part('4'))
     await eventually('it was asked for', () => scene.reads === 3)
     assert.equal(scene.value(), 'five')
   })
 
-  it('lose a label at once', async (t) => {
+  it('drop a label at once', async (t) => {
     const scene = useScene(t)
     scene.server = secret('1', 'one', { keys: 'yes' })
     scene.materials.take('Secret', KEY, part('1', { keys: 'yes' }))
@@ -119,7 +119,7 @@ type Answer = Resource | undefined | Error | Promise<Resource>
 interface Scene {
   materials: Materials
   server: Resource | undefined
-  /** Instead of what the server has, in order. */
+  /** Responses in place of the server's state, in order. */
   answers: Answer[]
   reads: number
   troubles: unknown[]
@@ -141,7 +141,7 @@ function useScene(t: TestContext): Scene {
         scene.known = resource
         scene.values.push(scene.value())
       },
-      troubled: (_kind, _key, error) => scene.troubles.push(error),
+      onError: (_kind, _key, error) => scene.troubles.push(error),
       createBackoff: () => new Backoff({ firstMs: 2, mostMs: 4 }),
     }),
     server: undefined,

@@ -3,12 +3,12 @@ import { Backoff } from '../kube/backoff.ts'
 import { contentsOf, versionOf } from './material-forms.ts'
 
 export interface MaterialsOptions {
-  /** Asks the server; undefined when it has none. */
+  /** Reads from the server; undefined when the object does not exist. */
   read: (kind: MaterialKind, key: string, signal: AbortSignal) => Promise<Resource | undefined>
-  /** With what it holds, or its metadata alone as long as nobody wants more; undefined when it is gone. */
+  /** Called with the content, or with metadata only while the content is not wanted; undefined when deleted. */
   changed: (kind: MaterialKind, key: string, resource: Resource | undefined) => void
-  /** What it holds could not be read; it is tried again. */
-  troubled: (kind: MaterialKind, key: string, error: unknown) => void
+  /** Called when a read fails; it is retried. */
+  onError: (kind: MaterialKind, key: string, error: unknown) => void
   createBackoff?: () => Backoff
 }
 
@@ -16,11 +16,11 @@ interface Entry {
   id: string
   kind: MaterialKind
   key: string
-  /** Its metadata, as the watch brought it last. */
+  /** The metadata of the last watch event. */
   seen: Resource
-  /** The one whose contents were asked for and came. */
+  /** The metadata for which the content was requested and received. */
   answered: Resource | null
-  /** With what it holds. */
+  /** The object with its content. */
   held: Resource | null
   backoff: Backoff
   timer: NodeJS.Timeout | null
@@ -30,8 +30,8 @@ interface Entry {
 const MOST_AT_ONCE = 8
 
 /**
- * Secrets and ConfigMaps: a watch brings the metadata of all of them, and what one of them holds is asked for when it is wanted,
- * and again whenever it changes. The watch decides what there is; what was read is used until something newer was.
+ * Secrets and ConfigMaps. A watch mirrors the metadata of all of them; the content of an object is read when it is wanted,
+ * and again after each change. The watch decides which objects exist; read content is used until newer content arrives.
  */
 export class Materials {
   readonly #options: Required<MaterialsOptions>
@@ -45,12 +45,12 @@ export class Materials {
     this.#options = { createBackoff: () => new Backoff({ firstMs: 100, mostMs: 10_000 }), ...options }
   }
 
-  /** How many are held with their contents. */
+  /** The number of objects whose content is in memory. */
   count(kind: MaterialKind): number {
     return this.#entryById.values().reduce((sum, one) => sum + (one.kind === kind && one.held !== null ? 1 : 0), 0)
   }
 
-  /** The metadata of one that is there or is another than before; undefined when it is gone. */
+  /** Takes the metadata of a new or changed object; undefined when it is deleted. */
   take(kind: MaterialKind, key: string, seen: Resource | undefined): void {
     const id = `${kind}/${key}`
     const known = this.#entryById.get(id)
@@ -65,7 +65,7 @@ export class Materials {
     entry.seen = seen
     if (entry.held === null) this.#options.changed(kind, key, seen)
     else if (versionOf(seen) === versionOf(entry.held)) entry.answered = seen
-    // Labels count at once: who takes one away does not wait for another answer.
+    // Labels apply at once: removing one must not wait for another read.
     else if (versionOf(seen) > versionOf(entry.held) && hasOtherLabels(seen, entry.held)) {
       const { labels: _, ...metadata } = entry.held.metadata
       const labels = seen.metadata.labels
@@ -75,7 +75,7 @@ export class Materials {
     this.#ask(entry)
   }
 
-  /** From now on the contents of these are wanted, `Kind/namespace/name`, and of no others. */
+  /** Sets the objects whose content is wanted, as `Kind/namespace/name`. */
   want(ids: Iterable<string>): void {
     const before = this.#wanted
     this.#wanted = new Set(ids)
@@ -98,7 +98,7 @@ export class Materials {
     return entry
   }
 
-  /** Nobody wants it any more. */
+  /** Drops the content of an object. */
   #leave(entry: Entry | undefined): void {
     if (entry === undefined) return
     this.#rest(entry)
@@ -143,11 +143,11 @@ export class Materials {
 
   async #read(entry: Entry): Promise<void> {
     const { kind, key, seen } = entry
-    const { read, changed, troubled } = this.#options
+    const { read, changed, onError } = this.#options
     try {
       const found = await read(kind, key, this.#ending.signal)
       if (!this.#isOpen(entry)) return
-      // One that was seen and is not there, or is older, is another server's view: the watch has the last word.
+      // A response that lacks the object or is older comes from a stale server; the watch decides.
       if (found === undefined) throw new Error('the server does not have what its watch tells of')
       if (versionOf(found) < versionOf(seen)) throw new Error('the server gives an older one than its watch tells of')
       entry.backoff.reset()
@@ -157,7 +157,7 @@ export class Materials {
       changed(kind, key, entry.held)
     } catch (error) {
       if (!this.#isOpen(entry)) return
-      troubled(kind, key, error)
+      onError(kind, key, error)
       entry.timer = setTimeout(() => {
         entry.timer = null
         this.#ask(entry)

@@ -5,24 +5,27 @@ import type { WatchedKind } from './watched-kinds.ts'
 export interface NamespaceScopeOptions {
   /** The namespace of the controller, of its Service and of the parameters of its class. */
   ownNamespace: string
-  /** The controller has rights in these alone, and in its own; everywhere when left out. */
+  /** The only namespaces, besides its own, in which the controller has rights; all when omitted. */
   namespaces?: readonly string[]
-  /** Only what is in namespaces with these labels counts; everything when left out. */
+  /** Limits the controller to namespaces with these labels; all when omitted. */
   namespaceSelector?: string
   /** Whether a namespace has these labels. */
   isSelected: (namespace: string) => boolean
 }
 
-/** Read in all namespaces, also where the controller may do nothing else: Gateways are told why they are not served. */
+/** Kinds that are read in all namespaces, so that unserved Gateways get a status with the reason. */
 const EVERYWHERE: ReadonlySet<Kind> = new Set<Kind>(['Gateway'])
-/** Read in the namespace of the controller whatever the settings are. */
+/** Kinds that are always read in the namespace of the controller. */
 const OWN: ReadonlySet<Kind> = new Set<Kind>(['EndpointSlice', 'GwParameters'])
 
-/** Which namespaces count: by list, which is also that of the rights, by labels, and by what the server allows. */
+/**
+ * Decides which namespaces are served: by the list of namespaces with rights, by labels, and by the rights that the server
+ * grants.
+ */
 export class NamespaceScope {
   readonly #options: NamespaceScopeOptions
   readonly #namespaces: ReadonlySet<string> | null
-  /** Why a namespace of the list cannot be read, by kind. */
+  /** Why a listed namespace cannot be read, by kind. */
   readonly #denials = new Map<string, Map<Kind, string>>()
 
   constructor(options: NamespaceScopeOptions) {
@@ -38,7 +41,7 @@ export class NamespaceScope {
     return { namespaces: [...(OWN.has(kind) ? this.#namespaces.union(new Set([ownNamespace])) : this.#namespaces)] }
   }
 
-  /** Whether a resource counts. */
+  /** Whether a resource is in a served namespace. */
   includes(resource: Resource): boolean {
     const { namespace } = resource.metadata
     if (namespace === undefined) return true
@@ -46,12 +49,12 @@ export class NamespaceScope {
     return this.#isSelected(namespace) && this.#whyClosed(namespace) === null
   }
 
-  /** Null for a resource that is served, and for one that the labels leave to others. */
+  /** Why a resource is not served; null when it is served, or when labels leave it to others. */
   whyUnserved({ metadata: { namespace = '' } }: Resource): string | null {
     return this.#isSelected(namespace) ? this.#whyClosed(namespace) : null
   }
 
-  /** The error is null once the kind can be read. True when that makes a difference to the namespace. */
+  /** Records a 403, or null once the kind can be read; returns whether that changes the namespace. */
   deny(kind: Kind, namespace: string, error: KubeError | null): boolean {
     const before = this.#whyClosed(namespace)
     const denials = this.#denials.get(namespace) ?? new Map<Kind, string>()

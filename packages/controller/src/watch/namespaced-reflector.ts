@@ -5,7 +5,7 @@ import { isStatus, type KubeError } from '../kube/kube-error.ts'
 import { Reflector, type ReflectorOptions, type Watcher } from '../kube/reflector.ts'
 
 export interface NamespacedWatcher extends Watcher {
-  /** The server refuses to list the kind in a namespace where it was never read; null once it was. */
+  /** Called when the server denies listing the kind in a namespace that was never read; with null once it is read. */
   denied?(namespace: string, error: KubeError | null): void
 }
 
@@ -14,14 +14,14 @@ export interface NamespacedReflectorOptions extends Omit<ReflectorOptions, 'name
 }
 
 /**
- * The objects of one kind in several namespaces: a list and a watch for each, so that rights in these namespaces are
- * enough. A namespace without such rights counts as read, and is tried again.
+ * Mirrors one kind in several namespaces, with a list and a watch for each, so that rights in these namespaces suffice. A
+ * namespace without rights counts as read, and is retried.
  */
 export class NamespacedReflector {
   readonly #items: Map<string, Resource>
   readonly #reflectors: readonly Reflector[]
   readonly #watcher: NamespacedWatcher
-  /** Namespaces of which nothing is known yet. */
+  /** Namespaces that were not read yet. */
   readonly #unread: Set<string>
   readonly #denied = new Set<string>()
   #isMissing = false
@@ -46,7 +46,7 @@ export class NamespacedReflector {
     return this.#items
   }
 
-  /** Works until the signal is raised, or, if so wished, until the kind is missing. */
+  /** Runs until the signal aborts, or with `untilMissing` until the kind is missing. */
   async run(signal: AbortSignal): Promise<void> {
     // A reflector that ends has found that the API server lacks the kind, so all reflectors end.
     const ended = new AbortController()
@@ -68,9 +68,9 @@ export class NamespacedReflector {
         if (this.#denied.delete(namespace)) this.#watcher.denied?.(namespace, null)
         this.#read(namespace)
       },
-      troubled: (error) => {
-        this.#watcher.troubled(error)
-        // Objects that were read before stay valid: an API server that starts may answer 403 for a while.
+      onError: (error) => {
+        this.#watcher.onError(error)
+        // Objects that were read stay valid: a starting API server may answer 403 for a while.
         if (!isStatus(error, 403) || !(this.#unread.has(namespace) || this.#denied.has(namespace))) return
         this.#denied.add(namespace)
         this.#watcher.denied?.(namespace, error)

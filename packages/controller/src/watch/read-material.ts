@@ -3,7 +3,7 @@ import { apiByKind } from '../deploy/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import { getObject } from '../kube/objects.ts'
 
-/** A Secret or ConfigMap with what it holds; undefined when there is none. */
+/** Reads a Secret or ConfigMap with its content; undefined when it does not exist. */
 export function readMaterial(
   client: KubeClient,
   { kind, key, signal }: { kind: MaterialKind; key: string; signal: AbortSignal },

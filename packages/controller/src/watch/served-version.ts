@@ -4,14 +4,14 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import { isStatus } from '../kube/kube-error.ts'
 import { apiKindOf, type WatchedKind } from './watched-kinds.ts'
 
-/** The kind in the first of its versions that the server has; null when it has none. */
+/** Returns the kind in the first of its versions that the server has; null when it has none. */
 export async function servedKind(
   client: KubeClient,
   watched: WatchedKind,
   signal: AbortSignal,
 ): Promise<ApiKind | null> {
   const [only, ...others] = watched.versions
-  // A kind of one version shows by itself that it is missing.
+  // A kind with a single version needs no discovery: its list fails when it is missing.
   if (only !== undefined && others.length === 0) return apiKindOf(watched, only)
   for (const version of watched.versions) {
     if (await hasKind(client, { watched, version, signal })) return apiKindOf(watched, version)

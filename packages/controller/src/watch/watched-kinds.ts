@@ -1,19 +1,19 @@
 import { groupByKind, isKind, type Kind } from '@portico/translate'
 import type { ApiKind } from '../kube/kinds.ts'
 
-/** A kind that translation reads, and where the API server may have it. */
+/** A kind that translation reads, and its possible API versions. */
 export interface WatchedKind {
   kind: Kind
   plural: string
   namespaced: boolean
-  /** The first that the server has is read. */
+  /** Versions in order of preference; the first that the server has is read. */
   versions: readonly string[]
   fieldSelector?: string
 }
 
 type Facts = Omit<WatchedKind, 'kind' | 'namespaced'> & { namespaced?: false }
 
-/** Secrets of these types are big, many, or somebody's way in, and no resource refers to them. */
+/** Types of Secrets that no resource refers to; they are large, numerous or sensitive. */
 const OTHERS_SECRETS = [
   'helm.sh/release.v1',
   'kubernetes.io/service-account-token',
@@ -50,7 +50,7 @@ export const watchedKinds: readonly WatchedKind[] = Object.keys(facts)
   .filter(isKind)
   .map((kind) => ({ namespaced: true, ...facts[kind], kind }))
 
-/** The kind as the server has it in one of its versions. */
+/** The API kind for one of its versions. */
 export function apiKindOf({ kind, plural, namespaced }: WatchedKind, version: string): ApiKind {
   return { group: groupByKind[kind], version, kind, plural, namespaced }
 }

@@ -8,7 +8,7 @@ import { watchedKinds } from './watched-kinds.ts'
 import { Watches } from './watches.ts'
 
 describe('the watches', () => {
-  it('tell of what is in namespaces with the labels, and of what comes and goes with them', async (t) => {
+  it('report objects in namespaces with the labels, and follow changes of labels', async (t) => {
     const { api, told } = await useScene(t, { namespaceSelector: 'team=shop' })
     for (const name of ['shop', 'other']) {
       api.put(namespace(name, name))
@@ -28,7 +28,7 @@ describe('the watches', () => {
     )
   })
 
-  it('see the Service of the controller and parameters beside it, whatever the labels are', async (t) => {
+  it('include the Service and parameters in the namespace of the controller, whatever its labels', async (t) => {
     const { api, told } = await useScene(t, { namespaceSelector: 'team=shop' })
     api.put({ apiVersion: 'portico.dev/v1alpha1', kind: 'GwParameters', metadata: own('defaults') })
     api.put({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: own('portico-controller-1') })
@@ -39,7 +39,7 @@ describe('the watches', () => {
     assert.deepEqual(told.keys('Service'), [])
   })
 
-  it('with a list of namespaces ask for nothing of others but Gateways, which are not served there', async (t) => {
+  it('with a list of namespaces read only Gateways elsewhere, which are not served', async (t) => {
     const { api, told } = await useScene(t, { namespaces: ['shop', 'bank'] })
     for (const name of ['shop', 'bank', 'other']) {
       api.put(namespace(name, name))
@@ -68,7 +68,7 @@ describe('the watches', () => {
     assert.equal(paths.has('/api/v1/namespaces/portico-system/secrets'), false)
   })
 
-  it('are ready without a namespace that they may not read, and serve it once they may', async (t) => {
+  it('are ready without a namespace that is denied, and serve it once it is allowed', async (t) => {
     const { api, told } = await useScene(t, { namespaces: ['shop', 'bank'] })
     let isDenied = true
     api.intercept = ({ path }, response) => {
@@ -90,7 +90,7 @@ describe('the watches', () => {
     await eventually('it is served', () => told.keys('Gateway').join() === 'bank/web,shop/web')
     assert.deepEqual(told.keys('Service'), ['bank/cart', 'shop/cart'])
     assert.deepEqual(told.watches.unservedGateways(), [])
-    // What was read holds while the server refuses.
+    // Objects that were read stay while the server denies access.
     isDenied = true
     api.cut('/api/v1/namespaces/bank/secrets')
     const asked = api.asked.length
@@ -98,7 +98,7 @@ describe('the watches', () => {
     assert.deepEqual(told.watches.unservedGateways(), [])
   })
 
-  it('leave Gateways alone that labels leave to others, in the list or not', async (t) => {
+  it('ignore Gateways in namespaces without the labels, listed or not', async (t) => {
     const { api, told } = await useScene(t, { namespaceSelector: 'team=shop', namespaces: ['shop', 'bank'] })
     for (const [name, team] of [
       ['shop', 'shop'],
@@ -117,7 +117,7 @@ describe('the watches', () => {
     await eventually('it is left alone', () => told.watches.unservedGateways().length === 0)
   })
 
-  it('read a kind in the version that the server has, and go over to another', async (t) => {
+  it('read a kind in the served version, and follow its change', async (t) => {
     const { api, told } = await useScene(t)
     let version = 'v1alpha2'
     const tcp = (): Resource => ({
@@ -143,7 +143,7 @@ describe('the watches', () => {
     assert.deepEqual(told.keys('TCPRoute'), ['shop/db'])
   })
 
-  it('ask for no Secrets that are of no use here', async (t) => {
+  it('do not list Secrets of irrelevant types', async (t) => {
     const { api, told } = await useScene(t)
     await told.start()
     const asked = api.asked.find(({ path }) => path === '/api/v1/secrets')
@@ -151,9 +151,9 @@ describe('the watches', () => {
   })
 })
 
-interface Told {
+interface WatchReports {
   watches: Watches
-  /** Gateways that were told to be in a namespace that is not served, in order. */
+  /** Gateways that were reported as unserved because of their namespace, in order. */
   unserved: string[]
   /** Resolves when all kinds are read. */
   start(): Promise<void>
@@ -165,7 +165,7 @@ interface Narrowing {
   namespaces?: readonly string[]
 }
 
-async function useScene(t: TestContext, narrowing: Narrowing = {}): Promise<{ api: ObjectApi; told: Told }> {
+async function useScene(t: TestContext, narrowing: Narrowing = {}): Promise<{ api: ObjectApi; told: WatchReports }> {
   const api = await useObjectApi(t, Object.fromEntries(watchedKinds.map(({ kind, plural }) => [kind, plural])))
   const known = new Set<string>()
   const unserved: string[] = []
@@ -179,14 +179,14 @@ async function useScene(t: TestContext, narrowing: Narrowing = {}): Promise<{ ap
       void (resource === undefined ? known.delete(`${kind} ${key}`) : known.add(`${kind} ${key}`)),
     unservedChanged: (key) => void unserved.push(key),
     ready: () => undefined,
-    troubled: () => undefined,
+    onError: () => undefined,
     reflector: { missingMs: 10, backoff: { firstMs: 5, mostMs: 20 } },
   })
   t.after(async () => {
     stop.abort()
     await running
   })
-  const told: Told = {
+  const told: WatchReports = {
     watches,
     unserved,
     start() {

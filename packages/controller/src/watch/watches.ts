@@ -9,22 +9,22 @@ import { watchedKinds } from './watched-kinds.ts'
 
 export interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   client: KubeClient
-  /** An object is there or is another than before; undefined when it is gone. Not before all were read once. */
+  /** Called when an object is added or changed, with undefined when it is deleted; not before `ready`. */
   changed: (kind: Kind, key: string, resource: Resource | undefined) => void
-  /** A Gateway is in a namespace that the controller may not serve, or is no more. */
+  /** Called when a Gateway appears in, or disappears from, a namespace that is not served. */
   unservedChanged: (gateway: string) => void
-  /** All that there is has been told, for the first time. */
+  /** Called once, when all objects were reported. */
   ready: () => void
-  troubled: (kind: Kind, error: KubeError) => void
+  onError: (kind: Kind, error: KubeError) => void
   reflector?: ReflectorOptions
 }
 
-/** All kinds that translation reads. */
+/** Watches all kinds that translation reads. */
 export class Watches {
   readonly #options: WatchesOptions
   readonly #scope: NamespaceScope
   readonly #watchByKind: ReadonlyMap<Kind, KindWatch>
-  /** Kinds of which nothing is known yet. */
+  /** Kinds that were not read yet. */
   readonly #unread: Set<Kind>
 
   constructor(options: WatchesOptions) {
@@ -38,7 +38,7 @@ export class Watches {
         const watcher = {
           changed: (key: string, resource: Resource | undefined) => this.#changed(kind, key, resource),
           synced: () => this.#synced(kind),
-          troubled: (error: KubeError) => options.troubled(kind, error),
+          onError: (error: KubeError) => options.onError(kind, error),
           denied: (namespace: string, error: KubeError | null) => this.#denied(kind, namespace, error),
         }
         const narrowed = this.#scope.narrow(watched)
@@ -65,7 +65,7 @@ export class Watches {
     return resource === undefined || !this.#isSeen(resource) ? undefined : resource
   }
 
-  /** A Gateway that is not served because of its namespace, and why. */
+  /** A Gateway that is not served because of its namespace, and the reason. */
   unserved(key: string): { gateway: Resource; reason: string } | undefined {
     const gateway = this.#watchByKind.get('Gateway')?.items.get(key)
     const reason = gateway === undefined ? null : this.#scope.whyUnserved(gateway)
@@ -91,7 +91,7 @@ export class Watches {
     return this.#watchByKind.get(kind)?.api ?? null
   }
 
-  /** Works until the signal is raised. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#watchByKind.values()].map((watch) => watch.run(signal)))
   }
@@ -100,9 +100,9 @@ export class Watches {
     if (!this.isReady) return
     if (resource === undefined || this.#isSeen(resource)) this.#options.changed(kind, key, resource)
     else if (kind === 'Gateway') this.#options.unservedChanged(key)
-    // A class decides whose Gateways of other namespaces are.
+    // The class decides which unserved Gateways are ours.
     if (kind === 'GatewayClass') for (const gateway of this.unservedGateways()) this.#options.unservedChanged(gateway)
-    // With its namespace all that is in it comes, or goes.
+    // Objects appear and disappear with the labels of their namespace.
     if (kind === 'Namespace' && this.#options.namespaceSelector !== undefined) this.#tellOf(key)
   }
 

@@ -8,7 +8,7 @@ const USUAL_PORT = 15_000
 const CONTAINER = 'portico'
 const CONFIG_MAP: ApiKind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
 
-/** The port of a Pod's admin server, which a variable or its config file may have moved or turned off. */
+/** Returns the port of a Pod's admin server, which a variable or the config file may change or turn off. */
 export async function adminPortOf(cluster: Cluster, pod: LiveResource): Promise<number> {
   const name = `Pod ${pod.metadata.namespace}/${pod.metadata.name}`
   const address = addressInVariables(pod) ?? (await addressInFile(cluster, pod)) ?? `localhost:${USUAL_PORT}`
@@ -27,11 +27,11 @@ function addressInVariables({ spec }: LiveResource): string | undefined {
   const containers = new Fields(spec, ['spec'], []).objects('containers')
   const own = containers.find((container) => container.text('name') === CONTAINER) ?? containers[0]
   const variable = own?.objects('env').find((each) => each.text('name') === 'ADMIN_ADDR')
-  // An empty variable is none.
+  // An empty variable counts as unset.
   return variable?.text('value') || undefined
 }
 
-/** Who may not read the file takes the usual port. */
+/** Without the right to read the file, the default port is used. */
 async function addressInFile(cluster: Cluster, { metadata, spec }: LiveResource): Promise<string | undefined> {
   const names = new Fields(spec, ['spec'], [])
     .objects('volumes')

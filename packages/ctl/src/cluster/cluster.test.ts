@@ -10,7 +10,7 @@ const NOWHERE = { namespace: null, context: null, kubeconfig: null }
 const IN_POD = { HOME: '/nowhere', KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
 
 describe('clusters', () => {
-  it('are those of the Pod where there is no kubeconfig, unless one is asked for', () => {
+  it('default to that of the Pod without a kubeconfig, unless one is named', () => {
     const own = openCluster(NOWHERE, IN_POD)
     assert.equal(own.namespace, 'default')
     own.close()
@@ -44,7 +44,7 @@ describe('the admin port of a Pod', () => {
   const pod = podOf('web-1') as LiveResource
   const mounted = { ...pod, spec: { volumes: [{ name: 'config', configMap: { name: 'web' } }] } }
 
-  it('is where its config file says, and the usual one for those who may not read that', async (t) => {
+  it('comes from its config file, or is the default without the right to read it', async (t) => {
     const path = '/api/v1/namespaces/shop/configmaps/web'
     const file = (adminAddr: string) => ({ data: { 'gateway.yaml': `config: { adminAddr: "${adminAddr}" }` } })
     const portOf = async (objects: Record<string, unknown>, forbidden: string[] = []): Promise<number> => {
@@ -62,13 +62,13 @@ describe('the admin port of a Pod', () => {
 })
 
 describe('names', () => {
-  it('that are near are found, the nearest first', () => {
+  it('that are close are found, the closest first', () => {
     assert.deepEqual(nearNames('web', ['db', 'wep', 'web-edge', 'payments']), ['web-edge', 'wep'])
     assert.deepEqual(nearNames('orders', ['order', 'oders', 'users', 'payments']), ['oders', 'order'])
     assert.deepEqual(nearNames('web', []), [])
   })
 
-  it('of Gateways are read in the forms of kubectl', () => {
+  it('as arguments are read in the forms of kubectl', () => {
     for (const kind of ['gateway', 'gateways', 'gtw', 'gateway.gateway.networking.k8s.io']) {
       assert.equal(gatewayNameOf(`${kind}/web.1`), 'web.1')
     }

@@ -17,15 +17,15 @@ import { ClusterProblem, clusterProblem } from './problem.ts'
 const OWN_NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
 const PAGE = 500
 
-/** Of an object that the cluster gave: its status is read too. */
+/** A resource read from the cluster, with its status. */
 export type LiveResource = Resource & { status?: unknown }
 
 export const POD: ApiKind = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
 
-/** A cluster as its user may see it. What cannot be had is a ClusterProblem. */
+/** A cluster with the rights of its user. Failed requests throw a ClusterProblem. */
 export class Cluster {
   readonly client: KubeClient
-  /** What is meant where no namespace is named. */
+  /** The default namespace. */
   readonly namespace: string
 
   constructor(client: KubeClient, namespace: string) {
@@ -33,7 +33,7 @@ export class Cluster {
     this.namespace = namespace
   }
 
-  /** Undefined when there is none. */
+  /** Reads an object; undefined when it does not exist. */
   async get(kind: ApiKind, name: string, namespace?: string): Promise<LiveResource | undefined> {
     try {
       const path = pathOf(kind, { name, ...(namespace !== undefined && { namespace }) })
@@ -44,7 +44,7 @@ export class Cluster {
     }
   }
 
-  /** What a path without objects says, such as which kinds there are; undefined when there is no such path. */
+  /** Reads a path that is not an object, such as a discovery document; undefined when it does not exist. */
   async ask(path: string): Promise<unknown> {
     try {
       return await this.client.ask({ path })
@@ -54,8 +54,8 @@ export class Cluster {
     }
   }
 
-  /** All of a namespace, or of the cluster; nothing where the kind is not known. */
-  async list(kind: ApiKind, { namespace, labels }: ListPlace): Promise<LiveResource[]> {
+  /** Lists the objects of a namespace, or of the cluster; empty when the kind does not exist. */
+  async list(kind: ApiKind, { namespace, labels }: ListOptions): Promise<LiveResource[]> {
     const path = pathOf(kind, namespace === null ? {} : { namespace })
     const labelSelector = Object.entries(labels ?? {})
       .map((pair) => pair.join('='))
@@ -103,18 +103,21 @@ export class Cluster {
   }
 }
 
-export interface ListPlace {
-  /** Null for all. */
+export interface ListOptions {
+  /** The namespace, or null for all. */
   namespace: string | null
   labels?: Readonly<Record<string, string>>
 }
 
-/** `gateways.gateway.networking.k8s.io`, as rights name it. */
+/** The name of the resource in rights: `gateways.gateway.networking.k8s.io`. */
 function resourceOf({ group, plural }: ApiKind): string {
   return group === '' ? plural : `${plural}.${group}`
 }
 
-/** Found as kubectl finds it: the files that are named, else those of KUBECONFIG, else the home folder's, else the Pod's own. */
+/**
+ * Opens the cluster that kubectl would use: the named kubeconfig, then KUBECONFIG, then the home folder, then the Pod's
+ * service account.
+ */
 export function openCluster({ namespace, context, kubeconfig }: ClusterArguments, env: Io['env']): Cluster {
   try {
     const found = readKubeconfig({

@@ -13,7 +13,7 @@ export const GATEWAY: ApiKind = {
   namespaced: true,
 }
 
-/** The Pods of a Gateway that serve requests now, the oldest name first. Says why when there are none. */
+/** Returns the ready Pods of a Gateway, sorted by name. Throws the reason when there are none. */
 export async function readyPodsOf(cluster: Cluster, gateway: string): Promise<LiveResource[]> {
   const { namespace } = cluster
   const pods = await cluster.list(POD, { namespace, labels: selectorOf(gateway) })
@@ -32,7 +32,7 @@ function isReady(pod: LiveResource): boolean {
   return ready?.text('status') === 'True' && Reflect.get(pod.metadata, 'deletionTimestamp') === undefined
 }
 
-/** In a word: the reason that its container waits for, or its phase. */
+/** The state of a Pod in a word: why its container waits, or its phase. */
 function stateOf(pod: LiveResource): string {
   if (Reflect.get(pod.metadata, 'deletionTimestamp') !== undefined) return 'ending'
   const status = new Fields(pod.status, [], [])
@@ -73,7 +73,7 @@ async function noSuchGateway(cluster: Cluster, gateway: string): Promise<Cluster
   const start = `there is no Gateway ${gateway} in namespace ${namespace}`
   if (near.length > 0)
     return new ClusterProblem(`${start}; did you mean ${near.map((name) => `gateway/${name}`).join(' or ')}?`)
-  // Not everybody may look into all namespaces.
+  // The user may lack the right to list all namespaces.
   const everywhere = await cluster.list(GATEWAY, { namespace: null }).catch(() => [])
   const twins = everywhere
     .filter(({ metadata }) => metadata.name === gateway)

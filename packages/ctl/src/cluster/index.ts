@@ -1,3 +1,3 @@
-/** Loaded by commands that were asked for a cluster. */
+/** Loaded by commands that use a cluster. */
 export { type OpenGateway, openGateway } from './open-gateway.ts'
 export { ClusterProblem } from './problem.ts'

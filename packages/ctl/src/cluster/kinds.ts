@@ -2,7 +2,7 @@ import type { ApiKind } from '@portico/controller/kube'
 import { groupByKind, type Kind } from '@portico/translate'
 import type { Cluster } from './cluster.ts'
 
-/** Kinds of the core, whose versions do not change. */
+/** Core kinds, whose versions are fixed. */
 const FIXED: Partial<Record<Kind, ApiKind>> = {
   Service: { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true },
   EndpointSlice: {
@@ -16,7 +16,7 @@ const FIXED: Partial<Record<Kind, ApiKind>> = {
 
 export type KnownKinds = ReadonlyMap<Kind, ApiKind>
 
-/** Kinds that the cluster has, each in the version that it prefers. */
+/** Returns the kinds that the cluster serves, each in its preferred version. */
 export async function kindsOf(cluster: Cluster): Promise<KnownKinds> {
   const groups = ['gateway.networking.k8s.io', 'portico.dev']
   const found = await Promise.all(groups.map((group) => kindsOfGroup(cluster, group)))

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import type { PortForward } from '@portico/controller/kube'
 
-/** A socket of this user alone that leads to a port of a Pod. */
+/** A socket, accessible to this user only, that is forwarded to a port of a Pod. */
 export interface ListenerForward {
   socketPath: string
-  /** What the node said when a connection failed; null when all went well. */
+  /** The error of the node for a failed connection; null when there was none. */
   problem(): string | null
   close(): Promise<void>
 }

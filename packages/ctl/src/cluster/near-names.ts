@@ -1,4 +1,4 @@
-/** Names that somebody may have meant, the nearest first. */
+/** Returns names similar to a misspelled one, the closest first. */
 export function nearNames(wanted: string, names: readonly string[]): string[] {
   const most = Math.max(1, Math.floor(wanted.length / 3))
   return names
@@ -9,13 +9,13 @@ export function nearNames(wanted: string, names: readonly string[]): string[] {
     .slice(0, 3)
 }
 
-/** Whether one is a good part of the other. */
+/** Whether one name is a large part of the other. */
 function isPart(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return short.length > 2 && long.includes(short)
 }
 
-/** Letters to add, drop or change. */
+/** The number of letters to insert, delete or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [at, letter] of from.split('').entries()) {

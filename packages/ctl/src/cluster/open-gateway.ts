@@ -9,27 +9,27 @@ import { forwardListener, type ListenerForward } from './listener-forward.ts'
 import type { ClusterArguments } from './options.ts'
 import { podAdmin } from './pod-admin.ts'
 
-/** The Pods of a Gateway as they are reached from here. */
+/** Connections to the Pods of a Gateway. */
 export interface OpenGateway {
-  /** As messages name it. */
+  /** The name in messages. */
   label: string
   admins: readonly [AdminAddress, ...AdminAddress[]]
-  /** Sends the request to the first Pod. */
+  /** Forwards the request to the first Pod. */
   through(injection: Injection): Promise<Injection>
   close(): Promise<void>
 }
 
-export interface GatewayPlace extends ClusterArguments {
+export interface GatewayOptions extends ClusterArguments {
   readonly gateway: string
-  /** Where one will do. */
+  /** Whether one Pod is enough. */
   readonly onePod: boolean
 }
 
-/** More would open connections for an answer that one of them gives. */
+/** The most Pods to connect to; one of them answers. */
 const MOST_PODS = 16
 
-/** Opens ports of the Gateway's ready Pods. Whatever hinders it is a ClusterProblem. */
-export async function openGateway({ gateway, onePod, ...place }: GatewayPlace, env: Io['env']): Promise<OpenGateway> {
+/** Connects to the Gateway's ready Pods. Failures are ClusterProblems. */
+export async function openGateway({ gateway, onePod, ...place }: GatewayOptions, env: Io['env']): Promise<OpenGateway> {
   const cluster = openCluster(place, env)
   const forwards: PortForward[] = []
   const listeners: ListenerForward[] = []
@@ -44,7 +44,7 @@ export async function openGateway({ gateway, onePod, ...place }: GatewayPlace, e
     const opened = tried.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
     forwards.push(...opened.map(({ forward }) => forward))
     const [first, ...others] = opened
-    // One that went away in between is no loss while there are others.
+    // A Pod that disappeared in the meantime is ignored while others remain.
     if (first === undefined) throw tried.find((each) => each.status === 'rejected')?.reason
     const name = `Gateway ${cluster.namespace}/${gateway}`
     return {

@@ -1,4 +1,4 @@
-/** Where a cluster is, as kubectl is told. */
+/** The options that select a cluster, named as in kubectl. */
 export const clusterOptions = {
   namespace: {
     kind: 'value',

@@ -1,10 +1,10 @@
 import type { PortForward } from '@portico/controller/kube'
 import type { AdminAddress } from '../trace/admin-address.ts'
 
-/** How long the node may take to say why a connection has failed. */
+/** How long to wait for the node's reason of a failed connection. */
 const SAID_WITHIN_MS = 2000
 
-/** The admin server of a Pod, without a port on this machine that others could use. */
+/** The admin server of a Pod, without a port on this machine that other users could reach. */
 export function podAdmin(forward: PortForward, { label, port }: { label: string; port: number }): AdminAddress {
   let said: Promise<string | null> = Promise.resolve(null)
   return {

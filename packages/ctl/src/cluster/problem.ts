@@ -1,9 +1,9 @@
 import { KubeError } from '@portico/controller/kube'
 
-/** Why a cluster could not be asked: one line for the user. */
+/** Why a request to a cluster failed, in one line for the user. */
 export class ClusterProblem extends Error {
   override readonly name = 'ClusterProblem'
-  /** The right that is missing, such as `list pods in namespace shop`; null for other problems. */
+  /** The missing right, such as `list pods in namespace shop`; null for other problems. */
   readonly right: string | null
 
   constructor(message: string, { right = null, cause }: { right?: string | null; cause?: unknown } = {}) {
@@ -12,16 +12,16 @@ export class ClusterProblem extends Error {
   }
 }
 
-/** What was to be done, as `kubectl auth can-i` takes it: verb, resource, and the namespace or null for all. */
-export interface Deed {
+/** A request in terms of `kubectl auth can-i`: verb, resource, and namespace, or null for all. */
+export interface AttemptedRequest {
   verb: 'get' | 'list' | 'create'
   resource: string
   namespace: string | null
 }
 
-export function clusterProblem(error: unknown, deed: Deed): ClusterProblem {
+export function clusterProblem(error: unknown, attempt: AttemptedRequest): ClusterProblem {
   if (error instanceof ClusterProblem) return error
-  const right = printRight(deed)
+  const right = printRight(attempt)
   if (!(error instanceof KubeError)) {
     return new ClusterProblem(error instanceof Error ? error.message : String(error), { cause: error })
   }
@@ -34,8 +34,8 @@ export function clusterProblem(error: unknown, deed: Deed): ClusterProblem {
         },
       )
     case 403: {
-      const scope = deed.namespace === null ? '--all-namespaces' : `-n ${deed.namespace}`
-      const check = `kubectl auth can-i ${deed.verb} ${deed.resource} ${scope}`
+      const scope = attempt.namespace === null ? '--all-namespaces' : `-n ${attempt.namespace}`
+      const check = `kubectl auth can-i ${attempt.verb} ${attempt.resource} ${scope}`
       return new ClusterProblem(`no right to ${right} (${check})`, { right, cause: error })
     }
     case 0:
@@ -45,6 +45,6 @@ export function clusterProblem(error: unknown, deed: Deed): ClusterProblem {
   }
 }
 
-export function printRight({ verb, resource, namespace }: Deed): string {
+export function printRight({ verb, resource, namespace }: AttemptedRequest): string {
   return `${verb} ${resource} ${namespace === null ? 'in all namespaces' : `in namespace ${namespace}`}`
 }

@@ -4,7 +4,7 @@ import { exitCode } from '../io.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell']
 
-/** Prints the script that a shell loads; that script asks again with `complete -- <words>` at each press of tab. */
+/** Prints the completion script of a shell; that script calls `complete -- <words>` at each press of tab. */
 export function createComplete(commands: readonly Command[]): Command {
   return defineCommand({
     name: 'complete',
@@ -16,7 +16,7 @@ export function createComplete(commands: readonly Command[]): Command {
       const { RootCommand } = await import('@bomb.sh/tab')
       const root = describe(new RootCommand(), commands)
       if (afterDashes !== null) {
-        // Behind a second `--` the words are curl's.
+        // Words after a second `--` belong to curl.
         const isForShell = afterDashes.slice(0, -1).includes('--') || isPath(afterDashes, commands)
         if (isForShell) io.stdout.write(':0\n')
         else root.parse([...afterDashes])
@@ -33,7 +33,7 @@ export function createComplete(commands: readonly Command[]): Command {
   })
 }
 
-/** Whether the last word is the value of an option that names a file. */
+/** Whether the last word is the value of a path option. */
 function isPath(words: readonly string[], commands: readonly Command[]): boolean {
   const command = commands.find(({ name }) => name === words[0])
   return Object.entries(command?.options ?? {}).some(
@@ -49,7 +49,7 @@ function describe(root: RootCommand, commands: readonly Command[]): RootCommand 
     const described = root.command(command.name, command.summary)
     for (const [name, option] of Object.entries(command.options)) {
       const long = flagOf(name).slice('--'.length)
-      // An option without a handler counts as one without a value.
+      // An option without a handler is treated as a flag.
       if (option.kind === 'flag') described.option(long, option.summary)
       else described.option(long, option.summary, () => {}, option.short)
     }

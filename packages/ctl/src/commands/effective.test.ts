@@ -15,8 +15,8 @@ function irOf(name: string) {
   return translateAll([...resources]).gateways.get('shop/web') ?? assert.fail('there is no Gateway')
 }
 
-describe('what holds where', () => {
-  test('is said with where it comes from: Gateway, route, then rule', () => {
+describe('effective policies', () => {
+  test('have an origin: Gateway, route, or rule', () => {
     const { listeners } = effectivePolicies(irOf('traffic-policies/rule-by-name'), null)
     const held = listeners.flatMap(({ routes }) =>
       routes.map(({ rule, traffic }) => [rule ?? '', Object.keys(traffic)]),
@@ -31,7 +31,7 @@ describe('what holds where', () => {
     assert.match(origin ?? '', /^policy shop\/\w+, on rule bind\//)
   })
 
-  test('policies of backends are said at each backend', () => {
+  test('for backends are listed at each backend', () => {
     const { listeners } = effectivePolicies(irOf('backend-policies/service-port'), null)
     const backends = listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends))
     const origins = backends.flatMap(({ policies }) => Object.values(policies).map(({ from }) => from))
@@ -39,7 +39,7 @@ describe('what holds where', () => {
     for (const origin of origins) assert.match(origin, /^policy shop\/\w+, on backend backend\/service\/shop\//)
   })
 
-  test('every policy of every case has an origin', () => {
+  test('have an origin in every case', () => {
     for (const { name, resources } of readCases()) {
       for (const ir of translateAll([...resources]).gateways.values()) {
         const { frontend, listeners } = effectivePolicies(ir, null)
@@ -95,7 +95,7 @@ describe('effective', () => {
     assert.match(missing.stderr, /Pod shop\/web-1 has no route nothing, but shop\//)
   })
 
-  test('says why there is no answer', async (t) => {
+  test('reports why the gateway could not be read', async (t) => {
     const other = await useServer(t, (_request, response) => response.end('{}'))
     const guarded = await useServer(t, (_request, response) => response.writeHead(401).end())
     const cases: [string[], number, RegExp][] = [
@@ -140,19 +140,19 @@ binds:
     return file
   }
 
-  test('says where each policy stands, and what it overrode', async (t) => {
+  test('prints the location of each policy, and the policies it overrides', async (t) => {
     const file = useFile(t, config)
     const { code, stdout, stderr } = await runProgram(['effective', '-f', file, '-o', 'json'])
     assert.equal(code, 0, stderr)
-    type Held = Record<string, { from: string; at?: string; overrode?: string[]; config: unknown }>
-    const { listeners } = JSON.parse(stdout) as { listeners: { routes: { traffic: Held }[] }[] }
+    type PolicySet = Record<string, { from: string; at?: string; overrode?: string[]; config: unknown }>
+    const { listeners } = JSON.parse(stdout) as { listeners: { routes: { traffic: PolicySet }[] }[] }
     const { csrf } = listeners[0]?.routes[0]?.traffic ?? {}
     assert.equal(csrf?.at, `${file}:12:9`)
     assert.deepEqual(csrf.overrode, ['policy wide, on route bind/80/listener0/orders'])
     assert.ok(!stdout.includes('W6ph5Mm5Pz8GgiULbPgzG37mj9g'))
   })
 
-  test('says what is wrong with it', async (t) => {
+  test('reports problems in the file', async (t) => {
     const bad = await runProgram(['effective', '-f', useFile(t, 'binds: 1')])
     assert.equal(bad.code, 1)
     assert.match(bad.stderr, /gateway\.yaml:1:8: binds/)

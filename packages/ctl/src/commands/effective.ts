@@ -3,7 +3,7 @@ import { clusterOptions } from '../cluster/options.ts'
 import { defineCommand } from '../command.ts'
 import { exitCode } from '../io.ts'
 import { printable } from '../printable.ts'
-import { type Planned, planSource, type Source, tokenProblem } from '../trace/source.ts'
+import { type PlanResult, planSource, type Source, tokenProblem } from '../trace/source.ts'
 
 export const effective = defineCommand({
   name: 'effective',
@@ -44,17 +44,17 @@ Exit codes: 0 it is shown, 1 it could not be had, 2 bad usage.
       io.stderr.write(`porticoctl effective: ${printable(problem ?? '')}\n(porticoctl effective --help shows how)\n`)
       return exitCode.badUsage
     }
-    // Merging, with all that it needs, is loaded by those who ask for it.
+    // Merging and its dependencies are loaded only when needed.
     const { showEffective } = await import('../effective/show-effective.ts')
     return showEffective({ ...options, from: source.value, isJson: output === 'json' }, io)
   },
 })
 
-/** A file needs nobody who is asked. */
+/** A file is read directly, without a gateway. */
 function planEffective(
   options: { readonly file: string | null; readonly local: boolean; readonly admin: string },
   operands: readonly string[],
-): Planned<EffectiveSource> {
+): PlanResult<EffectiveSource> {
   const { file } = options
   if (file === null) return planSource({ ...options, operands })
   if (options.local || operands.length > 0) {

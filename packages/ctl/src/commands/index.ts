@@ -10,5 +10,5 @@ import { translate } from './translate.ts'
 
 const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate]
 
-/** Every command; help and completion are made from this list. */
+/** All commands; help and completion are built from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

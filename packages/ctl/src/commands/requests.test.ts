@@ -84,7 +84,7 @@ const explanation: Explanation = {
 }
 
 describe('recorded requests', () => {
-  test('are listed, the newest of all gateways first, chosen by the gateway', async (t) => {
+  test('are listed, the newest of all gateways first, filtered by the gateway', async (t) => {
     const asked: string[] = []
     const port = await useServer(t, (request, response) => {
       asked.push(request.url ?? '')
@@ -101,7 +101,7 @@ describe('recorded requests', () => {
     assert.deepEqual(JSON.parse(json.stdout), summary)
   })
 
-  test('are explained, with places', async (t) => {
+  test('are explained, with locations', async (t) => {
     const port = await useServer(t, (request, response) => {
       if (request.url === `/api/requests/${summary.id}/explain`) return answer(response, explanation)
       response.writeHead(404).end('no record x: it was never there\n')
@@ -120,7 +120,7 @@ describe('recorded requests', () => {
     assert.deepEqual([missing.code, missing.stderr], [1, 'porticoctl: no record x: it was never there\n'])
   })
 
-  test('of all Pods of a Gateway are one list, and the Pod that has a record explains it', async (t) => {
+  test('from all Pods of a Gateway are one list, and the Pod that has a record explains it', async (t) => {
     const other = { ...summary, id: 'bbbbbbbbbbbbbb2', at: summary.at + 1000 }
     const pod = (own: RequestSummary) =>
       useServer(t, (request, response) => {
@@ -148,7 +148,7 @@ describe('recorded requests', () => {
     }
   })
 
-  test('are followed as they end, until the gateway stops', async (t) => {
+  test('are followed until the gateway stops', async (t) => {
     const port = await useServer(t, (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(`: ready\n\ndata: ${JSON.stringify({ requests: [summary], omitted: 3 })}\n\n`)
@@ -159,7 +159,7 @@ describe('recorded requests', () => {
     assert.match(stderr, /^… 3 more\n.*ended the stream: did the gateway stop\?\n$/)
   })
 
-  test('are followed until their reader has seen enough', async (t) => {
+  test('are followed until the reader closes the pipe', async (t) => {
     const port = await useStream(t, summary)
     const admin = ['--local', '--admin', `127.0.0.1:${port}`]
     for (const args of [
@@ -175,7 +175,7 @@ describe('recorded requests', () => {
     }
   })
 
-  test('what is asked in the wrong way is told', async () => {
+  test('invalid arguments are reported', async () => {
     for (const args of [
       ['explain', '--local'],
       ['explain', 'UPPER', '--local'],
@@ -210,14 +210,14 @@ describe('the table of routes', () => {
 })
 
 describe('top on a terminal', { skip: noTerminal }, () => {
-  test('is drawn anew in one place, fits, and ends when it is interrupted', async (t) => {
+  test('is redrawn in place, fits the terminal, and ends when interrupted', async (t) => {
     const long = { ...summary, route: 'orders-'.repeat(10), reason: { ...summary.reason!, code: 'x'.repeat(300) } }
     const port = await useStream(t, summary, long)
     const args = ['top', '--local', '--admin', `127.0.0.1:${port}`]
     const terminal = await useTerminal(t, args, { columns: 100, rows: 12 })
     await terminal.shows(/^orders +[1-9][0-9]*\.\d/m)
     const first = await terminal.shows(/^orders-orders-/m)
-    // The rate rises as long as the first window lasts: it is drawn again and again.
+    // The rate rises during the first window, so the table is redrawn.
     const again = await terminal.shows(new RegExp(`^(?!.*${lineOf(first, 'orders ')})orders +`, 'm'))
     for (const screen of [first, again]) {
       const lines = screen.trimEnd().split('\n')
@@ -237,7 +237,7 @@ function lineOf(screen: string, start: string): string {
   return line.trimEnd().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** A gateway that tells of these requests ten times a second. */
+/** A gateway that streams these requests ten times a second. */
 async function useStream(t: TestContext, ...requests: RequestSummary[]): Promise<number> {
   return useServer(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -22,7 +22,7 @@ describe('status of files', () => {
     assert.match(stdout, /\n {10}fix: Create a ReferenceGrant/)
   })
 
-  test('is a value for programs', async () => {
+  test('is printed as JSON', async () => {
     const { stdout } = await runProgram(['status', '-f', FILE, '-n', 'shop', '-o', 'json'])
     const { findings } = JSON.parse(stdout) as {
       findings: { resource: string; broken: { condition?: object } | null }[]
@@ -41,13 +41,13 @@ describe('status of files', () => {
     )
   })
 
-  test('says in its exit code that all is well', async () => {
+  test('exits with 0 when all is well', async () => {
     const { code, stdout } = await runProgram(['status', '-f', FINE])
     assert.equal(code, 0, stdout)
     assert.match(stdout, /^ok {6}Gateway shop\/web\n/)
   })
 
-  test('prints what its page shows', async (t) => {
+  test('prints the output shown in the docs', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'status-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     const api = { apiVersion: 'gateway.networking.k8s.io/v1' }
@@ -67,7 +67,7 @@ describe('status of files', () => {
     assert.ok(page.includes(`\`\`\`\n${start}${stdout}\`\`\``), stdout)
   })
 
-  test('refuses what it cannot do', async () => {
+  test('rejects invalid arguments', async () => {
     const cases: [string[], number, RegExp][] = [
       [['status', 'orders'], 2, /expected <kind>\/<name> such as httproute\/orders/],
       [['status', 'pod/x'], 2, /found "pod\/x"/],
@@ -95,7 +95,7 @@ const PLURALS: Readonly<Record<string, string>> = {
 }
 const PREFIXES: Readonly<Record<string, string>> = { Service: '/api/v1', EndpointSlice: '/apis/discovery.k8s.io/v1' }
 
-/** The golden case as a cluster has it, with statuses that a controller wrote. */
+/** The golden case as cluster objects, with the statuses of a controller. */
 function objectsOf(name: string): Record<string, unknown> {
   const { resources } = readCases().find((each) => each.name === name) ?? assert.fail(name)
   const { statuses } = translateAll([...resources])
@@ -134,7 +134,7 @@ const args = ({ kubeconfig }: FakeCluster, ...more: string[]): string[] => [
 ]
 
 describe('status in a cluster', () => {
-  test('reads what the controller wrote, in other namespaces too', async (t) => {
+  test('reads the statuses of the controller, also in other namespaces', async (t) => {
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend') })
     const { code, stdout, stderr } = await runProgram(args(cluster, 'httproute/orders'))
     assert.equal(code, 1, stderr)
@@ -143,14 +143,14 @@ describe('status in a cluster', () => {
     assert.match(stdout, /Service stock\/open:8080 +1 address/)
   })
 
-  test('a missing right leaves a gap that is named', async (t) => {
+  test('a missing right is named', async (t) => {
     const path = '/api/v1/namespaces/stock/services/open'
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
     const { stdout } = await runProgram(args(cluster, 'httproute/orders'))
     assert.match(stdout, /unknown +Service stock\/open\n +not looked at: no right to get services in namespace stock\n/)
   })
 
-  test('without a right to the resource itself that is the answer', async (t) => {
+  test('without the right to read the resource itself, that is the answer', async (t) => {
     const path = `/apis/${GROUP}/v1/namespaces/shop/httproutes`
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
     const { code, stderr } = await runProgram(args(cluster, 'httproute/orders'))

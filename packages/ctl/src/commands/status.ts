@@ -2,7 +2,7 @@ import { clusterOptions } from '../cluster/options.ts'
 import { defineCommand } from '../command.ts'
 import { exitCode } from '../io.ts'
 import { printable } from '../printable.ts'
-import { type Asked, readAsked } from '../status/asked.ts'
+import { type StatusTarget, parseTarget } from '../status/target.ts'
 
 const FORMS = ['text', 'yaml', 'json'] as const
 type Form = (typeof FORMS)[number]
@@ -41,17 +41,17 @@ Exit codes: 0 nothing is broken, 1 something is, or could not be looked at, 2 ba
       io.stderr.write(`porticoctl status: ${printable(planned)}\n(porticoctl status --help shows how)\n`)
       return exitCode.badUsage
     }
-    // Clusters and translation are loaded by those who ask for them.
+    // The cluster client and translation are loaded only when needed.
     const { showStatus } = await import('../status/show-status.ts')
     return showStatus({ ...options, ...planned }, io)
   },
 })
 
-/** A text says what is wrong. */
-function plan(output: string, [first, extra]: readonly string[]): { asked: Asked | null; form: Form } | string {
+/** Returns a text when the arguments are invalid. */
+function plan(output: string, [first, extra]: readonly string[]): { asked: StatusTarget | null; form: Form } | string {
   if (extra !== undefined) return `found ${JSON.stringify(extra)}, expected one <kind>/<name>`
   const form = FORMS.find((each) => each === output)
   if (form === undefined) return `found output ${JSON.stringify(output)}, expected ${FORMS.join(', ')}`
-  const asked = first === undefined ? null : readAsked(first)
+  const asked = first === undefined ? null : parseTarget(first)
   return typeof asked === 'string' ? asked : { asked, form }
 }

@@ -32,7 +32,7 @@ function pathsIn({ stdout }: Output): string[] {
 }
 
 describe('trace gateway/<name>', () => {
-  test('watches all ready Pods, and tells of the first request that one of them sees', async (t) => {
+  test('watches all ready Pods, and prints the first request of any', async (t) => {
     const [one, two] = [await useFakeGateway(t), await useFakeGateway(t)]
     const pods = listOf(podOf('web-1'), podOf('web-2'), podOf('web-3', { isReady: false }))
     const ports = { 'web-1:15000': adminPort(one), 'web-2:15000': adminPort(two) }
@@ -73,7 +73,7 @@ describe('trace gateway/<name>', () => {
     },
   )
 
-  test('a variable of the Pod says where its admin server is', async (t) => {
+  test('a variable of the Pod sets the admin address', async (t) => {
     const gateway = await useFakeGateway(t)
     const env = [{ name: 'ADMIN_ADDR', value: 'localhost:16000' }]
     const objects = { [PODS]: listOf(podOf('web-1', { env })) }
@@ -84,7 +84,7 @@ describe('trace gateway/<name>', () => {
     assert.equal((await program.ended).code, 130)
   })
 
-  test('a Pod whose admin server is gone is told, while another watches', async (t) => {
+  test('a Pod without an admin server is reported, while another watches', async (t) => {
     const gateway = await useFakeGateway(t)
     const objects = { [PODS]: listOf(podOf('web-1'), podOf('web-2')) }
     const cluster = await useFakeCluster(t, { objects, ports: { 'web-2:15000': adminPort(gateway) } })

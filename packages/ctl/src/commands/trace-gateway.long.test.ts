@@ -8,7 +8,7 @@ import { skipWithout } from '../testing/installed.ts'
 import { runProgram, startProgram } from '../testing/program.ts'
 import { noTerminal, useTerminal } from '../testing/terminal.ts'
 
-/** Everything against the real gateway, in a process of its own. */
+/** These tests run the real gateway in a process of its own. */
 
 interface Gateway {
   admin: string
@@ -79,7 +79,7 @@ describe('with the real gateway', { skip: skipWithout('curl') }, () => {
     assert.deepEqual({ path, host }, { path: '/api/mine', host: 'api.example.com' })
   })
 
-  test('an expression picks the request, a bad one is refused with its reason', async (t) => {
+  test('an expression picks the request, an invalid one is rejected with its reason', async (t) => {
     const gateway = await useGateway(t)
     const args = ['trace', '--local', '--admin', gateway.admin, '--expression']
     const program = startProgram([...args, 'request.path == "/teapot"'])
@@ -96,7 +96,7 @@ describe('with the real gateway', { skip: skipWithout('curl') }, () => {
     assert.match(refused.stderr, /^porticoctl: .* refused the trace: invalid expression: .*\n$/)
   })
 
-  test('a token is asked for and given', async (t) => {
+  test('a required token is passed', async (t) => {
     const gateway = await useGateway(t, { ADMIN_TOKEN: 's3cret' })
     const args = [
       'trace',

@@ -35,7 +35,7 @@ function rawEvents(stdout: string): { message: { type: string; requestState?: { 
 }
 
 describe('trace --local', () => {
-  test('waits for the next request of any client, and prints its events as they came', async (t) => {
+  test('waits for the next request of any client, and prints its events as received', async (t) => {
     const gateway = await useFakeGateway(t)
     const program = startProgram(watchArgs(gateway, '--raw'))
     await program.told('waiting for the next request')
@@ -81,7 +81,7 @@ describe('trace --local', () => {
     assert.match(stdout, /calling \\u001b\]0;owned\\u0007\\u009b31m\\u000d\\u000afake line/)
   })
 
-  test('gives expression and token to the gateway, from options or variables', async (t) => {
+  test('passes expression and token to the gateway, from options or variables', async (t) => {
     const gateway = await useFakeGateway(t, { token: 's3cret' })
     const trace = async (args: string[], options?: RunOptions) => {
       const program = startProgram(args, options)
@@ -114,7 +114,7 @@ describe('trace --local', () => {
     }
   })
 
-  test('ends quietly when its reader has seen enough', async (t) => {
+  test('ends quietly when the reader closes the pipe', async (t) => {
     const gateway = await useFakeGateway(t)
     const program = startProgram(watchArgs(gateway, '--raw'))
     await program.told('waiting')
@@ -136,7 +136,7 @@ describe('trace --local --port', { skip: skipWithout('curl') }, () => {
       },
     })
     const curl = ['http://no-such-host.invalid:81/a?b=c', '-X', 'PUT', '-H', 'x-a: $(echo no) "q"', '-d', '{"a": 1}']
-    // A proxy in the environment is not used.
+    // A proxy of the environment is not used.
     const { code, stdout, stderr } = await runProgram(injectArgs(gateway, ...curl), {
       env: { http_proxy: 'http://127.0.0.1:1', ALL_PROXY: 'http://127.0.0.1:1' },
     })
@@ -162,7 +162,7 @@ describe('trace --local --port', { skip: skipWithout('curl') }, () => {
     assert.equal(rawEvents(stdout)[1]?.message.requestState?.request.path, '/mine')
   })
 
-  test('traces the next request where the gateway does not take its filter', async (t) => {
+  test('traces the next request when the gateway rejects its filter', async (t) => {
     const gateway = await useFakeGateway(t, { refuses: (expression) => expression !== null })
     const { code, stdout } = await runProgram(injectArgs(gateway, 'http://a.example/mine'))
     assert.equal(code, 0)
@@ -211,7 +211,7 @@ describe('trace --local --port', { skip: skipWithout('curl') }, () => {
     assert.match(stderr, /^porticoctl: curl: \(35\) .*\n$/)
   })
 
-  test('tells what curl complains of after the request was traced', async (t) => {
+  test('prints the errors of curl after the request was traced', async (t) => {
     const gateway = await useFakeGateway(t, { answer: (_request, response) => response.writeHead(500).end('no') })
     const { code, stdout, stderr } = await runProgram(injectArgs(gateway, 'http://a.example/', '--fail'))
     assert.equal(code, 0)
@@ -220,7 +220,7 @@ describe('trace --local --port', { skip: skipWithout('curl') }, () => {
   })
 })
 
-describe('a trace that cannot be made', { skip: skipWithout('curl') }, () => {
+describe('a trace that fails', { skip: skipWithout('curl') }, () => {
   const fails = async (args: string[], said: RegExp, options?: RunOptions) => {
     const { code, stdout, stderr } = await runProgram(args, options)
     assert.match(stderr, said)
@@ -252,7 +252,7 @@ describe('a trace that cannot be made', { skip: skipWithout('curl') }, () => {
     )
   })
 
-  test('because another program has the port', async (t) => {
+  test('because another program uses the port', async (t) => {
     const port = await useServer(t, (_request, response) => response.end())
     const gateway = { ...(await useFakeGateway(t)), port }
     await fails(injectArgs(gateway, 'http://a.example/'), /curl got its answer, but .* traced no such request/)
@@ -273,7 +273,7 @@ describe('a trace that cannot be made', { skip: skipWithout('curl') }, () => {
     })
   })
 
-  test('because the gateway went away', async (t) => {
+  test('because the gateway stopped', async (t) => {
     const options: FakeGatewayOptions = { eventsOf: (request) => eventsOf(request).slice(0, 4) }
     const gateway = await useFakeGateway(t, options)
     const program = startProgram(watchArgs(gateway, '--raw'))

@@ -57,7 +57,7 @@ async function traceInCluster(
   gateway: string,
   { options, io }: { options: ClusterArguments & { raw: boolean }; io: Io },
 ): Promise<number> {
-  // What speaks to clusters is loaded by those who have one.
+  // The cluster client is loaded only when needed.
   const { ClusterProblem, openGateway } = await import('../cluster/index.ts')
   const onePod = plan.injection !== null
   try {

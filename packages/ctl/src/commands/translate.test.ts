@@ -9,7 +9,7 @@ import { runProgram } from '../testing/program.ts'
 const page = readFileSync(new URL('../../../../docs/manifests.md', import.meta.url), 'utf8')
 const example = /```yaml\n([^]*?)```/.exec(page)?.[1] ?? assert.fail('the page has no example')
 
-interface Shown {
+interface TranslateOutput {
   gateways: Record<string, { binds: { port: number }[]; routes: { name: string }[] }>
   endpoints: Record<string, Record<string, string[]>>
   statuses: Record<string, object>
@@ -43,7 +43,7 @@ describe('translate', () => {
       runProgram(['translate', '-f', join(folder, 'shop.yaml'), '-o', 'yaml']),
     ])
     for (const { code, stderr } of [yaml, json, file]) assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
-    const shown = parse(yaml.stdout) as Shown
+    const shown = parse(yaml.stdout) as TranslateOutput
     assert.deepEqual(JSON.parse(json.stdout), shown)
     assert.equal(file.stdout, yaml.stdout)
     const { binds, routes } = shown.gateways['default/web'] ?? assert.fail(yaml.stdout)
@@ -52,21 +52,21 @@ describe('translate', () => {
     assert.deepEqual(Object.keys(shown.statuses), ['Gateway/default/web', 'HTTPRoute/default/shop'])
   })
 
-  test('of several Gateways all, or the one that is asked for', async (t) => {
+  test('prints all Gateways, or the one that is named', async (t) => {
     const folder = useFolder(t, { 'one.yaml': gatewayOf('one', 80), 'deep/other.yml': gatewayOf('other', 81) })
     const [all, one, none] = await Promise.all([
       runProgram(['translate', '-f', folder]),
       runProgram(['translate', '-f', folder, '--gateway', 'shop/one']),
       runProgram(['translate', '-f', folder, '--gateway', 'shop/none']),
     ])
-    const gatewaysOf = ({ stdout }: { stdout: string }) => Object.keys((parse(stdout) as Shown).gateways)
+    const gatewaysOf = ({ stdout }: { stdout: string }) => Object.keys((parse(stdout) as TranslateOutput).gateways)
     assert.deepEqual([all.code, gatewaysOf(all)], [0, ['shop/one', 'shop/other']])
     assert.deepEqual([one.code, gatewaysOf(one)], [0, ['shop/one']])
     assert.deepEqual([none.code, gatewaysOf(none)], [1, []])
     assert.match(none.stderr, /found no Gateway shop\/none of class portico, but shop\/one, shop\/other/)
   })
 
-  test('a mistake in a file is refused with its place, and nothing is shown', async (t) => {
+  test('an invalid file is rejected with the location, and nothing is printed', async (t) => {
     const cases: [string, RegExp][] = [
       [gatewayOf('web', 80, '    - }'), /^\S+all\.yaml:\d+:\d+: found broken YAML/],
       [example.replace('port: 8080', 'port: http'), /^\S+all\.yaml:9:11: spec\.listeners\[0\]\.port: found a value/],
@@ -81,7 +81,7 @@ describe('translate', () => {
     }
   })
 
-  test('a file that is not there, and a folder without a Gateway', async (t) => {
+  test('a missing file, and a folder without a Gateway', async (t) => {
     const folder = useFolder(t, { 'notes.txt': 'no manifest' })
     const missing = await runProgram(['translate', '-f', join(folder, 'missing.yaml')])
     assert.deepEqual([missing.code, missing.stdout], [1, ''])
@@ -91,7 +91,7 @@ describe('translate', () => {
     assert.match(empty.stderr, /: found no Gateway of class portico, expected one\n$/)
   })
 
-  test('a bad condition is told with its place, and everything is shown', async (t) => {
+  test('an invalid condition is reported with its location, and everything is printed', async (t) => {
     const folder = useFolder(t, {
       'shop.yaml': example.replace('- name: orders\n      port', '- name: nothing\n      port'),
     })
@@ -100,10 +100,10 @@ describe('translate', () => {
       /^\S+shop\.yaml:12:1: found HTTPRoute default\/shop not as it should be: ResolvedRefs \(BackendNotFound\): .*\n$/
     assert.match(stderr, said)
     assert.equal(code, 1)
-    assert.deepEqual(Object.keys((parse(stdout) as Shown).gateways), ['default/web'])
+    assert.deepEqual(Object.keys((parse(stdout) as TranslateOutput).gateways), ['default/web'])
   })
 
-  test('what is ignored is told, and is no failure', async (t) => {
+  test('ignored resources are reported, and are no failure', async (t) => {
     const folder = useFolder(t, {
       'all.yaml': `${example}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: orders }\n`,
       'strange.yaml': example

@@ -35,20 +35,20 @@ Exit codes: 0 nothing is refused, 1 something is, by a mistake or a condition, 2
       io.stderr.write(`porticoctl translate: ${printable(problem ?? '')}\n(porticoctl translate --help shows how)\n`)
       return exitCode.badUsage
     }
-    // Translation, with all that it needs, is loaded by those who have something to translate.
+    // Translation and its dependencies are loaded only when needed.
     const { translateFiles } = await import('../translate/translate-files.ts')
     return translateFiles({ file, gateway, isJson: output === 'json' }, io)
   },
 })
 
-interface Given {
+interface TranslateArguments {
   file: string | null
   gateway: string | null
   output: string
   extra: string | undefined
 }
 
-function problemOf({ file, gateway, output, extra }: Given): string | null {
+function problemOf({ file, gateway, output, extra }: TranslateArguments): string | null {
   if (file === null || file === '') return '-f is required: a file or a folder of manifests'
   if (extra !== undefined) return `found ${JSON.stringify(extra)}, expected options only; -f names one file or folder`
   if (gateway !== null && !/^[^/]+\/[^/]+$/.test(gateway)) {

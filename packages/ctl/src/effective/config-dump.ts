@@ -9,11 +9,11 @@ export interface ConfigDump extends Ir {
   generation: number
 }
 
-/** Thousands of routes are a few megabytes. */
+/** The largest response; thousands of routes take a few megabytes. */
 const MOST_BYTES = 512 * 1024 * 1024
 const ANSWER_WITHIN_MS = 30_000
 
-/** The running config of a gateway, without its secrets; a text says why it could not be had. */
+/** Reads the running config of a gateway, which is redacted; returns a text when it fails. */
 export async function readConfigDump(admin: AdminAddress, token: string | null): Promise<ConfigDump | string> {
   const answer = await ask(admin, token)
   if (typeof answer === 'string') return answer
@@ -21,7 +21,7 @@ export async function readConfigDump(admin: AdminAddress, token: string | null):
     const dump = JSON.parse(answer.text) as ConfigDump
     if (Array.isArray(dump.routes) && Array.isArray(dump.policies)) return dump
   } catch {
-    // Told below.
+    // The caller reports the failure below.
   }
   return `${admin.label} answers, but not with a config: give the gateway's admin address with --admin`
 }

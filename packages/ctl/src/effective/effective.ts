@@ -1,19 +1,19 @@
 import { indexPolicies, type Ir, PoliciesByTarget, type Route, setsOfListeners } from '@portico/gateway/ir'
 import { trafficPolicies } from '@portico/gateway/schema'
 
-/** What holds at one place: for each policy its config, and where that comes from. */
-export type Held = Record<string, HeldPolicy>
+/** The effective policies at one attachment point: for each policy its config and its origin. */
+export type PolicySet = Record<string, EffectivePolicy>
 
-export interface HeldPolicy {
+export interface EffectivePolicy {
   from: string
-  /** `gateway.yaml:12:9`, where the file is known. */
+  /** The location `gateway.yaml:12:9`, when the file is known. */
   at?: string
-  /** What says something of the same policy farther out, and does not count for that. */
+  /** Origins of the same policy at outer levels, which this one overrides. */
   overrode?: string[]
   config: unknown
 }
 
-/** Where a part of the config is written; null where nobody knows. */
+/** Returns the location of a part of the config; null when it is unknown. */
 export type PlaceOf = (part: object) => string | null
 
 export interface EffectiveRoute {
@@ -21,8 +21,8 @@ export interface EffectiveRoute {
   rule?: string
   hostnames: readonly string[]
   matches: readonly unknown[]
-  traffic: Held
-  backends: { backend: string; weight: number; policies: Held }[]
+  traffic: PolicySet
+  backends: { backend: string; weight: number; policies: PolicySet }[]
 }
 
 export interface EffectiveListener {
@@ -30,23 +30,23 @@ export interface EffectiveListener {
   port: number
   protocol: string
   hostname?: string
-  /** Before a route is chosen. */
-  preRouting: Held
+  /** Policies that run before a route is selected. */
+  preRouting: PolicySet
   routes: EffectiveRoute[]
 }
 
 export interface Effective {
-  frontend: Held
+  frontend: PolicySet
   listeners: EffectiveListener[]
 }
 
 type Section = 'frontend' | 'traffic' | 'backend'
 type Attachment = Ir['policies'][number]
 
-/** Policies that add up instead of the nearest one replacing the others. */
+/** Policies that are joined, instead of the nearest one replacing the others. */
 const joined = new Set(trafficPolicies.filter(({ merge }) => merge === 'join').map(({ name }) => name))
 
-/** Which policies hold where, once all of them are merged. With a name, at routes of that name alone. */
+/** Returns the policies after merging; with a name, only for routes of that name. */
 export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: PlaceOf = () => null): Effective {
   const byTarget = PoliciesByTarget.of(ir.policies)
   const sets = setsOfListeners(ir.listeners)
@@ -111,7 +111,7 @@ export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: Pla
   }
 }
 
-/** `shop/orders`, or `orders` alone where nobody else has that name. */
+/** Whether the route has the name: `shop/orders`, or `orders`. */
 function isNamed({ name }: Route, wanted: string): boolean {
   return name === wanted || name.endsWith(`/${wanted}`)
 }
@@ -124,8 +124,8 @@ function ofTraffic(
   effective: Readonly<Record<string, { configs: readonly unknown[]; origin: string } | undefined>>,
   attached: readonly Attachment[],
   placeOf: PlaceOf,
-): Held {
-  const held: Held = {}
+): PolicySet {
+  const held: PolicySet = {}
   for (const [name, found] of Object.entries(effective)) {
     if (found === undefined) continue
     const [only] = found.configs
@@ -135,9 +135,9 @@ function ofTraffic(
   return held
 }
 
-/** The last attachment that says something about a policy is where it comes from. */
-function withOrigins(merged: object, attached: readonly Attachment[], how: Origins): Held {
-  const held: Held = {}
+/** The origin of a policy is the last attachment that sets it. */
+function withOrigins(merged: object, attached: readonly Attachment[], how: Origins): PolicySet {
+  const held: PolicySet = {}
   for (const [name, config] of Object.entries(merged) as [string, unknown][]) {
     if (config === undefined) continue
     held[name] = { ...origins(name, attached, how), config }
@@ -154,7 +154,7 @@ function origins(
   name: string,
   attached: readonly Attachment[],
   { section, placeOf }: Origins,
-): Pick<HeldPolicy, 'from' | 'at' | 'overrode'> {
+): Pick<EffectivePolicy, 'from' | 'at' | 'overrode'> {
   const said = attached.flatMap((attachment) => {
     const own = Object.entries(attachment[section] ?? {}) as [string, unknown][]
     const config = own.find(([policy]) => policy === name)?.[1]
@@ -170,7 +170,7 @@ function origins(
   }
 }
 
-/** `policy/shop/cors@route/…` → `policy shop/cors, on route …` */
+/** Converts `policy/shop/cors@route/…` to `policy shop/cors, on route …`. */
 function printOrigin(key: string): string {
   const [, name, target] = /^policy\/([^@]*)@(.*)$/.exec(key) ?? []
   if (name === undefined || target === undefined) return key

@@ -5,7 +5,7 @@ import type { Ir } from '@portico/gateway/ir'
 import type { Io } from '../io.ts'
 import type { PlaceOf } from './effective.ts'
 
-/** A config file as the gateway reads it, or what is wrong with it. */
+/** Loads a config file like the gateway; returns the problems when it is invalid. */
 export function loadFile(file: string, env: Io['env']): { ir: Ir; placeOf: PlaceOf } | { problems: string[] } {
   let text: string
   try {

@@ -19,9 +19,9 @@ export interface EffectiveRequest extends ClusterArguments {
   readonly isJson: boolean
 }
 
-/** What holds where, on standard output. The result is the exit code. */
+/** Prints the effective policies; returns the exit code. */
 export async function showEffective(request: EffectiveRequest, io: Io): Promise<number> {
-  // A reader may have seen enough, as `head` does.
+  // A reader such as `head` may close the pipe.
   io.stdout.on('error', () => {})
   if (request.from.kind === 'local') return show(request.from.admin, request, io)
   if (request.from.kind === 'file') return showFile(request.from.file, request, io)
@@ -45,7 +45,7 @@ async function show(admin: AdminAddress, request: EffectiveRequest, io: Io): Pro
   return print({ label: admin.label, head: { gateway: admin.label, version, generation }, ir: dump }, request, io)
 }
 
-/** Of a file that nobody needs to run: it is checked as the gateway checks it, and places are known. */
+/** Prints the policies of a file, checked like in the gateway; locations are known. */
 async function showFile(file: string, request: EffectiveRequest, io: Io): Promise<number> {
   const { loadFile } = await import('./load-file.ts')
   const loaded = loadFile(file, io.env)
@@ -56,21 +56,21 @@ async function showFile(file: string, request: EffectiveRequest, io: Io): Promis
   return print({ label: file, head: { file }, ...loaded }, request, io)
 }
 
-interface Shown {
+interface PrintInput {
   label: string
   head: object
   ir: Ir
   placeOf?: PlaceOf
 }
 
-function print({ label, head, ir, placeOf }: Shown, { route, isJson }: EffectiveRequest, io: Io): number {
+function print({ label, head, ir, placeOf }: PrintInput, { route, isJson }: EffectiveRequest, io: Io): number {
   const { frontend, listeners } = effectivePolicies(ir, route, placeOf)
   if (route !== null && listeners.length === 0) {
     const names = [...new Set(ir.routes.map(({ name }) => name))].toSorted().slice(0, 20).join(', ')
     return refuse(`${label} has no route ${route}${names === '' ? '' : `, but ${names}`}`, io)
   }
   const all = { ...head, frontend, listeners }
-  // A dump comes without secrets, a file has some.
+  // A dump is redacted already, a file may contain secrets.
   const shown = placeOf === undefined ? all : (redact(all) as object)
   const text = isJson
     ? `${JSON.stringify(shown, null, 2)}\n`

@@ -3,13 +3,13 @@ import type { AdminAddress } from '../trace/admin-address.ts'
 import { connectionOf } from '../trace/connection-of.ts'
 import { refusalProblem, unreachableProblem } from '../trace/problems.ts'
 
-/** An answer, that there is nothing of that name, or why nothing could be had. */
-export type Asked<Answer> =
+/** A response of the admin API: the value, not found, or the reason of a failure. */
+export type AdminResult<Answer> =
   | { readonly kind: 'answer'; readonly value: Answer }
   | { readonly kind: 'notFound'; readonly text: string }
   | { readonly kind: 'problem'; readonly problem: string }
 
-export interface Asking {
+export interface AdminRequest {
   readonly admin: AdminAddress
   readonly token: string | null
   readonly path: string
@@ -19,27 +19,27 @@ export interface Asking {
 const MOST_BYTES = 512 * 1024 * 1024
 const ANSWER_WITHIN_MS = 30_000
 
-/** JSON of the admin API. */
-export async function askAdmin<Answer>(asking: Asking): Promise<Asked<Answer>> {
-  const opened = await openAdmin(asking, ANSWER_WITHIN_MS)
+/** Reads JSON from the admin API. */
+export async function askAdmin<Answer>(adminRequest: AdminRequest): Promise<AdminResult<Answer>> {
+  const opened = await openAdmin(adminRequest, ANSWER_WITHIN_MS)
   if (opened.kind === 'problem') return opened
   const { response } = opened
   try {
     const text = await readAll(response)
     if (response.statusCode === 404 && text.startsWith('no record')) return { kind: 'notFound', text: text.trim() }
     if (response.statusCode === 200) return { kind: 'answer', value: JSON.parse(text) as Answer }
-    return { kind: 'problem', problem: refusal(asking, response, text) }
+    return { kind: 'problem', problem: refusal(adminRequest, response, text) }
   } catch {
-    return { kind: 'problem', problem: `${asking.admin.label} answers, but not as the admin API of Portico does` }
+    return { kind: 'problem', problem: `${adminRequest.admin.label} answers, but not as the admin API of Portico does` }
   }
 }
 
-export type Opened =
+export type OpenResult =
   | { readonly kind: 'open'; readonly response: IncomingMessage }
   | { readonly kind: 'problem'; readonly problem: string }
 
-/** The head of an answer; what it says is for the caller to read. */
-export function openAdmin({ admin, token, path, signal }: Asking, withinMs: number): Promise<Opened> {
+/** Resolves with the head of the response; the caller reads the body. */
+export function openAdmin({ admin, token, path, signal }: AdminRequest, withinMs: number): Promise<OpenResult> {
   return new Promise((resolve) => {
     const fail = async (error: NodeJS.ErrnoException) =>
       resolve({ kind: 'problem', problem: (await admin.explain?.()) ?? unreachableProblem(admin, error) })
@@ -63,7 +63,7 @@ export function openAdmin({ admin, token, path, signal }: Asking, withinMs: numb
   })
 }
 
-export function refusal({ admin, token, path }: Asking, response: IncomingMessage, text: string): string {
+export function refusal({ admin, token, path }: AdminRequest, response: IncomingMessage, text: string): string {
   const { statusCode } = response
   if (statusCode === 400) return `${admin.label} refused the question: ${text.trim().split('\n', 1)[0] ?? ''}`
   const [plain = ''] = path.split('?', 1)

@@ -1,4 +1,4 @@
-/** Options that choose requests; each is a parameter of the admin API of the same name. */
+/** Options that filter requests; each is a parameter of the admin API of the same name. */
 export const filterOptions = {
   since: { kind: 'value', value: '<time>', summary: 'not older than this: 15m, 2h, or a time' },
   until: { kind: 'value', value: '<time>', summary: 'not newer than this' },

@@ -16,7 +16,7 @@ export interface ListRequest {
   readonly isJson: boolean
 }
 
-/** What gateways have recorded, newest first over all of them. */
+/** Prints the recorded requests of all gateways, newest first. */
 export async function listRequests(admins: readonly AdminAddress[], request: ListRequest, io: Io): Promise<number> {
   const path = `/api/requests${queryOf(request.filters, { limit: request.limit })}`
   const asked = await Promise.all(admins.map((admin) => askAdmin<RequestList>({ admin, token: request.token, path })))
@@ -37,10 +37,10 @@ function print(request: RequestSummary, isJson: boolean, io: Io): void {
   io.stdout.write(isJson ? `${JSON.stringify(request)}\n` : `${printable(requestLine(request))}\n`)
 }
 
-/** The same as they end, until it is interrupted. */
+/** Prints requests as they end, until interrupted. */
 export async function followRequests(admins: readonly AdminAddress[], request: ListRequest, io: Io): Promise<number> {
   const stop = stopOnSignals()
-  // A reader that has seen enough ends it as well.
+  // A reader that closes the pipe ends it as well.
   io.stdout.on('error', () => stop.now(exitCode.fine))
   const path = `/api/requests/stream${queryOf(request.filters)}`
   if (!request.isJson) io.stdout.write(`${HEAD}\n`)

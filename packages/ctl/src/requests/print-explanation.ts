@@ -1,6 +1,6 @@
 import type { ExplainedPart, Explanation, ReadValue, Spending, WrittenPlace } from '@portico/gateway/admin-api'
 
-/** An explanation for people: why, where, by what, and what would pass. */
+/** Prints an explanation: the reason, the location, the values, and what would pass. */
 export function printExplanation(found: Explanation): string {
   const { decidedBy, config } = found
   const generation = config.isExact
@@ -54,7 +54,7 @@ export function printExplanation(found: Explanation): string {
   ].join('\n')
 }
 
-/** Who took what from the budget, newest first. */
+/** Requests that spent the budget, newest first. */
 function spentLines(spending: Spending | null): string[] {
   if (spending === null || spending.requests === 0) return []
   const { counts, total, requests, isWhole, latest } = spending
@@ -84,13 +84,13 @@ function printValue({ value, state }: Pick<ReadValue, 'value' | 'state' | 'name'
   return state === 'notKept' ? '(not kept)' : JSON.stringify(value)
 }
 
-/** `gateway.yaml:41:9`, `GwPolicy shop/limits spec.traffic`. */
+/** Prints a location: `gateway.yaml:41:9`, `GwPolicy shop/limits spec.traffic`. */
 export function printPlace(place: WrittenPlace): string {
   if ('file' in place) return `${place.file}:${place.line}:${place.column}`
   return `${place.kind} ${place.namespace}/${place.name}${place.path === '' ? '' : ` ${place.path}`}`
 }
 
-/** A cross for what spoke against the request, a tick for what let it pass, a dot for what did not count. */
+/** A cross for a rule that denied the request, a tick for one that allowed it, a dot for one that did not match. */
 function markOf({ isAgainst, mode, matched }: Explanation['rules'][number]): string {
   if (isAgainst) return '✗'
   return mode === 'allow' && !matched ? '·' : '✓'

@@ -1,6 +1,6 @@
 import type { RequestSummary } from '@portico/gateway/admin-api'
 
-/** Of all columns but the last. */
+/** Widths of all columns except the last. */
 const WIDTHS = [12, 15, 6, 8, 8, 7, 40, 16, 20]
 
 export const HEAD = columns([
@@ -16,7 +16,7 @@ export const HEAD = columns([
   'WHAT DECIDED',
 ])
 
-/** One request on one line. */
+/** Formats one request as a line. */
 export function requestLine(request: RequestSummary): string {
   const { at, id, status, outcome, took, method, host, path, route, backend } = request
   return columns([
@@ -43,7 +43,7 @@ function decision({ reason, error, mcp, llm }: RequestSummary): string {
   return llm === null ? '' : llm.requestModel
 }
 
-/** From microseconds. */
+/** Formats a duration given in microseconds. */
 export function duration(took: number): string {
   if (took < 10_000) return `${(took / 1000).toFixed(1)} ms`
   return took < 10_000_000 ? `${Math.round(took / 1000)} ms` : `${Math.round(took / 1_000_000)} s`
@@ -56,7 +56,7 @@ function columns(cells: readonly string[]): string {
     .trimEnd()
 }
 
-/** Cut in the middle, so that both ends of a path can be seen. */
+/** Cuts a text in the middle, so that both ends of a path stay visible. */
 function fitted(text: string, width: number): string {
   if (width === 0) return text
   if (text.length <= width) return text.padEnd(width)

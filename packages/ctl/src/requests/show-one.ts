@@ -12,7 +12,7 @@ export interface OneRequest {
   readonly isJson: boolean
 }
 
-/** Why it was decided so: of several Pods one has the record. */
+/** Prints the explanation of a request; one of several Pods has the record. */
 export async function showExplanation(admins: readonly AdminAddress[], request: OneRequest, io: Io): Promise<number> {
   const found = await findOne<Explanation>(admins, `/api/requests/${request.id}/explain`, request.token)
   if (typeof found === 'string') return refuse(found, io)
@@ -21,7 +21,7 @@ export async function showExplanation(admins: readonly AdminAddress[], request: 
   return exitCode.fine
 }
 
-/** One record whole. */
+/** Prints the full record of a request. */
 export async function showRecord(admins: readonly AdminAddress[], request: OneRequest, io: Io): Promise<number> {
   const found = await findOne<RequestRecord>(admins, `/api/requests/${request.id}`, request.token)
   if (typeof found === 'string') return refuse(found, io)
@@ -30,7 +30,7 @@ export async function showRecord(admins: readonly AdminAddress[], request: OneRe
   return exitCode.fine
 }
 
-/** A text says why there is none. */
+/** Returns a text when no gateway has the record. */
 async function findOne<Answer>(
   admins: readonly AdminAddress[],
   path: string,

@@ -15,7 +15,7 @@ export interface TopRequest {
 
 const CLEAR = '\u001b[H\u001b[2J'
 
-/** The table, drawn anew until it is interrupted. */
+/** Redraws the table until interrupted. */
 export async function showTop(
   admins: readonly AdminAddress[],
   { windowMs, isOnce, token }: TopRequest,
@@ -34,14 +34,14 @@ export async function showTop(
   if (isLive) draw()
   const drawing = setInterval(draw, isLive ? 1000 : windowMs)
   const told = (batch: RequestBatch): void => table.take(batch.requests, batch.omitted)
-  const asking = { token, path: '/api/requests/stream', signal: stop.signal }
-  const ends = await Promise.all(admins.map((admin) => followAdmin({ ...asking, admin }, told)))
+  const adminRequest = { token, path: '/api/requests/stream', signal: stop.signal }
+  const ends = await Promise.all(admins.map((admin) => followAdmin({ ...adminRequest, admin }, told)))
   clearInterval(drawing)
   if (stop.signal.aborted) return stop.code()
   return refuse(ends.find((end) => end !== null) ?? 'the stream has ended', io)
 }
 
-/** A line that is broken, or one too many, would scroll the head away. */
+/** Cuts lines to the terminal, because a wrapped or extra line would scroll the heading away. */
 function fitted(lines: readonly string[], { rows, columns }: Io['stdout']): string[] {
   return lines.slice(0, Math.max(2, (rows ?? 24) - 1)).map((line) => line.slice(0, Math.max(10, columns ?? 80)))
 }

@@ -1,7 +1,7 @@
 import type { RequestSummary } from '@portico/gateway/admin-api'
 import { duration } from './request-line.ts'
 
-/** What came through in the last while, by route. */
+/** Requests of the last time window, by route. */
 export class TopTable {
   readonly #windowMs: number
   readonly #now: () => number
@@ -16,12 +16,12 @@ export class TopTable {
   take(requests: readonly RequestSummary[], omitted: number): void {
     const at = this.#now()
     for (const request of requests) this.#requests.push({ at, request })
-    // Of a flood the newest say enough.
+    // Under heavy load, the newest requests are enough.
     if (this.#requests.length > MOST_KEPT) this.#requests = this.#requests.slice(-MOST_KEPT)
     if (omitted > 0) this.#omitted.push({ at, count: omitted })
   }
 
-  /** The head and a line for each route, the busiest first. */
+  /** The heading and one line per route, the busiest first. */
   lines(): string[] {
     const from = this.#now() - this.#windowMs
     this.#requests = this.#requests.filter(({ at }) => at >= from)
@@ -80,7 +80,7 @@ function row(cells: readonly string[]): string {
     const width = WIDTHS[index] ?? 0
     if (width === 0) return cell
     const cut = cell.length > width ? `${cell.slice(0, width - 1)}…` : cell
-    // Numbers stand right-aligned.
+    // Numbers are right-aligned.
     return index === 0 ? cut.padEnd(width) : cut.padStart(width)
   })
   return fitted.join('  ').trimEnd()

@@ -8,16 +8,16 @@ export interface AdminsRequest extends ClusterArguments {
   readonly from: Source
 }
 
-/** Does something with the admin servers of a gateway: the one, or those of all Pods. The result is the exit code. */
+/** Runs a task with the admin servers of a gateway, or of all Pods of a Gateway; returns the exit code. */
 export async function withAdmins(
   request: AdminsRequest,
   io: Io,
   work: (admins: readonly AdminAddress[]) => Promise<number>,
 ): Promise<number> {
-  // A reader may have seen enough, as `head` does.
+  // A reader such as `head` may close the pipe.
   io.stdout.on('error', () => {})
   if (request.from.kind === 'local') return work([request.from.admin])
-  // What speaks to clusters is loaded by those who have one.
+  // The cluster client is loaded only when needed.
   const { ClusterProblem, openGateway } = await import('../cluster/index.ts')
   try {
     const open = await openGateway({ ...request, gateway: request.from.name, onePod: false }, io.env)

@@ -1,27 +1,27 @@
 import { type BackendReference, keyOf, readEndpointSlice, readService, type Resource } from '@portico/translate'
 import { missing } from './gateway-links.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields, unknown } from './link.ts'
-import type { World } from './world.ts'
+import type { ResourceView } from './resource-view.ts'
 
-/** A backend that a route names, and the addresses behind it. */
-export function backendLink(world: World, { kind, namespace, name, port }: BackendReference): Link | null {
+/** The state of a backend of a route, and of its addresses. */
+export function backendLink(world: ResourceView, { kind, namespace, name, port }: BackendReference): Link | null {
   const key = `${namespace}/${name}`
   if (kind === 'GwBackend') {
     const resource = world.get('GwBackend', key)
     return resource === undefined ? missing(world, 'GwBackend', key) : ownBackendLink(world, resource)
   }
-  // Of others the route says that they cannot be backends.
+  // The status of the route reports other kinds as invalid.
   if (kind !== 'Service') return null
   const resource = world.get('Service', key)
   return resource === undefined ? missing(world, 'Service', key) : serviceLink(world, resource, port)
 }
 
-export function ownBackendLink(world: World, resource: Resource): Link {
+export function ownBackendLink(world: ResourceView, resource: Resource): Link {
   const conditions = readConditions(statusFields(world.statusOf('GwBackend', resource)))
   return conditionsLink(`GwBackend ${keyOf(resource)}`, resource, conditions)
 }
 
-function serviceLink(world: World, resource: Resource, port: number | undefined): Link {
+function serviceLink(world: ResourceView, resource: Resource, port: number | undefined): Link {
   const key = keyOf(resource)
   const what = `Service ${key}${port === undefined ? '' : `:${port}`}`
   const { ports, type } = readService(resource)

@@ -3,14 +3,17 @@ import { describe, it } from 'node:test'
 import { type Condition, isFine, keyOf, kindOf, type Resource, type Status } from '@portico/translate'
 import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
 import { diagnose, diagnoseAll, type Finding } from './diagnose.ts'
-import { type AskedKind, askedKinds } from './kinds.ts'
+import { type TargetKind, targetKinds } from './kinds.ts'
 import { printFinding, printShort } from './print.ts'
-import { World } from './world.ts'
+import { ResourceView } from './resource-view.ts'
 
-function worldOf(resources: readonly Resource[], change: (status: unknown) => unknown = (status) => status): World {
+function worldOf(
+  resources: readonly Resource[],
+  change: (status: unknown) => unknown = (status) => status,
+): ResourceView {
   const { statuses } = translateAll([...resources])
   const statusOf = (kind: string, resource: Resource): unknown => change(statuses.get(`${kind}/${keyOf(resource)}`))
-  return new World({ resources, statusOf, isOffline: false })
+  return new ResourceView({ resources, statusOf, isOffline: false })
 }
 
 const cases = new Map(readCases().map(({ name, resources }) => [name, resources]))
@@ -19,7 +22,7 @@ function resourcesOf(name: string): readonly Resource[] {
   return cases.get(name) ?? assert.fail(`there is no case ${name}: ${[...cases.keys()].join(', ')}`)
 }
 
-function findingOf(name: string, kind: AskedKind, key: string): Finding {
+function findingOf(name: string, kind: TargetKind, key: string): Finding {
   const world = worldOf(resourcesOf(name))
   return diagnose(world, kind, world.get(kind, key) ?? assert.fail(`there is no ${kind} ${key}`))
 }
@@ -36,16 +39,16 @@ function conditionsIn(status: Status): Condition[] {
 const isBroken = (condition: Condition): boolean =>
   !isFine(condition) && condition.type !== 'InsecureFrontendValidationMode'
 
-describe('what is wrong', () => {
+describe('diagnosis', () => {
   for (const [name, resources] of cases) {
-    it(`is found for every resource that is not as it should be: ${name}`, () => {
+    it(`finds a broken link for every resource with a problem: ${name}`, () => {
       const world = worldOf(resources)
       const findings = new Map(diagnoseAll(world, null).map((finding) => [finding.resource, finding]))
       const { statuses } = translateAll([...resources])
       for (const resource of resources) {
         const kind = kindOf(resource)
         const status = kind === null ? undefined : statuses.get(`${kind}/${keyOf(resource)}`)
-        if (status === undefined || !askedKinds.some((each) => each === kind)) continue
+        if (status === undefined || !targetKinds.some((each) => each === kind)) continue
         const finding = findings.get(`${kind} ${keyOf(resource)}`)
         assert.ok(finding !== undefined, `${kind} ${keyOf(resource)} is not in the list`)
         const bad = conditionsIn(status).find(isBroken)
@@ -59,7 +62,7 @@ describe('what is wrong', () => {
     })
   }
 
-  it('is told in the order of the way of a request, and the first broken link is named', () => {
+  it('follows the path of a request, and names the first broken link', () => {
     const finding = findingOf('routes/cross-namespace-backend', 'HTTPRoute', 'shop/orders')
     assert.deepEqual(
       finding.links.map(({ state, what }) => `${state} ${what}`),
@@ -81,12 +84,12 @@ describe('what is wrong', () => {
   })
 
   const gateway = resourcesOf('routes/cross-namespace-backend')
-  const withChange = (change: (resource: Resource) => Resource | null): World =>
+  const withChange = (change: (resource: Resource) => Resource | null): ResourceView =>
     worldOf(structuredClone(gateway).flatMap((each) => change(each) ?? []))
-  const route = (world: World): Finding =>
+  const route = (world: ResourceView): Finding =>
     diagnose(world, 'HTTPRoute', world.get('HTTPRoute', 'shop/orders') ?? assert.fail())
 
-  it('a Gateway that is not there is told with what may have been meant', () => {
+  it('reports a missing Gateway with similar names', () => {
     const finding = route(
       withChange((each) =>
         each.kind === 'Gateway' ? { ...each, metadata: { ...each.metadata, name: 'webs' } } : each,
@@ -96,7 +99,7 @@ describe('what is wrong', () => {
     assert.match(finding.broken.fix ?? '', /Did you mean webs\?/)
   })
 
-  it('a class that is not there, or of another controller, is told', () => {
+  it('reports a missing class, and one of another controller', () => {
     const without = route(withChange((each) => (each.kind === 'GatewayClass' ? null : each)))
     assert.equal(without.broken?.what, 'GatewayClass portico')
     const other = withChange((each) =>
@@ -109,7 +112,7 @@ describe('what is wrong', () => {
     )
   })
 
-  it('Services without ready Pods are told, behind all that stands before them', () => {
+  it('reports Services without ready Pods after all earlier links', () => {
     const empty = withChange((each) => (each.kind === 'EndpointSlice' ? null : each))
     const links = route(empty).links.filter(({ what }) => what.startsWith('Service'))
     assert.deepEqual(
@@ -127,25 +130,25 @@ describe('what is wrong', () => {
     assert.ok(route(unready).links.some(({ says }) => says === 'none of its 1 Pods is ready'))
   })
 
-  it('a status that is behind, or not there, is told', () => {
+  it('reports a stale or missing status', () => {
     const stale = withChange((each) => each)
     const later = structuredClone(gateway).map((each) =>
       each.kind === 'HTTPRoute' ? { ...each, metadata: { ...each.metadata, generation: 9 } } : each,
     )
-    const world = new World({ resources: later, statusOf: stale.statusOf, isOffline: false })
+    const world = new ResourceView({ resources: later, statusOf: stale.statusOf, isOffline: false })
     assert.match(route(world).broken?.says ?? '', /not looked at its last change \(generation 9, seen 3\)/)
     const silent = worldOf(gateway, () => undefined)
     assert.match(route(silent).broken?.says ?? '', /no controller has said anything about it/)
   })
 
-  it('what one may not see is no fault', () => {
+  it('does not count missing rights as problems', () => {
     const hidden = new Map([
       ['Service stock', 'get services in namespace stock'],
       ['GatewayClass ', 'get gatewayclasses.gateway.networking.k8s.io in all namespaces'],
     ])
     const left = gateway.filter(({ kind }) => kind !== 'Service' && kind !== 'GatewayClass')
     const { statusOf } = worldOf(gateway)
-    const finding = route(new World({ resources: left, statusOf, isOffline: false, hidden }))
+    const finding = route(new ResourceView({ resources: left, statusOf, isOffline: false, hidden }))
     assert.deepEqual(
       finding.links.filter(({ state }) => state === 'unknown').map(({ what }) => what),
       ['GatewayClass portico', 'Service stock/open', 'Service stock/closed'],
@@ -153,7 +156,7 @@ describe('what is wrong', () => {
     assert.match(finding.links[0]?.says ?? '', /no right to get gatewayclasses/)
   })
 
-  it('a listener that is broken is no fault of a route that another one serves', () => {
+  it('ignores a broken listener when another one serves the route', () => {
     const added: Resource = {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'HTTPRoute',

@@ -17,20 +17,20 @@ import { backendLink, ownBackendLink } from './backend-links.ts'
 import { gatewayLinks, listenerLinks, parentLinks } from './gateway-links.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
 import { policiesFor, policyLink } from './policy-links.ts'
-import { type AskedKind, askedKinds } from './kinds.ts'
-import type { World } from './world.ts'
+import { type TargetKind, targetKinds } from './kinds.ts'
+import type { ResourceView } from './resource-view.ts'
 
-/** What has become of one resource: all links in the order in which requests meet them. */
+/** The diagnosis of one resource: all links in the order in which requests pass them. */
 export interface Finding {
-  /** `HTTPRoute shop/orders` */
+  /** The name, such as `HTTPRoute shop/orders`. */
   resource: string
-  /** The first one that is broken; null when all are whole. */
+  /** The first broken link; null when all are fine. */
   broken: Link | null
   links: Link[]
 }
 
-/** With `isListed`, routes of a Gateway are not told with it: they are in the list themselves. */
-export function diagnose(world: World, kind: AskedKind, resource: Resource, isListed = false): Finding {
+/** Diagnoses a resource. With `isListed`, the routes of a Gateway are left out, because they have their own entry. */
+export function diagnose(world: ResourceView, kind: TargetKind, resource: Resource, isListed = false): Finding {
   const links = distinct(linksOf(world, kind, resource, isListed))
   return {
     resource: `${kind} ${keyOf(resource)}`,
@@ -39,7 +39,7 @@ export function diagnose(world: World, kind: AskedKind, resource: Resource, isLi
   }
 }
 
-function linksOf(world: World, kind: AskedKind, resource: Resource, isListed: boolean): Link[] {
+function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isListed: boolean): Link[] {
   const key = keyOf(resource)
   switch (kind) {
     case 'Gateway':
@@ -74,13 +74,13 @@ function linksOf(world: World, kind: AskedKind, resource: Resource, isListed: bo
   }
 }
 
-function ofGateway(world: World, resource: Resource): Link[] {
+function ofGateway(world: ResourceView, resource: Resource): Link[] {
   const key = keyOf(resource)
   const policies = policiesFor(world, resource).map((policy) => policyLink(world, policy))
   return [...gatewayLinks(world, key), ...listenerLinks(world, 'Gateway', key), ...policies]
 }
 
-function routesOfGateway(world: World, key: string): Link[] {
+function routesOfGateway(world: ResourceView, key: string): Link[] {
   const routes = routeKinds.flatMap((kind) =>
     world
       .list(kind)
@@ -100,13 +100,13 @@ function routesOfGateway(world: World, key: string): Link[] {
   ]
 }
 
-function ofRoute(world: World, kind: (typeof routeKinds)[number], route: Resource): Link[] {
+function ofRoute(world: ResourceView, kind: (typeof routeKinds)[number], route: Resource): Link[] {
   const parents = parentsOf(route)
   if (parents.length === 0) {
     return [broken(`${kind} ${keyOf(route)}`, 'it has no parentRefs', 'Name a Gateway in spec.parentRefs.')]
   }
   const above = parents.map((ref) => ({ ref, links: parentLinks(world, ref) }))
-  // A parent of another controller is none of our business, as long as one is ours.
+  // A parent of another controller is ignored when one parent is ours.
   const ours = above.filter(({ links }) => links[0]?.state !== 'note')
   const served = ours.filter(
     ({ links }) => !links.some(({ state, what }) => state === 'broken' && !what.startsWith('listener')),
@@ -130,8 +130,8 @@ function ofRoute(world: World, kind: (typeof routeKinds)[number], route: Resourc
   ]
 }
 
-/** What the status of a route says of one parent. */
-function attachmentLink(world: World, kind: Kind, route: Resource, ref: ParentRef): Link {
+/** The status of a route for one parent. */
+function attachmentLink(world: ResourceView, kind: Kind, route: Resource, ref: ParentRef): Link {
   const at = `${ref.kind} ${ref.namespace}/${ref.name}${ref.sectionName === undefined ? '' : `/${ref.sectionName}`}`
   const what = `${kind} ${keyOf(route)} at ${at}`
   const { namespace: own = '' } = route.metadata
@@ -157,7 +157,7 @@ export function parentsOf({ spec, metadata }: Resource): ParentRef[] {
   )
 }
 
-/** Backends of all rules, each once. */
+/** The backends of all rules, without duplicates. */
 export function backendsOf({ spec, metadata }: Resource): BackendReference[] {
   const all = new Fields(spec, ['spec'], [])
     .objects('rules')
@@ -167,16 +167,16 @@ export function backendsOf({ spec, metadata }: Resource): BackendReference[] {
   return [...byName.values()]
 }
 
-/** `namespace/name` of the Gateway that a parent is, or belongs to; null when that is not known. */
-function gatewayOf(world: World, { kind, namespace, name }: ParentRef): string | null {
+/** `namespace/name` of the Gateway of a parent; null when it is unknown. */
+function gatewayOf(world: ResourceView, { kind, namespace, name }: ParentRef): string | null {
   if (kind === 'Gateway') return `${namespace}/${name}`
   const set = world.get('ListenerSet', `${namespace}/${name}`)
   const parent = set === undefined ? undefined : readListenerSet(set).parent
   return parent === undefined ? null : `${parent.namespace}/${parent.name}`
 }
 
-/** Gateways and ListenerSets, whose policies hold for the route too. */
-function targetsAbove(world: World, parents: readonly ParentRef[]): Resource[] {
+/** Gateways and ListenerSets of a route, whose policies apply to it too. */
+function targetsAbove(world: ResourceView, parents: readonly ParentRef[]): Resource[] {
   const found = parents.flatMap((ref) => {
     const gateway = gatewayOf(world, ref)
     return [
@@ -187,20 +187,20 @@ function targetsAbove(world: World, parents: readonly ParentRef[]): Resource[] {
   return [...new Set(found.filter((each) => each !== undefined))]
 }
 
-function referred(world: World, { kind, namespace, name }: BackendReference): Resource[] {
+function referred(world: ResourceView, { kind, namespace, name }: BackendReference): Resource[] {
   if (kind !== 'Service' && kind !== 'GwBackend') return []
   const found = world.get(kind, `${namespace}/${name}`)
   return found === undefined ? [] : [found]
 }
 
-/** Several parents share links. */
+/** Removes duplicates, because several parents share links. */
 function distinct(links: readonly Link[]): Link[] {
   return [...new Map(links.map((link) => [`${link.what} ${link.says}`, link])).values()]
 }
 
-/** All of a namespace that one can ask about, Gateways first. */
-export function diagnoseAll(world: World, namespace: string | null): Finding[] {
-  return askedKinds.flatMap((kind) =>
+/** Diagnoses all supported resources of a namespace, Gateways first. */
+export function diagnoseAll(world: ResourceView, namespace: string | null): Finding[] {
+  return targetKinds.flatMap((kind) =>
     world
       .list(kind, namespace ?? undefined)
       .filter((resource) => kind !== 'Gateway' || isOurs(world, resource))
@@ -209,7 +209,7 @@ export function diagnoseAll(world: World, namespace: string | null): Finding[] {
   )
 }
 
-function isOurs(world: World, gateway: Resource): boolean {
+function isOurs(world: ResourceView, gateway: Resource): boolean {
   const { className } = readGateway(gateway)
   const found = world.get('GatewayClass', className)
   return found === undefined || new Fields(found.spec, ['spec'], []).text('controllerName') === CONTROLLER_NAME

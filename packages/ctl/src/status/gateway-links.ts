@@ -2,14 +2,14 @@ import { CONTROLLER_NAME } from '@portico/controller/selector'
 import { Fields, keyOf, readGateway, readListenerSet, type ParentRef } from '@portico/translate'
 import { nearNames } from '../cluster/near-names.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields, unknown } from './link.ts'
-import { namespaceOf, type World } from './world.ts'
+import { namespaceOf, type ResourceView } from './resource-view.ts'
 
-/** Null for a class of somebody else: then its Gateways are none of ours. */
-export function classLink(world: World, name: string): Link | null {
+/** The state of a class; null when another controller owns it, and so its Gateways. */
+export function classLink(world: ResourceView, name: string): Link | null {
   const what = `GatewayClass ${name}`
   const resource = world.get('GatewayClass', name)
   if (resource === undefined) {
-    // Without a cluster the class is there by itself.
+    // Files need not contain the class.
     if (world.isOffline && name === 'portico') return ok(what, 'Accepted')
     const right = world.hiddenBy('GatewayClass', name)
     if (right !== undefined) return unknown(what, right)
@@ -24,8 +24,8 @@ export function classLink(world: World, name: string): Link | null {
   return conditionsLink(what, resource, readConditions(statusFields(world.statusOf('GatewayClass', resource))))
 }
 
-/** The class of a Gateway and the Gateway itself. */
-export function gatewayLinks(world: World, key: string): Link[] {
+/** The state of the class of a Gateway, and of the Gateway. */
+export function gatewayLinks(world: ResourceView, key: string): Link[] {
   const what = `Gateway ${key}`
   const resource = world.get('Gateway', key)
   if (resource === undefined) return [missing(world, 'Gateway', key)]
@@ -39,8 +39,13 @@ export function gatewayLinks(world: World, key: string): Link[] {
   return [first, conditionsLink(what, resource, readConditions(statusFields(world.statusOf('Gateway', resource))))]
 }
 
-/** Of listeners that a route may be attached to only one has to work. */
-export function listenerLinks(world: World, kind: 'Gateway' | 'ListenerSet', key: string, ref?: ParentRef): Link[] {
+/** The state of listeners; when a route may attach to several, one that works is enough. */
+export function listenerLinks(
+  world: ResourceView,
+  kind: 'Gateway' | 'ListenerSet',
+  key: string,
+  ref?: ParentRef,
+): Link[] {
   const resource = world.get(kind, key)
   if (resource === undefined) return []
   const { listeners } = kind === 'Gateway' ? readGateway(resource) : readListenerSet(resource)
@@ -62,8 +67,8 @@ export function listenerLinks(world: World, kind: 'Gateway' | 'ListenerSet', key
   return links.map((link) => (link.state === 'broken' ? { ...link, state: 'note' } : link))
 }
 
-/** What a parent of a route leads through: a ListenerSet, its Gateway, and the listeners. */
-export function parentLinks(world: World, ref: ParentRef): Link[] {
+/** The links of a parent of a route: a ListenerSet, its Gateway, and the listeners. */
+export function parentLinks(world: ResourceView, ref: ParentRef): Link[] {
   const key = `${ref.namespace}/${ref.name}`
   if (ref.kind === 'Gateway') {
     const own = gatewayLinks(world, key)
@@ -81,13 +86,17 @@ export function parentLinks(world: World, ref: ParentRef): Link[] {
   return isNobodys(above) ? above : [...above, own, ...listenerLinks(world, 'ListenerSet', key, ref)]
 }
 
-/** Without the Gateway or a class of ours nobody speaks of listeners. */
+/** Whether the Gateway is missing or belongs to another controller, so that its listeners have no state. */
 function isNobodys(links: readonly Link[]): boolean {
   return links.length === 1
 }
 
-/** Says what may have been meant. */
-export function missing(world: World, kind: 'Gateway' | 'ListenerSet' | 'Service' | 'GwBackend', key: string): Link {
+/** A link for a missing object, with similar names. */
+export function missing(
+  world: ResourceView,
+  kind: 'Gateway' | 'ListenerSet' | 'Service' | 'GwBackend',
+  key: string,
+): Link {
   const what = `${kind} ${key}`
   const right = world.hiddenBy(kind, key)
   if (right !== undefined) return unknown(what, right)

@@ -3,9 +3,9 @@ import type { Cluster, LiveResource } from '../cluster/cluster.ts'
 import { type KnownKinds, kindsOf } from '../cluster/kinds.ts'
 import { ClusterProblem } from '../cluster/problem.ts'
 import { backendsOf, parentsOf } from './diagnose.ts'
-import { namespaceOf, World } from './world.ts'
+import { namespaceOf, ResourceView } from './resource-view.ts'
 
-/** What one namespace says of Gateways. */
+/** Kinds that are read in the namespace. */
 const HERE: readonly Kind[] = [
   'Gateway',
   'ListenerSet',
@@ -17,8 +17,11 @@ const HERE: readonly Kind[] = [
   'EndpointSlice',
 ]
 
-/** Reads what is needed to judge a namespace, and what it refers to elsewhere. Missing rights leave gaps that are told. */
-export async function gather(cluster: Cluster, { withRoutesOfAll }: { withRoutesOfAll: boolean }): Promise<World> {
+/** Reads the resources of a namespace, and those they refer to elsewhere. Missing rights are recorded. */
+export async function gather(
+  cluster: Cluster,
+  { withRoutesOfAll }: { withRoutesOfAll: boolean },
+): Promise<ResourceView> {
   const kinds = await kindsOf(cluster)
   if (!kinds.has('Gateway')) {
     throw new ClusterProblem('the cluster has no Gateway API: install its CRDs, then the controller')
@@ -26,7 +29,7 @@ export async function gather(cluster: Cluster, { withRoutesOfAll }: { withRoutes
   const reader = new Reader(cluster, kinds)
   const { namespace } = cluster
   await Promise.all(HERE.map((kind) => reader.list(kind, namespace)))
-  // Routes of other namespaces may be attached here, where one may see them.
+  // Routes of other namespaces may be attached to Gateways of this one.
   if (withRoutesOfAll) await Promise.all(['ListenerSet' as const, ...routeKinds].map((kind) => reader.listAll(kind)))
   await reader.followReferences()
   return reader.world()
@@ -57,7 +60,7 @@ class Reader {
   async listAll(kind: Kind): Promise<void> {
     const api = this.#kinds.get(kind)
     if (api === undefined) return
-    // Without this right those of the namespace are what is known.
+    // Without this right, only the namespace is read.
     await this.#cluster.list(api, { namespace: null }).then(
       (all) => this.#keep(all),
       (error: unknown) => {
@@ -76,7 +79,7 @@ class Reader {
     const backends = routes.flatMap(backendsOf).filter(({ kind }) => kind === 'Service' || kind === 'GwBackend')
     await Promise.all([
       ...gateways.map((gateway) => this.#get('GatewayClass', readGateway(gateway).className)),
-      // Policies of a Gateway stand in its namespace.
+      // Policies of a Gateway are in its namespace.
       ...[...new Set(gateways.map((gateway) => gateway.metadata.namespace ?? ''))].map((each) =>
         this.list('GwPolicy', each),
       ),
@@ -87,8 +90,8 @@ class Reader {
     ])
   }
 
-  world(): World {
-    return new World({
+  world(): ResourceView {
+    return new ResourceView({
       resources: [...this.#found.values()],
       statusOf: (_kind, resource) => (resource as LiveResource).status,
       isOffline: false,

@@ -1,4 +1,4 @@
-/** Kinds that one can ask about, by the names that kubectl knows them by. This is loaded at every start: it imports nothing. */
+/** Supported kinds, with the names that kubectl accepts. The file is loaded at every start, so it imports nothing. */
 const names = {
   Gateway: ['gateway', 'gateways', 'gtw'],
   ListenerSet: ['listenerset', 'listenersets', 'lset'],
@@ -11,12 +11,12 @@ const names = {
   GwBackend: ['gwbackend', 'gwbackends', 'gwbe'],
 } as const
 
-export type AskedKind = keyof typeof names
+export type TargetKind = keyof typeof names
 
-/** In the order in which requests meet them. */
-export const askedKinds = Object.keys(names) as AskedKind[]
+/** Kinds in the order in which requests pass them. */
+export const targetKinds = Object.keys(names) as TargetKind[]
 
-export function nameOfKind(text: string): AskedKind | null {
+export function nameOfKind(text: string): TargetKind | null {
   const [bare = ''] = text.toLowerCase().split('.')
-  return askedKinds.find((kind) => (names[kind] as readonly string[]).includes(bare)) ?? null
+  return targetKinds.find((kind) => (names[kind] as readonly string[]).includes(bare)) ?? null
 }

@@ -1,12 +1,12 @@
 import { Fields, isFine, reasonEntry, type Resource } from '@portico/translate'
 
-/** One part of the way that a request takes through resources. */
+/** One step on the path of a request through resources. */
 export interface Link {
-  /** `Gateway shop/web` */
+  /** The name, such as `Gateway shop/web`. */
   what: string
-  /** A note is no fault; what is unknown is hidden from us. */
+  /** A `note` is no problem; `unknown` means that a right is missing. */
   state: 'ok' | 'broken' | 'note' | 'unknown'
-  /** The conditions, or what is wrong. */
+  /** The conditions, or the problem. */
   says: string
   condition?: FoundCondition
   fix?: string
@@ -19,7 +19,7 @@ export interface FoundCondition {
   message: string
 }
 
-/** A condition of a status, with the version of the resource that it is about. */
+/** A condition of a status, and the generation that it describes. */
 export interface SeenCondition extends FoundCondition {
   observedGeneration: number | undefined
 }
@@ -34,10 +34,10 @@ export function readConditions(holder: Fields): SeenCondition[] {
   }))
 }
 
-/** Lets people do what they ask for, and says so. */
+/** Conditions that are true for information only. */
 const NOTES: ReadonlySet<string> = new Set(['InsecureFrontendValidationMode'])
 
-/** What conditions of a resource come to: the first that is not as it should be, or all of them in a few words. */
+/** Summarizes the conditions of a resource: the first problem, or all of them in a few words. */
 export function conditionsLink(what: string, resource: Resource, conditions: readonly SeenCondition[]): Link {
   if (conditions.length === 0) {
     return broken(

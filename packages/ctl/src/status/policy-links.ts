@@ -1,12 +1,12 @@
 import { CONTROLLER_NAME } from '@portico/controller/selector'
 import { Fields, isFine, keyOf, type Kind, kindOf, type Resource } from '@portico/translate'
 import { conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
-import type { World } from './world.ts'
+import type { ResourceView } from './resource-view.ts'
 
 type PolicyKind = 'GwPolicy' | 'BackendTLSPolicy'
 
-/** Policies that say of themselves to be for this object, in the order of their names. */
-export function policiesFor(world: World, target: Resource): Resource[] {
+/** Policies that target this object, sorted by name. */
+export function policiesFor(world: ResourceView, target: Resource): Resource[] {
   const { namespace } = target.metadata
   const policies = [...world.list('GwPolicy', namespace), ...world.list('BackendTLSPolicy', namespace)]
   return policies.filter((policy) => isFor(policy, target))
@@ -26,15 +26,15 @@ function isFor({ spec: input }: Resource, target: Resource): boolean {
   return named || selected
 }
 
-/** What the first ancestor with a problem says, or that all are fine. */
-export function policyLink(world: World, policy: Resource): Link {
+/** The problem of the first ancestor that has one, or success. */
+export function policyLink(world: ResourceView, policy: Resource): Link {
   const kind = kindOf(policy) as PolicyKind
   const what = `${kind} ${keyOf(policy)}`
   const ancestors = statusFields(world.statusOf(kind, policy))
     .objects('ancestors')
     .filter((each) => each.text('controllerName') === CONTROLLER_NAME)
     .map((each) => ({ name: printAncestor(each.object('ancestorRef')), conditions: readConditions(each) }))
-  // One that no Gateway of ours leads to has nothing to say.
+  // A policy without a Gateway of ours has no ancestors.
   if (ancestors.length === 0 && kind === 'BackendTLSPolicy')
     return { what, state: 'note', says: 'no route of a Gateway leads to its targets' }
   const bad = ancestors.find(({ conditions }) => conditions.some((each) => !isFine(each)))

@@ -3,7 +3,7 @@ import type { Link } from './link.ts'
 
 const STATE_WIDTH = 8
 
-/** One resource: its first line says whether it is whole, then come all links in order. */
+/** Prints one resource: a line with the result, then all links in order. */
 export function printFinding({ resource, broken, links }: Finding): string[] {
   const unknown = links.some(({ state }) => state === 'unknown')
   const head = broken !== null ? `broken at ${broken.what}` : unknown ? 'nothing broken was seen' : 'ok'
@@ -11,7 +11,7 @@ export function printFinding({ resource, broken, links }: Finding): string[] {
   return [`${resource}: ${head}`, ...links.flatMap((link) => printLink(link, width))]
 }
 
-/** In a list of many, what is whole is one line. */
+/** Prints a resource in a list; one without problems takes one line. */
 export function printShort(finding: Finding): string[] {
   const { resource, broken, links } = finding
   if (broken === null) {

@@ -7,23 +7,23 @@ import type { ClusterArguments } from '../cluster/options.ts'
 import { ClusterProblem } from '../cluster/problem.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printable, printableBlock } from '../printable.ts'
-import type { Asked } from './asked.ts'
+import type { StatusTarget } from './target.ts'
 import { diagnose, diagnoseAll, type Finding } from './diagnose.ts'
 import { gather } from './gather.ts'
 import { printFinding, printShort } from './print.ts'
-import { World } from './world.ts'
+import { ResourceView } from './resource-view.ts'
 
 export interface StatusRequest extends ClusterArguments {
-  /** Null for all of the namespace. */
-  readonly asked: Asked | null
-  /** Manifests in place of a cluster. */
+  /** The resource, or null for all of the namespace. */
+  readonly asked: StatusTarget | null
+  /** Manifests to read in place of a cluster. */
   readonly file: string | null
   readonly form: 'text' | 'yaml' | 'json'
 }
 
-/** What is wrong, on standard output. The result is the exit code. */
+/** Prints the diagnosis; returns the exit code. */
 export async function showStatus(request: StatusRequest, io: Io): Promise<number> {
-  // A reader may have seen enough, as `head` does.
+  // A reader such as `head` may close the pipe.
   io.stdout.on('error', () => {})
   try {
     const { world, namespace } = await worldOf(request, io)
@@ -41,7 +41,7 @@ export async function showStatus(request: StatusRequest, io: Io): Promise<number
   }
 }
 
-async function worldOf(request: StatusRequest, io: Io): Promise<{ world: World; namespace: string | null }> {
+async function worldOf(request: StatusRequest, io: Io): Promise<{ world: ResourceView; namespace: string | null }> {
   if (request.file !== null) return { world: await worldOfFiles(request.file), namespace: request.namespace }
   const cluster = openCluster(request, io.env)
   try {
@@ -52,8 +52,8 @@ async function worldOf(request: StatusRequest, io: Io): Promise<{ world: World; 
   }
 }
 
-/** Statuses are those that a controller would write. */
-async function worldOfFiles(file: string): Promise<World> {
+/** Translates files; the statuses are those that a controller would write. */
+async function worldOfFiles(file: string): Promise<ResourceView> {
   let made: Awaited<ReturnType<typeof translateManifests>>
   try {
     made = await translateManifests(file)
@@ -63,15 +63,15 @@ async function worldOfFiles(file: string): Promise<World> {
   }
   if (!made.ok) throw new ClusterProblem(made.problems.map(printProblem).join('\n'))
   const { statuses } = made.translated
-  return new World({
+  return new ResourceView({
     resources: made.resources,
     statusOf: (kind, resource) => statuses.get(`${kind}/${keyOf(resource)}`),
     isOffline: true,
   })
 }
 
-/** Without a namespace, in files, one of any namespace will do while it is the only one. */
-function find(world: World, { kind, name }: Asked, namespace: string | null): Finding {
+/** Finds the resource; in files without a namespace, the only one of that name. */
+function find(world: ResourceView, { kind, name }: StatusTarget, namespace: string | null): Finding {
   const found = world.list(kind, namespace ?? undefined).filter(({ metadata }) => metadata.name === name)
   const [only, other] = found
   if (only !== undefined && other === undefined) return diagnose(world, kind, only)

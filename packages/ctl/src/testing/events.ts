@@ -1,6 +1,6 @@
 import { type Fields, parseEvent, type TraceEvent } from '../trace/event.ts'
 
-/** The parts of a request that the events below show. */
+/** The request whose events are generated. */
 export interface TracedRequest {
   method: string
   host: string
@@ -15,7 +15,7 @@ export const plainRequest: TracedRequest = {
   headers: { host: 'api.example.com', authorization: '<redacted>' },
 }
 
-/** What a gateway tells of one request, in its order. */
+/** Returns the trace events of one request, in order. */
 export function eventsOf(request: TracedRequest = plainRequest): object[] {
   const state = (changes: object = {}) => ({
     request: { ...request, uri: `http://${request.host}${request.path}`, scheme: 'http', version: 'HTTP/1.1' },

@@ -9,18 +9,18 @@ import type { TestContext } from 'node:test'
 import { acceptSpdy } from '../../../../e2e/cluster/bed/kubelet/spdy-upgrade.ts'
 
 export interface FakeCluster {
-  /** Its kubeconfig: a user with a token, the namespace shop. */
+  /** The kubeconfig: a user with a token, the namespace shop. */
   kubeconfig: string
-  /** `GET /api/v1/…?labelSelector=…` */
+  /** Requests, such as `GET /api/v1/…?labelSelector=…`. */
   asked: string[]
 }
 
 export interface FakeClusterOptions {
-  /** By path, or what makes one of a query; what is not there is 404. */
+  /** Objects by path, or functions of the query; other paths return 404. */
   objects: Readonly<Record<string, unknown>>
-  /** Ports of Pods that lead to ports of this machine, by `pod:port`. */
+  /** Ports of this machine, by `pod:port`. */
   ports?: Readonly<Record<string, number>>
-  /** Paths that the user has no right to. */
+  /** Paths that return 403. */
   forbidden?: readonly string[]
 }
 

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { eventsOf, type TracedRequest } from './events.ts'
 
-/** A server with the trace endpoint's contract, and one that takes requests as a listener does. */
+/** A server with the trace endpoint, and one that accepts requests like a listener. */
 export interface FakeGateway {
-  /** `127.0.0.1:<port>` */
+  /** The admin address, `127.0.0.1:<port>`. */
   admin: string
-  /** Of the listener. */
+  /** The port of the listener. */
   port: number
-  /** Expressions of the watchers, in order of arming; null for none. */
+  /** Expressions of the watchers in the order of arrival; null for none. */
   expressions: (string | null)[]
   seen: IncomingMessage[]
 }
@@ -18,9 +18,9 @@ export interface FakeGateway {
 export interface FakeGatewayOptions {
   eventsOf?: (request: TracedRequest) => object[]
   token?: string
-  /** Says no to these expressions. */
+  /** Whether the gateway rejects the expression. */
   refuses?: (expression: string | null) => boolean
-  /** Runs once a watcher is armed, before anything is traced. */
+  /** Called once a watcher is armed, before anything is traced. */
   onArmed?: (gateway: FakeGateway) => void
   answer?: RequestListener
 }
@@ -71,7 +71,7 @@ export async function useFakeGateway(t: TestContext, options: FakeGatewayOptions
   return gateway
 }
 
-/** A server on a free port of loopback; gives the port. */
+/** Starts a server on a free loopback port; returns the port. */
 export async function useServer(t: TestContext, listener: RequestListener): Promise<number> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -82,7 +82,7 @@ export async function useServer(t: TestContext, listener: RequestListener): Prom
   return (server.address() as AddressInfo).port
 }
 
-/** A port of loopback where nobody listens. */
+/** Returns a loopback port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -96,7 +96,7 @@ function reply(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status).end(body)
 }
 
-/** Knows the one expression that the program writes itself; `true` and none take every request. */
+/** Whether the expression matches; supports only the filter of the program, `true`, and none. */
 function takes(expression: string | null, { socket }: IncomingMessage): boolean {
   if (expression === null || expression === 'true') return true
   const [, first, last] = /source\.rawPort >= (\d+) && source\.rawPort <= (\d+)$/.exec(expression) ?? []

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { shippedProgram } from '../../../gateway/src/testing/shipped-program.ts'
 
-/** The program as people start it. */
+/** The program, started as users start it. */
 
 export const PROGRAM = shippedProgram('ctl')
 
@@ -18,25 +18,25 @@ export interface Output {
 export interface RunOptions {
   env?: Readonly<Record<string, string>>
   stdin?: string
-  /** Another Node than the one that runs the test. */
+  /** The Node binary, when it differs from that of the test. */
   node?: string
 }
 
 export interface RunningProgram {
   child: ChildProcess
-  /** Resolves when standard error shows it. */
+  /** Resolves when standard error contains the text. */
   told(text: string): Promise<void>
   ended: Promise<Output>
 }
 
 const running = new Set<ChildProcess>()
-// A test that failed does not wait for the end.
+// A failed test does not wait for the program.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
 export function startProgram(args: readonly string[], { env, stdin = '', node }: RunOptions = {}): RunningProgram {
-  // Compiled code is kept between starts: tests start the program often.
+  // The compile cache is shared, because tests start the program often.
   const base = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
   const child = spawn(node ?? process.execPath, [PROGRAM, ...args], { env: { ...base, ...env } })
   child.stdin.on('error', () => {})
@@ -72,7 +72,7 @@ export function runProgram(args: readonly string[], options?: RunOptions): Promi
   return startProgram(args, options).ended
 }
 
-/** A Node that cannot run the program itself; null when none is installed. */
+/** A Node that is too old to run the program itself; null when none is installed. */
 export function olderNode(): string | null {
   const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   return (

@@ -10,15 +10,15 @@ import { PROGRAM } from './program.ts'
 
 const run = promisify(execFile)
 
-/** A reason to skip, or false. */
+/** The reason to skip a test, or false. */
 export const noTerminal: string | false = skipWithout('tmux')
 
 export interface Terminal {
-  /** The screen as text; with `colours`, the escape sequences of its colours too. */
+  /** The screen as text; with `colours`, including color escape sequences. */
   screen(options?: { colours: boolean }): Promise<string>
-  /** Names of tmux, such as `Down`, `PPage`, `C-c`, or letters. */
+  /** Presses keys by their names in tmux, such as `Down`, `PPage`, `C-c`, or letters. */
   press(...keys: string[]): Promise<void>
-  /** Waits until the screen fits, and gives it. */
+  /** Waits until the screen matches, and returns it. */
   shows(pattern: RegExp): Promise<string>
   resize(columns: number, rows: number): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface TerminalOptions {
   node?: string
 }
 
-/** Runs the program in a real terminal of its own; the shell around it prints `[exit <code>]` at its end. */
+/** Runs the program in a tmux terminal; the shell prints `[exit <code>]` at its end. */
 export async function useTerminal(
   t: TestContext,
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function useTerminal(
     await tmux('kill-server').catch(() => {})
     rmSync(folder, { recursive: true, force: true })
   })
-  // Set in the terminal itself, because tmux has a TERM of its own.
+  // Set inside the terminal, because tmux sets its own TERM.
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   const command = `${['env', ...variables, node, PROGRAM, ...args].map(quote).join(' ')}; echo "[exit $?]"; exec cat`
   await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), command)

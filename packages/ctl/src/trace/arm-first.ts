@@ -1,14 +1,14 @@
-import { arm, type Armed, type ArmOptions, type StreamEnd } from './client.ts'
+import { arm, type ArmResult, type ArmOptions, type StreamEnd } from './client.ts'
 import type { AdminAddress } from './admin-address.ts'
 
 export interface ArmFirstOptions extends Omit<ArmOptions, 'admin'> {
   readonly admins: readonly [AdminAddress, ...AdminAddress[]]
 }
 
-/** Has several gateways watch for one request: the first that sees one tells of it, and the others are let go. */
-export async function armFirst({ admins, onEvent, ...options }: ArmFirstOptions): Promise<Armed> {
+/** Arms several gateways for one request: the first that sees a request reports it, and the others are closed. */
+export async function armFirst({ admins, onEvent, ...options }: ArmFirstOptions): Promise<ArmResult> {
   let chosen: number | null = null
-  const armed: (Extract<Armed, { ok: true }> | null)[] = []
+  const armed: (Extract<ArmResult, { ok: true }> | null)[] = []
   const letGo = (): void => armed.forEach((each, index) => index === chosen || each?.close())
   const tried = await Promise.all(
     admins.map(async (admin, index) => {
@@ -40,7 +40,7 @@ export async function armFirst({ admins, onEvent, ...options }: ArmFirstOptions)
   }
 }
 
-/** The end of the one that told of a request; when all have ended without one, that of the last. */
+/** The end of the trace that reported a request; when none did, the end of the last. */
 function firstEnd(
   watching: readonly { ended: Promise<StreamEnd>; index: number }[],
   chosen: () => number | null,

@@ -36,7 +36,7 @@ async function answering(t: TestContext, listener: RequestListener): Promise<num
 }
 
 describe('the trace stream', () => {
-  test('is asked for by POST, with expression and token', async (t) => {
+  test('is requested by POST, with expression and token', async (t) => {
     const seen: (string | undefined)[] = []
     const port = await answering(t, ({ method, url, headers }, response) => {
       seen.push(method, url, headers.host, headers.authorization, headers['content-length'])
@@ -51,7 +51,7 @@ describe('the trace stream', () => {
     assert.deepEqual(seen, ['POST', path, `127.0.0.1:${port}`, 'Bearer secret', '0'])
   })
 
-  test('gives every event in order, however it is cut, and ends with the last', async (t) => {
+  test('yields every event in order for any chunking, and ends with the last', async (t) => {
     const events = eventsOf({ method: 'GET', host: 'grüße.example', path: '/', headers: {} })
     const bytes = Buffer.from(
       `: ready\n\n${events.map((event) => `: keepalive\n\ndata: ${JSON.stringify(event)}\n\n`).join('')}`,
@@ -60,7 +60,7 @@ describe('the trace stream', () => {
       response.writeHead(200, stream)
       response.socket?.setNoDelay(true)
       for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7))
-      // Stays open: the end is in the events.
+      // The response stays open, because the last event marks the end.
     })
     const { armed, events: received } = ask(port)
     const opened = await armed
@@ -87,7 +87,7 @@ describe('the trace stream', () => {
     const [first, second] = told as [ServerResponse, ServerResponse]
     const armed: string[] = []
     const all = [one.armed.then(() => armed.push('one')), two.armed.then(() => armed.push('two'))]
-    // Both have heard the same before.
+    // Both have received the same events so far.
     second.write(': ready\n\n')
     await Promise.any(all)
     assert.equal(armed.length, 1)
@@ -99,7 +99,7 @@ describe('the trace stream', () => {
     }
   })
 
-  test('tells nothing after the last event', async (t) => {
+  test('ignores everything after the last event', async (t) => {
     const port = await answering(t, (_request, response) => {
       response.writeHead(200, stream).end(`: ready\n\n${last}${last}data: no event\n\n`)
     })
@@ -128,7 +128,7 @@ describe('the trace stream', () => {
     }
   })
 
-  test('with something else than events is broken, and what came is shown safely', async (t) => {
+  test('with content other than events is broken, and the content is escaped', async (t) => {
     const port = await answering(t, (_request, response) => {
       response.writeHead(200, stream).end(': ready\n\ndata: {"a":"\u009b2J"}\n\n')
     })
@@ -143,7 +143,7 @@ describe('the trace stream', () => {
     assert.equal(events.length, 0)
   })
 
-  test('with an event that never ends is broken, not kept', async (t) => {
+  test('with an event over the limit is broken', async (t) => {
     const port = await answering(t, (_request, response) => {
       response.writeHead(200, stream).write(': ready\n\ndata: ')
       const more = Buffer.alloc(1024 * 1024, 'x')
@@ -191,7 +191,7 @@ describe('the trace stream', () => {
 })
 
 describe('an admin address that cannot be used', () => {
-  test('where nobody listens', async () => {
+  test('without a listener', async () => {
     const port = await closedPort()
     assert.equal(
       await problemOf(port),
@@ -199,7 +199,7 @@ describe('an admin address that cannot be used', () => {
     )
   })
 
-  test('that answers otherwise is told by its answer', async (t) => {
+  test('for another server is reported with its response', async (t) => {
     const cases: [number, string, RegExp][] = [
       [
         400,
@@ -221,7 +221,7 @@ describe('an admin address that cannot be used', () => {
     assert.match(await problemOf(port, { token: 'wrong' }), /refused the token/)
   })
 
-  test('that says nothing, hangs up, or speaks no HTTP', async (t) => {
+  test('for a server that is silent, closes, or speaks no HTTP', async (t) => {
     const speak = async (say: string | null) => {
       const server = createTcpServer((socket) => {
         socket.on('error', () => {})
@@ -237,7 +237,7 @@ describe('an admin address that cannot be used', () => {
     assert.match(await problemOf(await speak('SSH-2.0-x\r\n')), /does not answer as an admin server/)
   })
 
-  test('that ends before it is ready', async (t) => {
+  test('for a server that ends before it is ready', async (t) => {
     const port = await answering(t, (_request, response) => response.writeHead(200, stream).end(': hello\n\n'))
     assert.match(await problemOf(port), /ended the trace before/)
   })

@@ -9,20 +9,20 @@ import { refusalProblem, unreachableProblem } from './problems.ts'
 export interface ArmOptions {
   readonly admin: AdminAddress
   readonly token: string | null
-  /** CEL that picks the request; null takes the next one. */
+  /** A CEL expression that selects the request; null selects the next one. */
   readonly expression: string | null
   readonly onEvent: (event: TraceEvent) => void
   readonly signal: AbortSignal
-  /** How long the gateway may take to arm; its workers answer at once. */
+  /** The time limit for arming; workers answer at once. */
   readonly readyWithinMs?: number
 }
 
-export type Armed =
+export type ArmResult =
   | {
       readonly ok: true
       readonly ended: Promise<StreamEnd>
       readonly close: () => void
-      /** Of those that could not be asked, where others could. */
+      /** Problems of gateways that failed, when others succeeded. */
       readonly problems: readonly string[]
     }
   | { readonly ok: false; readonly problem: string; readonly isExpressionRefused: boolean }
@@ -30,24 +30,24 @@ export type Armed =
 export type StreamEnd =
   | { readonly kind: 'finished' }
   | { readonly kind: 'broken'; readonly problem: string }
-  /** By `close` or the signal. */
+  /** Stopped by `close` or the signal. */
   | { readonly kind: 'stopped' }
 
 const READY_WITHIN_MS = 10_000
-/** A single event is a few kilobytes; this is far beyond the largest. */
+/** The largest event; typical events have a few kilobytes. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
 const MAX_REFUSAL_BYTES = 4096
 
-/** Asks the gateway to trace one request; resolves when every worker watches for it, or with the reason why not. */
-export function arm(options: ArmOptions): Promise<Armed> {
+/** Arms the gateway for one request; resolves when every worker watches, or with the reason of a failure. */
+export function arm(options: ArmOptions): Promise<ArmResult> {
   const { admin, token, expression, signal, readyWithinMs = READY_WITHIN_MS } = options
   return new Promise((resolve) => {
-    const refuse = (problem: string, isExpressionRefused = false) => {
+    const rejectWith = (problem: string, isExpressionRefused = false) => {
       resolve({ ok: false, problem, isExpressionRefused })
       call.destroy()
     }
     const fail = async (error: NodeJS.ErrnoException) =>
-      refuse((await admin.explain?.()) ?? unreachableProblem(admin, error))
+      rejectWith((await admin.explain?.()) ?? unreachableProblem(admin, error))
     const call = request({
       ...connectionOf(admin),
       method: 'POST',
@@ -60,10 +60,10 @@ export function arm(options: ArmOptions): Promise<Armed> {
       signal,
     })
     const late = setTimeout(
-      () => refuse(`${admin.label} takes the connection but does not answer: is it the admin address of Portico?`),
+      () => rejectWith(`${admin.label} takes the connection but does not answer: is it the admin address of Portico?`),
       readyWithinMs,
     )
-    // Errors that come after the answer began are told by the stream.
+    // The stream reports errors that occur after the response began.
     call.on('error', (error: NodeJS.ErrnoException) => void fail(error))
     call.on('close', () => clearTimeout(late))
     call.on('response', (response) => {
@@ -74,7 +74,7 @@ export function arm(options: ArmOptions): Promise<Armed> {
         })
       } else {
         void readText(response).then((text) =>
-          refuse(refusalProblem({ admin, token, response, text }), response.statusCode === 400),
+          rejectWith(refusalProblem({ admin, token, response, text }), response.statusCode === 400),
         )
       }
     })
@@ -88,7 +88,7 @@ interface Stream {
   options: ArmOptions
 }
 
-function follow({ call, response, options }: Stream, onArmed: (armed: Armed) => void): void {
+function follow({ call, response, options }: Stream, onArmed: (armed: ArmResult) => void): void {
   const { admin, onEvent, signal } = options
   let isArmed = false
   let isOver = false
@@ -130,7 +130,7 @@ function follow({ call, response, options }: Stream, onArmed: (armed: Armed) => 
     if (!isOver) parser.feed(chunk)
   })
   response.on('error', () => {})
-  // Comes after an orderly end as well as after a cut.
+  // `close` follows an orderly end as well as a cut.
   response.on('close', () => {
     if (signal.aborted) finish({ kind: 'stopped' })
     else broken(`${admin.label} ended the trace before the request was finished: did the gateway stop or reload?`)
@@ -150,7 +150,7 @@ async function readText(response: IncomingMessage): Promise<string> {
       if (text.length > MAX_REFUSAL_BYTES) break
     }
   } catch {
-    // What came before the cut is enough.
+    // The text received before the cut is enough.
   }
   return text.slice(0, MAX_REFUSAL_BYTES)
 }

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:http'
 import type { AdminAddress } from './admin-address.ts'
 
-/** Options of a request that reach the admin server, by a connection that is closed after it. */
+/** Request options for the admin server; the connection closes after the request. */
 export function connectionOf({ connect }: AdminAddress): RequestOptions {
   if ('socketPath' in connect) return { ...connect, agent: false }
   const { host, port, createConnection } = connect
@@ -9,9 +9,9 @@ export function connectionOf({ connect }: AdminAddress): RequestOptions {
   return {
     host,
     port,
-    // With an agent it would not be asked.
+    // Node ignores `createConnection` when an agent is used.
     createConnection(options, connected) {
-      // On failure there is no stream, whatever the types say.
+      // On failure there is no stream, although the types require one.
       createConnection(options, connected as (error: Error | null, stream?: unknown) => void)
       return undefined
     },

@@ -2,24 +2,24 @@ import { spawn } from 'node:child_process'
 import type { PortRange } from './local-ports.ts'
 
 export interface Injection {
-  /** The listener's port: on this machine, unless `via` leads elsewhere. */
+  /** The port of the listener on this machine, unless `via` forwards it. */
   readonly port: number
-  /** Its host becomes the Host header and the TLS server name; it is never looked up. */
+  /** The URL. Its host becomes the Host header and the TLS server name; it is never resolved. */
   readonly url: string
-  /** Passed to curl as they are, never through a shell. */
+  /** Arguments that are passed to curl directly, never through a shell. */
   readonly args: readonly string[]
-  /** A socket that leads to this port of a Pod. */
+  /** A socket that is forwarded to this port of a Pod. */
   readonly via?: {
     readonly socketPath: string
     readonly label: string
-    /** Why it leads nowhere; null when it does. */
+    /** The error of the forwarding; null when there is none. */
     readonly problem: () => string | null
   }
 }
 
 export interface CurlOptions extends Injection {
   readonly localPorts: PortRange | null
-  /** Off while keys are read from the terminal; then curl has no terminal to ask on either. */
+  /** Whether curl may read standard input: not while the UI reads keys. */
   readonly mayReadInput: boolean
 }
 
@@ -27,11 +27,11 @@ export type CurlEnd =
   | { readonly kind: 'missing' }
   | {
       readonly kind: 'exited'
-      /** Null when a signal ended it. */
+      /** The exit code; null when a signal ended curl. */
       readonly code: number | null
       readonly output: Buffer
       readonly errors: string
-      /** Whether more output came than is kept. */
+      /** Whether the output was truncated. */
       readonly isCut: boolean
     }
 
@@ -42,7 +42,7 @@ export interface RunningCurl {
 
 const MAX_KEPT_BYTES = 1024 * 1024
 
-/** Exit codes with which no request has left: bad arguments or URL, no connection, no TLS. */
+/** Exit codes of curl without a request sent: bad arguments or URL, no connection, no TLS. */
 const NOTHING_SENT = new Set([1, 2, 3, 4, 5, 6, 7, 26, 35, 45, 58, 59, 60, 66, 77, 80, 82, 83, 90, 91])
 const COULD_NOT_CONNECT = 7
 const COULD_NOT_BIND = 45
@@ -73,7 +73,7 @@ export function startCurl(options: CurlOptions): RunningCurl {
   return { ended, stop: () => child.kill() }
 }
 
-/** The options that send the request to this machine come first; with --connect-to the first match holds. */
+/** Options that redirect the request to this machine come first, because the first --connect-to match wins. */
 export function curlArguments({ port, url, args, localPorts, via }: Omit<CurlOptions, 'mayReadInput'>): string[] {
   return [
     '--silent',
@@ -97,7 +97,7 @@ export function couldNotBind(end: CurlEnd): boolean {
   return end.kind === 'exited' && end.code === COULD_NOT_BIND
 }
 
-/** Why curl failed, in one line; null when it did not. */
+/** Why curl failed, in one line; null when it succeeded. */
 export function curlProblem(end: CurlEnd, { port, via }: Injection): string | null {
   if (end.kind === 'missing')
     return 'curl was not found: install it, or leave out the URL and send the request yourself'
@@ -111,7 +111,7 @@ export function curlProblem(end: CurlEnd, { port, via }: Injection): string | nu
   return complaint ?? `curl ended with ${end.code === null ? 'a signal' : `exit code ${end.code}`}`
 }
 
-/** Told from the notes that curl writes with -v. */
+/** Whether the line is an error, not a note of curl -v. */
 export function isComplaint(line: string): boolean {
   return line.startsWith('curl: ')
 }

@@ -1,10 +1,10 @@
 export type Fields = Readonly<Record<string, unknown>>
 
-/** An event as it came, and the parts of it that this program reads. */
+/** A trace event, and the fields that this program reads. */
 export interface TraceEvent {
   /** The JSON text as received. */
   readonly json: string
-  /** The whole event. */
+  /** The parsed event. */
   readonly value: Fields
   readonly type: string
   readonly severity: string
@@ -14,7 +14,7 @@ export interface TraceEvent {
 
 export const LAST_TYPE = 'requestFinished'
 
-/** Null when the text is no trace event. Types and fields that are new here are events all the same. */
+/** Parses an event; null when the text is none. Unknown types and fields are accepted. */
 export function parseEvent(json: string): TraceEvent | null {
   const value = parseJson(json)
   if (!isFields(value) || !isFields(value['message'])) return null
@@ -31,7 +31,7 @@ export function parseEvent(json: string): TraceEvent | null {
   }
 }
 
-/** The state in a snapshot; null in every other event. */
+/** The state in a snapshot; null for every other event. */
 export function stateOf(event: TraceEvent): Fields | null {
   const state = event.message['requestState']
   return isSnapshot(event) && isFields(state) ? state : null

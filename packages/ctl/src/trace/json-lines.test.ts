@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { compactJson, jsonLines } from './json-lines.ts'
 
-test('lines are those of indented JSON', () => {
+test('lines match indented JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
       assert.deepEqual(jsonLines(value), JSON.stringify(value, null, 2).split('\n'))
@@ -11,7 +11,7 @@ test('lines are those of indented JSON', () => {
   )
 })
 
-test('what nests without end takes neither the stack nor the memory', () => {
+test('deep nesting exhausts neither the stack nor memory', () => {
   const depth = 100_000
   const lines = jsonLines(JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`))
   assert.ok(lines.length < 100)

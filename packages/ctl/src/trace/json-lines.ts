@@ -1,14 +1,14 @@
-/** Deeper parts stand on one line: indenting what a hostile token nests would take more memory than there is. */
+/** Deeper parts are printed on one line, because indenting hostile nesting would exhaust memory. */
 const MAX_DEPTH = 32
 
-/** A value of JSON as indented lines. */
+/** Formats a JSON value as indented lines. */
 export function jsonLines(value: unknown): string[] {
   const lines: string[] = []
   write(value, { lines, indent: '', before: '', after: '' })
   return lines
 }
 
-/** One line, also for values that nest too deep to be written. */
+/** Formats a value as one line; values that nest too deep are replaced. */
 export function compactJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'undefined'
@@ -17,14 +17,14 @@ export function compactJson(value: unknown): string {
   }
 }
 
-interface Place {
+interface JsonCursor {
   lines: string[]
   indent: string
   before: string
   after: string
 }
 
-function write(value: unknown, { lines, indent, before, after }: Place): void {
+function write(value: unknown, { lines, indent, before, after }: JsonCursor): void {
   const isList = Array.isArray(value)
   const isNested = typeof value === 'object' && value !== null
   const members = isNested ? Object.entries(value) : []

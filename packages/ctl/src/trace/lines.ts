@@ -8,10 +8,13 @@ import type { TraceRequest } from './plan.ts'
 import { runTrace } from './session.ts'
 import { summarize } from './summary.ts'
 
-/** Traces to standard output: JSON Lines, or one plain line per event. Everything else goes to standard error. */
+/**
+ * Prints the trace on standard output as JSON Lines, or as one plain line per event. Everything else goes to standard
+ * error.
+ */
 export async function traceToLines(request: TraceRequest, { io, isRaw }: { io: Io; isRaw: boolean }): Promise<number> {
   const stop = stopOnSignals()
-  // A reader that has seen enough, such as `head`, ends the trace.
+  // A reader such as `head` that closes the pipe ends the trace.
   io.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') io.stderr.write(`porticoctl: cannot write the trace: ${error.message}\n`)
     stop.now(error.code === 'EPIPE' ? exitCode.fine : exitCode.failed)
@@ -31,7 +34,7 @@ export async function traceToLines(request: TraceRequest, { io, isRaw }: { io: I
     },
     stop.signal,
   )
-  // A failure says in its own line what curl complained of.
+  // A failure already contains the errors of curl.
   if (outcome.curl !== null) printCurl(outcome.curl, { io, withComplaints: outcome.kind !== 'failed' })
   switch (outcome.kind) {
     case 'finished':
@@ -45,12 +48,12 @@ export async function traceToLines(request: TraceRequest, { io, isRaw }: { io: I
   }
 }
 
-/** `  4  routeSelection       selected "api" (2 evaluated)` */
+/** Formats an event: `  4  routeSelection       selected "api" (2 evaluated)`. */
 export function plainLine(number: number, event: TraceEvent): string {
   return `${String(number).padStart(3)}  ${printable(event.type).padEnd(19)}  ${printable(summarize(event))}`
 }
 
-/** As received; on a terminal what could drive it is escaped, which JSON readers undo. */
+/** The event as received; on a terminal control characters are escaped, which JSON readers undo. */
 export function rawLine({ json, value }: TraceEvent, isTerminal: boolean): string {
   const line = /[\r\n]/.test(json) ? compactJson(value) : json
   return isTerminal ? printable(line) : line

@@ -25,7 +25,7 @@ test('a watch and an injection are planned', () => {
   assert.deepEqual(inject.value.injection, { port: 3000, url: 'https://a.example/x', args: ['-d', '--'] })
 })
 
-test('what cannot work is refused with what to do', () => {
+test('invalid arguments are rejected with a hint', () => {
   const cases: [Partial<TraceArguments>, RegExp][] = [
     [{ local: false }, /^name a Gateway of the cluster, gateway\/<name>, or give --local/],
     [{ operands: ['gateway/x'] }, /^--local is for a standalone gateway: leave it out, or gateway\/<name>$/],
@@ -53,7 +53,7 @@ test('what cannot work is refused with what to do', () => {
   }
 })
 
-test('admin addresses are read in the forms that the gateway prints and takes', () => {
+test('admin addresses are accepted in the forms that the gateway prints', () => {
   assert.deepEqual(parseAdminAddress('localhost:15000')?.connect, { host: 'localhost', port: 15_000 })
   assert.deepEqual(parseAdminAddress('http://127.0.0.1:15000/')?.connect, { host: '127.0.0.1', port: 15_000 })
   assert.deepEqual(parseAdminAddress('[::1]:80')?.connect, { host: '::1', port: 80 })
@@ -92,7 +92,7 @@ test('admin addresses are read in the forms that the gateway prints and takes', 
   fc.assert(fc.property(fc.string(), (text) => void parseAdminAddress(text)))
 })
 
-test('curl gets the way to this machine first, then what the user gave', () => {
+test('curl gets the redirection to this machine first, then the arguments of the user', () => {
   const injection = { port: 3000, url: 'https://a.example/', args: ['-d', '$(x)', '-H', 'a: b c'] }
   const way = ['--silent', '--show-error', '--noproxy', '*', '--connect-to', '::127.0.0.1:3000']
   const rest = ['--url', 'https://a.example/', '-d', '$(x)', '-H', 'a: b c']
@@ -105,7 +105,7 @@ test('curl gets the way to this machine first, then what the user gave', () => {
   ])
 })
 
-test('the request is told from others by the ports it comes from, unless the user chose them', () => {
+test('the request is identified by its source ports, unless the user sets them', () => {
   for (let round = 0; round < 1000; round++) {
     const ports = pickLocalPorts([])
     assert.ok(ports !== null && ports.first >= 61_000 && ports.last <= 65_535 && ports.last - ports.first === 15)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { printable } from '../printable.ts'
 import type { AdminAddress } from './admin-address.ts'
 
-/** Every message is one line: what is wrong, and what to do. */
+/** Each message is one line: the problem, and what to do. */
 
 export function unreachableProblem({ label }: AdminAddress, error: NodeJS.ErrnoException): string {
   const code = error.code ?? ''
@@ -16,14 +16,14 @@ export function unreachableProblem({ label }: AdminAddress, error: NodeJS.ErrnoE
   return `cannot reach the admin address ${label}: ${printable(code === '' ? error.message : code)}`
 }
 
-export interface Refused {
+export interface RefusedResponse {
   readonly admin: AdminAddress
   readonly token: string | null
   readonly response: IncomingMessage
   readonly text: string
 }
 
-export function refusalProblem({ admin: { label }, token, response, text }: Refused): string {
+export function refusalProblem({ admin: { label }, token, response, text }: RefusedResponse): string {
   const [firstLine = ''] = text.trim().split('\n', 1)
   const said = printable(firstLine.slice(0, 500))
   const { statusCode = 0 } = response

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { armFirst } from './arm-first.ts'
-import type { Armed, StreamEnd } from './client.ts'
+import type { ArmResult, StreamEnd } from './client.ts'
 import { couldNotBind, type CurlEnd, curlProblem, hasSentNothing, type Injection, startCurl } from './curl.ts'
 import type { TraceEvent } from './event.ts'
 import { type Origin, pickLocalPorts, requestFilter } from './local-ports.ts'
 import type { TraceRequest } from './plan.ts'
 
 export interface TracePlan extends TraceRequest {
-  /** Whether curl may: not while keys are read from the terminal. */
+  /** Whether curl may read standard input: not while the UI reads keys. */
   readonly mayReadInput: boolean
 }
 
 export interface TraceView {
-  /** The gateway watches; a request is sent only after this is done. */
+  /** Called when the gateway watches; the request is sent after it returns. */
   armed(problems: readonly string[]): void
   event(event: TraceEvent): void
 }
@@ -22,7 +22,7 @@ export type TraceOutcome = { readonly curl: CurlEnd | null } & (
   | { readonly kind: 'failed'; readonly problem: string }
 )
 
-/** How long after curl's end the first event may still come. */
+/** How long after the end of curl the first event may arrive. */
 const FIRST_EVENT_WITHIN_MS = 5000
 
 /** Traces one request from arming to its end. */
@@ -50,11 +50,11 @@ async function inject(scene: Scene): Promise<TraceOutcome> {
   const { via, args } = scene.injection
   const origin = via === undefined ? pickLocalPorts(args) : 'loopback'
   const pinned = origin === null ? null : await injectFrom(origin, scene)
-  // Where its origin cannot be chosen, the next request is taken, whoever sends it.
+  // When the source cannot be set, the next request of any client is traced.
   return pinned ?? injectFrom(null, scene)
 }
 
-/** Null when nothing was sent because of the origin. */
+/** Returns null when no request was sent because of the source ports. */
 async function injectFrom(origin: null, scene: Scene): Promise<TraceOutcome>
 async function injectFrom(origin: Origin, scene: Scene): Promise<TraceOutcome | null>
 async function injectFrom(origin: Origin, scene: Scene): Promise<TraceOutcome | null> {
@@ -98,7 +98,7 @@ async function afterStream(end: StreamEnd, curl: ReturnType<typeof startCurl>): 
 
 interface CurlFirst {
   scene: Scene
-  armed: Extract<Armed, { ok: true }>
+  armed: Extract<ArmResult, { ok: true }>
   firstEvent: Promise<void>
   curlEnd: CurlEnd
 }

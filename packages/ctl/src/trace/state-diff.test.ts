@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { changeLine, diffStates, leavesOf } from './state-diff.ts'
 
-test('changes are told by their path', () => {
+test('changes have their path', () => {
   const before = { request: { path: '/api', headers: { a: '1', authorization: 'x' } }, list: [1, 2] }
   const after = { request: { path: '/', headers: { a: '1', 'x.b': '2' } }, list: [1] }
   assert.deepEqual(diffStates(before, after).map(changeLine), [
@@ -36,7 +36,7 @@ test('the changes lead from one state to the other', () => {
   )
 })
 
-test('what nests without end is compared too', () => {
+test('deep nesting is compared too', () => {
   const deep = (end: string) => JSON.parse(`${'[1,'.repeat(10_000)}${end}${']'.repeat(10_000)}`) as unknown
   assert.ok(diffStates(deep('1'), deep('2')).length <= 1)
 })

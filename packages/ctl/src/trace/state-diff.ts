@@ -7,7 +7,7 @@ export interface Change {
   readonly after?: string
 }
 
-/** What differs between two states, leaf by leaf, ordered by path. */
+/** Returns the differences between two states, leaf by leaf, sorted by path. */
 export function diffStates(before: unknown, after: unknown): Change[] {
   const old = leavesOf(before)
   const now = leavesOf(after)
@@ -21,7 +21,7 @@ export function diffStates(before: unknown, after: unknown): Change[] {
   })
 }
 
-/** `+ request.headers.x: "1"`, `- …`, `~ request.path: "/api" → "/"`. */
+/** Formats a change: `+ request.headers.x: "1"`, `- …`, `~ request.path: "/api" → "/"`. */
 export function changeLine({ kind, path, before, after }: Change): string {
   const name = path === '' ? '(all)' : path
   switch (kind) {
@@ -36,7 +36,7 @@ export function changeLine({ kind, path, before, after }: Change): string {
 
 const MAX_DEPTH = 32
 
-/** Compact JSON of every leaf by its path; an empty object or list is a leaf, and so is what nests too deep. */
+/** Compact JSON of every leaf by path; empty objects and lists, and parts that nest too deep, are leaves. */
 export function leavesOf(value: unknown): Map<string, string> {
   const leaves = new Map<string, string>()
   collect(value, { path: '', depth: 0, leaves })
@@ -59,7 +59,7 @@ function collect(
 }
 
 function partOf(name: string, isFirst: boolean): string {
-  // Quoted where a dot or bracket in the name would read as another path.
+  // Names with dots or brackets are quoted, because they would read as another path.
   if (!/^[\w-]+$/.test(name)) return `[${JSON.stringify(name)}]`
   return isFirst ? name : `.${name}`
 }

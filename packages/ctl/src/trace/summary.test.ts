@@ -28,7 +28,7 @@ test('every event of a plain request has its summary', () => {
   )
 })
 
-test('summaries tell of the other ways that a request can take', () => {
+test('other outcomes of a request have their summaries', () => {
   const cases: [object, string][] = [
     [{ type: 'routeSelection', selectedRoute: null, evaluatedRoutes: ['a'] }, 'no route matched (1 evaluated)'],
     [
@@ -70,12 +70,12 @@ test('summaries tell of the other ways that a request can take', () => {
   for (const [message, summary] of cases) assert.equal(summarize(messageEvent(message)), summary)
 })
 
-test('a callout is told with its scope', () => {
+test('a callout has its scope', () => {
   const event = { eventEnd: 1, severity: 'info', scope: ['ext_authz', 'http'], message: { type: 'requestStarted' } }
   assert.equal(summarize(eventFrom(event)), '[ext_authz > http] request started')
 })
 
-test('no text is more than a string: what is no event is refused, what is one has a safe line', () => {
+test('arbitrary texts are rejected, or have a safe line', () => {
   for (const text of ['', 'x', 'null', '[]', '{}', '{"message":1}', '{"message":{}}', '{"message":{"type":1}}']) {
     assert.equal(parseEvent(text), null, text)
   }
@@ -92,7 +92,7 @@ test('no text is more than a string: what is no event is refused, what is one ha
   )
 })
 
-test('raw lines are the text as received, kept to one line', () => {
+test('raw lines are the received text on one line', () => {
   const spaced = '{ "eventEnd": 1,  "message": {"type":"x", "a":"\u009b1m"} }'
   assert.equal(rawLine(parseEvent(spaced)!, false), spaced)
   assert.equal(rawLine(parseEvent(spaced)!, true), spaced.replace('\u009b', '\\u009b'))

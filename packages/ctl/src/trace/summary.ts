@@ -1,7 +1,7 @@
 import { compactJson } from './json-lines.ts'
 import { type Fields, isFields, type TraceEvent } from './event.ts'
 
-/** What happened, in a few words. The text holds parts of a request: escape it before it meets a terminal. */
+/** Summarizes an event in a few words. The text contains request data: escape it before printing it to a terminal. */
 export function summarize({ type, message, scope }: TraceEvent): string {
   const summary = (summaries.get(type) ?? unknownType)(message)
   return scope.length === 0 ? summary : `[${scope.join(' > ')}] ${summary}`
@@ -76,7 +76,7 @@ function errorPart(error: unknown): string[] {
   return isNothing(error) ? [] : [`error=${text(error)}`]
 }
 
-/** What the route that came nearest lacked. */
+/** The condition of the closest route that the request did not meet. */
 function nearest(rejected: unknown): string {
   const [first]: unknown[] = Array.isArray(rejected) ? rejected : []
   if (!isFields(first) || !Array.isArray(first['lacks'])) return ''

@@ -12,7 +12,7 @@ import { translateFiles } from './translate-files.ts'
 
 const cases = fileURLToPath(new URL('../../../translate/cases', import.meta.url))
 
-/** All that is printed for one file. */
+/** Returns the output for one file. */
 async function print(file: string): Promise<{ code: number; text: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const io = { stdout, stderr } as unknown as Io
@@ -26,7 +26,7 @@ interface Secret {
   stringData?: Record<string, string>
 }
 
-/** What must not be shown; certificates are for everyone. */
+/** Texts that must not be printed; certificates are public. */
 function secretsOf(file: string): string[] {
   return parseAllDocuments(readFileSync(file, 'utf8'))
     .map((document) => document.toJS() as Secret)
@@ -40,7 +40,7 @@ function secretsOf(file: string): string[] {
     .filter((word) => word.length > 8)
 }
 
-test('nothing of a Secret is shown', async () => {
+test('no content of a Secret is printed', async () => {
   let looked = 0
   for (const entry of readdirSync(cases, { recursive: true, encoding: 'utf8' })) {
     if (!entry.endsWith('in.yaml')) continue
@@ -54,7 +54,7 @@ test('nothing of a Secret is shown', async () => {
   assert.ok(looked > 20)
 })
 
-test('the key of a listener is not shown, its certificate is', async (t) => {
+test('the key of a listener is redacted, its certificate is printed', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { cert, key } = createAuthority().issue({ names: ['www.test'] })
@@ -64,7 +64,7 @@ test('the key of a listener is not shown, its certificate is', async (t) => {
     {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'Gateway',
-      // It looks like the name of a secret, and is none.
+      // The name looks like that of a secret, but is not.
       metadata: { name: 'token' },
       spec: { gatewayClassName: 'portico', listeners },
     },

@@ -6,12 +6,12 @@ import { printableBlock } from '../printable.ts'
 
 export interface TranslateRequest {
   file: string
-  /** `namespace/name`; null for all. */
+  /** The Gateway as `namespace/name`; null for all. */
   gateway: string | null
   isJson: boolean
 }
 
-/** The configs on standard output, what is wrong on standard error. The result is the exit code. */
+/** Prints the configs on standard output and problems on standard error; returns the exit code. */
 export async function translateFiles({ file, gateway, isJson }: TranslateRequest, io: Io): Promise<number> {
   const made = await read(file)
   if (typeof made === 'string') return refuse([`${file}: cannot be read: ${made}`], io)
@@ -21,13 +21,13 @@ export async function translateFiles({ file, gateway, isJson }: TranslateRequest
   const missing = isThere ? [] : [gatewayProblem(file, translated, gateway)]
   const shown = (key: string): boolean => gateway === null || key === gateway
   const plain = {
-    // By itself: a name may look like that of a secret.
+    // Each config is redacted separately, because a Gateway's name may look like that of a secret.
     gateways: sorted(translated.gateways, (ir) => redact(ir), shown),
     endpoints: sorted(translated.endpoints, (addresses) => addresses, shown),
     statuses: sorted(translated.statuses, (status) => status),
   }
   const text = isJson ? `${JSON.stringify(plain, null, 2)}\n` : stringify(plain, YAML_FORM)
-  // A reader may have seen enough, as `head` does.
+  // A reader such as `head` may close the pipe.
   io.stdout.on('error', () => {})
   io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
   say([...notes, ...refused, ...missing].map(printProblem), io)
@@ -54,7 +54,7 @@ function say(problems: readonly string[], io: Io): void {
   for (const problem of problems) io.stderr.write(`${printableBlock(problem)}\n`)
 }
 
-/** Whatever order things were found in. */
+/** Sorts entries by name. */
 function sorted<Value>(
   map: ReadonlyMap<string, Value>,
   show: (value: Value) => unknown,

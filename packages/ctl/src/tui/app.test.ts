@@ -11,7 +11,7 @@ import { createTraceStore } from './trace-store.ts'
 
 const keys = { up: '\u001b[A', down: '\u001b[B', right: '\u001b[C', left: '\u001b[D', pageDown: '\u001b[6~' }
 
-/** Frames come a little after what causes them, so every look waits. */
+/** Renders the app. Frames arrive after their cause, so assertions wait. */
 function useApp(t: TestContext, { columns = 120, rows = 30 } = {}) {
   const store = createTraceStore('waiting for the next request')
   const app = render(h(App, { title: 'porticoctl trace', store, theme: themeFor({ NO_COLOR: '1' }) }))
@@ -89,7 +89,7 @@ describe('the app', () => {
     await shows(/^term…$/)
   })
 
-  test('marks what is active and selected without colours, and trouble in words', async (t) => {
+  test('marks the active pane and the selection without colors, and problems in words', async (t) => {
     const { store, shows, press } = useApp(t)
     store.add(messageEvent({ type: 'requestStarted' }))
     await shows(/╔═+╗┌─+┐/)

@@ -17,7 +17,7 @@ export interface AppProps {
 
 const KEYS = 'tab pane  ↑↓ PgUp PgDn move  ←→ scroll  e event  s state  d diff  q quit'
 
-/** The whole screen; the app exits with the reason: `quit` or `interrupt`. */
+/** The whole screen; the app exits with `quit` or `interrupt`. */
 export function App({ title, store, theme }: AppProps): ReactNode {
   const { exit } = useApp()
   const size = useWindowSize()

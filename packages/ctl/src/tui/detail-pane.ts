@@ -15,7 +15,7 @@ export interface DetailPaneProps extends Pick<PaneProps, 'size' | 'isActive' | '
 
 export function DetailPane({ detail, mode, top, left, size, isActive, theme }: DetailPaneProps): ReactNode {
   const rows = rowsIn(size)
-  // A larger window shows the end of a text that was scrolled in a smaller one.
+  // After the window grows, the end of a scrolled text stays at the bottom.
   const first = Math.max(0, Math.min(top, detail.lines.length - rows))
   const shown = detail.lines.slice(first, first + rows)
   const heading = `[${mode}] ${detail.title}${position(first, rows, detail.lines.length)}`

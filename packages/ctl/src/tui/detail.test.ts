@@ -40,7 +40,7 @@ test('diff compares a response with a response', () => {
   assert.equal(text(lines), '+ response.headers.x-served-by: "portico"')
 })
 
-test('nothing that came from a request can drive the terminal', () => {
+test('request data cannot control the terminal', () => {
   const value = '\u001b[2J\u009b31m\u202e'
   const snapshot = (headers: object) =>
     messageEvent({ type: 'requestSnapshot', stage: `a${value}`, requestState: { request: { headers } } })

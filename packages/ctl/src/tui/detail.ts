@@ -14,7 +14,7 @@ export interface Detail {
   readonly lines: readonly DetailLine[]
 }
 
-/** What the detail pane shows for the selected event. */
+/** Returns the content of the detail pane for the selected event. */
 export function detailOf(events: readonly TraceEvent[], selected: number, mode: DetailMode): Detail {
   const event = events[selected]
   if (event === undefined) return { title: '', lines: [] }
@@ -26,7 +26,7 @@ export function detailOf(events: readonly TraceEvent[], selected: number, mode: 
   return diffOf(events, snapshot, at)
 }
 
-/** A response is compared with the response before it: between it and a request everything differs. */
+/** A response is compared with the previous response, because everything differs from a request. */
 function diffOf(events: readonly TraceEvent[], snapshot: TraceEvent, at: number): Detail {
   const before = events.findLastIndex(
     (candidate, index) => index < at && candidate.type === snapshot.type && stateOf(candidate) !== null,

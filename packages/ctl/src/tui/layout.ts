@@ -6,13 +6,13 @@ export interface Layout {
 
 export const smallest = { columns: 40, rows: 12 }
 
-/** Two borders and a heading. */
+/** Rows of a pane's two borders and its heading. */
 const FRAME_ROWS = 3
-/** Title, status and keys. */
+/** Rows of title, status and keys. */
 const OTHER_ROWS = 3
 const SIDE_BY_SIDE_FROM = 110
 
-/** Null when the terminal is too small. */
+/** Returns null when the terminal is too small. */
 export function layoutFor({ columns, rows }: { columns: number; rows: number }): Layout | null {
   if (columns < smallest.columns || rows < smallest.rows) return null
   const height = rows - OTHER_ROWS

@@ -10,7 +10,7 @@ export interface PaneProps {
   readonly children?: ReactNode
 }
 
-/** A frame with a heading; the active one differs in its line too, not only in colour. */
+/** A frame with a heading; the active pane also differs in its line style, not only in color. */
 export function Pane({ heading, size, isActive, theme, children }: PaneProps): ReactNode {
   return h(
     Box,

@@ -1,4 +1,4 @@
-/** Colours of ink; undefined leaves the terminal's own. */
+/** Colors of ink; undefined keeps the terminal's default. */
 export interface Theme {
   readonly active: string | undefined
   readonly added: string | undefined
@@ -26,7 +26,7 @@ const coloured: Theme = {
   bySeverity: { success: 'green', warn: 'yellow', error: 'red' },
 }
 
-/** By the convention of NO_COLOR: any value but the empty one turns colours off. */
+/** Follows NO_COLOR: any value except the empty one turns colors off. */
 export function themeFor(env: Readonly<Record<string, string | undefined>>): Theme {
   return (env['NO_COLOR'] ?? '') === '' ? coloured : plain
 }

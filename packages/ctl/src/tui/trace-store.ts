@@ -6,7 +6,7 @@ export interface TraceSnapshot {
   readonly isTrouble: boolean
 }
 
-/** What the screen shows; events come in before it opens and while it is open. */
+/** The content of the screen; events arrive before it opens and while it is open. */
 export interface TraceStore {
   readonly snapshot: () => TraceSnapshot
   readonly subscribe: (onChange: () => void) => () => void

@@ -69,7 +69,7 @@ describe('the terminal UI', { skip: noTerminal || skipWithout('curl') }, () => {
     }
   })
 
-  test('is not driven by what a request carries', async (t) => {
+  test('is not controlled by request data', async (t) => {
     const events = eventsOf({ method: 'GET', host: 'a', path: `/${HOSTILE}`, headers: { 'x-evil': HOSTILE } })
     const terminal = await useInjection(t, { gateway: { eventsOf: () => events } })
     await terminal.shows(/13 events; request finished/)
@@ -96,7 +96,7 @@ describe('the terminal UI', { skip: noTerminal || skipWithout('curl') }, () => {
     await terminal.shows(/13 events; request finished/)
   })
 
-  test('stays open when the trace breaks off, and tells again at the end', async (t) => {
+  test('stays open when the trace breaks, and repeats the problem at the end', async (t) => {
     const terminal = await useInjection(t, { gateway: { eventsOf: () => eventsOf().slice(0, 3) } })
     await terminal.shows(/3 events; .* ended the trace before the request was finished/)
     await terminal.press('q')
@@ -113,12 +113,12 @@ describe('the terminal UI', { skip: noTerminal || skipWithout('curl') }, () => {
     await nowhere.shows(/porticoctl: nothing listens on the admin address[^]*\[exit 1\]/)
   })
 
-  test('gives plain lines to a dumb terminal', async (t) => {
+  test('prints plain lines on a dumb terminal', async (t) => {
     const terminal = await useInjection(t, { terminal: { env: { TERM: 'dumb' } } })
     await terminal.shows(/ 13 {2}requestFinished +request finished[^]*\[exit 0\]/)
   })
 
-  test('--raw on a terminal prints lines that cannot drive it', async (t) => {
+  test('--raw on a terminal prints escaped lines', async (t) => {
     const events = [{ eventEnd: 0, message: { type: 'requestFinished', error: HOSTILE } }]
     const gateway = await useFakeGateway(t, { eventsOf: () => events })
     const args = ['trace', '--local', '--raw', '--admin', gateway.admin, '--port', String(gateway.port)]

@@ -10,7 +10,7 @@ import { App } from './app.ts'
 import { themeFor } from './theme.ts'
 import { createTraceStore, type TraceStore } from './trace-store.ts'
 
-/** Traces into the terminal UI, which stays open until its user leaves it. */
+/** Shows the trace in the terminal UI until the user closes it. */
 export async function traceToScreen(request: TraceRequest, io: Io): Promise<number> {
   const stop = stopOnSignals()
   const store = createTraceStore(request.injection === null ? 'waiting for the next request' : 'sending the request')
@@ -27,7 +27,7 @@ export async function traceToScreen(request: TraceRequest, io: Io): Promise<numb
     stop.signal,
   )
   showOutcome(outcome, { store, request })
-  // Without an event there is nothing to look at.
+  // Without events there is nothing to show.
   const isWorthALook = !stop.signal.aborted && store.snapshot().events.length > 0
   await ui.screen?.finish({ atOnce: !isWorthALook })
   if (outcome.kind !== 'broken' && outcome.kind !== 'failed') return stop.code()
@@ -36,7 +36,7 @@ export async function traceToScreen(request: TraceRequest, io: Io): Promise<numb
 }
 
 interface Screen {
-  /** Resolves when the terminal is as it was before. */
+  /** Resolves when the terminal is restored. */
   finish(how: { atOnce: boolean }): Promise<void>
 }
 
@@ -55,7 +55,7 @@ function openScreen({ request, store, io, stop }: ScreenOptions): Screen {
     stderr: io.stderr,
     alternateScreen: true,
     exitOnCtrlC: false,
-    // The caller has looked at the streams; a variable named CI is no reason to show nothing.
+    // The caller has checked the streams, so a variable named CI does not turn the UI off.
     interactive: true,
   })
   stop.signal.addEventListener('abort', () => app.unmount())

@@ -16,7 +16,7 @@ export function useKeys(actions: KeyActions): void {
     }
     if (key.tab) actions.switchPane()
     for (const [name, direction] of moves) if (key[name] === true) actions.move(direction)
-    // Keys that are typed fast come as one text.
+    // Fast key presses arrive as one text.
     for (const letter of input) press(letter, actions)
   })
 }

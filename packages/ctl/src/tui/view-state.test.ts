@@ -27,7 +27,7 @@ test('another event or mode is shown from its beginning', () => {
   assert.equal(move(scrolled, 'up', extent), scrolled)
 })
 
-test('no way of moving leaves what there is, also when it shrinks', () => {
+test('moves stay within the content, also when it shrinks', () => {
   const moves = fc.constantFrom<Move>('up', 'down', 'pageUp', 'pageDown', 'home', 'end', 'left', 'right')
   const count = fc.nat(60)
   const extents = fc.record({ events: count, listRows: count, detailLines: count, detailRows: count })

@@ -2,10 +2,10 @@ export type DetailMode = 'event' | 'state' | 'diff'
 
 export interface ViewState {
   readonly pane: 'list' | 'detail'
-  /** Index of an event. */
+  /** The index of the selected event. */
   readonly selected: number
   readonly mode: DetailMode
-  /** First line and column of the detail that are shown. */
+  /** The first visible line and column of the detail. */
   readonly top: number
   readonly left: number
 }
@@ -14,7 +14,7 @@ export const firstView: ViewState = { pane: 'list', selected: 0, mode: 'event', 
 
 export type Move = 'up' | 'down' | 'pageUp' | 'pageDown' | 'home' | 'end' | 'left' | 'right'
 
-/** How much there is to move in. */
+/** The size of the content to move in. */
 export interface Extent {
   readonly events: number
   readonly listRows: number
@@ -45,7 +45,7 @@ export function move(view: ViewState, direction: Move, extent: Extent): ViewStat
   return selected === view.selected ? view : { ...view, selected, top: 0, left: 0 }
 }
 
-/** The first row of a list of `count` of which `rows` fit, with the selected one in the middle where possible. */
+/** The first visible row of a list of `count`, of which `rows` fit; the selected row is centered when possible. */
 export function firstRow(selected: number, count: number, rows: number): number {
   return Math.max(0, Math.min(selected - Math.floor(rows / 2), count - rows))
 }

@@ -5,7 +5,7 @@ import {
   keyOf,
   kindOf,
   type Status,
-  type Translated,
+  type TranslationResult,
   type Translator,
 } from '@portico/translate'
 import type { Path, Problem } from '../schema/problem.ts'
@@ -52,7 +52,10 @@ export function fieldProblems(
 const UNKNOWN_FIELD = { found: 'found a field that is not supported and was ignored', expected: 'supported ones' }
 
 /** Routes that no Gateway of ours has: nobody speaks of them in a status. */
-export function withoutGateway(documents: readonly ManifestDocument[], { statuses }: Translated): PlacedProblem[] {
+export function withoutGateway(
+  documents: readonly ManifestDocument[],
+  { statuses }: TranslationResult,
+): PlacedProblem[] {
   return known(documents)
     .filter(({ kind, resource }) => kind.endsWith('Route') && !statuses.has(`${kind}/${keyOf(resource)}`))
     .map(({ kind, resource, placeOf }) => {
@@ -62,7 +65,10 @@ export function withoutGateway(documents: readonly ManifestDocument[], { statuse
 }
 
 /** Conditions that are not as they should be. */
-export function badConditions(documents: readonly ManifestDocument[], { statuses }: Translated): PlacedProblem[] {
+export function badConditions(
+  documents: readonly ManifestDocument[],
+  { statuses }: TranslationResult,
+): PlacedProblem[] {
   return known(documents).flatMap(({ kind, resource, placeOf }) => {
     const name = `${kind} ${keyOf(resource)}`
     const status = statuses.get(`${kind}/${keyOf(resource)}`)

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { keyOf, pemChecks, type Resource, type Translated, Translator } from '@portico/translate'
+import { keyOf, pemChecks, type Resource, type TranslationResult, Translator } from '@portico/translate'
 import { loadResourceChecks, type ResourceChecks } from '../compile/resource-checks.ts'
 import { filesBelow } from './files-below.ts'
 import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
@@ -13,7 +13,7 @@ export type ManifestTranslation =
   | { ok: false; problems: PlacedProblem[]; files: string[] }
   | {
       ok: true
-      translated: Translated
+      translated: TranslationResult
       /** As the files have them. */
       resources: Resource[]
       /** What nobody reads. */
@@ -90,7 +90,7 @@ const CLASS: Resource = {
 }
 
 /** Says that the Gateway that is wanted, or the only one, is not there. */
-export function gatewayProblem(file: string, { gateways }: Translated, wanted: string | null): PlacedProblem {
+export function gatewayProblem(file: string, { gateways }: TranslationResult, wanted: string | null): PlacedProblem {
   const names = [...gateways.keys()].toSorted().join(', ')
   const found =
     wanted !== null

@@ -1,4 +1,4 @@
-import type { Translated } from '@portico/translate'
+import type { TranslationResult } from '@portico/translate'
 import type { Ir } from '../ir/resources.ts'
 import { type LoadResult, loadConfig } from './file.ts'
 import { gatewayProblem, translateManifests } from './manifest-translation.ts'
@@ -42,7 +42,7 @@ function withExports(ir: Ir, base: Ir): Ir {
   return { ...ir, backends: [...ir.backends, ...base.backends], policies: [...base.policies, ...ir.policies] }
 }
 
-function chooseGateway({ gateways }: Translated, wanted: string | null): string | null {
+function chooseGateway({ gateways }: TranslationResult, wanted: string | null): string | null {
   if (wanted !== null) return gateways.has(wanted) ? wanted : null
   const [only, ...others] = gateways.keys()
   return only === undefined || others.length > 0 ? null : only

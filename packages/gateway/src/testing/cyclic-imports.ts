@@ -5,7 +5,7 @@
 export const cyclicImports: Readonly<Record<string, string>> = {
   controller: `
     peers/peer-client.ts → publish/certificate.ts
-    peers/peer-herald.ts → publish/line-wire.ts
+    peers/peer-state-publisher.ts → publish/line-wire.ts
   `,
   ctl: `
     trace/source.ts → cluster/gateway-name.ts

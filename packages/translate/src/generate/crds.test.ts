@@ -32,11 +32,11 @@ test('definitions fit into the annotation that `kubectl apply` keeps them in, wi
   }
 })
 
-test('there is nothing that the API server would leave out: applied again, they do not differ', () => {
+test('definitions contain nothing that the API server drops: applying them again changes nothing', () => {
   for (const own of ownKinds) assert.ok(!JSON.stringify(crdOf(own)).includes('"properties":{}'), own.kind)
 })
 
-test('every field has a description, and every list, map and text a bound', () => {
+test('every field has a description, and every list, map and string a limit', () => {
   const missing: string[] = []
   const visit = (schema: JsonObject, path: string): void => {
     if (typeof schema['description'] !== 'string') missing.push(`${path}: description`)
@@ -76,7 +76,7 @@ for (const own of ownKinds) {
       }
     }
 
-    test('fixtures are admitted, or refused in the expected words', () => {
+    test('fixtures are admitted, or rejected with the expected message', () => {
       for (const { resource, expected } of fixtures) {
         const refusals = admit(resource.spec)
         const name = resource.metadata.name
@@ -86,7 +86,7 @@ for (const own of ownKinds) {
       }
     })
 
-    test('what the definition admits validation accepts, and the other way round', () => {
+    test('definitions and validation accept the same resources', () => {
       fc.assert(fc.property(mutants(fixtures.map(({ resource }) => resource)), compare), { seed: 11, numRuns: 1_000 })
     })
   })

@@ -9,7 +9,7 @@ import { statusSchemas } from './status-schemas.ts'
 
 const PRODUCT = 'portico'
 
-/** The CustomResourceDefinitions: contents by path from the root of the project. */
+/** Returns the CustomResourceDefinitions by path from the root of the project. */
 export function crdFiles(): Map<string, string> {
   return new Map(
     ownKinds.map((kind) => [
@@ -29,7 +29,7 @@ export function crdOf(own: OwnKind): JsonObject {
       labels: {
         app: PRODUCT,
         'app.kubernetes.io/name': PRODUCT,
-        // Tells tools of Gateway API that it changes what it targets.
+        // The label tells tools of the Gateway API that the kind is a policy.
         ...(own.status === 'conditions' ? {} : { 'gateway.networking.k8s.io/policy': 'Direct' }),
       },
     },
@@ -51,7 +51,7 @@ export function crdOf(own: OwnKind): JsonObject {
   }
 }
 
-/** The whole resource. */
+/** The schema of the whole resource. */
 export function schemaOf({ description, spec, status }: OwnKind): JsonObject {
   return {
     description,

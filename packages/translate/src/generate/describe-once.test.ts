@@ -9,12 +9,12 @@ const auth = (): JsonObject => ({
   properties: {
     key: text('The key.'),
     header: text('Where the key stands.'),
-    // The name of a field, and no description.
+    // A field named `description`, not a description.
     description: text('What the key is for.'),
   },
 })
 
-test('a part that is there again refers to where it stands nearest to the root', () => {
+test('a repeated part refers to the occurrence nearest to the root', () => {
   const schema: JsonObject = {
     type: 'object',
     properties: {

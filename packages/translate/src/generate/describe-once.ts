@@ -1,11 +1,11 @@
 import type { JsonObject } from '@portico/gateway/schema'
 
-/** Parts with fewer descriptions inside are left as they are: a reference would hardly be shorter. */
+/** Parts with fewer descriptions are left as they are, because a reference would hardly be shorter. */
 const FEWEST = 3
 
 /**
- * The schema with each part described once, where it stands nearest to the root: a part that is there again refers to that
- * place. The definition of a kind must fit into an annotation, and most of it would be the same descriptions again.
+ * Returns the schema with each part described once, at the occurrence nearest to the root; repeated parts refer to that
+ * one. The definition of a kind must fit into an annotation, and repeated descriptions would fill most of it.
  */
 export function describeOnce(schema: JsonObject): JsonObject {
   const root = structuredClone(schema)

@@ -29,7 +29,7 @@ test('links of the pages lead somewhere', () => {
   }
 })
 
-/** What the examples take to be there. */
+/** Objects that the examples assume. */
 const surroundings = parse(`
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -69,7 +69,7 @@ stringData: { ann: k-1 }
 
 describe('examples of the pages', () => {
   for (const { kind } of ownKinds) {
-    it(`of ${kind} are taken as they are`, () => {
+    it(`for ${kind} are accepted unchanged`, () => {
       const page = kindPages().get(`docs/kinds/${kind.toLowerCase()}.md`) ?? ''
       const resources = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].flatMap(([, text = '']) => parse(text))
       assert.ok(resources.some((resource) => resource.kind === kind))

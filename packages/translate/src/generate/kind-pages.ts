@@ -3,7 +3,10 @@ import { allPolicies, inResource, printFields } from '@portico/gateway/schema'
 import { API_GROUP, API_VERSION } from '../resources/api-group.ts'
 import { type OwnKind, ownKinds } from '../resources/own-kinds.ts'
 
-/** A page for each own kind: what it is for, written by hand, and its fields. Contents by path from the root of the project. */
+/**
+ * Returns a page for each of our kinds: a handwritten introduction, and the fields. Contents by path from the root of the
+ * project.
+ */
 export function kindPages(): Map<string, string> {
   return new Map(ownKinds.map((own) => [`docs/kinds/${own.kind.toLowerCase()}.md`, pageOf(own)]))
 }
@@ -24,7 +27,7 @@ function pageOf({ kind, spec, shortNames, plural }: OwnKind): string {
   ].join('\n')
 }
 
-/** Policies have pages of their own. */
+/** The page of a policy field, because policies have their own pages. */
 function pageOfField(path: string): string | null {
   const policy = allPolicies.find(({ section, name }) => path === `${section}.${name}`)
   if (policy !== undefined) return `[${path}](../reference/${policy.section}-${kebab(policy.name)}.md)`

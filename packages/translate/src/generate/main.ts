@@ -5,7 +5,7 @@ import { crdFiles } from './crds.ts'
 import { kindPages } from './kind-pages.ts'
 import { troubleshootingPage } from './troubleshooting.ts'
 
-/** `npm run generate`: writes what is printed from the schemas of the own kinds. */
+/** `npm run generate`: writes the files generated from the schemas of our kinds. */
 const root = new URL('../../../../', import.meta.url)
 const pages = [['docs/troubleshooting.md', troubleshootingPage()]] as const
 const files = new Map([...crdFiles(), ...kindPages(), ...pages])

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@portico/gateway/schema'
 
-/** Shapes of statuses, as Kubernetes and Gateway API define them. */
+/** Schemas of statuses, as Kubernetes and the Gateway API define them. */
 
 const text = (description: string, max: number, more: JsonObject = {}): JsonObject => ({
   description,

@@ -15,13 +15,13 @@ function conditionsIn(status: Status): Condition[] {
   ]
 }
 
-describe('the page of what to do about conditions', () => {
-  it('is as the tables print it: npm run generate', () => {
+describe('the troubleshooting page', () => {
+  it('is up to date with the tables: npm run generate', () => {
     const file = new URL('../../../../docs/troubleshooting.md', import.meta.url)
     assert.equal(readFileSync(file, 'utf8'), troubleshootingPage())
   })
 
-  it('knows every condition that cases of translation have, and what to do about those that are not fine', () => {
+  it('covers every condition in the golden cases, with a fix for each problem', () => {
     const found = readCases().flatMap(({ resources }) =>
       [...translateAll(resources).statuses.values()].flatMap(conditionsIn),
     )
@@ -34,7 +34,7 @@ describe('the page of what to do about conditions', () => {
     }
   })
 
-  it('says of each reason what it is on, in the order of the alphabet', () => {
+  it('lists the kinds of each reason, alphabetically', () => {
     const names = Object.keys(reasons)
     assert.deepEqual(names, names.toSorted())
     assert.equal(reasonEntry('toString'), undefined)

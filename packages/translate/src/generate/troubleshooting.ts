@@ -1,6 +1,6 @@
 import { conditionTypes, reasons } from '../resources/reasons.ts'
 
-/** docs/troubleshooting.md: what conditions and reasons mean, with what to do. */
+/** Returns docs/troubleshooting.md: the meaning of conditions and reasons, with fixes. */
 export function troubleshootingPage(): string {
   return `# When a resource does not do what it should
 

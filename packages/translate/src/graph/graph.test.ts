@@ -11,13 +11,13 @@ type Query<Value> = QueryOf<Context, Value>
 
 const createGraph = (): Graph<Context> => new Graph((read) => ({ read }))
 
-/** Inputs by name, as queries of a graph. */
+/** Input queries by name. */
 function createInputs(values: Map<string, number>): Query<number> {
   return { name: 'input', compute: (_context, arg) => values.get(arg) ?? 0 }
 }
 
 describe('graph', () => {
-  it('computes what depends on a change, and stops where a value is what it was', () => {
+  it('recomputes the dependents of a change, and stops at unchanged values', () => {
     const values = new Map([['a', 1]])
     const input = createInputs(values)
     const runs = { parity: 0, text: 0 }
@@ -37,7 +37,7 @@ describe('graph', () => {
     assert.deepEqual(runs, { parity: 3, text: 2 })
   })
 
-  it('does not ask for what only mattered before: an earlier read decides about a later one', () => {
+  it('does not recompute former dependencies: an earlier read decides about a later one', () => {
     const values = new Map([
       ['which', 1],
       ['a', 1],
@@ -66,7 +66,7 @@ describe('graph', () => {
     assert.equal(graph.read(root, ''), -1)
   })
 
-  it('forgets what nobody needs', () => {
+  it('drops values without readers', () => {
     const values = new Map<string, number>()
     const input = createInputs(values)
     const sum: Query<number> = {
@@ -85,7 +85,7 @@ describe('graph', () => {
     assert.equal(graph.size, 0)
   })
 
-  it('says when something is made of itself, and goes on afterwards', () => {
+  it('reports a cycle, and works afterwards', () => {
     const values = new Map([['loops', 1]])
     const input = createInputs(values)
     const one: Query<number> = {
@@ -100,7 +100,7 @@ describe('graph', () => {
     assert.equal(graph.read(other, ''), 2)
   })
 
-  it('tells of what is held when it is held no more, and of all else at once', () => {
+  it('reports held changes when they are released, and all others at once', () => {
     const values = new Map([
       ['a', 1],
       ['b', 1],
@@ -142,7 +142,7 @@ describe('graph', () => {
         const values = new Map<string, number>()
         const input = createInputs(values)
         const at = (layer: number, index: number): string => `${layer}/${index}`
-        /** Which of the layer below are read depends on the values of those before. */
+        /** The values of earlier reads decide which queries of the layer below are read. */
         const node: Query<number> = {
           name: 'node',
           compute({ read }, arg) {

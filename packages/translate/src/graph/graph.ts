@@ -1,48 +1,48 @@
 import { isSame } from './same.ts'
 
-/** Reads the value of another query, or of an input; what was read is recorded. */
+/** Reads the value of another query or input, and records the dependency. */
 export type Read<Context> = <Value>(query: Query<Context, Value>, arg: string) => Value
 
-/** A pure function of what it reads. One that reads nothing is an input: whoever changes what it returns says so. */
+/** A pure function of its reads. A query without reads is an input: its owner calls `invalidate` after a change. */
 export interface Query<Context, Value> {
   name: string
   compute(context: Context, arg: string): Value
 }
 
-/** A query whose value was asked to be watched, and is not what it was. */
-export interface Changed<Context> {
+/** A watched query whose value changed. */
+export interface ChangedQuery<Context> {
   query: Query<Context, unknown>
   arg: string
 }
 
 /**
- * Values of queries, kept until something that they were made of changes. A change makes what depends on it doubtful;
- * asking for a value looks at what it was made of, and stops where that is what it was. What nobody needs is forgotten.
+ * A cache of query values with incremental recomputation. A change marks its dependents as doubtful; reading a doubtful
+ * value checks its dependencies in order, and stops when they are unchanged. Values without readers are dropped.
  */
 export class Graph<Context> {
   readonly #nodes = new Map<Query<Context, unknown>, Map<string, Node<Context>>>()
-  /** Whose reads are being recorded, the innermost last. */
+  /** Queries whose reads are being recorded, the innermost last. */
   readonly #running: { node: Node<Context>; reads: Set<Node<Context>> }[] = []
-  /** Watched ones that may have changed. */
+  /** Watched queries that may have changed. */
   readonly #doubted = new Set<Node<Context>>()
-  /** Watched ones whose value is not what it was when they were last told of. */
+  /** Watched queries whose value differs from the last report. */
   readonly #changed = new Set<Node<Context>>()
-  /** Nobody reads them any more, or nobody has yet. */
+  /** Nodes without readers. */
   readonly #unread = new Set<Node<Context>>()
   readonly #context: Context
   #computed = 0
 
-  /** The context is what queries get: their way to read. */
+  /** `contextOf` creates the context of a query from its `read` function. */
   constructor(contextOf: (read: Read<Context>) => Context) {
     this.#context = contextOf((query, arg) => this.read(query, arg))
   }
 
-  /** How many values are kept. */
+  /** The number of cached values. */
   get size(): number {
     return this.#nodes.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** How often something was computed, ever. */
+  /** The total number of computations. */
   get computed(): number {
     return this.#computed
   }
@@ -51,7 +51,7 @@ export class Graph<Context> {
     return this.#read(query, arg) as Value
   }
 
-  /** The input gives something else now, or may. */
+  /** Marks an input as possibly changed. */
   invalidate(query: Query<Context, unknown>, arg: string): void {
     const node = this.#nodes.get(query)?.get(arg)
     if (node === undefined) return
@@ -59,7 +59,7 @@ export class Graph<Context> {
     this.#doubt(node)
   }
 
-  /** From now on `settle` tells of its changes, its first value among them. */
+  /** Makes `settle` report changes of the query, including its first value. */
   watch(query: Query<Context, unknown>, arg: string): void {
     const node = this.#node(query, arg)
     if (node.isWatched) return
@@ -77,7 +77,7 @@ export class Graph<Context> {
     if (node.readers.size === 0) this.#unread.add(node)
   }
 
-  /** Brings all that is watched up to date. */
+  /** Brings all watched queries up to date. */
   refresh(): void {
     for (const node of this.#doubted) {
       this.#refresh(node)
@@ -86,25 +86,28 @@ export class Graph<Context> {
     this.#forgetUnread()
   }
 
-  /** What of a query is kept: after `refresh`, what something is made of. */
+  /** The cached arguments of a query; after `refresh`, those that something depends on. */
   args(query: Query<Context, unknown>): Iterable<string> {
     return this.#nodes.get(query)?.keys() ?? NONE
   }
 
-  /** All that is watched and made of these. */
-  madeOf(query: Query<Context, unknown>, args: Iterable<string>): ReadonlySet<Changed<Context>> {
+  /** All watched queries that depend on these. */
+  madeOf(query: Query<Context, unknown>, args: Iterable<string>): ReadonlySet<ChangedQuery<Context>> {
     const found = new Set<Node<Context>>()
     for (const arg of args) {
       const node = this.#nodes.get(query)?.get(arg)
       if (node !== undefined) found.add(node)
     }
-    // What is added on the way comes later in the same loop.
+    // Readers that are added during the loop are visited later in the same loop.
     for (const node of found) for (const reader of node.readers) found.add(reader)
     return new Set([...found].filter(({ isWatched }) => isWatched))
   }
 
-  /** Brings all that is watched up to date, and says what has changed since it was last told of; what is held is told later. */
-  settle(held: ReadonlySet<Changed<Context>> = new Set()): Changed<Context>[] {
+  /**
+   * Brings all watched queries up to date, and returns those that changed since the last report; `held` ones are reported
+   * later.
+   */
+  settle(held: ReadonlySet<ChangedQuery<Context>> = new Set()): ChangedQuery<Context>[] {
     this.refresh()
     const told = [...this.#changed].filter((node) => !held.has(node))
     for (const node of told) this.#changed.delete(node)
@@ -130,7 +133,7 @@ export class Graph<Context> {
     return node
   }
 
-  /** Everything made of it may be something else now. */
+  /** Marks all dependents as doubtful. */
   #doubt(node: Node<Context>): void {
     const waiting = [node]
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -147,7 +150,8 @@ export class Graph<Context> {
     if (node.state === 'fresh') return
     if (node.state === 'running') throw new Error(`${node.query.name} of ${node.arg} is made of itself`)
     if (node.state === 'doubtful') {
-      // In the order in which they were read: whether a later one is read at all may depend on an earlier one.
+      // Dependencies are checked in the order of their reads, because an earlier value may decide whether a later one is
+      // read.
       for (const read of node.reads) {
         this.#refresh(read)
         if (isStale(node)) break
@@ -195,7 +199,7 @@ export class Graph<Context> {
   }
 
   #forgetUnread(): void {
-    // What is found unread on the way is added, and comes later in the same loop.
+    // Nodes that become unread during the loop are visited later in the same loop.
     for (const node of this.#unread) {
       this.#unread.delete(node)
       if (node.isWatched || node.readers.size > 0) continue
@@ -211,7 +215,7 @@ interface Node<Context> {
   query: Query<Context, unknown>
   arg: string
   value: unknown
-  /** `doubtful`: something that it was made of may have changed. */
+  /** `doubtful`: a dependency may have changed. */
   state: 'fresh' | 'doubtful' | 'stale' | 'running'
   reads: readonly Node<Context>[]
   readers: Set<Node<Context>>
@@ -220,7 +224,7 @@ interface Node<Context> {
 
 const NONE: readonly never[] = []
 
-/** Asked by a function, because the state changes behind the back of who looks at it. */
+/** A function, because the compiler cannot see that calls in between change the state. */
 function isStale(node: { state: string }): boolean {
   return node.state === 'stale'
 }

@@ -1,5 +1,5 @@
 import { groupByKind } from './kinds.ts'
 
-/** The API group of the own kinds, and their version in it. */
+/** The API group and version of our kinds. */
 export const API_GROUP = groupByKind.GwBackend
 export const API_VERSION = 'v1alpha1'

@@ -36,7 +36,7 @@ export function readBackendTlsPolicy({ metadata, spec: input }: Resource): Backe
     return (type === 'URI' ? uri : host) ?? []
   })
   validation.done()
-  // Of implementations, and none of ours.
+  // Options are specific to implementations; we define none.
   spec.raw('options')
   spec.done()
   return { targets, authorities, wellKnown, hostname, names, problems }

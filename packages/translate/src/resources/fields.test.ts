@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type FieldProblem, Fields, printFieldProblem } from './fields.ts'
 
-describe('fields of resources that nobody has checked', () => {
-  it('gives what is there, and reports what is wrong as absent', () => {
+describe('fields of unvalidated resources', () => {
+  it('returns valid values, and reports invalid ones, which count as absent', () => {
     const problems: FieldProblem[] = []
     const fields = new Fields(
       { name: 'a', port: 70_000, on: 'yes', list: {}, items: [{ id: 1 }, 'x'], labels: { a: 'b', c: 4 }, mode: 'Odd' },
@@ -30,7 +30,7 @@ describe('fields of resources that nobody has checked', () => {
     ])
   })
 
-  it('reports fields that nobody asked for, and takes null as absent', () => {
+  it('reports fields that were not read, and treats null as absent', () => {
     const problems: FieldProblem[] = []
     const fields = new Fields({ known: null, other: 1 }, ['spec'], problems)
     assert.equal(fields.text('known'), undefined)

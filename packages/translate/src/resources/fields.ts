@@ -1,17 +1,16 @@
-/** A place in a resource: `spec`, `rules`, 0. */
+/** A path in a resource, such as `spec`, `rules`, 0. */
 export type FieldPath = readonly (string | number)[]
 
-/** What is wrong with a field, or that nobody reads it. */
+/** A problem with a field: an invalid value, or a field that is ignored. */
 export interface FieldProblem {
   path: FieldPath
-  /** `unknown` fields are ignored, and said to be. */
+  /** `unknown` fields are ignored and reported. */
   code: 'unknown' | 'wrong'
   message: string
 }
 
 /**
- * Reads an object that nobody has checked: wrong values are reported and taken as absent. `done` reports fields that
- * were not asked for.
+ * Reads an unvalidated object: invalid values are reported and count as absent. `done` reports fields that were not read.
  */
 export class Fields {
   readonly path: FieldPath
@@ -37,7 +36,7 @@ export class Fields {
     return this.#wrong([key], 'a text', value)
   }
 
-  /** One of the texts. */
+  /** Reads a string that must be one of the choices. */
   choice<Choice extends string>(key: string, choices: readonly Choice[]): Choice | undefined {
     const value = this.text(key)
     if (value === undefined || isOneOf(value, choices)) return value
@@ -57,7 +56,7 @@ export class Fields {
     return this.#wrong([key], 'true or false', value)
   }
 
-  /** An object; one without fields where there is none. */
+  /** Reads an object; an empty one when it is absent. */
   object(key: string): Fields {
     return new Fields(this.#ask(key), [...this.path, key], this.#problems)
   }
@@ -85,17 +84,17 @@ export class Fields {
     return Object.fromEntries(entries)
   }
 
-  /** Anything, as it stands there. */
+  /** Reads any value unchanged. */
   raw(key: string): unknown {
     return this.#ask(key)
   }
 
-  /** Says what is wrong with a value beyond its type. */
+  /** Reports a problem with a value beyond its type. */
   report(key: string, message: string): undefined {
     this.#problems.push({ path: [...this.path, key], code: 'wrong', message })
   }
 
-  /** Reports what was not asked for. */
+  /** Reports fields that were not read. */
   done(): void {
     for (const key of Object.keys(this.#values)) {
       if (this.#asked.has(key)) continue
@@ -120,7 +119,7 @@ export class Fields {
   }
 }
 
-/** `spec.rules[0].name` */
+/** Prints a path as `spec.rules[0].name`. */
 export function printFieldPath(path: FieldPath): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
@@ -136,7 +135,7 @@ function isOneOf<Choice extends string>(value: string, choices: readonly Choice[
   return (choices as readonly string[]).includes(value)
 }
 
-/** Values may be secret or long: only short plain ones are repeated. */
+/** Describes a value for a message. Values may be secret or long, so only short plain ones are printed. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'

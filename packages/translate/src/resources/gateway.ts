@@ -10,9 +10,9 @@ export interface GatewaySpec {
   /** Namespaces whose ListenerSets may attach. */
   allowedListeners: ListenerSpec['from']
   addresses: { type: string; value: string }[]
-  /** How clients show certificates: by port, with 0 for all others. */
+  /** Validation of client certificates by port; 0 stands for all other ports. */
   clientValidation: Map<number, ClientValidation>
-  /** Shown to backends that TLS is spoken to; null without one. */
+  /** The client certificate for TLS to backends; null when there is none. */
   backendCertificate: ObjectReference | null
   problems: FieldProblem[]
 }
@@ -36,7 +36,7 @@ export function readGateway({ metadata, spec: input }: Resource): GatewaySpec {
     fields.done()
     return address
   })
-  // The deployer's.
+  // The deployer reads this field.
   spec.raw('infrastructure')
   const tls = spec.object('tls')
   const clientValidation = readFrontend(tls.object('frontend'), namespace)

@@ -1,7 +1,7 @@
 import { backendFields, object, oneKind, otherRule } from '@portico/gateway/schema'
 import type { Output } from '@portico/gateway/schema'
 
-/** Policies for models need a backend of models, those for MCP one of MCP. */
+/** AI policies need an `ai` backend, MCP policies an `mcp` backend. */
 function policyNeeds(kind: 'ai' | 'mcp') {
   return otherRule(
     `policies.${kind} may only be set with ${kind}`,
@@ -11,7 +11,7 @@ function policyNeeds(kind: 'ai' | 'mcp') {
   )
 }
 
-/** TLS has a port that everybody knows; a policy elsewhere that brings TLS is not seen here. */
+/** TLS has a default port. TLS that comes from a policy elsewhere is not visible here. */
 const staticPort = otherRule(
   'static.port is required unless policies.tls makes it 443',
   '!has(self.static) || !has(self.static.host) || has(self.static.port) || (has(self.policies) && has(self.policies.tls))',
@@ -23,7 +23,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** SPEC 2.2: a destination. Its kinds and policies are those of the config file, in the form of resources. */
+/** GwBackend (SPEC 2.2): a destination. Its kinds and policies are those of the config file, in the form of resources. */
 export const gwBackendSpec = object(backendFields, [
   oneKind,
   policyNeeds('ai'),
@@ -31,5 +31,5 @@ export const gwBackendSpec = object(backendFields, [
   staticPort,
 ]).describe('What it is: exactly one kind of destination, and policies for talking to it.')
 
-/** What it is once references are settled. */
+/** The spec after references are resolved. */
 export type GwBackendSpec = Output<typeof gwBackendSpec>

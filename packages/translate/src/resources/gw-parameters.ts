@@ -15,7 +15,7 @@ import type { JsonObject, Output, Schema } from '@portico/gateway/schema'
 const quantityPattern =
   '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+))?$'
 
-/** An object of which only Kubernetes knows the fields. */
+/** An object whose fields only Kubernetes validates. */
 function anyObject(): Schema<JsonObject> {
   return scalar<JsonObject>(
     (input) =>
@@ -31,7 +31,7 @@ function anyObject(): Schema<JsonObject> {
   )
 }
 
-/** `500m`, `1Gi`, 2. */
+/** A quantity such as `500m`, `1Gi` or 2. */
 function quantity(): Schema<string | number> {
   return scalar<string | number>(
     (input) => {
@@ -102,7 +102,7 @@ function overlay(kind: string) {
   }).optional()
 }
 
-/** SPEC 2.3: what the data planes of a class, or of one Gateway, are like. */
+/** GwParameters (SPEC 2.3): settings of the data planes of a class, or of one Gateway. */
 export const gwParametersSpec = object({
   logging: object({
     level: logFilter().optional().describe('Levels, such as `info` or `info,upstream=debug`; `info` when unset.'),

@@ -15,7 +15,7 @@ import {
 import type { Output } from '@portico/gateway/schema'
 import { API_GROUP } from './api-group.ts'
 
-/** What policies may be about, and the group that it belongs to. */
+/** Kinds that policies may target, with their group. */
 const GROUPS = {
   Gateway: 'gateway.networking.k8s.io',
   ListenerSet: 'gateway.networking.k8s.io',
@@ -71,7 +71,7 @@ interface Target {
 
 type Spec = Readonly<Record<string, unknown>>
 
-/** Of a spec that may have other problems too. */
+/** Returns the targets of a spec that may have other problems. */
 function targetsOf({ targetRefs, targetSelectors }: Spec): Target[] {
   const lists = [targetRefs, targetSelectors].filter((each) => Array.isArray(each))
   return lists.flat().filter((target) => typeof target === 'object' && target !== null) as Target[]
@@ -83,7 +83,7 @@ function every(condition: string): string {
     .join(' && ')
 }
 
-/** A rule about each target, where the spec has something. */
+/** Checks each target when the spec sets a field. */
 function targetRule(
   message: string,
   when: { has: string; cel?: string; is?: (spec: Spec) => boolean } | null,
@@ -191,7 +191,7 @@ const otherRules = [
   ),
 ]
 
-/** SPEC 2.4: policies for objects of the same namespace. */
+/** GwPolicy (SPEC 2.4): policies for objects of the same namespace. */
 export const gwPolicySpec = object(
   {
     targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('What it holds for, by name.'),

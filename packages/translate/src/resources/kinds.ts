@@ -1,6 +1,6 @@
 import type { Resource } from './resource.ts'
 
-/** Kinds that translation reads, with the group that each belongs to. */
+/** Kinds that translation reads, with their group. */
 export const groupByKind = {
   GatewayClass: 'gateway.networking.k8s.io',
   Gateway: 'gateway.networking.k8s.io',
@@ -29,7 +29,7 @@ export type RouteKind = (typeof routeKinds)[number]
 
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 
-/** Null for what translation does not read: an unknown kind, or one of that name of somebody else. */
+/** Returns null for kinds that translation does not read, and for kinds of that name in other groups. */
 export function kindOf({ apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>): Kind | null {
   if (!isKind(kind)) return null
   const slash = apiVersion.indexOf('/')

@@ -8,14 +8,14 @@ export interface LabelSelector {
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
 type Operator = (typeof operators)[number]
 
-/** An empty one selects everything. */
+/** Reads a label selector; an empty one selects everything. */
 export function readLabelSelector(fields: Fields): LabelSelector {
   const matchLabels = fields.textsByKey('matchLabels')
   const matchExpressions = fields.objects('matchExpressions').flatMap((expression) => {
     const [key, operator] = [expression.text('key'), expression.choice('operator', operators)]
     const values = expression.texts('values')
     expression.done()
-    // A requirement that cannot be read must not make the selector wider.
+    // An invalid requirement must not widen the selector.
     return [{ key: key ?? '', operator: operator ?? 'In', values }]
   })
   fields.done()

@@ -2,18 +2,18 @@ import type { Fields } from './fields.ts'
 import { type ObjectReference, readReference } from './references.ts'
 import { type LabelSelector, readLabelSelector } from './label-selector.ts'
 
-/** A listener as a Gateway or a ListenerSet writes it. */
+/** A listener of a Gateway or a ListenerSet, as written. */
 export interface ListenerSpec {
   name: string
-  /** Lower case; empty for every host. */
+  /** The hostname in lower case; empty for every host. */
   hostname: string
   port: number
-  /** Whatever stands there. */
+  /** The protocol, not validated. */
   protocol: string
   tls: { mode: 'Terminate' | 'Passthrough'; isModeSet: boolean; certificates: ObjectReference[] } | null
   /** Namespaces whose routes may attach. */
   from: 'All' | 'Same' | 'None' | LabelSelector
-  /** Kinds of routes that it asks for; null where it leaves that to the protocol. */
+  /** Allowed kinds of routes; null when the protocol decides. */
   kinds: { group: string; kind: string }[] | null
 }
 
@@ -35,7 +35,7 @@ export function readListeners(spec: Fields, namespace: string): ListenerSpec[] {
   })
 }
 
-/** Namespaces of routes, or of ListenerSets. */
+/** Reads allowed namespaces of routes or of ListenerSets. */
 export function readNamespaces(allowed: Fields, otherwise: 'Same' | 'None' = 'Same'): ListenerSpec['from'] {
   const namespaces = allowed.object('namespaces')
   const from = namespaces.choice('from', ['All', 'Same', 'Selector', 'None']) ?? otherwise
@@ -66,7 +66,7 @@ function readKinds(allowed: Fields): ListenerSpec['kinds'] {
   })
 }
 
-/** A ListenerSet may leave the port out. */
+/** The default port, because a ListenerSet may omit it. */
 function standardPort(protocol: string | undefined): number | undefined {
   if (protocol === 'HTTP') return 80
   return protocol === 'HTTPS' ? 443 : undefined

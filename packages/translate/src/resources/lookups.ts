@@ -3,13 +3,13 @@ import { type Kind, kindOf } from './kinds.ts'
 import { isMaterialKind } from './material.ts'
 import { keyOf, type Resource } from './resource.ts'
 
-/** What translation reads. Every read is recorded, so that a change leads to what was made of it. */
+/** Access to resources. Every read is recorded, so that a change invalidates its dependents. */
 export interface Lookups {
-  /** By `namespace/name`, or by the name alone for kinds without a namespace. */
+  /** Returns a resource by `namespace/name`, or by name for cluster-scoped kinds. */
   get(kind: Kind, key: string): Resource | undefined
-  /** In the order of their keys. */
+  /** Lists resources sorted by key. */
   list(kind: Kind, index?: Index): readonly Resource[]
-  /** As `list`, but a change inside of one of them does not count. */
+  /** Like `list`, but a change inside a resource does not invalidate the reader. */
   keys(kind: Kind, index?: Index): readonly string[]
 }
 
@@ -18,23 +18,23 @@ export interface Index {
   value: string
 }
 
-/** Texts that resources of a kind are found by, beside their keys and `namespace`. */
+/** Index values of resources, by kind and name of the index; `key` and `namespace` are built in. */
 export type IndexTable = Partial<Record<Kind, Readonly<Record<string, (resource: Resource) => readonly string[]>>>>
 
 type InputChanged<Context> = (input: Query<Context, unknown>, arg: string) => void
 
-/** All resources as they are now, as inputs of a graph. */
+/** All current resources, as inputs of a graph. */
 export class ResourceStore<Context> {
   readonly #table: IndexTable
   readonly #byKind = new Map<Kind, Map<string, Resource>>()
-  /** Keys of resources, by kind, name of the index and value. */
+  /** Keys of resources, by kind, name of the index, and value. */
   readonly #keysByIndex = new Map<string, Set<string>>()
   readonly #changed: InputChanged<Context>
   readonly #resource: Query<Context, Resource | undefined> = {
     name: 'resource',
     compute: (_context, arg) => this.#at(arg),
   }
-  /** Secrets and ConfigMaps, by `kind namespace/name`: apart, so that it is known which of them are read. */
+  /** Secrets and ConfigMaps, by `kind namespace/name`. A separate query, so that the referenced ones are known. */
   readonly material: Query<Context, Resource | undefined> = {
     name: 'material',
     compute: (_context, arg) => this.#at(arg),
@@ -49,7 +49,7 @@ export class ResourceStore<Context> {
     this.#changed = changed
   }
 
-  /** What it replaces; nothing happens to what translation does not read. */
+  /** Stores a resource and returns the one it replaces; ignores kinds that translation does not read. */
   put(resource: Resource): Resource | undefined {
     const kind = kindOf(resource)
     return kind === null ? undefined : this.#replace(kind, keyOf(resource), resource)
@@ -67,7 +67,7 @@ export class ResourceStore<Context> {
     return [...(this.#byKind.get(kind)?.keys() ?? [])]
   }
 
-  /** Whether only the metadata of a material is known. */
+  /** Whether only the metadata of a Secret or ConfigMap is known. */
   isPartial(arg: string): boolean {
     return this.#at(arg)?.isPartial === true
   }

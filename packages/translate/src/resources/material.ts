@@ -1,7 +1,7 @@
 import type { Kind } from './kinds.ts'
 import type { Resource } from './resource.ts'
 
-/** Kinds of which there are many and big ones that nothing refers to: of those, translation needs no more than the metadata. */
+/** Kinds with many large objects that are never referenced; of those, translation needs only the metadata. */
 export const materialKinds = ['Secret', 'ConfigMap'] as const
 
 export type MaterialKind = (typeof materialKinds)[number]
@@ -10,7 +10,7 @@ export function isMaterialKind(kind: Kind): kind is MaterialKind {
   return kind === 'Secret' || kind === 'ConfigMap'
 }
 
-/** A value of a ConfigMap, or of a Secret, whose values are base64; undefined when it is not there. */
+/** Returns a value of a ConfigMap, or of a Secret, whose values are base64; undefined when it is absent. */
 export function readValue({ kind, data, stringData }: Resource, key: string): string | undefined {
   const value = textAt(data, key)
   if (kind !== 'Secret') return value

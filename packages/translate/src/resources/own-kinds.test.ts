@@ -28,7 +28,7 @@ for (const { resource, expected } of ownFixtures('invalid')) {
   })
 }
 
-test('all problems of a resource are told at once', () => {
+test('all problems of a resource are reported at once', () => {
   const spec = { static: { host: 'a b', port: 0 }, policies: { tcp: { connectTimeout: '1' }, ttp: {} } }
   const metadata = { name: 'a', namespace: 'b' }
   const problems = problemsOf({ apiVersion: 'portico.dev/v1alpha1', kind: 'GwBackend', metadata, spec })

@@ -5,7 +5,7 @@ import { gwParametersSpec } from './gw-parameters.ts'
 import { gwPolicySpec } from './gw-policy.ts'
 import type { Resource } from './resource.ts'
 
-/** A kind of the own API group. */
+/** A kind of our API group. */
 export interface OwnKind {
   kind: 'GwBackend' | 'GwPolicy' | 'GwParameters'
   plural: string
@@ -13,7 +13,7 @@ export interface OwnKind {
   shortNames: readonly string[]
   description: string
   spec: Schema
-  /** What its status holds. */
+  /** The kind of its status. */
   status: 'conditions' | 'ancestors' | 'nothing'
 }
 
@@ -47,7 +47,7 @@ export const ownKinds: readonly OwnKind[] = [
   },
 ]
 
-/** The spec of a resource as it is written, read and with defaults; references are not settled. All problems are told. */
+/** Validates the spec of a resource and applies defaults, without resolving references. Returns all problems. */
 export function readSpec<Out>(spec: Schema<Out>, resource: Resource): Validated<unknown> {
   const read = validate(inResource(spec), resource.spec)
   return read.ok ? read : { ok: false, problems: read.problems.map(below('spec')) }

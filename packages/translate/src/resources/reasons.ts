@@ -1,13 +1,15 @@
-/** What a reason of a condition means to whoever wrote the resource. */
+/** The meaning of a condition's reason for the author of the resource. */
 export interface ReasonEntry {
-  /** Kinds whose status may have it. */
+  /** Kinds whose status may have the reason. */
   on: string
   means: string
-  /** What to do about it; null where nothing is wrong. */
+  /** The fix; null when nothing is wrong. */
   fix: string | null
 }
 
-/** Every reason that statuses have. One without an entry does not compile; porticoctl and docs/troubleshooting.md print them. */
+/**
+ * All reasons in statuses. A reason without an entry does not compile; porticoctl and docs/troubleshooting.md print them.
+ */
 export const reasons = {
   Accepted: { on: 'all kinds but GwPolicy', means: 'The resource is taken as it is.', fix: null },
   AddressNotAssigned: {
@@ -207,12 +209,12 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 
-/** Undefined for reasons of others. */
+/** Returns undefined for reasons of other controllers. */
 export function reasonEntry(reason: string): ReasonEntry | undefined {
   return Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : undefined
 }
 
-/** What conditions are about, by their type. */
+/** The meaning of conditions, by type. */
 export const conditionTypes = {
   Accepted: { on: 'all kinds', should: 'True', means: 'The resource is understood, and taken.' },
   Attached: { on: 'GwPolicy', should: 'True', means: 'What the policy is for is part of a Gateway.' },
@@ -234,7 +236,7 @@ export const conditionTypes = {
 
 export type ConditionType = keyof typeof conditionTypes
 
-/** Whether a condition is as it should be. Of a policy that is taken for a part of it the rest is not fine. */
+/** Whether a condition is as it should be. A policy that is only partly valid is not. */
 export function isFine({ type, status, reason }: { type: string; status: string; reason: string }): boolean {
   const known = Object.hasOwn(conditionTypes, type) ? conditionTypes[type as ConditionType] : undefined
   return status === (known?.should ?? 'True') && reason !== 'PartiallyValid'

@@ -3,13 +3,13 @@ import type { Resource } from './resource.ts'
 
 export interface ReferenceGrantSpec {
   from: { group: string; kind: string; namespace: string }[]
-  /** Without a name all of the kind are meant. */
+  /** Without a name, all objects of the kind are granted. */
   to: { group: string; kind: string; name: string | undefined }[]
 }
 
 export function readReferenceGrant({ spec: input }: Resource): ReferenceGrantSpec {
   const spec = new Fields(input, ['spec'], [])
-  // What cannot be read grants nothing: no kind is called that.
+  // An invalid entry grants nothing, because no kind is named like the placeholder.
   const text = (fields: Fields, key: string, otherwise: string): string => fields.text(key) ?? otherwise
   return {
     from: spec.objects('from').map((fields) => ({

@@ -1,7 +1,7 @@
 import type { Fields } from './fields.ts'
 import { GATEWAY_GROUP } from './kinds.ts'
 
-/** What an object refers to, with all that it leaves out filled in. */
+/** A reference to an object, with defaults filled in. */
 export interface ObjectReference {
   group: string
   kind: string
@@ -21,7 +21,7 @@ export interface ParentRef extends ObjectReference {
 
 const PORT = { min: 1, max: 65_535 }
 
-/** Parents of a route are Gateways where it does not say otherwise. */
+/** Reads the parents of a route; the default kind is Gateway. */
 export function readParentRefs(spec: Fields, namespace: string): ParentRef[] {
   return spec.objects('parentRefs').flatMap((fields) => {
     const reference = readReference(fields, { group: GATEWAY_GROUP, kind: 'Gateway', namespace })
@@ -31,7 +31,7 @@ export function readParentRefs(spec: Fields, namespace: string): ParentRef[] {
   })
 }
 
-/** Undefined when it names nothing. `done` is up to the caller, who may know more fields. */
+/** Reads a backend; undefined when it has no name. The caller calls `done`, because it may know more fields. */
 export function readBackendRef(fields: Fields, namespace: string): BackendReference | undefined {
   const reference = readReference(fields, { group: '', kind: 'Service', namespace })
   const [port, weight = 1] = [fields.integer('port', PORT), fields.integer('weight', { max: 1_000_000 })]
@@ -53,7 +53,7 @@ export function readReference(fields: Fields, defaults: Omit<ObjectReference, 'n
   return { group, kind, namespace, name }
 }
 
-/** `Secret shop/tls` */
+/** Prints `Secret shop/tls`. */
 export function printReference({ kind, namespace, name }: ObjectReference): string {
   return `${kind} ${namespace}/${name}`
 }

@@ -1,31 +1,31 @@
-/** An object of Kubernetes, as its API server or a file gives it. Nothing of it is trusted beyond its name. */
+/** A Kubernetes object from an API server or a file. Only its name is trusted. */
 export interface Resource {
   apiVersion: string
   kind: string
   metadata: Metadata
   spec?: unknown
-  /** Of Secrets (base64) and ConfigMaps. */
+  /** Data of Secrets (base64) and ConfigMaps. */
   data?: unknown
-  /** Of Secrets in files. */
+  /** Plain data of Secrets in files. */
   stringData?: unknown
-  /** Only its metadata is known so far: nothing that is made of it counts. */
+  /** Set while only the metadata is known; results that depend on the content are not final. */
   isPartial?: true
 }
 
 export interface Metadata {
   name: string
-  /** Not there for kinds without one, such as GatewayClass. */
+  /** The namespace; absent for cluster-scoped kinds such as GatewayClass. */
   namespace?: string
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
   generation?: number
-  /** RFC 3339. */
+  /** The time of creation, RFC 3339. */
   creationTimestamp?: string
   uid?: string
   resourceVersion?: string
 }
 
-/** `namespace/name`, or the name alone for kinds without a namespace. */
+/** `namespace/name`, or the name for cluster-scoped kinds. */
 export function keyOf({ metadata: { namespace, name } }: Resource): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }

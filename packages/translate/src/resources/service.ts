@@ -3,7 +3,7 @@ import type { Resource } from './resource.ts'
 
 export interface ServicePort {
   port: number
-  /** Empty where there is only one. */
+  /** The name of the port; empty when the Service has only one. */
   name: string
   appProtocol: string | undefined
 }
@@ -11,7 +11,7 @@ export interface ServicePort {
 export interface ServiceSpec {
   type: string
   ports: ServicePort[]
-  /** Clients stay with one Pod. */
+  /** Whether session affinity binds clients to one Pod. */
   isAffine: boolean
   problems: FieldProblem[]
 }
@@ -33,7 +33,7 @@ export interface EndpointSliceSpec {
   endpoints: { addresses: string[]; isReady: boolean; isServing: boolean }[]
 }
 
-/** Slices have no spec: what they say stands at the top. */
+/** Reads an EndpointSlice, whose fields are at the top level. */
 export function readEndpointSlice(resource: Resource): EndpointSliceSpec {
   const slice = new Fields(resource, [], [])
   return {
@@ -44,7 +44,7 @@ export function readEndpointSlice(resource: Resource): EndpointSliceSpec {
     }),
     endpoints: slice.objects('endpoints').map((fields) => {
       const conditions = fields.object('conditions')
-      // Unknown counts as ready.
+      // An unknown state counts as ready.
       const isReady = conditions.flag('ready') ?? true
       const addresses = fields.texts('addresses').filter(isAddress)
       return { addresses, isReady, isServing: conditions.flag('serving') ?? isReady }
@@ -52,7 +52,7 @@ export function readEndpointSlice(resource: Resource): EndpointSliceSpec {
   }
 }
 
-/** Slices of the type FQDN have names, which no data plane takes for addresses. */
+/** Slices of the type FQDN contain names, which data planes cannot use as addresses. */
 function isAddress(text: string): boolean {
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) || /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text)
 }

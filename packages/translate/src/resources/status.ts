@@ -1,6 +1,6 @@
 import type { Reason } from './reasons.ts'
 
-/** What becomes the status of a resource; times and entries of other controllers are added by who writes it. */
+/** The status of a resource. The status writer adds times and entries of other controllers. */
 export type Status =
   | ConditionsStatus
   | GatewayClassStatus
@@ -17,7 +17,7 @@ export interface Condition {
   observedGeneration: number
 }
 
-/** Of GwBackend. */
+/** The status of a GwBackend. */
 export interface ConditionsStatus {
   conditions: Condition[]
 }
@@ -45,7 +45,7 @@ export interface ListenerStatus {
   conditions: Condition[]
 }
 
-/** Of HTTPRoute, GRPCRoute, TLSRoute and TCPRoute. */
+/** The status of HTTPRoute, GRPCRoute, TLSRoute and TCPRoute. */
 export interface RouteStatus {
   parents: RouteParentStatus[]
 }
@@ -65,7 +65,7 @@ export interface ParentReference {
   port?: number
 }
 
-/** Of GwPolicy and BackendTLSPolicy. */
+/** The status of GwPolicy and BackendTLSPolicy. */
 export interface PolicyStatus {
   ancestors: PolicyAncestorStatus[]
 }

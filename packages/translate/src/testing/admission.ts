@@ -3,7 +3,7 @@ import type { FunctionDefinition, Program, Value } from '@portico/cel'
 import type { JsonObject } from '@portico/gateway/schema'
 import { Ajv } from 'ajv'
 
-/** What the API server does with the spec of a resource, as far as its definition says: defaults, schema, rules. */
+/** Validates a spec like the API server would with its definition: defaults, schema, CEL rules. */
 export function admission(schema: JsonObject): (input: unknown) => string[] {
   const check = new Ajv({ strict: false, useDefaults: true, allErrors: true }).compile(closed(schema))
   return (input) => {
@@ -13,7 +13,7 @@ export function admission(schema: JsonObject): (input: unknown) => string[] {
   }
 }
 
-/** Fields that the schema does not have are refused, as `fieldValidation: Strict` does. */
+/** Rejects unknown fields, like `fieldValidation: Strict`. */
 function closed(schema: JsonObject): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema as Record<string, never>
   const copy: JsonObject = { ...rest }
@@ -55,7 +55,7 @@ function childrenOf(schema: JsonObject, value: unknown): [string, JsonObject, un
   })
 }
 
-/** A function that Kubernetes has beside the language. */
+/** A CEL function of Kubernetes beyond the standard. */
 const sum: FunctionDefinition = {
   name: 'sum',
   style: 'receiver',
@@ -76,6 +76,6 @@ function holds(rule: string, self: unknown): boolean {
     programs.set(rule, program)
   }
   const result = program.evaluate({ self })
-  // A rule that fails is broken.
+  // A rule that fails to evaluate counts as violated.
   return !isCelError(result) && result === true
 }

@@ -8,7 +8,7 @@ import { createTranslator, readCases, toPlain, translateAll } from './golden.ts'
 describe('translation of events', () => {
   const cases = readCases()
 
-  it('gives the same in any order, and as from scratch at every step', () => {
+  it('gives the same result in any order, equal to a fresh translation at every step', () => {
     const events = fc.record({
       chosen: fc.nat(cases.length - 1),
       seed: fc.array(fc.record({ at: fc.nat(999), drops: fc.boolean(), settles: fc.boolean() }), { maxLength: 24 }),

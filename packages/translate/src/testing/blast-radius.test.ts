@@ -7,7 +7,7 @@ import { useOrigin } from '../../../gateway/src/testing/scene.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Translator } from '../translator.ts'
 import { translateAll } from './golden.ts'
-import { DEEDS, GATEWAY, HARMLESS, sharedGateway, tenantWith } from './tenants.ts'
+import { TENANT_FAULTS, GATEWAY, HARMLESS, sharedGateway, tenantWith } from './tenants.ts'
 
 function translate(resources: readonly Resource[]): Translator {
   const translator = translateAll(resources)
@@ -15,7 +15,7 @@ function translate(resources: readonly Resource[]): Translator {
   return translator
 }
 
-/** The shared Gateway over real sockets. */
+/** Serves the shared Gateway over real sockets. */
 async function serve(t: Pick<TestContext, 'after'>, { gateways }: Translator): Promise<TestGateway> {
   const ir = gateways.get(GATEWAY) ?? assert.fail('there is no config')
   const gateway = new TestGateway({})
@@ -33,8 +33,8 @@ const saidOf = ({ statuses }: Translator, namespace: string): string =>
   JSON.stringify([...statuses].filter(([id]) => id.split('/')[1] === namespace))
 
 describe('a resource that cannot be compiled', () => {
-  for (const [name, { says }] of Object.entries(DEEDS)) {
-    it(`is closed by itself and named in its own status: ${name}`, async (t) => {
+  for (const [name, { says }] of Object.entries(TENANT_FAULTS)) {
+    it(`is closed alone and named in its own status: ${name}`, async (t) => {
       const origin = await useOrigin(t)
       const resources = [
         ...sharedGateway(),
@@ -55,7 +55,7 @@ describe('a resource that cannot be compiled', () => {
   }
 })
 
-it('a policy of the Gateway that only reports is left out, named in its status, and stops nobody', async (t) => {
+it('a policy of the Gateway that only reports is left out, named in its status, and blocks no request', async (t) => {
   const origin = await useOrigin(t)
   const log = {
     apiVersion: 'portico.dev/v1alpha1',
@@ -75,9 +75,9 @@ it('a policy of the Gateway that only reports is left out, named in its status, 
   assert.equal((await ask(await serve(t, translator), 'b'))[0], 200)
 })
 
-it('whatever one tenant writes, what the other gets is what it gets alone', async (t) => {
+it('the resources of one tenant do not change what another gets', async (t) => {
   const origin = await useOrigin(t)
-  const deeds = fc.option(fc.constantFrom(...Object.keys(DEEDS)))
+  const deeds = fc.option(fc.constantFrom(...Object.keys(TENANT_FAULTS)))
   const harmless = fc.constantFrom(...Object.keys(HARMLESS))
   await fc.assert(
     fc.asyncProperty(deeds, harmless, deeds, harmless, async (deedOfA, extraOfA, deedOfB, extraOfB) => {
@@ -87,7 +87,7 @@ it('whatever one tenant writes, what the other gets is what it gets alone', asyn
         const after = (close: unknown): void => void closing.push(close as () => void)
         const translator = translate(resources)
         const gateway = await serve({ after }, translator)
-        // Namespaces share the memory for keys: how many a limit has room for depends on the others.
+        // Namespaces share the memory for keys, so the size of a limit depends on the others.
         const said = saidOf(translator, 'b').replaceAll(/room for \d+ keys/g, 'room for its share of keys')
         const found = [await ask(gateway, 'b'), await ask(gateway, 'b', '/denied'), said]
         for (const close of closing) await close()

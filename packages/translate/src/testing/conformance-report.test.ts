@@ -28,7 +28,7 @@ describe('the report of the official suite', () => {
     }
   })
 
-  it('claims what the status of a GatewayClass claims', () => {
+  it('claims the features in the status of a GatewayClass', () => {
     const claimed = new Set(profiles.flatMap(({ extended }) => extended.supportedFeatures ?? []))
     assert.deepEqual(
       [...claimed].filter((feature) => !supportedFeatures.includes(feature)),
@@ -39,7 +39,7 @@ describe('the report of the official suite', () => {
       [...refused].filter((feature) => supportedFeatures.includes(feature)),
       [],
     )
-    // Those that a profile asks for are no extended ones.
+    // Features that a profile requires are not extended features.
     const core = ['Gateway', 'HTTPRoute', 'GRPCRoute', 'TLSRoute', 'ReferenceGrant']
     const others = supportedFeatures.filter((feature) => !claimed.has(feature) && !core.includes(feature))
     assert.deepEqual(others, ['GRPCRouteNamedRouteRule'])

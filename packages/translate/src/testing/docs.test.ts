@@ -10,7 +10,7 @@ import { translateAll } from './golden.ts'
 
 const pages = ['cluster.md', 'migrating.md']
 
-/** What every cluster of the pages has already. */
+/** Objects that the pages assume in every cluster. */
 const surroundings: Resource[] = [
   {
     apiVersion: 'gateway.networking.k8s.io/v1',
@@ -42,7 +42,7 @@ describe('pages about clusters', () => {
   for (const page of pages) {
     const text = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8')
 
-    it(`${page}: its resources are taken without a complaint`, () => {
+    it(`${page}: its resources are accepted without problems`, () => {
       const resources = manifestsOf(text)
       assert.ok(resources.length > 0)
       const translator = translateAll([...surroundings, ...resources])
@@ -62,13 +62,13 @@ describe('pages about clusters', () => {
   }
 })
 
-/** Those marked `before` are of whoever is left behind. */
+/** Blocks marked `before` show the config of another product. */
 function manifestsOf(page: string): Resource[] {
   const fences = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) => text ?? '')
   return fences.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Resource))
 }
 
-/** Conditions that are not as they should be, wherever they stand in a status. */
+/** Conditions with a problem, anywhere in a status. */
 function complaints(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const { type, status, message } = value as Partial<Condition>

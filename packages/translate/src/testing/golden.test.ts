@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { printTranslated, readCases, translateAll } from './golden.ts'
 
-/** `PORTICO_UPDATE_GOLDEN=1` writes what comes out; the difference is for whoever reviews it. */
+/** `PORTICO_UPDATE_GOLDEN=1` writes the result; a reviewer reads the difference. */
 const isUpdating = process.env.PORTICO_UPDATE_GOLDEN === '1'
 
 describe('golden cases of translation', () => {

@@ -5,9 +5,9 @@ import { parseAllDocuments, stringify } from 'yaml'
 import { loadResourceChecks } from '@portico/gateway/checks'
 import type { PemChecks } from '@portico/gateway/schema'
 import type { Resource } from '../resources/resource.ts'
-import { type Translated, Translator } from '../translator.ts'
+import { type TranslationResult, Translator } from '../translator.ts'
 
-/** One folder of `cases`: resources in, configs and statuses out. */
+/** One folder of `cases`: resources as input, configs and statuses as output. */
 export interface GoldenCase {
   name: string
   folder: string
@@ -16,7 +16,7 @@ export interface GoldenCase {
 
 const root = fileURLToPath(new URL('../../cases', import.meta.url))
 
-/** Every case, `<area>/<name>`. */
+/** Returns every case, named `<area>/<name>`. */
 export function readCases(): GoldenCase[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.name === 'in.yaml')
@@ -36,7 +36,7 @@ function readResources(file: string): Resource[] {
   })
 }
 
-/** Cases have names in place of certificates: real ones would say nothing to a reader. */
+/** Cases contain names in place of certificates, which would be unreadable. */
 const nameChecks: PemChecks = {
   pair: (cert, key) =>
     cert.endsWith('.crt') && key === cert.replace('.crt', '.key') ? null : 'they do not belong together',
@@ -62,10 +62,10 @@ export function translateAll(resources: readonly Resource[]): Translator {
   return translator
 }
 
-/** As `out.yaml` has it. */
-export function printTranslated(translated: Translated): string {
+/** Prints the result in the form of `out.yaml`. */
+export function printTranslated(translated: TranslationResult): string {
   const plain = toPlain(translated)
-  // The class says the same in all cases.
+  // The status of the class is the same in all cases.
   const statuses = translated.gateways.size === 0 ? plain['statuses'] : withoutClasses(plain['statuses'] ?? {})
   return stringify({ ...plain, statuses }, { lineWidth: 120, aliasDuplicateObjects: false })
 }
@@ -74,8 +74,8 @@ function withoutClasses(statuses: object): object {
   return Object.fromEntries(Object.entries(statuses).filter(([id]) => !id.startsWith('GatewayClass/')))
 }
 
-/** Whatever order things were found in. */
-export function toPlain({ gateways, endpoints, statuses }: Translated): Record<string, object> {
+/** The result as sorted plain data. */
+export function toPlain({ gateways, endpoints, statuses }: TranslationResult): Record<string, object> {
   return { gateways: sorted(gateways), endpoints: sorted(endpoints), statuses: sorted(statuses) }
 }
 

@@ -1,7 +1,10 @@
 import * as fc from 'fast-check'
 import type { Resource } from '../resources/resource.ts'
 
-/** What the schema of a definition cannot say: grammars of texts, sizes of what has any form, bounds of quantities that are texts. */
+/**
+ * Rules that the schema of a definition cannot express: grammars of strings, sizes of free-form values, bounds of
+ * quantities.
+ */
 export const INEXPRESSIBLE: ReadonlySet<string> = new Set([
   'bad_format',
   'out_of_range',
@@ -9,7 +12,7 @@ export const INEXPRESSIBLE: ReadonlySet<string> = new Set([
   'not_allowed',
 ])
 
-/** Resources in which members were replaced, taken out, added, or taken over from one another. */
+/** Resources with members replaced, removed, added, or copied from one another. */
 export function mutants(resources: readonly Resource[]): fc.Arbitrary<Resource> {
   const values = resources.flatMap(({ spec }) => partsOf(spec))
   const junk = fc.constantFrom<unknown>(-1, 0, 1, 70_000, true, '', 'x', '1s', '0', [], ['a'], {}, { a: 1 }, ...values)
@@ -24,7 +27,7 @@ export function mutants(resources: readonly Resource[]): fc.Arbitrary<Resource> 
     })
 }
 
-/** Everything in it that is not a plain value. */
+/** All objects and lists in a value. */
 function partsOf(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return [value, ...Object.values(value).flatMap(partsOf)]
@@ -37,7 +40,7 @@ interface Change {
   junk: unknown
 }
 
-/** Changes one member of one part of the spec; `graft` puts a member of another part into it. */
+/** Changes one member of one part of the spec; `graft` copies a member of another part into it. */
 function mutate(resource: Resource, { place, kind, name, junk }: Change, others: readonly unknown[]): void {
   const parts = partsOf(resource.spec)
   const part = parts[place % Math.max(parts.length, 1)] as Record<string, unknown> | unknown[] | undefined

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import type { Resource } from '../resources/resource.ts'
 
-/** A resource of an own kind, and what is said of it where it is wrong. */
+/** A resource of one of our kinds, with the expected problems. */
 export interface OwnFixture {
   resource: Resource
-  /** Parts of what the API server says, and of what validation does; null where it is right. */
+  /** Parts of the expected messages of the API server and of validation; null for a valid resource. */
   expected: { admission: string; validation: string } | null
 }
 
 const root = new URL('../resources/fixtures/', import.meta.url)
 
-/** Of `resources/fixtures`, valid and invalid ones. */
+/** Reads the valid or the invalid fixtures of `resources/fixtures`. */
 export function ownFixtures(verdict: 'valid' | 'invalid'): OwnFixture[] {
   const folder = new URL(`${verdict}/`, root)
   return readdirSync(folder).flatMap((file) =>

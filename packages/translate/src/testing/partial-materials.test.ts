@@ -5,13 +5,13 @@ import { isMaterialKind } from '../resources/material.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { createTranslator, printTranslated, readCases, toPlain, translateAll } from './golden.ts'
 
-describe('Secrets and ConfigMaps whose contents come later', () => {
+describe('Secrets and ConfigMaps whose content arrives later', () => {
   for (const { name, resources } of readCases()) {
     const whole = new Map(
       resources.filter(isMaterial).map((resource) => [`${resource.kind}/${keyOf(resource)}`, resource]),
     )
     if (whole.size === 0) continue
-    it(`${name}: nothing is told that would be taken back`, () => {
+    it(`${name}: nothing is reported that would be withdrawn`, () => {
       const translator = createTranslator()
       for (const resource of resources) translator.put(isMaterial(resource) ? partOf(resource) : resource)
       const final = toPlain(translateAll(resources))
@@ -33,7 +33,7 @@ describe('Secrets and ConfigMaps whose contents come later', () => {
     })
   }
 
-  it('are asked for only where something refers to them', () => {
+  it('are requested only when something refers to them', () => {
     const found = readCases().find(({ name }) => name === 'traffic-policies/api-keys-by-labels')
     const { resources } = found ?? assert.fail('there is no such case')
     const translator = createTranslator()

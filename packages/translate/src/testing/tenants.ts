@@ -28,7 +28,7 @@ export function sharedGateway(): Resource[] {
   ]
 }
 
-/** A route of a tenant, by its own hostname, to a backend of its own. */
+/** A route of a tenant with its own hostname, to its own backend. */
 export function tenant(namespace: string, port: number, backend: object = {}): Resource[] {
   return [
     own('GwBackend', namespace, 'app', { static: { host: '127.0.0.1', port }, ...backend }),
@@ -52,20 +52,20 @@ const keysSecret = (namespace: string): Resource => ({
   stringData: { accessKey: 'AKIAX', secretKey: 'very-secret' },
 })
 
-/** A change of a tenant to its own backend. */
-interface Deed {
-  /** Put into the spec of the backend of the tenant; `static: undefined` takes the static one away. */
+/** A change that a tenant makes to its own backend. */
+interface TenantFault {
+  /** Merged into the spec of the tenant's backend; `static: undefined` removes the static one. */
   backend?: (namespace: string) => object
   more?: (namespace: string) => Resource[]
-  /** Message in the status of the resource at fault. */
+  /** The message in the status of the resource at fault. */
   says: RegExp
 }
 
 const keyed = { requests: 5, unit: 'Seconds', key: 'source.address' }
 const unix = { static: { unixPath: '/run/app.sock' } }
 
-/** Resources that API servers take and data planes cannot compile. */
-export const DEEDS: Readonly<Record<string, Deed>> = {
+/** Resources that API servers accept and data planes cannot compile. */
+export const TENANT_FAULTS: Readonly<Record<string, TenantFault>> = {
   'a basic user twice': {
     more: (namespace) => [
       policy(namespace, 'basic', onRoute, {
@@ -151,7 +151,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   },
 }
 
-/** Resources of a tenant that have no fault and no effect on other tenants. */
+/** Resources of a tenant without a fault and without an effect on other tenants. */
 export const HARMLESS: Readonly<Record<string, (namespace: string) => Resource[]>> = {
   nothing: () => [],
   'keys without end': (namespace) =>
@@ -172,9 +172,9 @@ export const HARMLESS: Readonly<Record<string, (namespace: string) => Resource[]
   ],
 }
 
-/** All resources of a tenant: its route and backend, a deed, and harmless resources. */
-export function tenantWith(namespace: string, port: number, deed: string | null, harmless: string): Resource[] {
-  const { backend, more } = deed === null ? {} : (DEEDS[deed] ?? {})
+/** All resources of a tenant: its route and backend, a faulty change, and harmless resources. */
+export function tenantWith(namespace: string, port: number, fault: string | null, harmless: string): Resource[] {
+  const { backend, more } = fault === null ? {} : (TENANT_FAULTS[fault] ?? {})
   return [
     ...tenant(namespace, port, backend?.(namespace)),
     ...(more?.(namespace) ?? []),

@@ -1,6 +1,6 @@
 import type { AttachedPolicy } from '@portico/gateway/ir'
 
-/** What stands in an object itself, as a policy that is attached to it. */
+/** Returns an inline policy of an object as a policy attached to it. */
 export function attached(
   target: Exclude<AttachedPolicy['target'], { kind: 'gateway' }>,
   parts: Partial<AttachedPolicy>,

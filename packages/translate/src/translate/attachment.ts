@@ -8,17 +8,17 @@ import { isAllowed, isFrom, isOurGateway, listenersOf, type ResolvedListener } f
 import type { Unusable } from './materials.ts'
 import { findRoute, parentRefsOf, routeHostnames } from './route-plan.ts'
 
-/** One of the parents of a route, if it is ours. */
+/** A parent of a route that belongs to this controller. */
 export interface ParentAttachment {
   ref: ParentRef
-  /** `namespace/name` of the Gateway. */
+  /** The Gateway as `namespace/name`. */
   gateway: string
-  /** Listeners that take the route, with the hostnames that are left for it there. */
+  /** Listeners that accept the route, with the intersection of hostnames. */
   listeners: { key: string; hostnames: string[] }[]
   refusal: Unusable | null
 }
 
-/** Where a route, by `Kind/namespace/name`, is attached. Parents of others are left out. */
+/** The attachments of a route, by `Kind/namespace/name`. Parents of other controllers are left out. */
 export const attachmentsOf: Query<ParentAttachment[]> = {
   name: 'attachmentsOf',
   compute(context, id) {
@@ -30,7 +30,7 @@ export const attachmentsOf: Query<ParentAttachment[]> = {
   },
 }
 
-/** The Gateway that a parent is, or belongs to. */
+/** The Gateway of a parent. */
 function gatewayOf(context: Context, { group, kind, namespace, name }: ParentRef): string | null {
   if (group !== GATEWAY_GROUP) return null
   if (kind === 'Gateway') return `${namespace}/${name}`
@@ -95,7 +95,7 @@ function isOpen(context: Context, id: string, listener: ResolvedListener): boole
   return isFrom(context, listener.from, { own: namespaceOf(listener.parent.key), other: namespaceOf(found.key) })
 }
 
-/** Null when nothing is left; empty when the route is for all hosts of the listener. */
+/** The intersection of hostnames: null when it is empty; an empty list when the route matches all hosts of the listener. */
 function commonHostnames({ hostname }: ResolvedListener, hostnames: readonly string[]): string[] | null {
   if (hostnames.length === 0) return []
   const left = hostnames.flatMap((each) => intersection(hostname, each) ?? [])

@@ -7,7 +7,7 @@ import { isGranted } from './grants.ts'
 import type { Unusable } from './materials.ts'
 import { serviceBackend } from './service.ts'
 
-/** What a route refers to, as a backend, or why there is none. */
+/** Resolves a backend reference of a route, or returns why it cannot be used. */
 export function resolveBackend(
   context: Context,
   from: { kind: string; namespace: string },

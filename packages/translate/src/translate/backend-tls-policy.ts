@@ -11,7 +11,7 @@ import { serviceBackend } from './service.ts'
 
 type Tls = NonNullable<BackendPolicies['tls']>
 
-/** How TLS is spoken to a port of a Service, by `namespace/name/port`; null where no policy speaks of it. */
+/** TLS settings for a port of a Service, by `namespace/name/port`; null when no policy targets it. */
 export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
   name: 'backendTls',
   compute(context, place) {
@@ -19,7 +19,7 @@ export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
     const found = context.read(serviceBackend, place)
     const portName = 'reason' in found ? '' : found.port.name
     const policies = context.list('BackendTLSPolicy', { by: 'target', value: `Service/${service}` }).toSorted(byAge)
-    // What is for one port comes before what is for all.
+    // A policy for the port wins over one for the whole Service.
     const [policy] = [portName, undefined].flatMap((section) =>
       policies.filter((each) => targetsOf(each, service).includes(section)),
     )
@@ -27,7 +27,7 @@ export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
   },
 }
 
-/** What it asks for, or why that cannot be. */
+/** Returns the settings of a policy, or why they are invalid. */
 function settingsOf(context: Context, policy: Resource): { tls: Tls } | Unusable {
   const spec = readBackendTlsPolicy(policy)
   const authorities = verifiedWith(context, policy, spec)
@@ -42,7 +42,7 @@ function settingsOf(context: Context, policy: Resource): { tls: Tls } | Unusable
   }
 }
 
-/** Null takes the authorities of the system. */
+/** Returns null for the system's CAs. */
 function verifiedWith(
   context: Context,
   policy: Resource,
@@ -56,7 +56,7 @@ function verifiedWith(
   const from = { group: GATEWAY_GROUP, kind: 'BackendTLSPolicy', namespace }
   const found = authorities.map((reference): { pem: string } | Unusable => {
     const each = authoritiesOf(context, from, reference)
-    // Of this kind of resource the condition has a name of its own.
+    // BackendTLSPolicy has its own name for this reason.
     return 'reason' in each && each.reason === 'InvalidCACertificateKind' ? { ...each, reason: 'InvalidKind' } : each
   })
   const good = found.flatMap((each) => ('pem' in each ? each.pem : []))
@@ -65,7 +65,7 @@ function verifiedWith(
   return problem ?? { reason: 'InvalidCACertificateRef', message: 'There are no authorities to verify backends with' }
 }
 
-/** Sections of a Service that a policy is for; undefined is all of it. */
+/** The sections of a Service that a policy targets; undefined stands for the whole Service. */
 function targetsOf(policy: Resource, service: string): (string | undefined)[] {
   return readBackendTlsPolicy(policy)
     .targets.filter(({ group, kind, namespace, name }) => {
@@ -74,7 +74,7 @@ function targetsOf(policy: Resource, service: string): (string | undefined)[] {
     .map(({ sectionName }) => sectionName)
 }
 
-/** One entry for each of our Gateways that leads to one of its targets; null where none does. */
+/** One status entry for each of our Gateways that routes to one of the targets; null when there is none. */
 export const backendTlsPolicyStatus: Query<PolicyStatus | null> = {
   name: 'backendTlsPolicyStatus',
   compute(context, key) {
@@ -129,7 +129,7 @@ function conditionsOf(context: Context, policy: Resource) {
   ]
 }
 
-/** The policy that takes a target away from this one; null when none does. */
+/** The policy that wins a target over this one; null when none does. */
 function winnerOver(context: Context, policy: Resource): string | null {
   for (const { kind, namespace, name, sectionName } of readBackendTlsPolicy(policy).targets) {
     const service = `${namespace}/${name}`

@@ -12,16 +12,16 @@ import { mcpTargets } from './mcp-targets.ts'
 import { ownKey, referredObjects } from './referred-objects.ts'
 import { attached } from './attached.ts'
 
-/** What a GwBackend becomes. */
+/** The translation of a GwBackend. */
 export interface OwnBackend {
   backend: Backend
-  /** Those that stand in it, and in its parts. */
+  /** Inline policies of the backend and of its parts. */
   policies: AttachedPolicy[]
-  /** What of it is not served; routes to it say so. */
+  /** Parts that are not served; routes to the backend report them. */
   ignored: string[]
 }
 
-/** A GwBackend, by `namespace/name`. Anything wrong with it makes the whole of it unusable. */
+/** Translates a GwBackend, by `namespace/name`. Any problem makes the whole backend unusable. */
 export const ownBackend: Query<OwnBackend | Unusable> = {
   name: 'ownBackend',
   compute(context, place) {
@@ -53,7 +53,7 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
   },
 }
 
-/** Certificates were checked when they were read. */
+/** Drops TLS from the check, because certificates are checked when they are read. */
 function withoutTls(policy: AttachedPolicy): AttachedPolicy {
   if (policy.backend?.tls === undefined) return policy
   const { tls: _checked, ...backend } = policy.backend
@@ -82,7 +82,7 @@ export const backendStatus: Query<ConditionsStatus | null> = {
   },
 }
 
-/** The selectors of an MCP backend match nothing for now. */
+/** Whether the selectors of an MCP backend match nothing. */
 function isWithoutServers({ backend: { target } }: OwnBackend): boolean {
   return target.kind === 'mcp' && target.targets.length === 0
 }
@@ -96,7 +96,7 @@ function unusable(place: string, problems: readonly Problem[]): Unusable {
   return { reason: 'BackendError', message: `GwBackend ${place}: ${printProblems(problems)}` }
 }
 
-/** As statuses say them. */
+/** Prints problems for a status. */
 export function printProblems(problems: readonly Problem[]): string {
   return problems
     .map(

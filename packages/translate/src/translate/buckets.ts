@@ -13,7 +13,7 @@ export function bucketOf(id: string): number {
 }
 
 /** Returns the query key of a bucket of a Gateway. */
-export function bucketPlace(gateway: string, bucket: number): string {
+export function bucketKey(gateway: string, bucket: number): string {
   return `${gateway} ${bucket}`
 }
 

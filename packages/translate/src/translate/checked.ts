@@ -10,7 +10,7 @@ import type { Unusable } from './materials.ts'
 
 const schemaByName: ReadonlyMap<string, Schema> = new Map(trafficPolicies.map(({ name, schema }) => [name, schema]))
 
-/** Policies as the config file writes them, held against its own definitions. */
+/** Validates policies in the form of the config file. */
 export function checkedTraffic(policies: Readonly<Record<string, unknown>>): { traffic: TrafficPolicies } | Unusable {
   const traffic: Record<string, unknown> = {}
   for (const [name, config] of Object.entries(policies)) {

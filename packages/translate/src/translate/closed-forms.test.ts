@@ -9,7 +9,7 @@ import { translateAll } from '../testing/golden.ts'
 const GROUP = 'gateway.networking.k8s.io'
 const at = (name: string) => ({ name, namespace: 'shop', generation: 1 })
 
-/** A Gateway with one route to an origin, and a policy for the route, or for its Service. */
+/** A Gateway with one route to an origin, and a policy for the route or its Service. */
 function resources(origin: string, kind: 'HTTPRoute' | 'Service', sections: object): Resource[] {
   const [host = '', port = ''] = origin.split(':')
   return [
@@ -62,7 +62,7 @@ async function answerTo(t: TestContext, kind: 'HTTPRoute' | 'Service', sections:
   return [status, origin.seen.length]
 }
 
-test('a policy that can be made lets requests pass', async (t) => {
+test('a valid policy lets requests pass', async (t) => {
   assert.deepEqual(await answerTo(t, 'HTTPRoute', { traffic: { timeouts: { request: '60s' } } }), [200, 1])
 })
 

@@ -1,6 +1,6 @@
 import type { Policy, Problem } from '@portico/gateway/schema'
 
-/** What stands in the place of a policy that cannot be made: nothing may pass that it was there to stop. */
+/** Replacements for protective policies that are invalid: they deny all requests that the policy might have denied. */
 
 const denyAll = { rules: [{ mode: 'deny', expression: 'true' }] }
 
@@ -33,9 +33,9 @@ const traffic: Forms = {
 
 const frontend: Forms = { networkAuthorization: () => ({ networkAuthorization: denyAll }) }
 
-/** Without its credential, its authorities or its guards no call is made at all. */
+/** Without its credentials, CAs or guards, a backend is not called at all. */
 const backend: Forms = {
-  // Nobody may certify such a name: not even the parts of a backend that have no authorizer are called without the authorities.
+  // No certificate can have this name, so parts of a backend without an authorizer are not called without the CAs either.
   tls: (unreachable) => ({ tls: { verifySubjectAltNames: ['unverifiable.invalid'] }, ...extAuth(unreachable) }),
   auth: extAuth,
   extAuth,
@@ -46,7 +46,10 @@ const backend: Forms = {
 
 const forms: Readonly<Record<Policy['section'], Forms>> = { frontend, traffic, backend }
 
-/** Empty for policies that stop nothing. `unreachable` gives the key of a backend that nobody reaches. */
+/**
+ * Returns the closed form of a policy; empty for policies that deny nothing. `unreachable` creates a backend without
+ * endpoints and returns its key.
+ */
 export function closedForm(
   section: Policy['section'],
   name: string,
@@ -55,7 +58,7 @@ export function closedForm(
   return forms[section][name]?.(unreachable) ?? {}
 }
 
-/** A rule that cannot be read counts as one that does not let anybody pass; null where something else is wrong too. */
+/** Returns the policy with invalid rules replaced by rules that match nobody; null when there are other problems too. */
 export function withoutBadRules(name: string, raw: unknown, problems: readonly Problem[]): unknown {
   const isOfRule = ({ code, path }: Problem): boolean => code === 'bad_expression' && path.at(-2) === 'matchExpressions'
   if (!['authorization', 'networkAuthorization', 'mcp'].includes(name) || !problems.every(isOfRule)) return null

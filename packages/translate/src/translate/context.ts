@@ -3,21 +3,21 @@ import type { PemChecks } from '@portico/gateway/schema'
 import type { Query as QueryOf, Read } from '../graph/graph.ts'
 import type { Lookups } from '../resources/lookups.ts'
 
-/** What every query of translation gets. */
+/** The argument of every query of translation. */
 export interface Context extends Lookups {
   read: Read<Context>
   settings: TranslateSettings
 }
 
 export interface TranslateSettings {
-  /** Classes that name it are ours, and statuses bear it. */
+  /** The controller name of our classes and of our statuses. */
   controllerName: string
-  /** Where Services of the cluster have their names: `<name>.<namespace>.svc.<cluster domain>`. */
+  /** The domain of the cluster: Services are named `<name>.<namespace>.svc.<cluster domain>`. */
   clusterDomain: string
-  /** Where a Service without EndpointSlices is looked for: nowhere in a cluster, by its name where files say what there is. */
+  /** How a Service without EndpointSlices is reached: not at all in a cluster, by DNS when resources come from files. */
   withoutSlices: 'unavailable' | 'dns'
   pem: PemChecks
-  /** Compile resources as data planes do. */
+  /** Compiles resources like data planes do. */
   checks: ResourceChecks
 }
 

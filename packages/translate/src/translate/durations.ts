@@ -2,7 +2,7 @@ import type { Fields } from '../resources/fields.ts'
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** A duration of the Gateway API (`1h30m`, `500ms`) in milliseconds; undefined when it is none or not there. */
+/** Reads a Gateway API duration (`1h30m`, `500ms`) in milliseconds; undefined when it is absent or invalid. */
 export function durationAt(fields: Fields, key: string): number | undefined {
   const text = fields.text(key)
   if (text === undefined) return undefined

@@ -5,7 +5,7 @@ import { resolveBackend } from './backend-refs.ts'
 import type { Context } from './context.ts'
 import type { Unusable } from './materials.ts'
 
-/** Who is asked by a filter ExternalAuth, and how, as the config file writes it. */
+/** The authorizer of an ExternalAuth filter and its settings, in the form of the config file. */
 export interface AuthorizerPlan {
   to: BackendReference
   config: Record<string, unknown>
@@ -34,7 +34,7 @@ export function readExternalAuth(fields: Fields, namespace: string): AuthorizerP
 function grpcConfig(fields: Fields): { config: Record<string, unknown> } | Unusable {
   const allowed = fields.texts('allowedHeaders')
   fields.done()
-  // What was to be kept from the authorizer may not reach it.
+  // Headers outside the allow list must not reach the authorizer.
   return allowed.length > 0
     ? unsupported('grpc.allowedHeaders is not supported, all headers are sent')
     : { config: { grpc: {} } }
@@ -45,7 +45,7 @@ function httpConfig(fields: Fields): { config: Record<string, unknown> } | Unusa
   const [sent, taken] = [fields.texts('allowedHeaders'), fields.texts('allowedResponseHeaders')]
   fields.done()
   if (!PATH.test(prefix)) return unsupported('http.path is not the beginning of a path')
-  // All of them would be meant: clients could set those that are left out.
+  // An empty list would mean all headers, so clients could set those that the authorizer omits.
   if (taken.length === 0) return unsupported('http.allowedResponseHeaders must name the headers that the backend gets')
   const absolute = prefix === '' || prefix.startsWith('/') ? prefix : `/${prefix}`
   const http = {
@@ -59,7 +59,10 @@ function httpConfig(fields: Fields): { config: Record<string, unknown> } | Unusa
 
 const PATH = /^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})*$/
 
-/** Only fixed destinations are asked: where clients say what is called, they would choose who decides about them. */
+/**
+ * Resolves the authorizer. Only fixed destinations are allowed: with a dynamic one, clients would choose who authorizes
+ * them.
+ */
 export function resolveAuthorizer(
   context: Context,
   owner: { kind: string; namespace: string },

@@ -8,7 +8,7 @@ import { readService } from '../resources/service.ts'
 import type { Context, Query } from './context.ts'
 import { findRoute, routePlan } from './route-plan.ts'
 
-/** What is wrong with fields of a resource, by `Kind/namespace/name`, and which of them nobody reads. */
+/** Problems with the fields of a resource, by `Kind/namespace/name`, including ignored fields. */
 export const fieldProblems: Query<FieldProblem[]> = {
   name: 'fieldProblems',
   compute(context, id) {
@@ -22,7 +22,7 @@ function problemsOf(context: Context, kind: Kind, key: string): FieldProblem[] {
   return resource === undefined ? [] : [...metadataProblems(resource), ...specProblems(context, kind, key, resource)]
 }
 
-/** An API server would not take them; a file may have any. */
+/** Checks metadata, because files are not validated by an API server. */
 function metadataProblems(resource: Resource): FieldProblem[] {
   const problems: FieldProblem[] = []
   const metadata = new Fields(resource.metadata, ['metadata'], problems)

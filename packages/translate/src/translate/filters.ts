@@ -3,7 +3,7 @@ import { type BackendReference, readBackendRef } from '../resources/references.t
 import { type AuthorizerPlan, readExternalAuth } from './external-auth.ts'
 import type { Unusable } from './materials.ts'
 
-/** What the filters of a rule, or of one backend, ask for: policies as the config file writes them, and who is called. */
+/** The filters of a rule or a backend, as policies in the form of the config file and calls to backends. */
 export interface FilterPlan {
   policies: Record<string, unknown>
   mirrors: { to: BackendReference; percentage: number }[]
@@ -24,10 +24,10 @@ export const httpFilters = [
 
 export const grpcFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'RequestMirror'] as const
 
-/** Those that hold for one backend of several. */
+/** Filters that apply to one backend of several. */
 export const backendFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier'] as const
 
-/** Those of a backend that gets all requests of its rule. */
+/** Filters of a backend that gets all requests of its rule. */
 export const onlyBackendFilters = [...backendFilters, 'RequestMirror'] as const
 
 type FilterName = (typeof httpFilters)[number]
@@ -85,7 +85,7 @@ function addFilter(plan: FilterPlan, name: FilterName, filter: Fields, namespace
   }
 }
 
-/** Lists of several filters are joined. */
+/** Joins the lists of several filters. */
 function addHeaders(policies: Record<string, unknown>, side: 'request' | 'response', fields: Fields): void {
   const all = (policies['headerModifiers'] ??= {}) as Record<string, Record<string, unknown[]>>
   const changes = (all[side] ??= {})

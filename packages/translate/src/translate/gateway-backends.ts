@@ -9,7 +9,7 @@ import { attachPolicies, type PoliciesOfGateway } from './policy.ts'
 import { inOrder, resourcesInBucket } from './route-buckets.ts'
 import { placeOfService } from './service.ts'
 
-/** All backends of a Gateway with the policies of the cluster: those that routes lead to, and those that are called. */
+/** All backends of a Gateway with their policies: those of routes, and those that policies call. */
 export const gatewayBackends: Query<PoliciesOfGateway> = {
   name: 'gatewayBackends',
   compute(context, key) {
@@ -20,7 +20,7 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
   },
 }
 
-/** Apart, so that a route that leads where it led costs no look at all the others. */
+/** A separate query, so that a route change that keeps its backends does not recompute all others. */
 const routeBackends: Query<Backend[]> = {
   name: 'routeBackends',
   compute(context, key) {
@@ -37,7 +37,7 @@ const backendsInBucket: Query<Backend[][]> = {
   compute: (context, place) => context.read(resourcesInBucket, place).map(({ backends }) => backends),
 }
 
-/** The certificate that a Gateway shows to backends; null where it shows none. */
+/** The client certificate of a Gateway for backends; null when there is none. */
 export const backendCertificate: Query<{ cert: string; key: string } | Unusable | null> = {
   name: 'backendCertificate',
   compute(context, key) {
@@ -51,7 +51,7 @@ export const backendCertificate: Query<{ cert: string; key: string } | Unusable 
   },
 }
 
-/** Services that a BackendTLSPolicy speaks of, with what it asks for. */
+/** Services with a BackendTLSPolicy, and its settings. */
 function secureBackends(
   context: Context,
   gateway: string,

@@ -3,7 +3,7 @@ import { condition, type GatewayClassStatus } from '../resources/status.ts'
 import type { Context, Query } from './context.ts'
 import { supportedFeatures } from './supported-features.ts'
 
-/** Whether a class is ours to serve. */
+/** Whether this controller owns a class. */
 export const isOurClass: Query<boolean> = {
   name: 'isOurClass',
   compute(context, name) {

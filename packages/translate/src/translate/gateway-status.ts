@@ -15,15 +15,15 @@ import type { Query } from './context.ts'
 import { backendCertificate } from './gateway-backends.ts'
 import { withoutRefused } from './kind-conflicts.ts'
 import { isAllowed, isOurGateway, listenersOf, type ResolvedListener } from './listeners.ts'
-import { BUCKETS, bucketPlace, routesInBucket } from './buckets.ts'
+import { BUCKETS, bucketKey, routesInBucket } from './buckets.ts'
 
-/** How many routes each listener of a Gateway has, by its key. */
+/** The number of routes of each listener of a Gateway, by key. */
 const attachedRoutes: Query<Record<string, number>> = {
   name: 'attachedRoutes',
   compute(context, key) {
     const counts: Record<string, number> = {}
     for (const bucket of BUCKETS) {
-      const part = context.read(attachedInBucket, bucketPlace(key, bucket))
+      const part = context.read(attachedInBucket, bucketKey(key, bucket))
       for (const [listener, count] of Object.entries(part)) counts[listener] = (counts[listener] ?? 0) + count
     }
     return counts
@@ -154,7 +154,7 @@ function listenerStatus(
   }
 }
 
-/** A listener whose references lead nowhere is accepted all the same. */
+/** A listener with unresolved references is accepted nevertheless. */
 function isAccepted({ conditions }: ResolvedListener): boolean {
   return conditions.some(({ type, status }) => type === 'Accepted' && status === 'True')
 }

@@ -6,7 +6,7 @@ import { isOurGateway, listenersOf, type ResolvedListener } from './listeners.ts
 import { inOrder, resourcesInBucket } from './route-buckets.ts'
 import { placeOfService, serviceEndpoints } from './service.ts'
 
-/** What one Gateway is to run; null for those of other classes. */
+/** The config of one Gateway; null for Gateways of other classes. */
 export const gatewayConfig: Query<Ir | null> = {
   name: 'gatewayConfig',
   compute(context, key) {
@@ -23,10 +23,10 @@ export const gatewayConfig: Query<Ir | null> = {
       backends: [...backends],
       policies: [],
     }
-    // Filters of a rule, and what stands in a backend, win over what targets them.
+    // Filters of a rule and inline policies of a backend win over policies that target them.
     ir.policies.push(...policies)
     for (const part of parts) {
-      // Whoever asks for a listener that cannot be served is turned away, whatever routes there are.
+      // Requests for a listener that cannot be served are rejected, whatever routes there are.
       for (const route of part.routes) if (!cut.has(route.listener)) ir.routes.push(route)
       for (const policy of part.policies) ir.policies.push(policy)
     }
@@ -35,7 +35,7 @@ export const gatewayConfig: Query<Ir | null> = {
   },
 }
 
-/** Where the Services are reached that a Gateway leads to, by the keys of its backends. */
+/** Addresses of the Services of a Gateway, by the keys of its backends. */
 export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
   name: 'gatewayEndpoints',
   compute(context, key) {
@@ -47,7 +47,7 @@ export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
   },
 }
 
-/** Apart, so that a change of a route that leaves them alone looks at no endpoint. */
+/** A separate query, so that a route change that keeps its Services does not read endpoints. */
 const servicesOf: Query<string[]> = {
   name: 'servicesOf',
   compute(context, key) {
@@ -63,7 +63,7 @@ function bindsOf(listeners: readonly ResolvedListener[]): Bind[] {
 }
 
 function toListener({ key, port, name, hostname, protocol, tls, state, parent }: ResolvedListener): Listener {
-  // Server names lead there, and nothing leads on.
+  // Server names select this listener, but it has no routes.
   const isCut = state === 'cut'
   return {
     key,

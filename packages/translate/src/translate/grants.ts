@@ -2,7 +2,7 @@ import type { ObjectReference } from '../resources/references.ts'
 import { readReferenceGrant } from '../resources/reference-grant.ts'
 import type { Lookups } from '../resources/lookups.ts'
 
-/** Whether somebody may refer to an object: always in its own namespace, elsewhere where a ReferenceGrant says so. */
+/** Whether a reference is allowed: always within a namespace, otherwise by a ReferenceGrant. */
 export function isGranted(
   lookups: Pick<Lookups, 'list'>,
   from: { group: string; kind: string; namespace: string },

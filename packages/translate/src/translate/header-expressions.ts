@@ -6,7 +6,7 @@ interface HeaderChanges {
   remove?: string[] | undefined
 }
 
-/** Literal changes of headers as those of one backend, which are expressions. */
+/** Converts literal header changes to those of one backend, which are expressions. */
 export function asTransformation(changes: {
   request?: HeaderChanges | undefined
   response?: HeaderChanges | undefined

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { intersection } from './hostnames.ts'
 
-describe('what two hostnames have in common', () => {
+describe('the intersection of two hostnames', () => {
   const cases: readonly (readonly [one: string, other: string, common: string | null])[] = [
     ['', '', ''],
     ['', 'a.example.com', 'a.example.com'],
@@ -18,7 +18,7 @@ describe('what two hostnames have in common', () => {
     ['*.example.com', '', '*.example.com'],
   ]
   for (const [one, other, common] of cases) {
-    it(`of "${one}" and "${other}", whichever way round`, () => {
+    it(`for "${one}" and "${other}", in either order`, () => {
       assert.equal(intersection(one, other), common)
       assert.equal(intersection(other, one), common)
     })

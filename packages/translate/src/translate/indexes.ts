@@ -5,16 +5,16 @@ import { readBackendRef, readParentRefs, readReference } from '../resources/refe
 import type { Resource } from '../resources/resource.ts'
 import { bucketOf } from './buckets.ts'
 
-/** What resources are found by from the other end of a reference. */
+/** Indexes from a referenced object to the resources that refer to it. */
 const route = {
-  /** `Gateway/namespace/name`, a space, and the part that the route belongs to */
+  /** `Gateway/namespace/name`, a space, and the bucket of the route. */
   parent({ kind, metadata: { namespace = '', name }, spec }: Resource): string[] {
     const bucket = bucketOf(`${kind}/${namespace}/${name}`)
     return readParentRefs(new Fields(spec, ['spec'], []), namespace).map(
       (parent) => `${parent.kind}/${parent.namespace}/${parent.name} ${bucket}`,
     )
   },
-  /** `Service/namespace/name`, of mirrors and authorizers too */
+  /** `Service/namespace/name`, including mirrors and authorizers. */
   backend: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
     new Fields(spec, ['spec'], []).objects('rules').flatMap((rule) =>
       [...rule.objects('backendRefs'), ...calledBy(rule), ...rule.objects('backendRefs').flatMap(calledBy)].flatMap(
@@ -41,26 +41,26 @@ export const indexTable: IndexTable = {
   TLSRoute: route,
   TCPRoute: route,
   ListenerSet: {
-    /** `namespace/name` of its Gateway */
+    /** `namespace/name` of its Gateway. */
     gateway(resource) {
       const { parent } = readListenerSet(resource)
       return parent === undefined || parent.kind !== 'Gateway' ? [] : [`${parent.namespace}/${parent.name}`]
     },
   },
   EndpointSlice: {
-    /** `namespace/name` of its Service */
+    /** `namespace/name` of its Service. */
     service({ metadata: { namespace = '', labels } }) {
       const name = labels?.['kubernetes.io/service-name']
       return name === undefined ? [] : [`${namespace}/${name}`]
     },
   },
   Secret: {
-    /** `namespace name=value` of each label */
+    /** `namespace name=value` of each label. */
     label: ({ metadata: { namespace = '', labels } }) =>
       Object.entries(labels ?? {}).map(([name, value]) => `${namespace} ${name}=${value}`),
   },
   BackendTLSPolicy: {
-    /** `Service/namespace/name` */
+    /** `Service/namespace/name` of each target. */
     target: ({ metadata: { namespace = '' }, spec }) =>
       new Fields(spec, ['spec'], []).objects('targetRefs').flatMap((fields) => {
         const target = readReference(fields, { group: '', kind: '', namespace })

@@ -41,13 +41,13 @@ test('one policy on 401 routes keeps a table for each', () => {
   assert.equal(sizes[0], Math.floor(MOST_KEYS / 401))
 })
 
-test('a namespace that asks for too much is cut, and no other', () => {
+test('a namespace that requests too much is cut, and no other', () => {
   const greedy = Array.from({ length: 50 }, (_, index) => policy('a', index, 1_000_000))
   const [own] = sizesOf(shareKeys([...greedy, policy('b', 99, 1_000_000)]).slice(-1))
   assert.equal(own, 1_000_000)
 })
 
-test('for any policies the tables fit, and nobody gets more than asked for nor nothing', () => {
+test('for any policies the tables fit, and each limit gets at least one key and at most its request', () => {
   const any = fc.record({ namespace: fc.constantFrom('a', 'b', 'c'), size: fc.integer({ min: 1, max: 1_000_000 }) })
   fc.assert(
     fc.property(fc.array(any, { maxLength: 60 }), (wanted) => {
@@ -55,7 +55,7 @@ test('for any policies the tables fit, and nobody gets more than asked for nor n
       const given = sizesOf(shareKeys(policies))
       assert.ok(given.reduce((sum, size) => sum + size, 0) <= MOST_KEYS)
       given.forEach((size, index) => assert.ok(size >= 1 && size <= (wanted[index]?.size ?? 0)))
-      // A namespace within its share keeps all, whatever the others ask for.
+      // A namespace within its share keeps its request, whatever the others request.
       for (const namespace of ['a', 'b', 'c']) {
         const own = wanted.filter((each) => each.namespace === namespace)
         if (own.reduce((sum, { size }) => sum + size, 0) > MOST_KEYS / 3) continue

@@ -1,8 +1,8 @@
 import type { AttachedPolicy } from '@portico/gateway/ir'
 
 /**
- * Keys that the limits of all resources of a Gateway have room for together. A data plane has room for four million; the
- * rest is for the config file of the data plane.
+ * The number of rate limit keys for all resources of a Gateway. A data plane has memory for four million; the rest is
+ * reserved for its config file.
  */
 export const MOST_KEYS = 3_500_000
 
@@ -13,9 +13,9 @@ type LocalLimit = NonNullable<RateLimit['local']>[number]
 const DEFAULT_SIZE = 10_000
 
 /**
- * Policies with tables of keys that fit into the memory of a data plane together. Namespaces get equal shares, and limits of a
- * namespace get equal shares of its own: one that asks for less than its share keeps all of it, and only who asks for more is
- * cut. So no namespace takes room from another that stays within its share.
+ * Cuts the key tables of policies so that they fit into the memory of a data plane. Namespaces get equal shares, and the
+ * limits of a namespace share equally. A request below its share is granted in full, so no namespace takes memory from
+ * another that stays within its share.
  */
 export function shareKeys(policies: readonly AttachedPolicy[]): AttachedPolicy[] {
   const asked = new Map<string, number[]>()
@@ -41,7 +41,7 @@ export function shareKeys(policies: readonly AttachedPolicy[]): AttachedPolicy[]
   })
 }
 
-/** The size that the tables of a policy were cut to; null where they are as asked for. */
+/** The size to which the tables of a policy were cut; null when they were not. */
 export function cutSize(asked: AttachedPolicy, given: AttachedPolicy): number | null {
   if (asked === given) return null
   const sizes = keyedLimits(given).map(({ keys }) => keys?.size ?? DEFAULT_SIZE)
@@ -49,7 +49,7 @@ export function cutSize(asked: AttachedPolicy, given: AttachedPolicy): number | 
   return isCut ? Math.max(...sizes) : null
 }
 
-/** Returns the largest cap for the sizes with which all of them fit into the room. */
+/** Returns the largest cap with which all sizes fit. */
 function levelOf(asked: readonly number[], room: number): number {
   let [left, count] = [room, asked.length]
   for (const amount of asked.toSorted((one, other) => one - other)) {
@@ -85,7 +85,7 @@ function cutLimit(limit: LocalLimit, most: number): LocalLimit {
   return size <= most ? limit : { ...limit, keys: { size: most, failureMode } }
 }
 
-/** Returns the namespace in `policy/<namespace>/<name>@…`; all other resources count as one namespace. */
+/** Returns the namespace in `policy/<namespace>/<name>@…`; all other keys count as one namespace. */
 function namespaceOf(key: string): string {
   return key.startsWith('policy/') ? (key.split('/')[1] ?? '') : ''
 }

@@ -1,6 +1,6 @@
 import type { RouteKind } from '../resources/kinds.ts'
 import { attachmentsOf, type ParentAttachment } from './attachment.ts'
-import { BUCKETS, bucketPlace, routesInBucket } from './buckets.ts'
+import { BUCKETS, bucketKey, routesInBucket } from './buckets.ts'
 import type { Context, Query } from './context.ts'
 import { intersection } from './hostnames.ts'
 import { ageOf, compare } from './precedence.ts'
@@ -27,17 +27,17 @@ interface HostClaim {
 }
 
 /**
- * By listener and route, which route of the other kind comes first. The Gateway API accepts one of an HTTPRoute and a
+ * For a listener and route, the route of the other kind that wins. The Gateway API accepts one of an HTTPRoute and a
  * GRPCRoute whose hostnames intersect at a listener: the older one, then the first by namespace and name.
  */
 export const refusedByKind: Query<Record<string, string>> = {
   name: 'refusedByKind',
   compute(context, gateway) {
     // Most Gateways have no GRPCRoute, so their thousands of HTTPRoutes need no check.
-    const ofGrpc = BUCKETS.flatMap((bucket) => context.read(grpcClaimsInBucket, bucketPlace(gateway, bucket)))
+    const ofGrpc = BUCKETS.flatMap((bucket) => context.read(grpcClaimsInBucket, bucketKey(gateway, bucket)))
     if (ofGrpc.length === 0) return {}
     const shared = new Set(ofGrpc.map(({ listener }) => listener))
-    const ofHttp = BUCKETS.flatMap((bucket) => context.read(httpClaimsInBucket, bucketPlace(gateway, bucket)))
+    const ofHttp = BUCKETS.flatMap((bucket) => context.read(httpClaimsInBucket, bucketKey(gateway, bucket)))
     const claims = [...ofGrpc, ...ofHttp.filter(({ listener }) => shared.has(listener))]
     const accepted: HostClaim[] = []
     const refused: Record<string, string> = {}

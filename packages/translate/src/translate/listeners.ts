@@ -12,9 +12,9 @@ import { isOurClass } from './gateway-class.ts'
 import { authoritiesOf, certificateOf, type Referrer, type Unusable } from './materials.ts'
 import { byAge } from './precedence.ts'
 
-/** A listener of a Gateway, or of one of its ListenerSets, and what has become of it. */
+/** A listener of a Gateway or of one of its ListenerSets, with its state. */
 export interface ResolvedListener {
-  /** Of the IR. */
+  /** The key in the IR. */
   key: string
   parent: { kind: 'Gateway' | 'ListenerSet'; key: string }
   name: string
@@ -24,12 +24,12 @@ export interface ResolvedListener {
   supportedKinds: RouteKind[]
   from: ListenerSpec['from']
   tls: ListenerTls | null
-  /** `cut`: what asks for its hostname is turned away, because its certificates cannot be used. */
+  /** `cut`: requests for its hostname are rejected, because its certificates cannot be used. */
   state: 'served' | 'cut' | 'absent'
   conditions: Condition[]
 }
 
-/** Whether a Gateway is ours. */
+/** Whether this controller owns a Gateway. */
 export const isOurGateway: Query<boolean> = {
   name: 'isOurGateway',
   compute(context, key) {
@@ -38,7 +38,7 @@ export const isOurGateway: Query<boolean> = {
   },
 }
 
-/** Keys of the ListenerSets that a Gateway lets in, the oldest first. */
+/** Keys of the ListenerSets that a Gateway accepts, the oldest first. */
 export const listenerSetsOf: Query<string[]> = {
   name: 'listenerSetsOf',
   compute(context, key) {
@@ -60,7 +60,7 @@ export function isAllowed(context: Context, gateway: string, set: Resource): boo
   })
 }
 
-/** Whether objects of another namespace may attach to one of its own. */
+/** Whether objects of another namespace may attach. */
 export function isFrom(
   context: Context,
   from: ListenerSpec['from'],
@@ -73,7 +73,7 @@ export function isFrom(
   return isSelected({ 'kubernetes.io/metadata.name': other, ...labels }, from)
 }
 
-/** All listeners that a Gateway has, in the order in which they win conflicts. */
+/** All listeners of a Gateway, in order of precedence. */
 export const listenersOf: Query<ResolvedListener[]> = {
   name: 'listenersOf',
   compute(context, key) {
@@ -98,19 +98,19 @@ export const listenersOf: Query<ResolvedListener[]> = {
 
 type Conflict = 'HostnameConflict' | 'ProtocolConflict'
 
-/** With those that come before it on its port and have it. */
+/** The conflict with an earlier listener of the same port. */
 function conflictOf(spec: ListenerSpec, taken: readonly ListenerSpec[]): Conflict | null {
   const neighbours = taken.filter(({ port }) => port === spec.port)
   if (neighbours.some(({ protocol }) => layerOf(protocol) !== layerOf(spec.protocol))) return 'ProtocolConflict'
   return neighbours.some(({ hostname }) => hostname === spec.hostname) ? 'HostnameConflict' : null
 }
 
-/** What can share a port: server names tell HTTPS and TLS apart. */
+/** The protocol layer; HTTPS and TLS share a port, because server names separate them. */
 function layerOf(protocol: string): string {
   return protocol === 'HTTPS' ? 'TLS' : protocol
 }
 
-interface Place {
+interface ListenerContext {
   spec: ListenerSpec
   owner: Resource
   kind: 'Gateway' | 'ListenerSet'
@@ -118,7 +118,10 @@ interface Place {
   conflict: Conflict | null
 }
 
-function resolveListener(context: Context, { spec, owner, kind, gateway, conflict }: Place): ResolvedListener {
+function resolveListener(
+  context: Context,
+  { spec, owner, kind, gateway, conflict }: ListenerContext,
+): ResolvedListener {
   const generation = owner.metadata.generation ?? 0
   const say = (type: ConditionType, isTrue: boolean, reason: Reason, message: string): Condition =>
     condition(type, isTrue, { reason, message, generation })
@@ -211,11 +214,11 @@ function refusalOf(
 
 interface TlsFindings {
   tls: ListenerTls | null
-  /** Whether what it needs is there. */
+  /** Whether its certificates can be used. */
   isUsable: boolean
-  /** What is wrong with references. */
+  /** The problem with its references. */
   refs: Unusable | null
-  /** What keeps it from being accepted. */
+  /** The reason why the listener is not accepted. */
   refusal: Unusable | null
 }
 
@@ -271,7 +274,7 @@ function tlsOf(
   }
 }
 
-/** What client certificates are verified with; null where nobody asks for any. */
+/** Returns the CAs for client certificates; null when none are requested. */
 function clientsOf(
   context: Context,
   { clientValidation, namespace }: GatewaySpec,
@@ -279,7 +282,7 @@ function clientsOf(
 ): { root: string | null; isLax: boolean; problem: Unusable | null } | null {
   const validation = clientValidation.get(port) ?? clientValidation.get(0)
   if (validation === undefined) return null
-  // The Gateway writes the references, for listeners of its ListenerSets as well.
+  // The references belong to the Gateway, also for listeners of its ListenerSets.
   const from: Referrer = { group: GATEWAY_GROUP, kind: 'Gateway', namespace }
   const found = validation.authorities.map((reference) => authoritiesOf(context, from, reference))
   const good = found.flatMap((each) => ('pem' in each ? each.pem : []))

@@ -6,7 +6,7 @@ import type { Unusable } from './materials.ts'
 
 export const EVERYTHING: RouteMatch = { path: { kind: 'pathPrefix', value: '/' }, method: null, headers: [], query: [] }
 
-/** Conditions of a rule of an HTTPRoute. */
+/** The matches of a rule of an HTTPRoute. */
 export function httpMatches(rule: Fields): { matches: RouteMatch[] } | Unusable {
   return allOf(rule.objects('matches'), (fields) => {
     const path = fields.object('path')
@@ -24,7 +24,7 @@ export function httpMatches(rule: Fields): { matches: RouteMatch[] } | Unusable 
   })
 }
 
-/** Of a rule of a GRPCRoute: a call is a POST to `/service/method`. */
+/** The matches of a rule of a GRPCRoute: a call is a POST to `/service/method`. */
 export function grpcMatches(rule: Fields): { matches: RouteMatch[] } | Unusable {
   return allOf(rule.objects('matches'), (fields) => {
     const method = fields.object('method')
@@ -65,7 +65,7 @@ function escapeRegex(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_]/g, String.raw`\$&`)
 }
 
-/** Of several for one name only the first counts. */
+/** When a name occurs several times, the first entry wins. */
 function valuesOf(list: readonly Fields[], nameOf: (name: string) => string): object[] {
   const byName = new Map<string, object>()
   for (const fields of list) {

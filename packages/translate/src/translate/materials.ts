@@ -5,20 +5,20 @@ import { type ObjectReference, printReference } from '../resources/references.ts
 import type { Context } from './context.ts'
 import { isGranted } from './grants.ts'
 
-/** Why something that is referred to cannot be used, as conditions say it. */
+/** Why a reference cannot be used, as reason and message of a condition. */
 export interface Unusable {
   reason: Reason
   message: string
 }
 
-/** Who refers to something. */
+/** The object that has the reference. */
 export interface Referrer {
   group: string
   kind: string
   namespace: string
 }
 
-/** The certificate and key of a Secret. */
+/** Reads the certificate and key of a Secret. */
 export function certificateOf(context: Context, from: Referrer, to: ObjectReference): Certificate | Unusable {
   const invalid = (message: string): Unusable => ({ reason: 'InvalidCertificateRef', message })
   if (to.group !== '' || to.kind !== 'Secret') return invalid(`${printReference(to)} is no Secret`)
@@ -31,7 +31,7 @@ export function certificateOf(context: Context, from: Referrer, to: ObjectRefere
   return problem === null ? { cert, key } : invalid(`${printReference(to)}: ${problem}`)
 }
 
-/** The certificates under `ca.crt` of a ConfigMap or a Secret. */
+/** Reads the CAs under `ca.crt` of a ConfigMap or a Secret. */
 export function authoritiesOf(context: Context, from: Referrer, to: ObjectReference): { pem: string } | Unusable {
   if (to.group !== '' || (to.kind !== 'ConfigMap' && to.kind !== 'Secret')) {
     return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is no ConfigMap` }

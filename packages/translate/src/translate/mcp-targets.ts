@@ -11,41 +11,45 @@ import { serviceBackend, serviceKey } from './service.ts'
 
 type McpSpec = NonNullable<GwBackendSpec['mcp']>
 type McpTarget = Extract<BackendTarget, { kind: 'mcp' }>['targets'][number]
-type Reached = Extract<McpTarget['reached'], { by: 'http' }>
+type HttpTarget = Extract<McpTarget['reached'], { by: 'http' }>
 
-/** How a target is written in a resource: programs of this machine are not, whatever a resource says. */
+/** A target of a resource. Local programs (`stdio`) are not allowed in resources. */
 interface TargetSpec extends Omit<McpSpec['targets'][number], 'static' | 'stdio' | 'openapi'> {
   static?: {
     host?: string
     backendRef?: { name: string }
     port?: number
     path?: string
-    protocol: Reached['protocol']
+    protocol: HttpTarget['protocol']
   }
   selector?: { namespaces?: Partial<LabelSelector>; services?: Partial<LabelSelector> }
 }
 
-/** Protocols of ports that speak MCP. */
-const PROTOCOLS: Readonly<Record<string, Reached['protocol']>> = {
+/** Values of `appProtocol` of ports that speak MCP. */
+const PROTOCOLS: Readonly<Record<string, HttpTarget['protocol']>> = {
   'portico.dev/mcp': 'StreamableHTTP',
   'portico.dev/mcp-sse': 'SSE',
 }
 
-/** Says where the endpoint of a Service is. */
+/** The annotation with the path of the MCP endpoint of a Service. */
 const PATH_ANNOTATION = 'portico.dev/mcp-path'
 
-interface Place {
+interface BackendContext {
   namespace: string
   key: string
 }
 
-/** The target, and what it leaves out. */
+/** MCP servers of a backend, and the Services that were left out. */
 export interface McpServers {
   target: BackendTarget
   ignored: string[]
 }
 
-export function mcpTargets(context: Context, place: Place, { targets, ...config }: McpSpec): McpServers | Unusable {
+export function mcpTargets(
+  context: Context,
+  place: BackendContext,
+  { targets, ...config }: McpSpec,
+): McpServers | Unusable {
   const made: McpTarget[] = []
   const ignored: string[] = []
   for (const target of targets as unknown as TargetSpec[]) {
@@ -68,7 +72,11 @@ export function mcpTargets(context: Context, place: Place, { targets, ...config 
 
 const NOWHERE: Unusable = { reason: 'BackendError', message: 'an MCP target leads nowhere' }
 
-function remoteServer(context: Context, place: Place, remote: NonNullable<TargetSpec['static']>): Reached | Unusable {
+function remoteServer(
+  context: Context,
+  place: BackendContext,
+  remote: NonNullable<TargetSpec['static']>,
+): HttpTarget | Unusable {
   const { host, backendRef, port = HTTPS_PORT, protocol, path = pathOf(protocol) } = remote
   if (host !== undefined) return { by: 'http', host, port, path, protocol }
   const at = `${place.namespace}/${backendRef?.name ?? ''}/${port}`
@@ -79,10 +87,10 @@ function remoteServer(context: Context, place: Place, remote: NonNullable<Target
 
 interface Server {
   name: string
-  reached: Reached
+  reached: HttpTarget
 }
 
-/** Every port of a selected Service whose protocol says that it speaks MCP. */
+/** Returns every port of a selected Service whose protocol is MCP. */
 function selectedServers(
   context: Context,
   own: string,
@@ -97,11 +105,11 @@ function selectedServers(
   if (matching.length === 0) ignored.push(`the selector matches no Service ${whereOf(own, namespaces, places)}`)
   const found = matching.flatMap((service) => {
     const servers = serversOf(context, service, ignored)
-    // Without labels every Service of the namespace is looked at, and most of them are not meant.
+    // A selector without labels matches every Service of the namespace, so Services without an MCP port are not reported.
     if (servers === null && services !== undefined) ignored.push(withoutProtocol(service))
     return servers ?? []
   })
-  // Services of one name in several namespaces are told apart by these.
+  // Services of the same name in several namespaces get a prefix.
   const isTwin = ({ name }: Server): boolean => found.filter((other) => other.server.name === name).length > 1
   return found.map(({ namespace, server }) =>
     isTwin(server) ? { ...server, name: `${namespace}-${server.name}` } : server,
@@ -117,7 +125,7 @@ function withoutProtocol({ metadata: { name, namespace = '' } }: Resource): stri
   return `Service ${namespace}/${name} is selected, but none of its ports has an appProtocol of ${Object.keys(PROTOCOLS).join(' or ')}`
 }
 
-/** Null when no port of the Service speaks MCP. */
+/** Returns null when no port of the Service speaks MCP. */
 function serversOf(
   context: Context,
   service: Resource,
@@ -150,16 +158,16 @@ function selected(resources: readonly Resource[], selector: Partial<LabelSelecto
   return resources.filter(({ metadata }) => isSelected(metadata.labels ?? {}, whole))
 }
 
-/** Reached at the addresses of the Service, with the policies that hold for it. */
+/** A target at the addresses of a Service, with the policies of the Service. */
 function ofService(
   { settings }: Context,
   { namespace, name, port }: { namespace: string; name: string; port: number },
-  endpoint: Pick<Reached, 'path' | 'protocol'>,
-): Reached {
+  endpoint: Pick<HttpTarget, 'path' | 'protocol'>,
+): HttpTarget {
   const host = `${name}.${namespace}.svc.${settings.clusterDomain}`
   return { by: 'http', host, port, ...endpoint, service: serviceKey(`${namespace}/${name}/${port}`) }
 }
 
-function pathOf(protocol: Reached['protocol']): string {
+function pathOf(protocol: HttpTarget['protocol']): string {
   return protocol === 'SSE' ? '/sse' : '/mcp'
 }

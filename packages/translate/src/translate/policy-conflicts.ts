@@ -3,10 +3,10 @@ import type { Context } from './context.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets } from './policy-targets.ts'
 
-/** Which policies want the same. */
+/** Conflicts between policies that set the same field for the same target. */
 
 export interface PolicyField {
-  /** `traffic.cors`; before routing `traffic.PreRouting.cors`. */
+  /** The field, such as `traffic.cors`, or `traffic.PreRouting.cors` before routing. */
   id: string
   isJoined: boolean
 }
@@ -21,13 +21,13 @@ export function fieldsOf({ frontend, traffic, backend, phase }: PolicyPlan): Pol
   const named = (section: string, fields: object | null): PolicyField[] =>
     Object.keys(fields ?? {}).map((name) => ({
       id: section === 'traffic' && phase === 'PreRouting' ? `traffic.PreRouting.${name}` : `${section}.${name}`,
-      // Rules about MCP are joined; who may call at all is not.
+      // MCP rules are joined; MCP authentication is not.
       isJoined: JOINED.has(`${section}.${name}`) || (name === 'mcp' && backend?.mcp?.authentication === undefined),
     }))
   return [...named('frontend', frontend), ...named('traffic', traffic), ...named('backend', backend)]
 }
 
-/** Fields that an older policy sets for the same target; `isWhole` where that is so for every target. */
+/** Fields that an older policy sets for the same target; `isWhole` when that holds for every target. */
 export function conflicts(
   context: Context,
   place: string,

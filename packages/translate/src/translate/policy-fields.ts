@@ -18,7 +18,7 @@ import { closedForm, withoutBadRules } from './closed-forms.ts'
 import type { Context } from './context.ts'
 import { referredObjects } from './referred-objects.ts'
 
-/** Policies by the section that they stand in. */
+/** Policies by section. */
 export const policySections = {
   frontend: frontendPolicies,
   traffic: trafficPolicies,
@@ -26,13 +26,13 @@ export const policySections = {
 } as const
 type Section = keyof typeof policySections
 
-interface FieldPlace {
+interface FieldContext {
   at: string[]
   made: Record<string, unknown>
   closed: Record<string, unknown>
 }
 
-/** What becomes of the fields of a GwPolicy: one that is wrong harms itself alone, and fails closed where it protects. */
+/** Translates the fields of a GwPolicy. An invalid field affects only itself, and fails closed when it is protective. */
 export class PolicyFields {
   readonly problems: string[] = []
   readonly invalid: Backend[] = []
@@ -47,7 +47,7 @@ export class PolicyFields {
     this.#objects = { ...objects, backend: (reference) => this.#backend(objects.backend(reference)) }
   }
 
-  /** What could be made of a section; null where nothing was written. */
+  /** Translates a section; null when it is absent. */
   section(section: Section, written: unknown): object | null {
     if (typeof written !== 'object' || written === null) return null
     const made: Record<string, unknown> = {}
@@ -58,12 +58,12 @@ export class PolicyFields {
       if (policy !== undefined) this.#field(policy, raw, { at: ['spec', section, name], made, closed })
       else if (name !== 'phase') this.problems.push(`spec.${section}.${name}: is not known and was ignored`)
     }
-    // What refuses wins, wherever it was written.
+    // A closed form wins over the policies of the same name.
     return { ...made, ...closed }
   }
 
-  /** The field as it is, or in a form that lets nothing pass that it was there to stop. */
-  #field(policy: Policy, raw: unknown, { at, made, closed }: FieldPlace): void {
+  /** Translates a field, or replaces an invalid one by its closed form. */
+  #field(policy: Policy, raw: unknown, { at, made, closed }: FieldContext): void {
     const read = validate(inResource(policy.schema), raw)
     if (!read.ok) {
       this.problems.push(printProblems(read.problems.map((each) => ({ ...each, path: [...at, ...each.path] }))))
@@ -81,7 +81,7 @@ export class PolicyFields {
       Object.assign(closed, this.#closed(policy))
       return
     }
-    // The place of a reference is known only here.
+    // Only this function knows the path of the reference.
     for (let index = before; index < this.problems.length; index++) {
       this.problems[index] = `${at.join('.')}: ${this.problems[index]}`
     }
@@ -92,14 +92,14 @@ export class PolicyFields {
   #faultIn(policy: Policy, value: unknown, at: string[]): string | null {
     const issuer = issuerFault(policy, value)
     if (issuer !== null) return issuer
-    // Certificates were checked when they were read.
+    // Certificates are checked when they are read.
     const isChecked = policy.section === 'backend' && policy.name === 'tls'
     const faults = isChecked ? [] : this.#checks.policy(policy.section, policy.name, value)
     if (faults.length === 0) return null
     return faults.map(({ path, message }) => `${printPath([...at, ...path])}: ${message}`).join('; ')
   }
 
-  /** A policy that calls somebody who is not there fails as its `failureMode` says. */
+  /** A call to a missing backend fails according to the `failureMode` of the policy. */
   #backend(found: string | Refusal): string {
     if (!(found instanceof Refusal)) return found
     const reason = found.detail ?? 'there is no such backend'
@@ -112,7 +112,7 @@ export class PolicyFields {
     return closedForm(section, name, () => this.#unreachable(reason))
   }
 
-  /** The key of a backend that nobody reaches. */
+  /** Adds a backend without endpoints, and returns its key. */
   #unreachable(reason: string): string {
     const known = this.invalid.find(({ target }) => target.kind === 'invalid' && target.reason === reason)
     if (known !== undefined) return known.key
@@ -122,7 +122,7 @@ export class PolicyFields {
   }
 }
 
-/** Clients of MCP are led to the first issuer. */
+/** MCP clients are directed to the first issuer. */
 function issuerFault({ section, name }: Policy, value: unknown): string | null {
   if (section !== 'traffic' || name !== 'jwtAuthentication') return null
   const { mcp, providers } = value as NonNullable<TrafficPolicies['jwtAuthentication']>

@@ -7,7 +7,7 @@ import type { Query } from './context.ts'
 import { policySections, PolicyFields } from './policy-fields.ts'
 import { ageOf } from './precedence.ts'
 
-/** A GwPolicy, whatever it holds for. */
+/** The translation of a GwPolicy, independent of its targets. */
 export interface PolicyPlan {
   namespace: string
   age: string
@@ -16,12 +16,12 @@ export interface PolicyPlan {
   frontend: FrontendPolicies | null
   traffic: TrafficPolicies | null
   backend: BackendPolicies | null
-  /** Stand for what its references do not lead to. */
+  /** Backends without endpoints, in place of invalid references. */
   invalid: Backend[]
   problems: string[]
 }
 
-/** A targetRef has a name, a selector has labels. */
+/** A targetRef has a name, a targetSelector has labels. */
 export interface PolicyTargetSpec {
   group: string
   kind: TargetKind
@@ -30,7 +30,7 @@ export interface PolicyTargetSpec {
   sectionName?: string
 }
 
-/** By `namespace/name`. */
+/** The plan of a GwPolicy, by `namespace/name`. */
 export const policyPlan: Query<PolicyPlan | null> = {
   name: 'policyPlan',
   compute(context, place) {
@@ -72,7 +72,7 @@ function withoutTimeouts(traffic: TrafficPolicies | null): TrafficPolicies {
   return rest
 }
 
-/** Problems of one field harm that field. */
+/** Whether the problem affects one field only. */
 function isOfField({ path: [, section, field] }: Problem): boolean {
   return typeof section === 'string' && section in policySections && typeof field === 'string' && field !== 'phase'
 }
@@ -80,11 +80,11 @@ function isOfField({ path: [, section, field] }: Problem): boolean {
 function targetsIn(spec: Record<string, unknown> | undefined): PolicyTargetSpec[] {
   const lists = [spec?.['targetRefs'], spec?.['targetSelectors']].filter((each) => Array.isArray(each))
   const targets = (lists.flat() as unknown[]).filter(isTarget)
-  // Of twins one is enough.
+  // Duplicate targets are dropped.
   return [...new Map(targets.map((target) => [JSON.stringify(target), target])).values()]
 }
 
-/** Those that cannot be read were told of with the spec. */
+/** Invalid targets were reported with the spec. */
 function isTarget(target: unknown): target is PolicyTargetSpec {
   if (typeof target !== 'object' || target === null) return false
   const { kind, name, matchLabels } = target as Record<string, unknown>

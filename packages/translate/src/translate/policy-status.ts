@@ -9,25 +9,25 @@ import { isOurGateway } from './listeners.ts'
 import { MOST_KEYS } from './key-shares.ts'
 import { conflicts, fieldsOf } from './policy-conflicts.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
-import { type NamedTarget, namedTargets, placesOf } from './policy-targets.ts'
+import { type NamedTarget, namedTargets, attachmentPointsOf } from './policy-targets.ts'
 
-/** A status has room for so many entries. */
+/** The limit of entries in a status. */
 const MOST_ANCESTORS = 16
 
-/** Keys of the backends of a Gateway: most changes of its config leave them as they are. */
+/** Keys of the backends of a Gateway. A separate query, because most changes keep them. */
 const backendKeysOf: Query<string[]> = {
   name: 'backendKeysOf',
   compute: (context, gateway) =>
     (context.read(gatewayConfig, gateway)?.backends ?? []).map(({ key }) => key).toSorted(),
 }
 
-/** Apart, because most changes leave them as they are. */
+/** Sizes of key tables. A separate query, because most changes keep them. */
 const keySizesOf: Query<Record<string, number>> = {
   name: 'keySizesOf',
   compute: (context, gateway) => context.read(gatewayBackends, gateway).keySizes,
 }
 
-/** One entry for each Gateway that it reaches, and one for each target that no Gateway leads to. */
+/** One entry for each Gateway that the policy reaches, and one for each target without a Gateway. */
 export const policyStatus: Query<PolicyStatus | null> = {
   name: 'policyStatus',
   compute(context, place) {
@@ -66,7 +66,7 @@ function printCut(size: number): string {
   return `spec.traffic.rateLimit: each keyed limit has room for ${size} keys here, because all limits of the Gateway share ${MOST_KEYS}`
 }
 
-/** Not an object: what could not be said of one. */
+/** A pseudo reference for the entry that summarizes all remaining ones. */
 const SUMMARY: ParentReference = { group: groupByKind.GwPolicy, kind: 'GwPolicy', name: 'StatusSummary' }
 
 function withinRoom(
@@ -113,12 +113,12 @@ function acceptance(context: Context, place: string, plan: PolicyPlan, generatio
 
 interface LooseTarget {
   ref: ParentReference
-  /** `Pending` where the target is there, and part of no Gateway yet. */
+  /** `Pending` when the target exists, but belongs to no Gateway yet. */
   reason: 'TargetNotFound' | 'Pending'
   message: string
 }
 
-/** Gateways that its targets are part of, and the targets that are part of none. */
+/** Returns the Gateways of the targets, and the targets without a Gateway. */
 function whereabouts(context: Context, plan: PolicyPlan): { gateways: string[]; loose: LooseTarget[] } {
   const gateways = new Set<string>()
   const loose: LooseTarget[] = []
@@ -141,7 +141,7 @@ function whereabouts(context: Context, plan: PolicyPlan): { gateways: string[]; 
 function isPartOf(context: Context, gateway: string, target: NamedTarget): boolean {
   const isBackend = target.kind === 'Service' || target.kind === 'GwBackend'
   const backends = new Set(isBackend ? context.read(backendKeysOf, gateway) : [])
-  return placesOf(context, gateway, target, backends).length > 0
+  return attachmentPointsOf(context, gateway, target, backends).length > 0
 }
 
 function referenceTo({ group, kind, key, sectionName }: NamedTarget): ParentReference {

@@ -12,16 +12,16 @@ import { routePlan } from './route-plan.ts'
 import { routeName, ruleKey } from './route-resources.ts'
 import { serviceKey } from './service.ts'
 
-/** One object that a policy is for. */
+/** One target of a policy. */
 export interface NamedTarget {
   group: string
   kind: PolicyTargetSpec['kind']
-  /** `namespace/name` */
+  /** The key as `namespace/name`. */
   key: string
   sectionName: string | undefined
 }
 
-/** Selectors become the objects that they find. Policies and what they are for share a namespace. */
+/** Resolves selectors to objects. Policies and their targets share a namespace. */
 export function namedTargets(
   context: Pick<Context, 'list'>,
   { namespace }: Pick<PolicyPlan, 'namespace'>,
@@ -36,8 +36,8 @@ export function namedTargets(
     .map((resource) => ({ group, kind, key: `${namespace}/${resource.metadata.name}`, sectionName }))
 }
 
-/** Where a target is in the config of a Gateway, which has these backends. */
-export function placesOf(
+/** Returns the attachment points of a target in the config of a Gateway with these backends. */
+export function attachmentPointsOf(
   context: Context,
   gateway: string,
   { kind, key, sectionName }: NamedTarget,
@@ -75,7 +75,7 @@ export function placesOf(
 /** Providers or MCP targets of a GwBackend; `backend` is a provider without a name. */
 function sectionsNamed(context: Context, place: string, name: string): string[] {
   const made = context.read(ownBackend, place)
-  // Nothing is sent to a backend that cannot be used.
+  // A backend that cannot be used gets no requests.
   if ('reason' in made) return [sectionKey(ownKey(place), name)]
   const { target } = made.backend
   if (target.kind === 'mcp') return target.targets.filter((each) => each.name === name).map(({ key }) => key)

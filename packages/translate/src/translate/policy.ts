@@ -4,23 +4,25 @@ import { ownBackend } from './backend.ts'
 import type { Context } from './context.ts'
 import { cutSize, shareKeys } from './key-shares.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
-import { namedTargets, placesOf } from './policy-targets.ts'
+import { namedTargets, attachmentPointsOf } from './policy-targets.ts'
 import { compare } from './precedence.ts'
 import { placeOfService, serviceBackend } from './service.ts'
 
-/** What the policies of the cluster add to the config of a Gateway. */
+/** The backends and policies that the GwPolicies of the cluster add to a Gateway. */
 export interface PoliciesOfGateway {
-  /** Those of routes, and all that policies and backends call. */
+  /** Backends of routes, and all backends that policies and backends call. */
   backends: Backend[]
-  /** Of two for one object the later one wins: of GwPolicies the oldest, then what stands in a backend itself. */
+  /**
+   * When two policies target the same object, the later entry wins: the oldest GwPolicy, then inline policies of a backend.
+   */
   policies: AttachedPolicy[]
-  /** How many keys each limit of a GwPolicy has room for, by `namespace/name`, where that is less than it asks for. */
+  /** The key table size of each limit of a GwPolicy, by `namespace/name`, when it is smaller than requested. */
   keySizes: Record<string, number>
 }
 
 /**
- * Policies reach what routes lead to, and what other policies and backends call: both grow until nothing is new.
- * Backends that call one another come out once.
+ * Collects backends and policies until nothing new is found: policies target backends of routes, and call further backends
+ * with policies. A cycle of calls yields each backend once.
  */
 export function attachPolicies(context: Context, gateway: string, ofRoutes: readonly Backend[]): PoliciesOfGateway {
   const plans = context
@@ -57,8 +59,8 @@ function attachmentsOfPlan(
   const keys = new Set(backends.keys())
   const places = plan.targets
     .flatMap((target) => namedTargets(context, plan, target))
-    .flatMap((target) => placesOf(context, gateway, target, keys))
-  // Two selectors may find the same object.
+    .flatMap((target) => attachmentPointsOf(context, gateway, target, keys))
+  // Two selectors may match the same object.
   const distinct = new Map(places.map((target) => [printTarget(target), target]))
   return [...distinct].map(([name, target]) => ({
     key: `policy/${place}@${name}`,
@@ -83,14 +85,14 @@ function cutSizes(asked: readonly AttachedPolicy[], given: readonly AttachedPoli
   return Object.fromEntries(sizes)
 }
 
-/** Policies that stand in a GwBackend. */
+/** Inline policies of a GwBackend. */
 function inlineOf(context: Context, key: string): AttachedPolicy[] {
   const place = placeOfOwn(key)
   const made = place === null ? null : context.read(ownBackend, place)
   return made === null || 'reason' in made ? [] : made.policies
 }
 
-/** A backend that is called by its key; one that cannot be used fails every call. */
+/** The backend of a key; one that cannot be used fails every call. */
 function backendAt(context: Context, key: string): Backend | null {
   const service = placeOfService(key)
   const place = placeOfOwn(key)
@@ -102,7 +104,9 @@ function backendAt(context: Context, key: string): Backend | null {
     : found.backend
 }
 
-/** `backend/<namespace>/<name>`; keys of Services and of parts are longer. */
+/**
+ * Returns the `namespace/name` in `backend/<namespace>/<name>`; null for keys of Services and of parts, which are longer.
+ */
 function placeOfOwn(key: string): string | null {
   const parts = key.split('/')
   return parts.length === 3 && parts[0] === 'backend' ? `${parts[1]}/${parts[2]}` : null

@@ -1,14 +1,14 @@
 import { keyOf, type Resource } from '../resources/resource.ts'
 
-/** Of two that want the same the older one wins, then the one whose namespace and name come first. */
+/** Sorts the older resource first, then by namespace and name. */
 export function byAge(one: Resource, other: Resource): number {
   return compare(ageOf(one), ageOf(other))
 }
 
-/** A text that sorts as `byAge` does. */
+/** A text with the same order as `byAge`. */
 export function ageOf(resource: Resource): string {
   const created = Date.parse(resource.metadata.creationTimestamp ?? '')
-  // Without a time it is taken for new: it may not push aside what is known to be old.
+  // A resource without a time counts as new, so that it does not displace an older one.
   const time = Number.isNaN(created) ? '9'.repeat(16) : String(created).padStart(16, '0')
   return `${time} ${keyOf(resource)}`
 }

@@ -11,7 +11,7 @@ import type {
 
 /** A quarantine that affects one resource: the resource is at fault, or a part of it is closed. */
 export interface QuarantineNote {
-  /** `namespace/name` */
+  /** The Gateway as `namespace/name`. */
   gateway: string
   problem: string
   /** Index of the closed rule; routes only. */
@@ -46,7 +46,7 @@ export function quarantineNotes(gateway: string, found: readonly Quarantined[]):
   return notes
 }
 
-/** The resource of a cluster that a resource of a config comes from; null for those that have no status of ours. */
+/** The cluster resource of a resource in a config; null for those without a status of ours. */
 function ownerOf(key: string): string | null {
   const inline = /^inline\/[a-zA-Z]+\/(.*)$/.exec(key)?.[1]
   if (inline !== undefined) return ownerOf(inline)
@@ -74,7 +74,10 @@ function routeOf(key: string): { id: string; rule: number } | null {
     : { id: `${kind}/${namespace}/${name}`, rule: Number(rule) }
 }
 
-/** By `bind/<port>`, with the name of a listener of the Gateway, or with a ListenerSet and the name of a listener of it. */
+/**
+ * Parses `bind/<port>`, followed by the name of a listener of the Gateway, or by a ListenerSet and the name of its
+ * listener.
+ */
 function listenerOf(gateway: string, key: string): { id: string; name: string | null; port: number } | null {
   const [, at, ...path] = key.split('/')
   const port = Number(at)

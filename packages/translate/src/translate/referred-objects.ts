@@ -14,7 +14,7 @@ export function ownKey(place: string): string {
   return `backend/${place}`
 }
 
-/** What a GwBackend or GwPolicy refers to. */
+/** Resolves the references of a GwBackend or GwPolicy. */
 export function referredObjects(
   context: Context,
   from: { kind: 'GwBackend' | 'GwPolicy'; namespace: string },
@@ -27,7 +27,7 @@ export function referredObjects(
       const [first = [], ...others] = Object.entries(labels).map(([name, value]) =>
         context.keys('Secret', { by: 'label', value: `${namespace} ${name}=${value}` }),
       )
-      // Only these are looked into: what other Secrets of the namespace hold is nobody's business here.
+      // Only Secrets with these keys are read; all others of the namespace are not accessed.
       const keys = first.filter((key) => others.every((other) => other.includes(key)))
       const found = keys.flatMap((key) => context.get('Secret', key) ?? [])
       if (found.length === 0) return refuse(`there is no Secret with these labels in ${namespace}`)
@@ -52,7 +52,7 @@ function readEntries(resource: Resource): Entries {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-/** Only fixed destinations are called: where clients say what is asked, they would choose who decides about them. */
+/** Only fixed destinations may be called: with a dynamic one, clients would choose the server that decides about them. */
 function backendKeyOf(
   context: Context,
   from: { kind: string; namespace: string },

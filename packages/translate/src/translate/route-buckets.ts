@@ -1,9 +1,9 @@
-import { BUCKETS, bucketPlace, routesInBucket } from './buckets.ts'
+import { BUCKETS, bucketKey, routesInBucket } from './buckets.ts'
 import type { Context, Query } from './context.ts'
 import { compare } from './precedence.ts'
 import { type RouteResources, routeResources } from './route-resources.ts'
 
-/** What the routes of a part become, the oldest first. */
+/** The translated routes of a bucket, the oldest first. */
 export const resourcesInBucket: Query<RouteResources[]> = {
   name: 'resourcesInBucket',
   compute(context, place) {
@@ -18,20 +18,20 @@ const agesInBucket: Query<string[]> = {
   compute: (context, place) => context.read(resourcesInBucket, place).map(({ age }) => age),
 }
 
-/** Apart, because sorting costs more than all else: a route that changes keeps its age. */
+/** A separate query, because sorting dominates the cost, and a changed route keeps its age. */
 const order: Query<{ bucket: number; index: number }[]> = {
   name: 'orderOfRoutes',
   compute(context, gateway) {
     const places = BUCKETS.flatMap((bucket) =>
-      context.read(agesInBucket, bucketPlace(gateway, bucket)).map((age, index) => ({ age, bucket, index })),
+      context.read(agesInBucket, bucketKey(gateway, bucket)).map((age, index) => ({ age, bucket, index })),
     )
     return places.toSorted((one, other) => compare(one.age, other.age)).map(({ bucket, index }) => ({ bucket, index }))
   },
 }
 
-/** What each part has for each of its routes, the oldest of all first. */
+/** Merges the values of all buckets, those of the oldest route first. */
 export function inOrder<Value>(context: Context, gateway: string, query: Query<Value[]>): Value[] {
-  const buckets = BUCKETS.map((bucket) => context.read(query, bucketPlace(gateway, bucket)))
+  const buckets = BUCKETS.map((bucket) => context.read(query, bucketKey(gateway, bucket)))
   const values: Value[] = []
   for (const { bucket, index } of context.read(order, gateway)) {
     const value = buckets[bucket]?.[index]

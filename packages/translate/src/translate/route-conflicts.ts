@@ -4,27 +4,27 @@ import type { Context, Query } from './context.ts'
 import type { Unusable } from './materials.ts'
 import { refusedByKind, refusedPlace } from './kind-conflicts.ts'
 import { compare } from './precedence.ts'
-import { BUCKETS, bucketPlace, routesInBucket } from './buckets.ts'
+import { BUCKETS, bucketKey, routesInBucket } from './buckets.ts'
 import { routePlan } from './route-plan.ts'
 
-/** Routes whose connections nothing but a server name tells apart: of two for the same the older one has them all. */
+/** Kinds whose connections are only distinguished by server name: the older of two conflicting routes gets all. */
 const CONNECTION_KINDS: readonly RouteKind[] = ['TLSRoute', 'TCPRoute']
 
 interface Claim {
-  /** Listener and hostname. */
+  /** The listener and hostname. */
   place: string
   id: string
   age: string
 }
 
-/** What another route has of what a route asks for. */
-export interface Lost {
-  /** The whole of it. */
+/** The parts of a route that another route has taken. */
+export interface RouteConflicts {
+  /** Set when the whole route is taken. */
   refusal: Unusable | null
   notices: string[]
 }
 
-export function lostBy(context: Context, id: string, { gateway, listeners }: ParentAttachment): Lost {
+export function conflictsOf(context: Context, id: string, { gateway, listeners }: ParentAttachment): RouteConflicts {
   const kind = id.slice(0, id.indexOf('/'))
   if (!CONNECTION_KINDS.some((each) => each === kind)) return lostToOtherKind(context, id, gateway, listeners)
   const owners = context.read(connectionOwners, gateway)
@@ -46,7 +46,7 @@ function lostToOtherKind(
   id: string,
   gateway: string,
   listeners: ParentAttachment['listeners'],
-): Lost {
+): RouteConflicts {
   const refused = context.read(refusedByKind, gateway)
   const notices = listeners.flatMap(({ key }) => {
     const winner = refused[refusedPlace(key, id)]
@@ -59,11 +59,11 @@ function lostToOtherKind(
   return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
 }
 
-/** Which route, by `Kind/namespace/name`, has the connections for a hostname of a listener. */
+/** The route (`Kind/namespace/name`) that gets the connections for a hostname of a listener. */
 const connectionOwners: Query<Record<string, string>> = {
   name: 'connectionOwners',
   compute(context, gateway) {
-    const claims = BUCKETS.flatMap((bucket) => context.read(claimsInBucket, bucketPlace(gateway, bucket)))
+    const claims = BUCKETS.flatMap((bucket) => context.read(claimsInBucket, bucketKey(gateway, bucket)))
     const oldestLast = claims.toSorted((one, other) => compare(other.age, one.age))
     return Object.fromEntries(oldestLast.map(({ place, id }) => [place, id]))
   },
@@ -86,7 +86,7 @@ const claimsInBucket: Query<Claim[]> = {
   },
 }
 
-/** Without hostnames it is for all. */
+/** A route without hostnames matches all hostnames. */
 function namesOf(hostnames: readonly string[]): readonly string[] {
   return hostnames.length === 0 ? [''] : hostnames
 }

@@ -6,21 +6,21 @@ import type { Query } from './context.ts'
 import { ageOf } from './precedence.ts'
 import { planRule, type RulePlan } from './rule-plan.ts'
 
-/** A route, whatever Gateways it is for. */
+/** The translation of a route, independent of Gateways. */
 export interface RoutePlan {
   kind: RouteKind
   namespace: string
   name: string
   labels: Readonly<Record<string, string>>
   generation: number
-  /** Sorts older ones first. */
+  /** A sort key: older routes first. */
   age: string
   hostnames: string[]
   rules: RulePlan[]
   problems: FieldProblem[]
 }
 
-/** By `Kind/namespace/name`; null when there is none. */
+/** The plan of a route, by `Kind/namespace/name`; null when it does not exist. */
 export const routePlan: Query<RoutePlan | null> = {
   name: 'routePlan',
   compute(context, id) {
@@ -43,7 +43,7 @@ export const routePlan: Query<RoutePlan | null> = {
   },
 }
 
-/** Where a route wants to attach, by `Kind/namespace/name`. */
+/** The parents of a route, by `Kind/namespace/name`. */
 export const parentRefsOf: Query<ParentRef[]> = {
   name: 'parentRefsOf',
   compute(context, id) {
@@ -54,7 +54,7 @@ export const parentRefsOf: Query<ParentRef[]> = {
   },
 }
 
-/** What a listener looks at: everything of a route but its rules. */
+/** The hostnames of a route. A separate query, because listeners do not depend on rules. */
 export const routeHostnames: Query<string[]> = {
   name: 'routeHostnames',
   compute(context, id) {

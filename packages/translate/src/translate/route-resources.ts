@@ -7,7 +7,7 @@ import { withoutRefused } from './kind-conflicts.ts'
 import { type RoutePlan, routePlan } from './route-plan.ts'
 import type { RulePlan } from './rule-plan.ts'
 
-/** What a route becomes in the config of one Gateway. */
+/** The part of a Gateway's config that comes from one route. */
 export interface RouteResources {
   age: string
   routes: Route[]
@@ -15,7 +15,10 @@ export interface RouteResources {
   policies: AttachedPolicy[]
 }
 
-/** By `namespace/name` of the Gateway, a space, and `Kind/namespace/name` of the route. */
+/**
+ * The resources of a route at a Gateway, by `namespace/name` of the Gateway, a space, and `Kind/namespace/name` of the
+ * route.
+ */
 export const routeResources: Query<RouteResources | null> = {
   name: 'routeResources',
   compute(context, place) {
@@ -37,7 +40,7 @@ export const routeResources: Query<RouteResources | null> = {
   },
 }
 
-/** With a colon, which no name has: a route of another kind may have any name. */
+/** Suffixes with a colon, which no name contains, because routes of different kinds may share a name. */
 const suffixByKind: Record<RouteKind, string> = {
   HTTPRoute: '',
   GRPCRoute: ':grpc',
@@ -45,17 +48,17 @@ const suffixByKind: Record<RouteKind, string> = {
   TCPRoute: ':tcp',
 }
 
-/** The name of a route in the IR: policies attach to `<listener key>/<name>`. */
+/** The name of a route in the IR; policies attach to `<listener key>/<name>`. */
 export function routeName({ kind, namespace, name }: Pick<RoutePlan, 'kind' | 'namespace' | 'name'>): string {
   return `${namespace}/${name}${suffixByKind[kind]}`
 }
 
-/** The key of a rule in the IR, by its place in the route. */
+/** The key of a rule in the IR, by its index in the route. */
 export function ruleKey(listener: string, route: string, index: number): string {
   return `${listener}/${route}/${index}`
 }
 
-interface RulePlace {
+interface RuleContext {
   plan: RoutePlan
   rule: RulePlan
   index: number
@@ -63,7 +66,7 @@ interface RulePlace {
   hostnames: string[]
 }
 
-function addRule({ routes, backends, policies }: RouteResources, place: RulePlace): void {
+function addRule({ routes, backends, policies }: RouteResources, place: RuleContext): void {
   const { plan, rule, index, listener, hostnames } = place
   const name = routeName(plan)
   const key = ruleKey(listener, name, index)
@@ -83,7 +86,7 @@ function addRule({ routes, backends, policies }: RouteResources, place: RulePlac
     matches: rule.matches,
     backends: entries,
   }
-  // Of a rule whose matches cannot be read nobody knows what it is for.
+  // A rule with invalid matches is dropped, because its requests are unknown.
   if (rule.refusal !== null && rule.matches.length === 0 && hasMatches(plan.kind)) return
   routes.push(route)
   if (rule.refusal !== null) {

@@ -4,10 +4,10 @@ import { type Condition, condition, type RouteParentStatus, type RouteStatus } f
 import { attachmentsOf, type ParentAttachment } from './attachment.ts'
 import type { Query } from './context.ts'
 import type { Unusable } from './materials.ts'
-import { lostBy } from './route-conflicts.ts'
+import { conflictsOf } from './route-conflicts.ts'
 import { type RoutePlan, routePlan } from './route-plan.ts'
 
-/** Of a route, by `Kind/namespace/name`; null where none of its parents is ours. */
+/** The status of a route, by `Kind/namespace/name`; null when no parent is ours. */
 export const routeStatus: Query<RouteStatus | null> = {
   name: 'routeStatus',
   compute(context, id) {
@@ -17,7 +17,7 @@ export const routeStatus: Query<RouteStatus | null> = {
     const { controllerName } = context.settings
     return {
       parents: attachments.map((attachment) => {
-        const { refusal, notices } = lostBy(context, id, attachment)
+        const { refusal, notices } = conflictsOf(context, id, attachment)
         return parentStatus(plan, { ...attachment, refusal: attachment.refusal ?? refusal }, notices, controllerName)
       }),
     }
@@ -77,7 +77,7 @@ function conditionsOf(
         }),
     ...(first === undefined || isWhole || refusal !== null
       ? []
-      : // The Gateway API asks for these first words.
+      : // The Gateway API requires this beginning.
         [say('PartiallyInvalid', true, { reason: first.reason, message: `Dropped Rule: ${listed}` })]),
   ]
 }

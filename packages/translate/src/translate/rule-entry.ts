@@ -9,12 +9,12 @@ import { type FilterPlan, NO_FILTERS, readFilters } from './filters.ts'
 import { asTransformation } from './header-expressions.ts'
 import type { Unusable } from './materials.ts'
 
-/** A backend of a rule, and what holds for it alone. */
+/** A backend of a rule with its own policies. */
 export interface EntryPlan {
   weight: number
   to: { backend: Backend; ignored?: string[] } | Unusable
   policies: BackendPolicies | null
-  /** Where copies of what it gets go. */
+  /** Targets for mirrored requests. */
   mirrors: FilterPlan['mirrors']
 }
 

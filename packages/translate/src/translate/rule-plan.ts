@@ -11,20 +11,20 @@ import { type EntryPlan, planEntry } from './rule-entry.ts'
 import { readPersistence } from './session-persistence.ts'
 import { trafficOf } from './rule-traffic.ts'
 
-/** A rule, whatever listeners it is for. */
+/** The translation of a rule, independent of listeners. */
 export interface RulePlan {
   name: string
   matches: RouteMatch[]
   traffic: TrafficPolicies | null
   entries: EntryPlan[]
-  /** Backends that its filters call: those of mirrors, and an authorizer. */
+  /** Backends that its filters call: mirrors and an authorizer. */
   called: Backend[]
-  /** Why it cannot be run as it is: all of its requests are answered with 500. */
+  /** Why the rule cannot be used: all of its requests get 500. */
   refusal: Unusable | null
-  /** The first reference that leads nowhere. */
+  /** The first unresolved reference. */
   unresolved: Unusable | null
   problems: FieldProblem[]
-  /** What of its backends is not served. */
+  /** Parts of its backends that are not served. */
   ignored: string[]
 }
 
@@ -61,7 +61,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
           { ...timeouts.policies, ...retry, ...persistence },
         )
   const closed = 'reason' in made ? null : made.closed
-  // Without the authorizer nobody passes, whatever else the rule says.
+  // Without the authorizer no request passes, whatever else the rule contains.
   const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null, mirrors: [] }]
   const wrong = problems.find(({ code }) => code === 'wrong')
   const refusal: Unusable | null =
@@ -89,7 +89,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   }
 }
 
-/** Of connections without HTTP nothing tells one rule from another. */
+/** Nothing distinguishes the rules of connections without HTTP, so only the first is used. */
 const NOT_THE_FIRST: Unusable = {
   reason: 'UnsupportedValue',
   message: 'is not served, because nothing tells its connections from those of rules[0]',
@@ -101,7 +101,7 @@ interface Timeouts {
 }
 
 const NO_TIMEOUTS: Timeouts = { policies: {}, backend: undefined }
-/** What policies say of all routes of a Gateway is for HTTPRoutes: calls of gRPC may be streams. */
+/** GRPCRoutes get no timeouts from Gateway-wide policies, because calls may be streams. */
 const UNLIMITED: Timeouts = { policies: { timeouts: {} }, backend: undefined }
 
 function readTimeouts(rule: Fields): Timeouts {
@@ -130,7 +130,7 @@ function readRetry(rule: Fields): Record<string, unknown> {
   }
 }
 
-/** A new prefix can only take the place of one that was matched. */
+/** A prefix can only be replaced when the rule matches by prefix. */
 function prefixProblem(matches: readonly RouteMatch[], traffic: TrafficPolicies | null): Unusable | null {
   const isPrefix =
     traffic?.urlRewrite?.path?.prefix !== undefined || traffic?.requestRedirect?.path?.prefix !== undefined

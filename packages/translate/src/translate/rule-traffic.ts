@@ -7,12 +7,12 @@ import { resolveAuthorizer } from './external-auth.ts'
 import type { FilterPlan } from './filters.ts'
 import type { Unusable } from './materials.ts'
 
-/** What the filters of a rule, its limits of time and its retries come to. */
+/** The filters, timeouts and retries of a rule, combined. */
 export interface TrafficPlan {
   traffic: TrafficPolicies | null
   called: Backend[]
   unresolved: Unusable[]
-  /** Why nobody passes; then there is nothing else. */
+  /** Why all requests are denied; then there are no other policies. */
   closed: Unusable | null
 }
 

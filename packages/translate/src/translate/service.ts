@@ -5,12 +5,12 @@ import { keyOf } from '../resources/resource.ts'
 import type { Query } from './context.ts'
 import type { Unusable } from './materials.ts'
 
-/** `backend/service/<namespace>/<name>/<port>`, so that policies may name it. */
+/** The key of a Service port, `backend/service/<namespace>/<name>/<port>`, which policies may name. */
 export function serviceKey(place: string): string {
   return `backend/service/${place}`
 }
 
-/** The other way round; null for other backends. */
+/** The inverse of `serviceKey`; null for other backends. */
 export function placeOfService(key: string): string | null {
   return key.startsWith('backend/service/') ? key.slice('backend/service/'.length) : null
 }
@@ -18,11 +18,11 @@ export function placeOfService(key: string): string | null {
 export interface ReferredService {
   backend: Backend
   port: ServicePort
-  /** What of it is not served; routes to it say so. */
+  /** Parts that are not served; routes to the Service report them. */
   ignored: string[]
 }
 
-/** A port of a Service, by `namespace/name/port`, as a backend. */
+/** A Service port as a backend, by `namespace/name/port`. */
 export const serviceBackend: Query<ReferredService | Unusable> = {
   name: 'serviceBackend',
   compute(context, place) {
@@ -60,7 +60,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
   },
 }
 
-/** What a Service says of the version of HTTP; null leaves it to the client's. */
+/** The HTTP version that `appProtocol` sets; null uses the client's. */
 export function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
   return versionByProtocol[appProtocol ?? ''] ?? null
 }
@@ -73,7 +73,7 @@ const versionByProtocol: Readonly<Record<string, 'HTTP1' | 'HTTP2'>> = {
   'kubernetes.io/wss': 'HTTP1',
 }
 
-/** Where a port of a Service, by `namespace/name/port`, is reached: `10.0.0.7:8080`. */
+/** The addresses of a Service port, by `namespace/name/port`: `10.0.0.7:8080`. */
 export const serviceEndpoints: Query<string[]> = {
   name: 'serviceEndpoints',
   compute(context, place) {
@@ -88,7 +88,7 @@ export const serviceEndpoints: Query<string[]> = {
       )
     })
     const ready = endpoints.filter(({ isReady }) => isReady)
-    // Those that end but still serve are better than nobody.
+    // When no endpoint is ready, terminating ones that still serve are used.
     const chosen = ready.length > 0 ? ready : endpoints.filter(({ isServing }) => isServing)
     return [...new Set(chosen.map(({ at }) => at))].toSorted()
   },

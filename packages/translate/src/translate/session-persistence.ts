@@ -1,7 +1,7 @@
 import type { Fields } from '../resources/fields.ts'
 import { durationAt } from './durations.ts'
 
-/** What a rule says of clients that belong to one Pod. */
+/** Reads the session persistence of a rule. */
 export function readPersistence(rule: Fields): Record<string, unknown> {
   if (!rule.has('sessionPersistence')) return {}
   const persistence = rule.object('sessionPersistence')

@@ -1,4 +1,4 @@
-/** Features of the Gateway API that are claimed, by the names of its conformance suite, which wants them in order. */
+/** Supported features of the Gateway API, named and sorted as in its conformance suite. */
 export const supportedFeatures: readonly string[] = [
   'BackendTLSPolicy',
   'BackendTLSPolicySANValidation',

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../json.ts'
 
-/** What a map of a patch says: its fields, and its directives. */
+/** A map of a patch, split into its fields and its directives. */
 export interface PatchMap {
   how: 'merge' | 'replace' | 'delete'
-  /** Fields that stay; null for all. */
+  /** Fields to retain; null retains all. */
   retained: ReadonlySet<unknown> | null
-  /** What is taken out of lists of scalars, by the list's name. */
+  /** Values to remove from lists of scalars, by the name of the list. */
   removals: ReadonlyMap<string, readonly unknown[]>
-  /** The order of lists, by their names. */
+  /** The order of lists, by the name of the list. */
   orders: ReadonlyMap<string, readonly unknown[]>
   fields: readonly (readonly [string, unknown])[]
 }
@@ -31,7 +31,7 @@ export function readPatchMap(patch: JsonObject, problem: (text: string) => void)
   return { how: howOf(patch, problem), retained, removals: lists(REMOVAL), orders: lists(ORDER), fields }
 }
 
-/** `merge` where nothing is said. */
+/** The `$patch` directive; `merge` when there is none. */
 export function howOf(patch: JsonObject, problem: (text: string) => void): PatchMap['how'] {
   if (!Object.hasOwn(patch, HOW)) return 'merge'
   const how = patch[HOW]
@@ -40,7 +40,7 @@ export function howOf(patch: JsonObject, problem: (text: string) => void): Patch
   return 'merge'
 }
 
-/** An item that has nothing but `$patch: replace` speaks of its list. */
+/** Whether the item is only `$patch: replace`, which replaces its list. */
 export function isListReplaced(item: JsonObject): boolean {
   return item[HOW] === 'replace' && Object.keys(item).length === 1
 }

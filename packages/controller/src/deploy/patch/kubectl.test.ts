@@ -9,7 +9,7 @@ import { isObject, type JsonObject, textAt } from '../json.ts'
 import type { PatchedKind } from './rules.ts'
 import { strategicMerge } from './strategic-merge.ts'
 
-/** The program that everybody patches with has the last word, but for what `strategicMerge` says that it has better. */
+/** kubectl is the oracle, except where the comment of `strategicMerge` documents a difference. */
 
 const apiVersions: Record<PatchedKind, string> = {
   Deployment: 'apps/v1',
@@ -23,7 +23,7 @@ const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
 const kubectl = findKubectl()
 const skip = kubectl === null ? 'there is no kubectl, neither in PATH nor in the cache of the bed' : false
 
-describe('kubectl patch --local says the same', { skip }, () => {
+describe('kubectl patch --local gives the same result', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-patch-'))
   after(() => rmSync(folder, { recursive: true }))
 
@@ -178,7 +178,7 @@ describe('kubectl patch --local says the same', { skip }, () => {
   }
   for (const [name, [kind, original, patch]] of Object.entries(cases)) it(name, () => expectSame(kind, original, patch))
 
-  it('an order that is asked for, item by item', () => {
+  it('an explicit order of items', () => {
     const names = fc.uniqueArray(fc.constantFrom(...LETTERS), { minLength: 1 })
     const env = (items: readonly string[]): JsonObject[] => items.map((name) => ({ name }))
     fc.assert(
@@ -198,7 +198,7 @@ describe('kubectl patch --local says the same', { skip }, () => {
     )
   })
 
-  it('patches made up by chance', () => {
+  it('random patches', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd')
     const text = fc.constantFrom('1', '2', '3')
     const limits = fc.dictionary(fc.constantFrom('cpu', 'memory'), text, { noNullPrototype: true })
@@ -225,7 +225,7 @@ describe('kubectl patch --local says the same', { skip }, () => {
   })
 })
 
-/** That of the bed, where it is built, or that of the machine. */
+/** The kubectl of the e2e cluster when it is built, otherwise that of the machine. */
 function findKubectl(): string | null {
   const { PORTICO_BED_CACHE, XDG_CACHE_HOME, PATH = '' } = process.env
   const cache = PORTICO_BED_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-bed')
@@ -248,7 +248,7 @@ function patchByKubectl(
   return status === 0 ? { value: JSON.parse(stdout) } : { problem: stderr }
 }
 
-/** Lists of maps in one order, and without what says nothing: kubectl puts new items first, and leaves nulls and directives in them. */
+/** Sorts lists of maps and drops empty values: kubectl puts new items first, and leaves nulls and directives in them. */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) {
     const id = (item: unknown): string => JSON.stringify(item)

@@ -1,9 +1,9 @@
-/** What an item is known by in its list; undefined for one that has no such thing. */
+/** Returns the identity of an item in its list; undefined for an item without one. */
 export type IdOf = (item: unknown) => string | undefined
 
 /**
- * Items that `order` names, in that order; the others keep theirs, and stand before the first of the named ones that
- * they stood before.
+ * Sorts the items that `order` names; other items keep their order, and stay before the first named item that followed
+ * them.
  */
 export function orderedAs(
   items: readonly unknown[],
@@ -26,12 +26,12 @@ export function orderedAs(
   return [...all, ...others.slice(next)]
 }
 
-/** What is new stands before nothing, and nothing before it. */
+/** Whether an item stood before another; new items have no position. */
 function isBefore(place: number | undefined, other: number | undefined): boolean {
   return place !== undefined && other !== undefined && place < other
 }
 
-/** Of several with one id the first counts. */
+/** The position of each id; the first item with an id counts. */
 function ranks(items: readonly unknown[], idOf: IdOf): Map<string, number> {
   const rankById = new Map<string, number>()
   for (const [rank, item] of items.entries()) {

@@ -1,6 +1,6 @@
 /**
- * How Kubernetes patches the fields of its types strategically, for the kinds that are deployed. A field that is not
- * named here is merged when it is a map and replaced when it is a list or a scalar.
+ * How Kubernetes merges the fields of the deployed kinds in a strategic merge patch. A field without a rule is merged when
+ * it is a map and replaced when it is a list or a scalar.
  */
 export type Rules = Readonly<Record<string, Rule>>
 
@@ -19,7 +19,7 @@ export type PatchedKind =
 
 const map = (fields: Rules): Rule => ({ map: 'merged', fields })
 const byKey = (key: string, item: Rules = {}): Rule => ({ list: 'byKey', key, item, isLoose: false })
-/** Of items that may have no key, or share one. */
+/** Lists whose items may lack the key or share one. */
 const looselyByKey = (key: string): Rule => ({ list: 'byKey', key, item: {}, isLoose: true })
 
 const metadata = map({ finalizers: { list: 'union' }, ownerReferences: byKey('uid') })
@@ -41,7 +41,7 @@ const podSpec = map({
   topologySpreadConstraints: byKey('topologyKey'),
   schedulingGates: byKey('name'),
   resourceClaims: byKey('name'),
-  // Kubernetes replaces them; parameters promise better. One without a key is for every taint.
+  // Kubernetes replaces tolerations; parameters merge them. A toleration without a key applies to every taint.
   tolerations: looselyByKey('key'),
 })
 

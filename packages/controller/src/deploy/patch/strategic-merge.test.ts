@@ -213,7 +213,7 @@ describe('a strategic merge patch', () => {
   })
 })
 
-describe('what a strategic merge patch may not say', () => {
+describe('invalid strategic merge patches', () => {
   const cases: Record<string, [JsonObject, string]> = {
     'an item without its key': [
       { containers: [{ image: 'x' }] },
@@ -255,7 +255,7 @@ describe('what a strategic merge patch may not say', () => {
     assert.equal(patched.ok ? 0 : patched.problems.length, 3)
   })
 
-  it('nothing at all', () => {
+  it('an empty patch', () => {
     assert.deepEqual(strategicMerge('Service', {}, { $patch: 'delete' }), {
       ok: false,
       problems: ['`$patch: delete` would leave nothing'],
@@ -263,8 +263,8 @@ describe('what a strategic merge patch may not say', () => {
   })
 })
 
-describe('patches of strangers', () => {
-  it('names of prototypes are names', () => {
+describe('untrusted patches', () => {
+  it('names of Object.prototype are ordinary names', () => {
     const patch: JsonObject = JSON.parse(
       '{"spec":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"selector":{"toString":"a","__proto__":{"x":1}}}}',
     )
@@ -319,14 +319,14 @@ describe('for all patches', () => {
   )
   const deployment = containers
     .map((containers) => ({ spec: { template: { spec: { containers } } } }))
-    // What fast-check makes has no prototype.
+    // Objects of fast-check have no prototype.
     .map((made): JsonObject => JSON.parse(JSON.stringify(made)))
   const merge = (original: JsonObject, patch: JsonObject): JsonObject => {
     const patched = strategicMerge('Deployment', original, patch)
     return patched.ok ? patched.value : assert.fail(patched.problems.join())
   }
 
-  it('the empty one changes nothing, and none twice changes more than once', () => {
+  it('an empty patch changes nothing, and every patch is idempotent', () => {
     fc.assert(
       fc.property(deployment, deployment, (original, patch) => {
         assert.deepEqual(merge(original, {}), original)
@@ -337,7 +337,7 @@ describe('for all patches', () => {
     )
   })
 
-  it('deleting what a patch has added gives back what was', () => {
+  it('deleting the additions of a patch restores the original', () => {
     fc.assert(
       fc.property(containers, containers, (before, added) => {
         const news = added.filter(({ name }) => before.every((item) => item.name !== name))
@@ -349,7 +349,7 @@ describe('for all patches', () => {
     )
   })
 
-  it('no input makes it throw, and no directive comes through', () => {
+  it('no input makes it throw, and no directive remains', () => {
     const key = fc.oneof(
       name,
       fc.constantFrom(
@@ -387,7 +387,7 @@ describe('for all patches', () => {
   })
 })
 
-/** The spec of a Deployment with these pods. */
+/** A case for the Pod of a Deployment. */
 function pod(original: JsonObject, patch: JsonObject, expected: JsonObject) {
   const of = (spec: JsonObject): JsonObject => ({ template: { spec } })
   return { original: of(original), patch: of(patch), expected: of(expected), patchOfAll: { spec: of(patch) } }

@@ -3,17 +3,16 @@ import { howOf, isListReplaced, readPatchMap } from './directives.ts'
 import { type IdOf, orderedAs } from './order.ts'
 import { type PatchedKind, type Rule, type Rules, ruleOf, rulesByKind } from './rules.ts'
 
-export type Patched = { ok: true; value: JsonObject } | { ok: false; problems: string[] }
+export type PatchResult = { ok: true; value: JsonObject } | { ok: false; problems: string[] }
 
-/** Far more than a Kubernetes object has, and far less than a stack. */
+/** Far deeper than any Kubernetes object, and far below the stack limit. */
 const MAX_DEPTH = 100
 
 /**
- * A strategic merge patch as `kubectl patch --type=strategic` has it, with what parameters promise beyond it: new items
- * of lists are appended, tolerations merge by `key`, a map that is deleted is gone, and no directive is ever left in
- * the result.
+ * Applies a strategic merge patch like `kubectl patch --type=strategic`, with these differences: new items are appended to
+ * lists, tolerations merge by `key`, a deleted map is gone, and no directive remains in the result.
  */
-export function strategicMerge(kind: PatchedKind, original: JsonObject, patch: JsonObject): Patched {
+export function strategicMerge(kind: PatchedKind, original: JsonObject, patch: JsonObject): PatchResult {
   const merge = new StrategicMerge()
   const value = merge.maps(original, patch, { rules: rulesByKind[kind], place: '', depth: 0 })
   if (value === undefined) merge.problems.push('`$patch: delete` would leave nothing')
@@ -22,7 +21,7 @@ export function strategicMerge(kind: PatchedKind, original: JsonObject, patch: J
     : { ok: true, value }
 }
 
-/** Where the merge is. */
+/** The position of the merge in the object. */
 interface Spot {
   rules: Rules
   place: string
@@ -34,7 +33,7 @@ type KeyedRule = Extract<Rule, { list: 'byKey' }>
 class StrategicMerge {
   readonly problems: string[] = []
 
-  /** Undefined when the patch deletes it. */
+  /** Merges two maps; undefined when the patch deletes the map. */
   maps(original: JsonObject, patch: JsonObject, spot: Spot): JsonObject | undefined {
     const { how, retained, removals, orders, fields } = readPatchMap(patch, (text) => this.#problem(spot, text))
     if (how === 'delete') return undefined
@@ -61,7 +60,7 @@ class StrategicMerge {
     return Object.fromEntries(merged)
   }
 
-  /** Undefined for a field that goes. */
+  /** Merges one field; undefined when the field is deleted. */
   #field(original: unknown, value: unknown, spot: Omit<Spot, 'rules'>, rule: Rule | undefined): unknown {
     if (value === null) return undefined
     if (spot.depth > MAX_DEPTH) return this.#problem(spot, `nested deeper than ${MAX_DEPTH} levels`)
@@ -110,13 +109,13 @@ class StrategicMerge {
       const base = index === undefined ? undefined : merged[index]
       const result = this.maps(isObject(base) ? base : {}, item, { ...at, rules: rule.item })
       if (index !== undefined) merged[index] = result
-      // Those that share a key are told apart by more than it: they are not merged with one another.
+      // Items of a loose list may share a key, so they are not merged with one another.
       else if (merged.push(result) && !rule.isLoose) indexById.set(id, merged.length - 1)
     }
     return merged
   }
 
-  /** An item of a patch with what it is known by; none for one that only speaks of its list, or is wrong. */
+  /** An item of a patch with its id; undefined for a directive of the list or an invalid item. */
   #keyed(item: unknown, rule: KeyedRule, at: Omit<Spot, 'rules'>) {
     const say = (text: string): [] => {
       this.#problem(at, text)
@@ -144,7 +143,7 @@ function inside({ place, depth }: Omit<Spot, 'rules'>, index: number): Omit<Spot
   return { place: `${place}[${index}]`, depth: depth + 1 }
 }
 
-/** Scalars are known by themselves, maps by their key. */
+/** Identifies scalars by their value, maps by their key. */
 function idsBy(rule: Rule | undefined): IdOf {
   if (rule === undefined || !('list' in rule) || rule.list !== 'byKey') return scalarId
   return (item) => scalarId(member(item, rule.key) ?? (rule.isLoose ? '' : undefined))

@@ -11,18 +11,18 @@ import {
 } from './frames.ts'
 import { number, takeFrames } from './frames.ts'
 
-/** How often the other end hears of us, so that nobody in between takes the connection for dead. */
+/** The interval of pings, which keep proxies from closing an idle connection. */
 const PING_EVERY_MS = 5000
 
-/** The asking end of SPDY/3.1, as kubelets speak it: streams that this end opens, no windows, no pushes. */
+/** The client side of SPDY/3.1 as kubelets speak it: only client-initiated streams, no flow control windows, no push. */
 export class SpdyClientSession {
   readonly #socket: Duplex
   readonly #compress = headerCompressor()
   readonly #streams = new Map<number, SpdyClientStream>()
   readonly #pings: NodeJS.Timeout
-  /** Bytes of a frame that has not come whole. */
+  /** Bytes of an incomplete frame. */
   #rest: Buffer = Buffer.alloc(0)
-  /** Blocks of headers are one compressed text: streams are opened in the order of their numbers. */
+  /** Serializes the opening of streams: header blocks share one compressor, so they are sent in the order of stream ids. */
   #opening: Promise<unknown> = Promise.resolve()
   #nextId = 1
   #nextPing = 1
@@ -39,7 +39,7 @@ export class SpdyClientSession {
     if (head.length > 0) this.#take(head)
   }
 
-  /** Resolves when the other end has taken the stream. */
+  /** Opens a stream; resolves when the server accepts it. */
   open(headers: Readonly<Record<string, string>>): Promise<Duplex> {
     const opened = this.#opening.then(() => this.#open(headers))
     this.#opening = opened.catch(() => undefined)
@@ -67,7 +67,7 @@ export class SpdyClientSession {
     })
     stream.once('close', () => reject(new Error('the stream was refused')))
     this.#streams.set(id, stream)
-    // Number, stream that it belongs to (none), priority.
+    // Stream id, associated stream (none), priority.
     this.#write(controlFrame(frameType.open, 0, Buffer.concat([number(id), number(0), Buffer.alloc(2), block])))
     return promise
   }
@@ -99,13 +99,13 @@ export class SpdyClientSession {
   #takeFrame(frame: Frame): void {
     if (frame.kind === 'data') {
       const stream = this.#streams.get(frame.stream)
-      // One slow reader holds up all streams; there are no windows that could hold up one.
+      // A slow reader blocks all streams, because there are no windows to block one.
       if (stream?.receive(frame.body, (frame.flags & FIN) !== 0) === false) this.#socket.pause()
       return
     }
     const { type, body } = frame
     if (type === frameType.ping) {
-      // Odd ones are answers to ours.
+      // Pings with odd ids are replies to ours.
       if (body.length >= 4 && body.readUInt32BE(0) % 2 === 0) this.#write(controlFrame(frameType.ping, 0, body))
       return
     }
@@ -135,9 +135,9 @@ const CANCEL = 5
 interface StreamEnds {
   send: (chunk: Buffer, done: () => void) => void
   finish: (done: () => void) => void
-  /** More is wanted. */
+  /** Called when the reader wants more. */
   resume: () => void
-  /** `isWhole`: both ends have said all. */
+  /** Called at the end; `isWhole` when both sides have finished. */
   left: (isWhole: boolean) => void
   replied: () => void
 }
@@ -151,12 +151,12 @@ class SpdyClientStream extends Duplex {
     this.on('error', () => undefined)
   }
 
-  /** False when its reader should be waited for. */
+  /** Returns false when the reader is too slow. */
   receive(bytes: Buffer, isLast: boolean): boolean {
     const isWanted = bytes.length === 0 || this.push(bytes)
     if (!isLast) return isWanted
     this.push(null)
-    // Nobody asks for more of a stream that has ended, and others may wait behind it.
+    // The reader of an ended stream asks for no more, and other streams may be waiting.
     this.#ends.resume()
     return true
   }

@@ -1,4 +1,4 @@
-/** The words that both ends of SPDY/3 know from the start (draft-mbelshe-httpbis-spdy-00, 2.6.10.1). */
+/** The compression dictionary of SPDY/3 (draft-mbelshe-httpbis-spdy-00, 2.6.10.1). */
 export function spdyDictionary(): Buffer {
   const words = WORDS.split(',').map((word) => {
     const text = Buffer.from(word)

@@ -1,18 +1,18 @@
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
 import { spdyDictionary } from './dictionary.ts'
 
-/** A frame of SPDY/3.1; those of data have the number of their stream in place of a type. */
+/** A frame of SPDY/3.1; data frames have a stream id in place of a type. */
 export type Frame =
   | { kind: 'control'; type: number; flags: number; body: Buffer }
   | { kind: 'data'; stream: number; flags: number; body: Buffer }
 
 export const frameType = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 } as const
-/** Nothing comes after this frame of its stream. */
+/** The flag of the last frame of a stream. */
 export const FIN = 1
 const VERSION = 0x8003
 const HEAD_BYTES = 8
 
-/** Whole frames of what has come so far, and the bytes of the one that has not. */
+/** Splits the bytes into complete frames, and the rest. */
 export function takeFrames(bytes: Buffer): { frames: Frame[]; rest: Buffer } {
   const frames: Frame[] = []
   let at = 0
@@ -47,10 +47,10 @@ export function dataFrame(stream: number, flags: number, body: Buffer): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** A length of 24 bits has room for more; pieces of this size let other streams in between. */
+/** Larger writes are split, so that other streams get their turn. */
 export const MOST_DATA_BYTES = 64 * 1024
 
-/** A count, then names and values, each behind its length. */
+/** Encodes headers: a count, then names and values, each after its length. */
 export function headerBlock(headers: Readonly<Record<string, string>>): Buffer {
   const texts = Object.entries(headers).flat()
   return Buffer.concat([number(texts.length / 2), ...texts.flatMap(lengthAndText)])
@@ -78,7 +78,7 @@ export function readHeaderBlock(block: Buffer): Map<string, string> {
   return new Map(Array.from({ length: block.readUInt32BE(0) }, () => [text().toLowerCase(), text()]))
 }
 
-/** All header blocks of one direction are one compressed stream, in pieces that end at a flush. */
+/** Compresses header blocks; all blocks of one direction are one zlib stream, flushed after each block. */
 export function headerCompressor(): (block: Buffer) => Promise<Buffer> {
   return inPieces(createDeflate({ dictionary: spdyDictionary() }))
 }

@@ -1,27 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import { KubeError, retryAfterMs } from './kube-error.ts'
 
-/** What errors say that was asked. */
-interface Asked {
+/** The request, for error messages. */
+interface RequestLine {
   method?: string
   path: string
 }
 
-/** A page of 500 objects, each of at most what etcd takes, is far below it in practice. */
+/** The largest response. A page of 500 objects stays far below it in practice. */
 const MOST_BYTES = 128 * 1024 * 1024
 
-export function asked({ method = 'GET', path }: Asked): string {
+export function describeRequest({ method = 'GET', path }: RequestLine): string {
   return `${method} ${path}`
 }
 
-/** The answer, if it is one of success; else a KubeError with what it says. */
-export async function successOf(ask: Asked, response: IncomingMessage): Promise<IncomingMessage> {
+/** Returns a successful response; throws a KubeError for any other. */
+export async function successOf(ask: RequestLine, response: IncomingMessage): Promise<IncomingMessage> {
   const { statusCode: status = 0, headers } = response
   if (status >= 200 && status < 300) return response
-  const text = await textOf(response)
-  const { reason, message } = statusOf(text)
+  const text = await readText(response)
+  const { reason, message } = parseStatus(text)
   const wait = retryAfterMs(headers['retry-after'])
-  throw new KubeError(asked(ask), {
+  throw new KubeError(describeRequest(ask), {
     status,
     reason,
     message,
@@ -29,18 +29,18 @@ export async function successOf(ask: Asked, response: IncomingMessage): Promise<
   })
 }
 
-/** A `Status` of the API server, or the text of whoever stands before it. */
-function statusOf(text: string): { reason: string; message: string } {
+/** Parses a `Status` of the API server, or the text of a proxy in front of it. */
+function parseStatus(text: string): { reason: string; message: string } {
   try {
     const { reason, message } = JSON.parse(text) as { reason?: unknown; message?: unknown }
     if (typeof message === 'string') return { reason: typeof reason === 'string' ? reason : '', message }
   } catch {
-    // Not JSON.
+    // The text is not JSON.
   }
   return { reason: '', message: text.slice(0, 200) }
 }
 
-export async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
+export async function readText(response: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of response) {
@@ -51,7 +51,7 @@ export async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-export function parse(what: string, text: string): unknown {
+export function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

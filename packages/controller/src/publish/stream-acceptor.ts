@@ -1,55 +1,55 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { DATA_PLANE_LINE_LIMIT, type Hello, LineReader } from '@portico/gateway/stream'
 import { type DataPlaneMessage, readDataPlaneLine, StreamFault } from '@portico/gateway/stream'
-import type { Reviewed } from '../kube/token-review.ts'
+import type { TokenReview } from '../kube/token-review.ts'
 import type { Refusal } from './counts.ts'
 import { addressOf, refuseStream } from './refuse-stream.ts'
 
-/** Who has shown a token that is good. */
-export type Caller = Extract<Reviewed, { ok: true }>
+/** The identity of a client with a valid token. */
+export type Caller = Extract<TokenReview, { ok: true }>
 
-/** What becomes of a stream whose caller and Gateway are known. */
-export interface Taken {
-  /** Throws a StreamFault where a message is against the rules. */
+/** The handler of an accepted stream. */
+export interface StreamHandler {
+  /** Handles a message; throws a StreamFault when it violates the protocol. */
   heard(message: DataPlaneMessage): void
-  /** A line was against the rules; the stream ends after a last word. */
+  /** Called for a malformed line; the stream ends after a last message. */
   faulty(reason: string): void
   closed(): void
 }
 
-export interface ReceptionLimits {
+export interface AcceptorLimits {
   helloLimitMs: number
   mostReviews: number
   mostStreams: number
   lineLimit: number
 }
 
-export const RECEPTION_LIMITS: ReceptionLimits = {
+export const ACCEPTOR_LIMITS: AcceptorLimits = {
   helloLimitMs: 10_000,
   mostReviews: 64,
   mostStreams: 4,
   lineLimit: DATA_PLANE_LINE_LIMIT,
 }
 
-export interface ReceptionOptions {
-  review: (token: string) => Promise<Reviewed>
-  /** Null when the caller may not have this Gateway. */
-  take: (hello: Hello, caller: Caller, stream: ServerHttp2Stream) => Taken | null
+export interface StreamAcceptorOptions {
+  review: (token: string) => Promise<TokenReview>
+  /** Returns a handler, or null when the client may not use this Gateway. */
+  take: (hello: Hello, caller: Caller, stream: ServerHttp2Stream) => StreamHandler | null
   refused: (reason: Refusal, fields: Readonly<Record<string, unknown>>) => void
-  limits: ReceptionLimits
+  limits: AcceptorLimits
 }
 
-/** Streams of data planes: lets in whose token is good, and reads their lines. */
-export class Reception {
-  readonly #options: ReceptionOptions
+/** Accepts the streams of data planes with valid tokens, and reads their lines. */
+export class StreamAcceptor {
+  readonly #options: StreamAcceptorOptions
   readonly #streamsByCaller = new Map<string, number>()
   #reviews = 0
 
-  constructor(options: ReceptionOptions) {
+  constructor(options: StreamAcceptorOptions) {
     this.#options = options
   }
 
-  /** Calls back when the caller is taken. */
+  /** Authenticates a stream, and calls `taken` when it is accepted. */
   meet(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, taken: () => void): void {
     void this.#meet(stream, headers, taken)
   }
@@ -60,7 +60,7 @@ export class Reception {
     const [, token] = /^bearer +([\w.~+/=-]{1,16384})$/i.exec(headers.authorization ?? '') ?? []
     if (token === undefined) return this.#refuse(stream, 'no_token', { address })
     if (this.#reviews >= mostReviews) return this.#refuse(stream, 'busy', { address })
-    // Nothing of what is sent is read before it is known who sends it.
+    // No input is read before the client is authenticated.
     const reviewed = await this.#review(token)
     if (stream.destroyed) return
     if (reviewed === null) return this.#refuse(stream, 'review_failed', { address })
@@ -75,7 +75,7 @@ export class Reception {
     this.#read(stream, { caller: reviewed, fields, taken })
   }
 
-  async #review(token: string): Promise<Reviewed | null> {
+  async #review(token: string): Promise<TokenReview | null> {
     this.#reviews++
     try {
       return await this.#options.review(token)
@@ -97,7 +97,7 @@ export class Reception {
     { caller, fields, taken }: { caller: Caller; fields: Readonly<Record<string, unknown>>; taken: () => void },
   ): void {
     const { limits, take } = this.#options
-    let dataPlane: Taken | null = null
+    let dataPlane: StreamHandler | null = null
     let isOver = false
     const refuse = (reason: Refusal, more = {}): void => {
       isOver = true
@@ -130,13 +130,13 @@ export class Reception {
         dataPlane.faulty(error.message)
       }
     })
-    // A data plane that says no more is gone.
+    // A data plane that ends its side is gone.
     stream.on('end', () => stream.close())
     stream.on('close', () => {
       clearTimeout(late)
       isOver = true
       dataPlane?.closed()
-      // A data plane has one stream on a connection.
+      // A data plane has one stream per connection.
       if (dataPlane !== null) stream.session?.close()
     })
   }

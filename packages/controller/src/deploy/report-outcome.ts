@@ -2,8 +2,8 @@ import type { Logger } from '@portico/gateway/log'
 import type { Metrics } from '../metrics.ts'
 import type { Outcome } from './reconcile.ts'
 
-/** Counts a try to deploy, and logs what it did or what is wrong. */
-export function tellOutcome(
+/** Counts an attempt to deploy, and logs its changes or problems. */
+export function reportOutcome(
   gateway: string,
   { applied, removed, problems, failures }: Outcome,
   { metrics, log }: { metrics: Metrics; log: Logger },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Programmed, type Standing } from './programmed.ts'
+import { ProgrammedTracker, type Standing } from './programmed-tracker.ts'
 
 const nobody: Standing = {
   generation: 1,
@@ -8,21 +8,21 @@ const nobody: Standing = {
   notServing: 0,
   acknowledged: false,
   ready: 0,
-  isBlind: false,
+  isIncomplete: false,
   saidBefore: false,
 }
 const taken: Standing = { ...nobody, connected: 1, acknowledged: true, ready: 1 }
 
 describe('whether a Gateway is programmed', () => {
-  it('is not known before a data plane has taken its config', () => {
-    const programmed = new Programmed()
+  it('is unknown before a data plane acknowledges its config', () => {
+    const programmed = new ProgrammedTracker()
     assert.equal(programmed.judge('shop/web', nobody), 'pending')
     assert.equal(programmed.judge('shop/web', { ...nobody, connected: 1, ready: 1 }), 'pending')
     assert.equal(programmed.judge('shop/web', taken), 'programmed')
   })
 
-  it('stays so while routes change, and while data planes come back', () => {
-    const programmed = new Programmed()
+  it('stays true while routes change, and while data planes reconnect', () => {
+    const programmed = new ProgrammedTracker()
     programmed.judge('shop/web', taken)
     assert.equal(programmed.judge('shop/web', { ...taken, acknowledged: false }), 'programmed')
     assert.equal(programmed.judge('shop/web', { ...taken, acknowledged: false, connected: 0 }), 'programmed')
@@ -30,23 +30,23 @@ describe('whether a Gateway is programmed', () => {
     assert.equal(programmed.judge('shop/web', taken), 'programmed')
   })
 
-  it('is taken back when no data plane serves that has taken it', () => {
-    const programmed = new Programmed()
+  it('becomes false when no data plane serves it', () => {
+    const programmed = new ProgrammedTracker()
     programmed.judge('shop/web', taken)
     const judge = (standing: Partial<Standing>) =>
       programmed.judge('shop/web', { ...taken, acknowledged: false, ...standing })
-    // The probe of the Pod has not failed yet.
+    // The readiness probe has not failed yet.
     assert.equal(judge({ notServing: 1 }), 'lost')
     assert.equal(judge({ notServing: 1, ready: 0 }), 'lost')
     assert.equal(judge({ notServing: 1, connected: 2 }), 'programmed')
     assert.equal(judge({ notServing: 1, ready: 2 }), 'programmed')
     assert.equal(judge({ notServing: 2, connected: 2, ready: 2 }), 'lost')
-    assert.equal(judge({ notServing: 1, ready: 1, isBlind: true, saidBefore: true }), 'lost')
+    assert.equal(judge({ notServing: 1, ready: 1, isIncomplete: true, saidBefore: true }), 'lost')
     assert.equal(judge({}), 'programmed')
   })
 
-  it('is open when the Gateway itself has changed and nobody has answered', () => {
-    const programmed = new Programmed()
+  it('is undecided when the Gateway changed and no data plane answered', () => {
+    const programmed = new ProgrammedTracker()
     programmed.judge('shop/web', taken)
     const changed = { ...taken, acknowledged: false, generation: 2 }
     assert.equal(programmed.judge('shop/web', changed), 'unanswered')
@@ -55,14 +55,14 @@ describe('whether a Gateway is programmed', () => {
     assert.equal(programmed.judge('shop/web', changed), 'pending')
   })
 
-  it('is not believed of Pods that are ready and have said nothing, nor taken back while nobody can know', () => {
+  it('is not assumed for ready Pods that reported nothing, nor withdrawn while a controller is unreachable', () => {
     const judge = (standing: Partial<Standing>) =>
-      new Programmed().judge('shop/web', { ...nobody, ready: 2, ...standing })
+      new ProgrammedTracker().judge('shop/web', { ...nobody, ready: 2, ...standing })
     assert.equal(judge({}), 'pending')
-    assert.equal(judge({ isBlind: true }), 'pending')
+    assert.equal(judge({ isIncomplete: true }), 'pending')
     assert.equal(judge({ saidBefore: true }), 'programmed')
     assert.equal(judge({ saidBefore: true, connected: 1 }), 'pending')
-    assert.equal(judge({ saidBefore: true, connected: 1, isBlind: true }), 'programmed')
-    assert.equal(judge({ saidBefore: true, isBlind: true, ready: 0 }), 'lost')
+    assert.equal(judge({ saidBefore: true, connected: 1, isIncomplete: true }), 'programmed')
+    assert.equal(judge({ saidBefore: true, isIncomplete: true, ready: 0 }), 'lost')
   })
 })

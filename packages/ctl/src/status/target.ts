@@ -1,13 +1,13 @@
-import type { AskedKind } from './kinds.ts'
+import type { TargetKind } from './kinds.ts'
 import { nameOfKind } from './kinds.ts'
 
-export interface Asked {
-  kind: AskedKind
+export interface StatusTarget {
+  kind: TargetKind
   name: string
 }
 
-/** `httproute/orders`, by any name that kubectl knows the kind by. A text says what is wrong with it. */
-export function readAsked(text: string): Asked | string {
+/** Parses `httproute/orders`, with any name that kubectl accepts for the kind. Returns a text when it is invalid. */
+export function parseTarget(text: string): StatusTarget | string {
   const slash = text.indexOf('/')
   const [kind, name] = [nameOfKind(text.slice(0, slash)), text.slice(slash + 1)]
   if (slash < 0 || kind === null || !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) {

@@ -6,51 +6,51 @@ import { listAt, textAt, valueAt } from '../deploy/json.ts'
 import { completeGatewayStatus, completeListenerSetStatus, type GatewayFacts } from './gateway-status.ts'
 import { Grace } from './grace.ts'
 import type { WantedStatus } from './merge.ts'
-import { Programmed, type Verdict } from './programmed.ts'
+import { ProgrammedTracker, type Verdict } from './programmed-tracker.ts'
 
-/** What is known of the data planes of a Gateway, wherever they are connected. */
+/** The state of the data planes of a Gateway, at whichever controller they are connected. */
 export interface GatewayState {
   connected: number
-  /** Connected data planes of which no worker listens; left out where there are none. */
+  /** Connected data planes without a listening worker; omitted when there are none. */
   notServing?: number
-  /** A data plane that serves runs the newest config. */
+  /** Whether a serving data plane runs the newest config. */
   acknowledged: boolean
-  /** Of the newest refusal. */
+  /** Problems of the newest rejection. */
   problems: readonly string[]
-  /** Resources that a data plane closed, while it runs the rest; left out where there are none. */
+  /** Resources that a data plane quarantined, while it serves the rest; omitted when there are none. */
   quarantined?: readonly Quarantined[]
 }
 
-export interface GatewayTruthOptions {
+export interface GatewayStatusTrackerOptions {
   find: (gateway: string) => Resource | undefined
   stateOf: (gateway: string) => GatewayState
   factsOf: (gateway: string) => DeployedFacts
-  /** Pods that can serve. */
+  /** The number of ready Pods. */
   readyOf: (gateway: string) => number
-  /** There is another controller of which nothing is heard. */
-  isBlind: () => boolean
-  /** Its status may be another. */
+  /** Whether another controller is unreachable, so its data planes are unknown. */
+  isIncomplete: () => boolean
+  /** Called when the status of a Gateway may have changed. */
   changed: (gateway: string) => void
-  /** Data planes refuse its config, for other reasons than before. */
+  /** Called when data planes reject the config of a Gateway for new reasons. */
   refused: (gateway: string, problems: string) => void
 }
 
 const COME_BACK_MS = 500
 
-/** What has become of Gateways in the cluster: deployed or not, taken by data planes or not. */
-export class GatewayTruth {
-  readonly #options: GatewayTruthOptions
-  readonly #programmed = new Programmed()
+/** Combines deployment and data plane state into the status of Gateways. */
+export class GatewayStatusTracker {
+  readonly #options: GatewayStatusTrackerOptions
+  readonly #programmed = new ProgrammedTracker()
   readonly #grace = new Grace()
   readonly #refusals = new Map<string, string>()
-  /** Looks again at those that wait for data planes. */
+  /** Timers that check again Gateways that wait for data planes. */
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
-  constructor(options: GatewayTruthOptions) {
+  constructor(options: GatewayStatusTrackerOptions) {
     this.#options = options
   }
 
-  /** Undefined when it is too early to tell. */
+  /** Completes a status; undefined when it is too early to report. */
   complete(key: string, status: GatewayStatus): WantedStatus | undefined {
     const { find, stateOf, factsOf } = this.#options
     const gateway = find(key)
@@ -60,7 +60,7 @@ export class GatewayTruth {
     const { deployedGeneration, ...deployed } = factsOf(key)
     const facts: GatewayFacts = {
       ...deployed,
-      // As long as nobody has looked, what was found before counts.
+      // Until the deployment reports addresses, those in the status stay.
       addresses: deployed.addresses ?? (listAt(gateway, 'status', 'addresses') as GatewayAddress[]),
       askedAddresses: listAt(gateway, 'spec', 'addresses').flatMap((address) => textAt(address, 'value') || []),
       refusals: problems,
@@ -81,7 +81,7 @@ export class GatewayTruth {
   }
 
   #judge(key: string, gateway: Resource | undefined): Verdict {
-    const { stateOf, readyOf, isBlind } = this.#options
+    const { stateOf, readyOf, isIncomplete } = this.#options
     const { connected, notServing = 0, acknowledged } = stateOf(key)
     return this.#programmed.judge(key, {
       connected,
@@ -89,12 +89,12 @@ export class GatewayTruth {
       acknowledged,
       generation: gateway?.metadata.generation ?? 0,
       ready: readyOf(key),
-      isBlind: isBlind(),
+      isIncomplete: isIncomplete(),
       saidBefore: saysProgrammed(gateway),
     })
   }
 
-  /** A data plane of this Gateway came, went, took or refused a config. */
+  /** Called when a data plane of this Gateway connects, disconnects, applies or rejects a config. */
   stateChanged(key: string): void {
     const problems = this.#options.stateOf(key).problems.join('; ')
     const before = this.#refusals.get(key) ?? ''
@@ -126,7 +126,7 @@ export class GatewayTruth {
   }
 }
 
-/** Whether this generation is deployed, with the addresses that it asks for, or cannot be. */
+/** Whether this generation is deployed with the requested addresses, or cannot be. */
 function isDeployed(
   { addresses, askedAddresses, parameterProblems, deployFailures }: GatewayFacts,
   generation: number,
@@ -137,7 +137,7 @@ function isDeployed(
   return deployedGeneration === generation && askedAddresses.every(isGiven)
 }
 
-/** Its status is that of a generation before. */
+/** Whether the status belongs to an earlier generation. */
 function speaksOfEarlier(gateway: Resource | undefined): boolean {
   const spoken = listAt(gateway, 'status', 'conditions').map((condition) => valueAt(condition, 'observedGeneration'))
   return spoken.some((generation) => typeof generation === 'number' && generation < (gateway?.metadata.generation ?? 0))

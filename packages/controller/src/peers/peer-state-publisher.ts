@@ -5,19 +5,19 @@ import { type PeerState, peerLineOf } from './peer-messages.ts'
 interface Listener {
   wire: LineWire
   hasAll: boolean
-  /** Gateways of which it has not heard the newest. */
+  /** Gateways whose newest state was not sent yet. */
   untold: Set<string>
   busyTicks: number
 }
 
 const MOST_BUSY_TICKS = 3
 
-/** Tells other controllers what the data planes say that are connected to this one. */
-export class PeerHerald {
+/** Publishes the state of this controller's data planes to other controllers. */
+export class PeerStatePublisher {
   readonly #states = new Map<string, PeerState>()
   readonly #listeners = new Set<Listener>()
 
-  /** The stream of one that has shown that it is a controller. */
+  /** Adds the stream of an authenticated controller. */
   take(stream: ServerHttp2Stream): void {
     stream.respond({ ':status': 200, 'content-type': 'application/jsonl' })
     const wire = new LineWire(stream, (isAll) => {
@@ -31,7 +31,7 @@ export class PeerHerald {
     this.#flush(listener)
   }
 
-  /** Null when there is nothing to tell of a Gateway any more. */
+  /** Publishes the state of a Gateway; null when there is none any more. */
   tell(gateway: string, state: PeerState | null): void {
     const before = this.#states.get(gateway) ?? null
     if (isSame(before, state)) return

@@ -1,19 +1,19 @@
 import { type Kind, keyOf, kindOf, type Resource } from '@portico/translate'
 
-/** What a resource has as its status, wherever that comes from. Nothing of it is trusted. */
+/** Returns the status of a resource, from a cluster or from translation. The content is untrusted. */
 export type StatusOf = (kind: Kind, resource: Resource) => unknown
 
 export interface WorldParts {
   resources: readonly Resource[]
   statusOf: StatusOf
-  /** Whether files are all there is: then Services need no addresses. */
+  /** Whether the resources come from files, where Services have no addresses. */
   isOffline: boolean
-  /** Rights that are missing, by `Kind namespace`. */
+  /** Missing rights, by `Kind namespace`. */
   hidden?: ReadonlyMap<string, string>
 }
 
-/** All that is known of a cluster, or of files. */
-export class World {
+/** All known resources of a cluster or of files. */
+export class ResourceView {
   readonly isOffline: boolean
   readonly statusOf: StatusOf
   readonly #byKind = new Map<Kind, Map<string, Resource>>()
@@ -42,13 +42,13 @@ export class World {
     return own.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   }
 
-  /** The right that would be needed to know of an object; undefined when it is known whether it is there. */
+  /** The right that is missing to know whether an object exists; undefined when that is known. */
   hiddenBy(kind: Kind, key: string): string | undefined {
     return this.#hidden.get(`${kind} ${namespaceOf(key)}`)
   }
 }
 
-/** Empty for kinds without one. */
+/** The namespace of a key; empty for cluster-scoped kinds. */
 export function namespaceOf(key: string): string {
   return key.slice(0, Math.max(key.indexOf('/'), 0))
 }
