@@ -5,7 +5,7 @@
 //   DOCS_SOURCE_URL  where files of the tree can be read, such as a code host's …/blob/main
 //   DOCS_EDIT_URL    where pages can be edited, such as a code host's …/edit/main
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
@@ -78,15 +78,17 @@ function publish(build, version, releases) {
   cpSync(build, folder, { recursive: true })
 }
 
+/** Again when the lockfile is another than the one that was installed. */
 function install() {
-  const installed = join(site, 'node_modules/.package-lock.json')
-  const lock = join(site, 'package-lock.json')
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return
-  const { version } = JSON.parse(readFileSync(lock, 'utf8')).packages['node_modules/vitepress']
+  const installed = join(site, 'node_modules/.installed-lock.json')
+  const lock = readFileSync(join(site, 'package-lock.json'), 'utf8')
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return
+  const { version } = JSON.parse(lock).packages['node_modules/vitepress']
   process.stdout.write(`installing VitePress ${version} into site/node_modules\n`)
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'], {
     cwd: site,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, PATH: foreignPath() },
   })
+  writeFileSync(installed, lock)
 }

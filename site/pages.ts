@@ -9,6 +9,8 @@ export interface PageEntry {
 
 export interface PageGroup {
   title: string
+  /** What a newcomer gets who follows the five pages of this group in their order; other groups have no path. */
+  path?: string
   entries: readonly PageEntry[]
 }
 
@@ -17,7 +19,40 @@ export const HOME = 'docs/README.md'
 
 export const PAGE_GROUPS: readonly PageGroup[] = [
   {
-    title: 'Start',
+    title: 'I run models',
+    path: 'One endpoint for all providers: keys for applications, failover, guards, token budgets',
+    entries: [
+      { path: 'docs/models/first-chat.md', about: 'from zero to an answer, with a mock and with a real model' },
+      { path: 'docs/models/client-keys.md', about: 'keys of yours for applications; the provider’s key stays hidden' },
+      { path: 'docs/models/failover.md', about: 'go on with another provider when one fails' },
+      { path: 'docs/models/guards-and-budgets.md', about: 'mask private data, limit tokens for each key' },
+      { path: 'docs/models/production.md', about: 'one config with all parts, and what to watch' },
+    ],
+  },
+  {
+    title: 'I run tools (MCP)',
+    path: 'One endpoint for all MCP servers: fewer tools, rules for each tool, sign-in, sessions that survive',
+    entries: [
+      { path: 'docs/tools/first-tools.md', about: 'from zero to tools in your client' },
+      { path: 'docs/mcp-tools.md', about: 'choose, rename and describe the tools that clients see' },
+      { path: 'docs/tools/rules.md', about: 'rules over callers and tools' },
+      { path: 'docs/mcp-oauth.md', about: 'let people sign in: tokens, challenge and discovery' },
+      { path: 'docs/tools/production.md', about: 'replicas, sessions, limits, and what to watch' },
+    ],
+  },
+  {
+    title: 'I run traffic in Kubernetes',
+    path: 'A Gateway API controller with statuses that say what is wrong, and policies for every route',
+    entries: [
+      { path: 'docs/install.md', about: 'Helm or kubectl: requirements, rights, upgrade, uninstall' },
+      { path: 'docs/kubernetes/first-route.md', about: 'a Gateway with TLS, a route to a Service, weights' },
+      { path: 'docs/kubernetes/policies.md', about: 'sign-in, limits and retries for a route' },
+      { path: 'docs/kubernetes/models-and-tools.md', about: 'models and MCP servers behind the same Gateway' },
+      { path: 'docs/kubernetes/production.md', about: 'replicas, resources, rights, and what to watch' },
+    ],
+  },
+  {
+    title: 'First steps',
     entries: [
       { path: 'docs/getting-started.md', about: 'proxy a service; validate, reload, read the log' },
       { path: 'examples/README.md', about: 'configs to copy, each with a command to try' },
@@ -56,9 +91,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
         path: 'docs/mcp.md',
         about: 'many MCP servers behind one endpoint: targets, names, sessions, revisions, errors',
       },
-      { path: 'docs/mcp-tools.md', about: 'choose, rename and describe the tools that clients see' },
       { path: 'docs/mcp-openapi.md', about: 'an HTTP API as an MCP target' },
-      { path: 'docs/mcp-oauth.md', about: 'tokens, challenge and discovery' },
       { path: 'docs/identity-providers/auth0.md', about: 'OAuth for MCP with Auth0' },
       { path: 'docs/identity-providers/keycloak.md', about: 'OAuth for MCP with Keycloak' },
       { path: 'docs/identity-providers/generic.md', about: 'OAuth for MCP with another identity provider' },
@@ -69,7 +102,6 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     title: 'Kubernetes',
     entries: [
       { path: 'docs/cluster.md', about: 'controller and data planes, a first Gateway, policies' },
-      { path: 'docs/install.md', about: 'Helm or kubectl: requirements, rights, upgrade, uninstall' },
       { path: 'docs/helm-values.md', about: 'every value of the chart' },
       { path: 'docs/data-planes.md', about: 'what runs for a Gateway: parameters, overlays, ports, session key' },
       { path: 'docs/manifests.md', about: 'Gateway API resources without a cluster' },

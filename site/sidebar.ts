@@ -9,9 +9,9 @@ export interface SidebarItem {
 }
 
 export function sidebar(): SidebarItem[] {
-  return siteGroups().map(({ title, pages }, index) => ({
+  return siteGroups().map(({ title, path, pages }) => ({
     text: title,
-    collapsed: index > 0,
+    collapsed: path === null,
     items: pages.map(sidebarItem),
   }))
 }

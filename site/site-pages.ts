@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { HOME, PAGE_GROUPS } from './pages.ts'
+import { HOME, PAGE_GROUPS, type PageEntry } from './pages.ts'
 
 /** The pages of the list as they stand in the tree. */
 
@@ -20,20 +20,26 @@ export interface SitePage {
 
 export interface SiteGroup {
   title: string
+  /** What a newcomer gets who follows the pages in their order; null where their order means nothing. */
+  path: string | null
   pages: readonly SitePage[]
 }
 
 export function siteGroups(): SiteGroup[] {
-  return PAGE_GROUPS.map(({ title, entries }) => ({
+  return PAGE_GROUPS.map(({ title, path = null, entries }) => ({
     title,
-    pages: entries.map(({ path, about }) => (path.endsWith('.md') ? sitePage(path, about) : folderPage(path, about))),
+    path,
+    pages: entries.map((entry) => (entry.path.endsWith('.md') ? sitePage(entry) : folderPage(entry))),
   }))
 }
 
 /** All pages of the site, the first page included. */
 export function allPages(): SitePage[] {
   const listed = siteGroups().flatMap(({ pages }) => pages)
-  return [sitePage(HOME, 'the first page'), ...listed.flatMap((page) => [page, ...page.children])]
+  return [
+    sitePage({ path: HOME, about: 'what Portico is, and where to start' }),
+    ...listed.flatMap((page) => [page, ...page.children]),
+  ]
 }
 
 /** The address of a page: `docs/` is the root of the site, a README is the page of its folder. */
@@ -43,13 +49,16 @@ export function addressOf(path: string): string {
   return address === 'README' ? '' : address.replace(/\/README$/, '/')
 }
 
-function folderPage(folder: string, about: string): SitePage {
+function folderPage({ path: folder, about }: PageEntry): SitePage {
   const readme = `${folder}/README.md`
   const others = globSync(`${folder}/*.md`, { cwd: root }).filter((path) => path !== readme)
-  return { ...sitePage(readme, about), children: others.toSorted().map((path) => sitePage(path, '')) }
+  return {
+    ...sitePage({ path: readme, about }),
+    children: others.toSorted().map((path) => sitePage({ path, about: '' })),
+  }
 }
 
-function sitePage(path: string, about: string): SitePage {
+function sitePage({ path, about }: PageEntry): SitePage {
   const file = join(root, path)
   if (!existsSync(file) || !statSync(file).isFile()) throw new Error(`site/pages.ts lists ${path}, which is not there`)
   return { path, title: titleOf(readFileSync(file, 'utf8'), path), address: addressOf(path), about, children: [] }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -34,6 +34,22 @@ describe('the list of pages', () => {
     )
   })
 
+  it('has a path of five pages for each kind of newcomer, each of which leads to the next', () => {
+    const paths = siteGroups().filter(({ path }) => path !== null)
+    assert.equal(paths.length, 3)
+    for (const { title, pages } of paths) {
+      assert.equal(pages.length, 5, title)
+      for (const [index, { path }] of pages.slice(0, -1).entries()) {
+        const links = new Set<string>()
+        replaceLinks(readFileSync(join(root, path), 'utf8'), path, (text, target) => {
+          links.add(target.path)
+          return text
+        })
+        assert.ok(links.has(pages[index + 1]?.path ?? ''), `${path} does not lead to ${pages[index + 1]?.path}`)
+      }
+    }
+  })
+
   it('is the sidebar', () => {
     const linksOf = (items: readonly SidebarItem[]): string[] =>
       items.flatMap(({ link, items: below }) => [...(link === undefined ? [] : [link]), ...linksOf(below ?? [])])
@@ -47,7 +63,13 @@ describe('the list of pages', () => {
 
   it('is what the generated files say; otherwise run `npm run generate`', () => {
     const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-    for (const [path, content] of generatedFiles(read)) assert.equal(read(path), content, `${path} is stale`)
+    const files = generatedFiles(read, globSync('docs/diagrams/*.txt', { cwd: root }))
+    for (const [path, content] of files) {
+      assert.ok(existsSync(join(root, path)), `${path} is missing`)
+      assert.equal(read(path), content, `${path} is stale`)
+    }
+    const pictures = globSync('docs/images/diagram-*.svg', { cwd: root })
+    for (const path of pictures) assert.ok(files.has(path), `${path} belongs to no text in docs/diagrams`)
   })
 })
 
@@ -88,7 +110,7 @@ describe('the staged site', () => {
     const pages = stageSite({ folder, base: '/docs/', sourceUrl: null, editUrl: null })
     const index = readFileSync(join(folder, 'public/llms.txt'), 'utf8')
     const full = readFileSync(join(folder, 'public/llms-full.txt'), 'utf8')
-    assert.match(index, /^# Portico\n\n> A gateway.*\n\n## Start\n\n- \[/)
+    assert.match(index, /^# Portico\n\n> A gateway.*\n\n## I run models\n\n- \[/)
     for (const page of pages.slice(1)) assert.ok(index.includes(`](/docs/${markdownFile(page)})`), page.path)
     for (const page of pages) assert.ok(full.includes(`<!-- ${page.path} -->`), page.path)
   })

@@ -2,7 +2,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFil
 import { dirname, join, posix } from 'node:path'
 import { outsideCode, replaceLinks } from './links.ts'
 import { llmsFullText, llmsText } from './llms.ts'
-import { allPages, root, type SitePage } from './site-pages.ts'
+import { HOME } from './pages.ts'
+import { allPages, root, siteGroups, type SitePage } from './site-pages.ts'
 
 /** Writes the pages for VitePress: links as the site has them, and the Markdown of every page for programs that read. */
 
@@ -44,7 +45,8 @@ export function stageSite({ folder, base, sourceUrl, editUrl }: StageOptions): S
       if (target !== undefined) return `${text}(/${target.address}${heading})`
       return sourceUrl === null ? unlinked(text) : `${text}(${sourceUrl}/${path})`
     })
-    write(join(folder, `${stagedName(page)}.md`), frontMatter(page, editUrl) + forVitePress(linked))
+    const body = page.path === HOME ? linked.replace(/^# .*\n/m, '') : linked
+    write(join(folder, `${stagedName(page)}.md`), frontMatter(page, editUrl) + forVitePress(body))
   }
   write(
     join(publicFolder, 'llms.txt'),
@@ -70,11 +72,34 @@ function stagedName({ address }: SitePage): string {
 
 function frontMatter(page: SitePage, editUrl: string | null): string {
   const fields = {
+    ...(page.path === HOME && homeFields()),
     description: page.about,
     markdownLink: markdownFile(page),
     ...(editUrl !== null && { editLink: `${editUrl}/${page.path}` }),
   }
   return `---\n${JSON.stringify(fields)}\n---\n\n`
+}
+
+/** The first page of the site has a card for each path, in place of its heading. */
+function homeFields(): object {
+  const paths = siteGroups().filter(({ path }) => path !== null)
+  return {
+    layout: 'home',
+    hero: {
+      name: 'Portico',
+      text: 'A gateway for HTTP, LLM and MCP traffic',
+      actions: [
+        { theme: 'brand', text: 'Get started', link: '/getting-started' },
+        { theme: 'alt', text: 'Examples', link: '/examples/' },
+      ],
+    },
+    features: paths.map(({ title, path, pages }) => ({
+      title,
+      details: path,
+      link: `/${pages[0]?.address}`,
+      linkText: pages[0]?.title,
+    })),
+  }
 }
 
 /** Files outside of the site are named, and not linked, where nobody says where the tree can be read. */

@@ -13,7 +13,7 @@ import { KEYS, useDocsStand } from './docs-stand.ts'
 
 /** The pages about providers and clients, held against the gateway: every config serves, every table is true. */
 
-const pages = globSync(['docs/llm.md', 'docs/providers/*.md', 'docs/clients/*.md'], { cwd: root }).sort()
+const pages = globSync(['docs/llm.md', 'docs/models/*.md', 'docs/providers/*.md', 'docs/clients/*.md'], { cwd: root }).sort()
 const providerPages = pages.filter((page) => page.startsWith('docs/providers/') && basename(page) !== 'README.md')
 
 for (const page of pages) {

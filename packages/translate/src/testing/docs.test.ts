@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { parseAllDocuments } from 'yaml'
 import { allPolicies } from '@portico/gateway/schema'
@@ -8,7 +8,11 @@ import { keyOf, type Resource } from '../resources/resource.ts'
 import type { Condition } from '../resources/status.ts'
 import { translateAll } from './golden.ts'
 
-const pages = ['cluster.md', 'migrating.md']
+const docs = new URL('../../../../docs/', import.meta.url)
+const pages = [
+  'cluster.md',
+  ...globSync(['migrating.md', 'migrating/*.md', 'kubernetes/*.md'], { cwd: docs }).toSorted(),
+]
 
 /** Objects that the pages assume in every cluster. */
 const surroundings: Resource[] = [
@@ -27,6 +31,12 @@ const surroundings: Resource[] = [
   {
     apiVersion: 'v1',
     kind: 'Service',
+    metadata: { namespace: 'shop', name: 'orders-next' },
+    spec: { ports: [{ name: 'http', port: 8080 }] },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
     metadata: { namespace: 'shop', name: 'search', labels: { tools: 'yes' } },
     spec: { ports: [{ name: 'http', port: 3001, appProtocol: 'portico.dev/mcp' }] },
   },
@@ -40,7 +50,7 @@ const surroundings: Resource[] = [
 
 describe('pages about clusters', () => {
   for (const page of pages) {
-    const text = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8')
+    const text = readFileSync(new URL(page, docs), 'utf8')
 
     it(`${page}: its resources are accepted without problems`, () => {
       const resources = manifestsOf(text)
