@@ -56,7 +56,23 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     entries: [
       { path: 'docs/getting-started.md', about: 'proxy a service; validate, reload, read the log' },
       { path: 'examples/README.md', about: 'configs to copy, each with a command to try' },
-      { path: 'docs/migrating.md', about: 'move from Ingress and other gateways' },
+      {
+        path: 'docs/comparison.md',
+        about: 'nginx, Envoy, agentgateway, LiteLLM, Kong, Traefik: what each does better',
+      },
+    ],
+  },
+  {
+    title: 'Migrate',
+    entries: [
+      { path: 'docs/migrating.md', about: 'the steps, and a page for each gateway' },
+      { path: 'docs/migrating/nginx.md', about: 'directives and their policies' },
+      { path: 'docs/migrating/ingress-nginx.md', about: 'annotations of ingress-nginx and their policies' },
+      { path: 'docs/migrating/envoy.md', about: 'a static config, and the kinds of Envoy Gateway' },
+      { path: 'docs/migrating/kong.md', about: 'services, consumers and plugins' },
+      { path: 'docs/migrating/traefik.md', about: 'routers, middlewares and services' },
+      { path: 'docs/migrating/litellm.md', about: 'model lists, fallbacks and keys' },
+      { path: 'docs/migrating/agentgateway.md', about: 'names that differ, in the file and in resources' },
     ],
   },
   {

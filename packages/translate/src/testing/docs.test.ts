@@ -9,10 +9,9 @@ import type { Condition } from '../resources/status.ts'
 import { translateAll } from './golden.ts'
 
 const docs = new URL('../../../../docs/', import.meta.url)
-const pages = [
-  'cluster.md',
-  ...globSync(['migrating.md', 'migrating/*.md', 'kubernetes/*.md'], { cwd: docs }).toSorted(),
-]
+const pages = globSync(['cluster.md', 'migrating/*.md', 'kubernetes/*.md'], { cwd: docs })
+  .filter((page) => /^apiVersion: .*gateway/m.test(readFileSync(new URL(page, docs), 'utf8')))
+  .toSorted()
 
 /** Objects that the pages assume in every cluster. */
 const surroundings: Resource[] = [
@@ -49,6 +48,8 @@ const surroundings: Resource[] = [
 ]
 
 describe('pages about clusters', () => {
+  it('are found', () => assert.ok(pages.length >= 8, pages.join()))
+
   for (const page of pages) {
     const text = readFileSync(new URL(page, docs), 'utf8')
 
@@ -75,7 +76,8 @@ describe('pages about clusters', () => {
 /** Blocks marked `before` show the config of another product. */
 function manifestsOf(page: string): Resource[] {
   const fences = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) => text ?? '')
-  return fences.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Resource))
+  const manifests = fences.filter((text) => text.startsWith('apiVersion:'))
+  return manifests.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Resource))
 }
 
 /** Conditions with a problem, anywhere in a status. */
