@@ -47,6 +47,8 @@ async function main(command) {
     DOCS_SITE_VERSION: version ?? 'next',
   })
   const pages = stage()
+  // From elsewhere VitePress links its Vue into the node_modules of the folder that it is run in.
+  process.chdir(site)
   const vitepress = await import('../site/node_modules/vitepress/dist/node/index.js')
   if (command === 'dev') {
     const server = await vitepress.createServer(site)
