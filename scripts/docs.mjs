@@ -31,7 +31,9 @@ async function main(command) {
   const { DOCS_VERSION: version, DOCS_SOURCE_URL, DOCS_EDIT_URL } = process.env
   const releases = releasesOfTree()
   if (version && !releases.includes(version)) {
-    throw new Error(`DOCS_VERSION=${version} is not among the releases of CHANGELOG.md: ${releases.join(', ')}`)
+    process.stderr.write(`DOCS_VERSION=${version} is not among the releases of CHANGELOG.md: ${releases.join(', ')}\n`)
+    process.exitCode = 2
+    return
   }
   const siteRoot = `/${(process.env.DOCS_BASE ?? '').replaceAll(/^\/+|\/+$/g, '')}/`.replace('//', '/')
   const base = version ? `${siteRoot}${version}/` : siteRoot

@@ -3,13 +3,13 @@
 export interface PageEntry {
   /** A page, or a folder whose README stands before its other pages; from the root of the project. */
   path: string
-  /** Content of the page for a reader, as there; starts in lower case, ends without a period. */
+  /** A description; starts in lower case, ends without a period. */
   about: string
 }
 
 export interface PageGroup {
   title: string
-  /** What a newcomer gets who follows the five pages of this group in their order; other groups have no path. */
+  /** The result for a newcomer who reads the five pages of this group in order; groups without a path have none. */
   path?: string
   entries: readonly PageEntry[]
 }

@@ -20,7 +20,7 @@ export interface SitePage {
 
 export interface SiteGroup {
   title: string
-  /** What a newcomer gets who follows the pages in their order; null where their order means nothing. */
+  /** The result for a newcomer who reads the pages in order; null when the order has no meaning. */
   path: string | null
   pages: readonly SitePage[]
 }

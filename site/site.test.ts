@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { generatedFiles } from './generated-files.ts'
 import { anchorOf, replaceLinks } from './links.ts'
 import { sidebar, type SidebarItem } from './sidebar.ts'
 import { addressOf, allPages, root, siteGroups } from './site-pages.ts'
@@ -50,6 +49,16 @@ describe('the list of pages', () => {
     }
   })
 
+  it('leads newcomers to pages that show what to do at once', () => {
+    const groups = siteGroups().filter(({ path, title }) => path !== null || title === 'Migrate')
+    assert.equal(groups.length, 4)
+    for (const { path } of groups.flatMap(({ pages }) => pages)) {
+      const lines = readFileSync(join(root, path), 'utf8').split('\n')
+      const first = lines.findIndex((line) => line.startsWith('```'))
+      assert.ok(first >= 0 && first <= 10, `${path}: its first code block is in line ${first + 1}`)
+    }
+  })
+
   it('is the sidebar', () => {
     const linksOf = (items: readonly SidebarItem[]): string[] =>
       items.flatMap(({ link, items: below }) => [...(link === undefined ? [] : [link]), ...linksOf(below ?? [])])
@@ -59,17 +68,6 @@ describe('the list of pages', () => {
         .slice(1)
         .map(({ address }) => `/${address}`),
     )
-  })
-
-  it('is what the generated files say; otherwise run `npm run generate`', () => {
-    const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-    const files = generatedFiles(read, globSync('docs/diagrams/*.txt', { cwd: root }))
-    for (const [path, content] of files) {
-      assert.ok(existsSync(join(root, path)), `${path} is missing`)
-      assert.equal(read(path), content, `${path} is stale`)
-    }
-    const pictures = globSync('docs/images/diagram-*.svg', { cwd: root })
-    for (const path of pictures) assert.ok(files.has(path), `${path} belongs to no text in docs/diagrams`)
   })
 })
 

@@ -12,9 +12,9 @@ export interface StageOptions {
   folder: string
   /** Path of the site on its server, with slashes at both ends. */
   base: string
-  /** URL of the tree, such as a code host's `…/blob/main`; null links to nothing outside of the site. */
+  /** The address of the tree on a code host (`…/blob/main`); null when files outside of the site get no link. */
   sourceUrl: string | null
-  /** URL under which a page can be edited, such as a code host's `…/edit/main`. */
+  /** The address under which a code host edits files (`…/edit/main`). */
   editUrl: string | null
 }
 
