@@ -61,7 +61,7 @@ export const limits: Limit[] = [
     what: '`n` above 1',
     why: 'the provider gives one answer at a time',
     asks: { completions: [{ body: { messages: user(text), n: 2 }, field: 'n' }] },
-    refusedBy: (upstream) => upstream !== 'completions',
+    refusedBy: (upstream) => upstream !== 'completions' && upstream !== 'gemini',
   },
   {
     what: 'images by URL',

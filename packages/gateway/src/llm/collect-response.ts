@@ -16,10 +16,12 @@ export interface CollectedResponse {
   model: string
   created?: number
   parts: AnswerPart[]
+  /** Numbers of the choices that parts belong to, by the index of the part; absent when there is one choice. */
+  choices?: Map<number, number>
   /** Null when the provider reported none. */
   usage: Usage | null
   /** Null when the response broke off. */
-  finish: { reason: FinishReason; stopSequence?: string } | null
+  finish: { reason: FinishReason; stopSequence?: string; others?: FinishReason[] } | null
   error: ChatError | null
 }
 
@@ -46,6 +48,7 @@ export function collectInto(folded: CollectedResponse, event: ChatEvent): void {
       break
     case 'partStart':
       folded.parts[event.index] = beginPart(event.part)
+      if (event.choice !== undefined) (folded.choices ??= new Map()).set(event.index, event.choice)
       break
     case 'partDelta': {
       const part = folded.parts[event.index]
@@ -69,6 +72,7 @@ export function collectInto(folded: CollectedResponse, event: ChatEvent): void {
     case 'finish':
       folded.finish = { reason: event.reason }
       if (event.stopSequence !== undefined) folded.finish.stopSequence = event.stopSequence
+      if (event.others !== undefined) folded.finish.others = event.others
       break
     case 'error':
       folded.error = event.error

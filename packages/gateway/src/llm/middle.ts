@@ -185,16 +185,19 @@ export type OutputFormat =
 
 /**
  * Parts are numbered from 0 in the order they begin; several may be open at once. Usage may come more than once: each
- * holds totals, and a field that is there replaces the one before. One `finish` or one `error` is said.
+ * holds totals, and a field that is there replaces the one before. One `finish` or one `error` is said. A client that
+ * asked for several choices gets them side by side: each part belongs to one of them.
  */
 export type ChatEvent =
   | { type: 'start'; id: string; model: string; created?: number }
-  | { type: 'partStart'; index: number; part: StartedPart }
+  /** `choice`: the number of the choice that the part belongs to; absent for the first. */
+  | { type: 'partStart'; index: number; part: StartedPart; choice?: number }
   | { type: 'partDelta'; index: number; text: string }
   /** What is known only when the part is over. */
   | { type: 'partEnd'; index: number; signature?: string; opaque?: string; rest?: JsonObject }
   | { type: 'usage'; usage: Usage }
-  | { type: 'finish'; reason: FinishReason; stopSequence?: string }
+  /** `others`: the reasons of the second and later choices, in their order; absent when there is one choice. */
+  | { type: 'finish'; reason: FinishReason; stopSequence?: string; others?: FinishReason[] }
   | { type: 'error'; error: ChatError }
 
 export type StartedPart =

@@ -14,6 +14,8 @@ export interface Asked {
   reasoning: { effort?: string; budget?: number; isShown: boolean } | null
   /** JSON Schema that the answer has to fit. */
   schema: object | null
+  /** The number of answers; one when absent. */
+  choices?: number
 }
 
 export interface Turn {

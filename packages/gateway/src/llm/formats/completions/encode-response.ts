@@ -1,10 +1,11 @@
 import { annotationsOf } from '../../annotations.ts'
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
+import type { AnswerPart } from '../../collect-response.ts'
 import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import { choiceLogprobs } from '../../logprobs.ts'
 import { put } from '../../../wire/json.ts'
-import type { ChatEvent, JsonObject, ToolCallPart } from '../../middle.ts'
+import type { ChatEvent, FinishReason, JsonObject, ToolCallPart } from '../../middle.ts'
 import { customNames } from '../../tool-calls/tool-names.ts'
 import { wantsFunctionCall } from '../../translate-tools.ts'
 import { finishWord } from './finish.ts'
@@ -13,8 +14,30 @@ import { encodeToolCall } from './tool-calls.ts'
 import { encodeUsage } from './usage.ts'
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
-  const { id, model, created, parts, usage, finish } = collectResponse(events)
-  const customs = customNames(context.request)
+  const { id, model, created, parts, choices, usage, finish } = collectResponse(events)
+  const reasons = [finish?.reason ?? 'stop', ...(finish?.others ?? [])] as const
+  const encoded: JsonObject = {
+    id: id || context.newId('chatcmpl-'),
+    object: 'chat.completion',
+    created: created ?? context.now,
+    model: model || context.model,
+    choices: reasons.map((reason, index) => {
+      const own = choices === undefined ? parts : parts.filter((_, at) => (choices.get(at) ?? 0) === index)
+      return encodeChoice(index, own, reason, context)
+    }),
+  }
+  if (usage !== null) encoded.usage = encodeUsage(usage)
+  put(encoded, 'service_tier', usage?.serviceTier)
+  return encoded
+}
+
+function encodeChoice(
+  index: number,
+  parts: readonly AnswerPart[],
+  reason: FinishReason,
+  { request }: ResponseContext,
+): JsonObject {
+  const customs = customNames(request)
   const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')
   const calls = parts.filter((part) => part.type === 'toolCall')
@@ -32,26 +55,15 @@ export function encodeResponse(events: readonly ChatEvent[], context: ResponseCo
   // Mostly there is nothing but text.
   if (texts.length < parts.length) Object.assign(message, reasoningForClient(parts))
   if (annotations.length > 0) message.annotations = annotations
-  const isLegacy = wantsFunctionCall(context.request)
+  const isLegacy = wantsFunctionCall(request)
   if (calls.length > 0 && isLegacy) message.function_call = functionCall(calls)
   else if (calls.length > 0) message.tool_calls = calls.map(encodeCall)
-  const encoded: JsonObject = {
-    id: id || context.newId('chatcmpl-'),
-    object: 'chat.completion',
-    created: created ?? context.now,
-    model: model || context.model,
-    choices: [
-      {
-        index: 0,
-        message,
-        logprobs: choiceLogprobs(texts.map(({ rest }) => rest)),
-        finish_reason: finishWord(finish?.reason ?? 'stop', isLegacy),
-      },
-    ],
+  return {
+    index,
+    message,
+    logprobs: choiceLogprobs(texts.map(({ rest }) => rest)),
+    finish_reason: finishWord(reason, isLegacy),
   }
-  if (usage !== null) encoded.usage = encodeUsage(usage)
-  put(encoded, 'service_tier', usage?.serviceTier)
-  return encoded
 }
 
 /** Clients that declare functions of old are answered with one call. */

@@ -6,7 +6,7 @@ import { nothingCollected, collectInto } from '../../collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import { choiceLogprobs } from '../../logprobs.ts'
 import { objectAt } from '../../../wire/json.ts'
-import type { ChatError, ChatEvent, Json, JsonObject } from '../../middle.ts'
+import type { ChatError, ChatEvent, FinishReason, Json, JsonObject, ToolCallPart } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
 import { unwrapInput } from '../custom-tools.ts'
 import { customNames } from '../../tool-calls/tool-names.ts'
@@ -23,13 +23,7 @@ export class ChunkWriter implements StreamEncoder {
   /** The client reads one `function_call` in place of `tool_calls`. */
   readonly #isLegacy: boolean
   readonly #folded: CollectedResponse = nothingCollected()
-  /** Places among `tool_calls`, by part. */
-  readonly #callIndexes = new Map<number, number>()
-  /** How many entries each list has: helpers of clients put them together by their numbers. */
-  readonly #listLengths = { reasoning_details: 0, annotations: 0 }
-  #reasoningCount = 0
-  /** Total length of the finished texts, in characters. */
-  #textLength = 0
+  readonly #choices: [ChoiceState, ...ChoiceState[]] = [new ChoiceState(0)]
   #head = ''
   #isOver = false
 
@@ -55,7 +49,7 @@ export class ChunkWriter implements StreamEncoder {
       case 'partEnd':
         return opening + this.#endPart(event.index)
       case 'finish':
-        return opening + this.#delta({}, finishWord(event.reason, this.#isLegacy))
+        return opening + this.#finish([event.reason, ...(event.others ?? [])])
       case 'error':
         return this.#fail(event.error)
     }
@@ -75,18 +69,39 @@ export class ChunkWriter implements StreamEncoder {
     return sseRecord(`${this.#head}${JSON.stringify(choices)}${counted}}`)
   }
 
-  #delta(delta: JsonObject, finish: string | null = null, logprobs: Json = null): string {
-    return this.#chunk([{ index: 0, delta, logprobs, finish_reason: finish }])
+  #delta({ index }: ChoiceState, delta: JsonObject, finish: string | null = null, logprobs: Json = null): string {
+    return this.#chunk([{ index, delta, logprobs, finish_reason: finish }])
+  }
+
+  #choiceOf(part: number): ChoiceState {
+    return this.#choiceAt(this.#folded.choices?.get(part) ?? 0)
+  }
+
+  #choiceAt(index: number): ChoiceState {
+    for (let next = this.#choices.length; next <= index; next++) this.#choices.push(new ChoiceState(next))
+    return this.#choices[index] ?? this.#choices[0]
   }
 
   #call(index: number, members: JsonObject): string {
-    const at = this.#callIndexes.get(index) ?? 0
-    if (!this.#isLegacy) return this.#delta({ tool_calls: [{ index: at, ...members }] })
-    return at === 0 && members.function !== undefined ? this.#delta({ function_call: members.function }) : ''
+    const choice = this.#choiceOf(index)
+    const at = choice.callIndexes.get(index) ?? 0
+    if (!this.#isLegacy) return this.#delta(choice, { tool_calls: [{ index: at, ...members }] })
+    return at === 0 && members.function !== undefined ? this.#delta(choice, { function_call: members.function }) : ''
   }
 
-  #listed(name: 'reasoning_details' | 'annotations', entries: readonly JsonObject[]): JsonObject {
-    return { [name]: entries.map((entry) => ({ ...entry, index: this.#listLengths[name]++ })) }
+  #finish(reasons: readonly FinishReason[]): string {
+    const ends = reasons.map((reason, index) => {
+      const choice = this.#choiceAt(index)
+      return this.#open(choice) + this.#delta(choice, {}, finishWord(reason, this.#isLegacy))
+    })
+    return ends.join('')
+  }
+
+  /** The first chunk of a choice names the role. */
+  #open(choice: ChoiceState): string {
+    if (choice.isOpen) return ''
+    choice.isOpen = true
+    return this.#delta(choice, { role: 'assistant', content: '' })
   }
 
   #start(): string {
@@ -98,14 +113,20 @@ export class ChunkWriter implements StreamEncoder {
       model: model || this.#context.model,
     }
     this.#head = `${JSON.stringify(opening).slice(0, -1)},"choices":`
-    return this.#delta({ role: 'assistant', content: '' })
+    return this.#open(this.#choices[0])
   }
 
   #startPart(index: number): string {
+    const choice = this.#choiceOf(index)
+    const opening = this.#open(choice)
     const part = this.#folded.parts[index]
-    if (part?.type === 'reasoning') this.#reasoningCount += 1
-    if (part?.type !== 'toolCall') return ''
-    this.#callIndexes.set(index, this.#callIndexes.size)
+    if (part?.type === 'reasoning') choice.reasoningCount += 1
+    if (part?.type !== 'toolCall') return opening
+    choice.callIndexes.set(index, choice.callIndexes.size)
+    return opening + this.#startCall(index, part)
+  }
+
+  #startCall(index: number, part: ToolCallPart): string {
     const { name } = part
     const id = clientCallId(part)
     if (this.#customs.has(name)) return this.#call(index, { id, type: 'custom', custom: { name, input: '' } })
@@ -114,13 +135,14 @@ export class ChunkWriter implements StreamEncoder {
 
   #addText(index: number, text: string): string {
     const part = this.#folded.parts[index]
+    const choice = this.#choiceOf(index)
     switch (part?.type) {
       case 'text':
-        return this.#delta({ content: text })
+        return this.#delta(choice, { content: text })
       case 'refusal':
-        return this.#delta({ refusal: text })
+        return this.#delta(choice, { refusal: text })
       case 'reasoning':
-        return this.#delta({ reasoning_content: text })
+        return this.#delta(choice, { reasoning_content: text })
       case 'toolCall':
         // Free text can be told from its JSON only when all of it is there.
         return this.#customs.has(part.name) ? '' : this.#call(index, { function: { arguments: text } })
@@ -132,30 +154,53 @@ export class ChunkWriter implements StreamEncoder {
 
   #endPart(index: number): string {
     const part = this.#folded.parts[index]
+    const choice = this.#choiceOf(index)
     if (part?.type === 'toolCall') {
       if (this.#customs.has(part.name)) return this.#call(index, { custom: { input: unwrapInput(part.arguments) } })
       return part.arguments === '' ? this.#call(index, { function: { arguments: '{}' } }) : ''
     }
     if (part?.type === 'text') {
-      const start = this.#textLength
-      this.#textLength += part.text.length
-      const annotations = annotationsOf(part.rest, { start, end: this.#textLength })
+      const start = choice.textLength
+      choice.textLength += part.text.length
+      const annotations = annotationsOf(part.rest, { start, end: choice.textLength })
       const logprobs = choiceLogprobs([part.rest])
-      const probable = logprobs === null ? '' : this.#delta({}, null, logprobs)
-      return annotations.length === 0 ? probable : probable + this.#delta(this.#listed('annotations', annotations))
+      const probable = logprobs === null ? '' : this.#delta(choice, {}, null, logprobs)
+      if (annotations.length === 0) return probable
+      return probable + this.#delta(choice, choice.listed('annotations', annotations))
     }
     if (part?.type !== 'reasoning' || !needsDetails(part)) return ''
     const { signature } = part
     const details = detailsOfPart(part)
     if (details.length === 0) return ''
     // Only for the first: clients put the texts together, and one signature does not fit two.
-    const isAlone = this.#reasoningCount === 1 && signature !== undefined
+    const isAlone = choice.reasoningCount === 1 && signature !== undefined
     const signed: JsonObject = isAlone ? { reasoning_signature: signature } : {}
-    return this.#delta({ ...signed, ...this.#listed('reasoning_details', details) })
+    return this.#delta(choice, { ...signed, ...choice.listed('reasoning_details', details) })
   }
 
   #fail(error: ChatError): string {
     this.#isOver = true
     return sseRecord(JSON.stringify(errorBody(error)))
+  }
+}
+
+/** The state of one choice of a streamed response. */
+class ChoiceState {
+  readonly index: number
+  /** Positions in `tool_calls`, by part. */
+  readonly callIndexes = new Map<number, number>()
+  /** The number of entries of each list: helpers of clients put entries together by their numbers. */
+  readonly #listLengths = { reasoning_details: 0, annotations: 0 }
+  reasoningCount = 0
+  /** Total length of the finished texts, in characters. */
+  textLength = 0
+  isOpen = false
+
+  constructor(index: number) {
+    this.index = index
+  }
+
+  listed(name: 'reasoning_details' | 'annotations', entries: readonly JsonObject[]): JsonObject {
+    return { [name]: entries.map((entry) => ({ ...entry, index: this.#listLengths[name]++ })) }
   }
 }

@@ -2,44 +2,60 @@ import { fromGrounding } from '../../annotations.ts'
 import { fromGeminiLogprobs } from '../../logprobs.ts'
 import type { ResponseContext } from '../../format.ts'
 import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
-import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
+import type { ChatEvent, FinishReason, Json, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../sse-json.ts'
+import { choiceCount } from './choice-count.ts'
 import { errorOf } from './errors.ts'
 import { decodeUsage } from './usage.ts'
 import { withMaker } from '../../provenance.ts'
 
-/** One answer, whole or in pieces: a buffered body is a stream of one record. */
+/** Reads one response, whole or in pieces: a buffered body is a stream of one record. */
 export class AnswerReader implements RecordReader {
   readonly #context: ResponseContext
-  readonly #parts: PartsReader
+  /** The candidates by their number. The first one always exists, because a blocked prompt has no candidate. */
+  readonly #candidates: [Candidate, ...Candidate[]]
+  readonly #choiceCount: number
+  readonly #numbers: PartNumbers = { next: 0 }
   #isStarted = false
   #lastUsage = '{}'
-  /** Some models say it with every piece, so it counts only once there are no more. */
-  #reason: string | null = null
 
   constructor(context: ResponseContext) {
     this.#context = context
-    this.#parts = new PartsReader(context)
+    this.#choiceCount = choiceCount(context.request)
+    this.#candidates = [new Candidate(context, this.#numbers, 0)]
   }
 
   record(body: JsonObject): ChatEvent[] {
     if (isObject(body.error)) return [{ type: 'error', error: errorOf(body.error, 502) }]
-    const candidate = objectsAt(body, 'candidates').find(({ index }) => index === undefined || index === 0) ?? {}
-    const blocked = textAt(objectAt(body, 'promptFeedback'), 'blockReason')
-    this.#reason = textAt(candidate, 'finishReason') ?? (blocked === undefined ? this.#reason : `BLOCKED_${blocked}`)
     const events: ChatEvent[] = []
     if (!this.#isStarted) events.push(this.#start(body))
-    for (const part of objectsAt(objectAt(candidate, 'content'), 'parts')) events.push(...this.#parts.read(part))
-    if (isObject(candidate.logprobsResult)) this.#parts.logprobs.push(...fromGeminiLogprobs(candidate.logprobsResult))
-    if (isObject(candidate.groundingMetadata)) this.#parts.grounding = candidate.groundingMetadata
+    const blocked = textAt(objectAt(body, 'promptFeedback'), 'blockReason')
+    if (blocked !== undefined) this.#candidates[0].reason = `BLOCKED_${blocked}`
+    for (const candidate of objectsAt(body, 'candidates')) {
+      const reader = this.#candidateAt(candidate.index ?? 0)
+      if (reader !== undefined) events.push(...reader.read(candidate))
+    }
     return this.#addUsage(body, events)
   }
 
-  /** Nothing more will come. Empty when no piece said why, and `otherwise` does not either. */
+  /** Nothing more will come. Empty when a candidate did not say why it ended, and `otherwise` does not either. */
   end(otherwise?: string): ChatEvent[] {
-    const reason = this.#reason ?? otherwise
-    if (reason === undefined) return []
-    return [...this.#parts.end(), { type: 'finish', reason: finishOf(reason, this.#parts.hasCalls) }]
+    const ends = this.#candidates.map((candidate) => candidate.end(otherwise))
+    const reasons = ends.flatMap(({ finish }) => finish ?? [])
+    const [reason, ...others] = reasons
+    if (reason === undefined || reasons.length < ends.length) return []
+    const finish: ChatEvent = { type: 'finish', reason, ...(others.length > 0 && { others }) }
+    return [...ends.flatMap(({ events }) => events), finish]
+  }
+
+  /** Candidates beyond the number that the client asked for are not read. */
+  #candidateAt(index: Json): Candidate | undefined {
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= this.#choiceCount)
+      return undefined
+    while (this.#candidates.length <= index) {
+      this.#candidates.push(new Candidate(this.#context, this.#numbers, this.#candidates.length))
+    }
+    return this.#candidates[index]
   }
 
   #start(body: JsonObject): ChatEvent {
@@ -77,7 +93,46 @@ const FILTERED: ReadonlySet<string> = new Set([
   'TOO_MANY_TOOL_CALLS',
 ])
 
-/** Turns the parts of an answer into events. A text goes on until something else comes, in however many pieces. */
+/** Numbers the parts of all candidates of a response. */
+interface PartNumbers {
+  next: number
+}
+
+/** One of the answers that a response holds. */
+class Candidate {
+  /** Some models say it with every piece, so it counts only once there are no more. */
+  reason: string | undefined
+  readonly #parts: PartsReader
+  readonly #choice: { choice?: number }
+
+  constructor(context: ResponseContext, numbers: PartNumbers, index: number) {
+    this.#parts = new PartsReader(context, numbers)
+    this.#choice = index === 0 ? {} : { choice: index }
+  }
+
+  read(candidate: JsonObject): ChatEvent[] {
+    this.reason = textAt(candidate, 'finishReason') ?? this.reason
+    const parts = objectsAt(objectAt(candidate, 'content'), 'parts')
+    const events = parts.flatMap((part) => this.#parts.read(part))
+    if (isObject(candidate.logprobsResult)) this.#parts.logprobs.push(...fromGeminiLogprobs(candidate.logprobsResult))
+    if (isObject(candidate.groundingMetadata)) this.#parts.grounding = candidate.groundingMetadata
+    return this.#numbered(events)
+  }
+
+  /** The last events, and the reason of the end when it is known. */
+  end(otherwise: string | undefined): { events: ChatEvent[]; finish?: FinishReason } {
+    const reason = this.reason ?? otherwise
+    if (reason === undefined) return { events: [] }
+    return { events: this.#numbered(this.#parts.end()), finish: finishOf(reason, this.#parts.hasCalls) }
+  }
+
+  #numbered(events: ChatEvent[]): ChatEvent[] {
+    if (this.#choice.choice === undefined) return events
+    return events.map((event) => (event.type === 'partStart' ? { ...event, ...this.#choice } : event))
+  }
+}
+
+/** Turns the parts of a candidate into events. A text goes on until something else comes, in however many pieces. */
 class PartsReader {
   hasCalls = false
   /** The sources of the answer; they come with its last piece. */
@@ -85,15 +140,16 @@ class PartsReader {
   /** Log probabilities of the tokens since the last text ended. */
   logprobs: JsonObject[] = []
   readonly #context: ResponseContext
-  #partCount = 0
+  readonly #numbers: PartNumbers
   #open: { index: number; type: 'text' | 'reasoning'; signature?: string } | null = null
-  /** Text of the response so far. */
+  /** Text of the candidate so far. */
   #text = ''
   /** Came with a text, when its thought was over. */
   #lateSignature: string | undefined
 
-  constructor(context: ResponseContext) {
+  constructor(context: ResponseContext, numbers: PartNumbers) {
     this.#context = context
+    this.#numbers = numbers
   }
 
   read(part: JsonObject): ChatEvent[] {
@@ -105,7 +161,7 @@ class PartsReader {
       if (typeof thoughtSignature === 'string') this.#lateSignature = thoughtSignature
       return []
     }
-    const index = this.#partCount++
+    const index = this.#numbers.next++
     const native = { type: 'native', format: 'gemini', value } as const
     return [...this.#close(), { type: 'partStart', index, part: native }, { type: 'partEnd', index }]
   }
@@ -115,7 +171,7 @@ class PartsReader {
     const events = this.#close()
     // Only clients that asked for thoughts know what to do with one that has no text.
     if (this.#lateSignature === undefined || this.#context.request.reasoning === null) return events
-    const index = this.#partCount++
+    const index = this.#numbers.next++
     const signature = withMaker('google', this.#lateSignature)
     return [...events, { type: 'partStart', index, part: { type: 'reasoning' } }, { type: 'partEnd', index, signature }]
   }
@@ -127,7 +183,7 @@ class PartsReader {
     if (this.#open !== null && this.#open.type !== type) events.push(...this.#close(signature))
     else if (type === 'text') this.#lateSignature = signature ?? this.#lateSignature
     if (this.#open === null && text !== '') {
-      this.#open = { index: this.#partCount++, type }
+      this.#open = { index: this.#numbers.next++, type }
       events.push({ type: 'partStart', index: this.#open.index, part: { type } })
     }
     if (this.#open === null) return events
@@ -144,7 +200,7 @@ class PartsReader {
     const id = textAt(call, 'id') ?? this.#context.newId('call_')
     const signed = signature === undefined ? {} : { signature: withMaker('google', signature) }
     const started = { type: 'toolCall', id, name: this.#context.toolNames.get(name) ?? name, ...signed } as const
-    const index = this.#partCount++
+    const index = this.#numbers.next++
     return [
       ...this.#close(),
       { type: 'partStart', index, part: started },

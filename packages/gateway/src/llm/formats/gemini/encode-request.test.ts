@@ -406,7 +406,14 @@ test('what Gemini has no word for is reported or refused', () => {
     'dropped messages[].content[]',
     'dropped user',
   ])
-  assert.equal(refusal({ rest: { n: 2 } }).field, 'n')
+})
+
+test('the number of choices is carried for clients that have a word for it', () => {
+  assert.deepEqual(encode({ format: 'completions', rest: { n: 2 } }).body.generationConfig, { candidateCount: 2 })
+  assert.equal(encode({ format: 'completions', rest: { n: 1 } }).body.generationConfig, undefined)
+  for (const n of [0, -1, 1.5, 129, '2']) {
+    assert.equal(refusal({ format: 'completions', rest: { n } }).field, 'n', String(n))
+  }
 })
 
 test('any conversation alternates between kinds of turns, and pairs results with calls', () => {

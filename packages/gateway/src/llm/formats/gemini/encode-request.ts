@@ -4,6 +4,7 @@ import { type ChatRequest, type FormatName, type Json, type JsonObject, type Los
 import { carryRest } from '../../rest.ts'
 import { hoistSystem } from '../../system.ts'
 import { nameTools } from '../../tool-calls/tool-names.ts'
+import { choiceCount } from './choice-count.ts'
 import type { GeminiEncoder } from './encoder.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools, TOOL_NAMES } from './encode-tools.ts'
@@ -21,7 +22,10 @@ import { budgetOf } from '../../effort.ts'
  */
 export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
   const { options, rest: unsaid } = takeOptions(request.rest)
-  const { logprobs, rest } = takeLogprobs(request.format, unsaid)
+  const { logprobs, rest: unread } = takeLogprobs(request.format, unsaid)
+  const candidateCount = choiceCount(request)
+  const { n: _n, ...single } = unread
+  const rest = candidateCount > 1 ? single : unread
   const refused = carryRest({ ...request, rest }, 'gemini', losses)
   if (refused instanceof Unsupported) return refused
   const encoder: GeminiEncoder = {
@@ -43,6 +47,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const config = encodeConfig(request, encoder)
   if (thinkingConfig !== undefined) config.thinkingConfig = thinkingConfig
   Object.assign(config, logprobs)
+  if (candidateCount > 1) config.candidateCount = candidateCount
   const instructions = system.map(({ text }) => ({ text })).filter(({ text }) => text.trim() !== '')
   const body: JsonObject = {
     ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),

@@ -58,13 +58,11 @@ function chunkOf(answer: Answer, asked: Asked, { parts, isLast }: { parts: WireP
   const shown = asked.reasoning?.isShown ? parts : parts.filter((part) => part.thought !== true)
   const { usage } = answer
   return {
-    candidates: [
-      {
-        content: { parts: shown, role: 'model' },
-        index: 0,
-        ...(isLast && { finishReason: FINISH_REASONS[hasRefusal(answer) ? 'filtered' : answer.finish] }),
-      },
-    ],
+    candidates: Array.from({ length: asked.choices ?? 1 }, (_, index) => ({
+      content: { parts: shown, role: 'model' },
+      index,
+      ...(isLast && { finishReason: FINISH_REASONS[hasRefusal(answer) ? 'filtered' : answer.finish] }),
+    })),
     // It is in every chunk, and grows.
     usageMetadata: {
       promptTokenCount: usage.input,

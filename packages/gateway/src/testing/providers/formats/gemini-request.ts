@@ -35,6 +35,7 @@ export function readGenerateContent(body: unknown, model: string, streamed: bool
     reasoning: thinkingOf(config.thinkingConfig, model),
     schema:
       config.responseJsonSchema ?? (config.responseSchema === undefined ? null : lowerCased(config.responseSchema)),
+    choices: config.candidateCount ?? 1,
   }
 }
 
@@ -225,7 +226,7 @@ const requestSchema = z.strictObject({
   toolConfig: z.strictObject({ functionCallingConfig: callingSchema.optional() }).optional(),
   generationConfig: z
     .strictObject({
-      candidateCount: z.literal(1).optional(),
+      candidateCount: z.int().min(1).max(8).optional(),
       frequencyPenalty: z.number().optional(),
       maxOutputTokens: z.int().min(1).optional(),
       presencePenalty: z.number().optional(),
