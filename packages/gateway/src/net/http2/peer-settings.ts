@@ -13,12 +13,15 @@ import {
 /** What a SETTINGS frame says that matters to one who sends; undefined for what it does not speak of (RFC 9113 section 6.5.2). */
 export interface PeerSettings {
   headerTableSize?: number
+  maxStreams?: number
   initialWindowSize?: number
   maxFrameSize?: number
+  /** Streams may carry other protocols (RFC 8441). */
+  takesTunnels?: boolean
 }
 
-/** An error code when the frame must not be. */
-export function readSettings(bytes: Buffer, start: number, end: number): PeerSettings | number {
+/** Returns an error code when the frame must not be. A server may not offer to be pushed to: `largestPush` is 0 for its settings. */
+export function readSettings(bytes: Buffer, start: number, end: number, largestPush: 0 | 1): PeerSettings | number {
   const length = end - start
   if (length % SETTING_SIZE !== 0) return FRAME_SIZE_ERROR
   if (length > MAX_SETTINGS * SETTING_SIZE) return ENHANCE_YOUR_CALM
@@ -31,7 +34,10 @@ export function readSettings(bytes: Buffer, start: number, end: number): PeerSet
         settings.headerTableSize = Math.min(value, settings.headerTableSize ?? value)
         break
       case ENABLE_PUSH:
-        if (value > 1) return PROTOCOL_ERROR
+        if (value > largestPush) return PROTOCOL_ERROR
+        break
+      case MAX_CONCURRENT_STREAMS:
+        settings.maxStreams = value
         break
       case INITIAL_WINDOW_SIZE:
         if (value > LARGEST_WINDOW) return FLOW_CONTROL_ERROR
@@ -40,27 +46,43 @@ export function readSettings(bytes: Buffer, start: number, end: number): PeerSet
       case MAX_FRAME_SIZE:
         if (value < SMALLEST_MAX_FRAME || value > LARGEST_MAX_FRAME) return PROTOCOL_ERROR
         settings.maxFrameSize = value
+        break
+      case ENABLE_CONNECT_PROTOCOL:
+        if (value > 1) return PROTOCOL_ERROR
+        settings.takesTunnels = value === 1
     }
   }
   return settings
 }
 
-export function settingsFrame(limits: {
+/** The settings of a server. */
+export function serverSettings(limits: {
   maxStreams: number
   windowSize: number
   frameSize: number
   maxHeaderSize: number
 }): string {
-  const payload = [
+  return settingsFrame([
     [MAX_CONCURRENT_STREAMS, limits.maxStreams],
     [INITIAL_WINDOW_SIZE, limits.windowSize],
     [MAX_FRAME_SIZE, limits.frameSize],
     [MAX_HEADER_LIST_SIZE, limits.maxHeaderSize],
     // WebSocket over HTTP/2 (RFC 8441).
     [ENABLE_CONNECT_PROTOCOL, 1],
-  ]
-    .map(([name = 0, value = 0]) => String.fromCharCode(0, name) + uint32(value))
-    .join('')
+  ])
+}
+
+/** The settings of a client, which wants nothing pushed. */
+export function clientSettings(limits: { windowSize: number; maxHeaderSize: number }): string {
+  return settingsFrame([
+    [ENABLE_PUSH, 0],
+    [INITIAL_WINDOW_SIZE, limits.windowSize],
+    [MAX_HEADER_LIST_SIZE, limits.maxHeaderSize],
+  ])
+}
+
+function settingsFrame(settings: readonly (readonly [name: number, value: number])[]): string {
+  const payload = settings.map(([name, value]) => String.fromCharCode(0, name) + uint32(value)).join('')
   return frameHead(payload.length, SETTINGS, 0, 0) + payload
 }
 

@@ -1,11 +1,10 @@
-import { HeaderBlock } from '../header-block.ts'
-import { COLON, SP, TAB, TARGET, TOKEN, VALUE } from '../http1/chars.ts'
-import { isForwardingHeader } from '../field-rules.ts'
-import { HOPS_HEADER } from '../hops.ts'
+import type { HeaderBlock } from '../header-block.ts'
+import { TARGET } from '../http1/chars.ts'
 import { type HeadProblem, MAX_METHOD } from '../http1/head.ts'
 import { readTarget } from '../http1/target.ts'
 import { KEY_HEADER, newKey } from '../websocket-handshake.ts'
-import { isTrailer } from './fields.ts'
+import * as kinds from './field-kinds.ts'
+import { FieldLines } from './field-lines.ts'
 import type { FieldSink } from './hpack/decode.ts'
 import type { Field } from './hpack/tables.ts'
 
@@ -40,7 +39,7 @@ export class RequestHead {
 export const MALFORMED = 'malformed'
 
 /** What the fields of a head say, before it is judged as a whole. */
-export class Fields implements FieldSink {
+export class Fields extends FieldLines implements FieldSink {
   method = ''
   authority: string | null = null
   host: string | null = null
@@ -56,9 +55,6 @@ export class Fields implements FieldSink {
   #problem: HeadProblem | typeof MALFORMED | null = null
   /** A field that is no pseudo-header has come. */
   #isPastPseudo = false
-  /** The fields become HTTP/1 lines at once: a request that goes on over HTTP/1 is then forwarded in one piece. */
-  #text = ''
-  readonly #lines: number[] = []
 
   field(field: Field): void {
     if (this.#problem !== MALFORMED) this.#problem = this.#take(field) ?? this.#problem
@@ -70,7 +66,7 @@ export class Fields implements FieldSink {
     if (this.#problem !== null) return this.#problem
     const { method, authority, host, path } = this
     if (authority !== null && host !== null && authority.toLowerCase() !== host.toLowerCase()) return MISMATCH
-    if (method.length > MAX_METHOD || !isToken(method)) return BAD_METHOD
+    if (method.length > MAX_METHOD || !kinds.isToken(method)) return BAD_METHOD
     const where = path === null ? readTarget(method, authority ?? '', host) : this.#originTarget(path)
     if ('status' in where) return where
     if ('problem' in where) return { status: 400, code: where.problem }
@@ -79,10 +75,10 @@ export class Fields implements FieldSink {
     // A length of a CONNECT has no meaning, and parsers disagree on it.
     if (isTunnel && this.contentLength > 0) return CONNECT_WITH_BODY
 
-    if (this.#cookie !== null) this.#addLine('cookie', this.#cookie)
+    if (this.#cookie !== null) this.addLine('cookie', this.#cookie)
     // As a client of HTTP/1.1 would: a backend of HTTP/1.1 has to prove that it understands.
-    if (this.protocol?.toLowerCase() === 'websocket') this.#addLine(KEY_HEADER, newKey())
-    const head = new RequestHead(new HeaderBlock(this.#text, this.#lines))
+    if (this.protocol?.toLowerCase() === 'websocket') this.addLine(KEY_HEADER, newKey())
+    const head = new RequestHead(this.toHeaders())
     // As HTTP/1 has it, so that routes and policies need not know how a client asks for a protocol.
     head.method = this.protocol === null ? method : 'GET'
     head.upgrade = this.protocol === null ? '' : this.protocol.toLowerCase()
@@ -117,116 +113,69 @@ export class Fields implements FieldSink {
 
   #take(field: Field): HeadProblem | typeof MALFORMED | null {
     const { name, value } = field
-    const kind = field.kind === 0 ? (field.kind = kindOf(name, value)) : field.kind
-    if (kind >= ORDINARY) this.#isPastPseudo = true
+    const kind = kinds.kindOf(field)
+    if (kind >= kinds.ORDINARY) this.#isPastPseudo = true
     else if (this.#isPastPseudo) return MALFORMED
     switch (kind) {
-      case METHOD:
+      case kinds.METHOD:
         if (this.method !== '') return MALFORMED
         this.method = value
         return null
-      case PATH:
+      case kinds.PATH:
         if (this.path !== null) return MALFORMED
         this.path = value
         return null
-      case AUTHORITY:
+      case kinds.AUTHORITY:
         if (this.authority !== null) return MALFORMED
         this.authority = value
         return null
-      case SCHEME:
+      case kinds.SCHEME:
         if (this.scheme !== null) return MALFORMED
         this.scheme = value
         return null
-      case PROTOCOL:
-        if (this.protocol !== null || !isToken(value)) return MALFORMED
+      case kinds.PROTOCOL:
+        if (this.protocol !== null || !kinds.isToken(value)) return MALFORMED
         this.protocol = value
         return null
-      case HOST:
+      case kinds.HOST:
         if (this.host !== null) return SECOND_HOST
         this.host = value
         return null
-      case COOKIE:
+      case kinds.COOKIE:
         // Crumbs are one field again (RFC 9113 section 8.2.3).
         this.#cookie = this.#cookie === null ? value : this.#cookie + '; ' + value
         return null
-      case TE:
+      case kinds.TE:
         this.teTrailers = true
         return null
-      case EXPECT:
+      case kinds.EXPECT:
         if (value.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION
         this.expectContinue = true
         return null
-      case DROPPED:
+      case kinds.DROPPED:
         return null
-      case CONTENT_LENGTH:
+      case kinds.CONTENT_LENGTH:
         if (this.contentLength !== -1) return SECOND_CONTENT_LENGTH
         if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
         this.contentLength = Number(value)
-        this.#addLine(name, String(this.contentLength))
+        this.addLine(name, String(this.contentLength))
         return null
-      case HOPS:
+      case kinds.HOPS:
         this.hops = this.hops === '' ? value : `${this.hops}, ${value}`
         return null
-      case FORBIDDEN:
+      case kinds.STATUS:
+      case kinds.FORBIDDEN:
         return MALFORMED
-      case BAD_NAME:
+      case kinds.BAD_NAME:
         return BAD_HEADER_NAME
-      case BAD_VALUE:
+      case kinds.BAD_VALUE:
         return BAD_HEADER_VALUE
-      case CLAIM:
+      case kinds.CLAIM:
         this.claimsForwarding = true
     }
-    this.#addLine(name, value)
+    this.addLine(name, value)
     return null
   }
-
-  #addLine(name: string, value: string): void {
-    const at = this.#text.length
-    const nameEnd = at + name.length
-    const valueEnd = nameEnd + 2 + value.length
-    this.#lines.push(at, nameEnd, nameEnd + 2, valueEnd, valueEnd + 2)
-    this.#text += name + ': ' + value + '\r\n'
-  }
-}
-
-/** The trailers of a request: what of them goes on. */
-export class TrailerFields implements FieldSink {
-  readonly headers = new HeaderBlock()
-  isMalformed = false
-
-  field(field: Field): void {
-    const { name, value } = field
-    const kind = field.kind === 0 ? (field.kind = kindOf(name, value)) : field.kind
-    if (kind < ORDINARY || kind >= FORBIDDEN) this.isMalformed = true
-    else if (isTrailer(name)) this.headers.addChecked(name, value)
-  }
-}
-
-/** What a field is for, or what is wrong with it (RFC 9113 sections 8.2 and 8.3). */
-function kindOf(name: string, value: string): number {
-  const kind = fieldKinds.get(name)
-  if (kind === undefined) {
-    if (name.charCodeAt(0) === COLON || /[A-Z]/.test(name)) return FORBIDDEN
-    if (!isToken(name)) return BAD_NAME
-  }
-  if (!isValue(value)) return BAD_VALUE
-  if (kind === TE && value.toLowerCase() !== 'trailers') return FORBIDDEN
-  return kind ?? (isForwardingHeader(name) ? CLAIM : ORDINARY)
-}
-
-function isToken(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (TOKEN[text.charCodeAt(i)] !== 1) return false
-  return text !== ''
-}
-
-/** Without control bytes, and without a blank at either end. */
-function isValue(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (VALUE[text.charCodeAt(i)] !== 1) return false
-  return !isBlank(text.charCodeAt(0)) && !isBlank(text.charCodeAt(text.length - 1))
-}
-
-function isBlank(code: number): boolean {
-  return code === SP || code === TAB
 }
 
 /** Origin form or `*`; an absolute URI has no place here. */
@@ -235,50 +184,6 @@ function isPath(path: string): boolean {
   for (let i = 1; i < path.length; i++) if (TARGET[path.charCodeAt(i)] !== 1) return false
   return true
 }
-
-// Pseudo-headers come before ORDINARY, and what is not borne from FORBIDDEN on.
-const METHOD = 1
-const PATH = 2
-const AUTHORITY = 3
-const SCHEME = 4
-const PROTOCOL = 5
-const ORDINARY = 6
-const HOST = 7
-const COOKIE = 8
-const TE = 9
-const EXPECT = 10
-const CONTENT_LENGTH = 11
-const DROPPED = 12
-/** Names the client's address or scheme. */
-const CLAIM = 13
-const HOPS = 14
-const FORBIDDEN = 15
-const BAD_NAME = 16
-const BAD_VALUE = 17
-
-const fieldKinds = new Map<string, number>([
-  [':method', METHOD],
-  [':path', PATH],
-  [':authority', AUTHORITY],
-  [':scheme', SCHEME],
-  [':protocol', PROTOCOL],
-  ['host', HOST],
-  ['cookie', COOKIE],
-  ['te', TE],
-  ['expect', EXPECT],
-  ['content-length', CONTENT_LENGTH],
-  ['http2-settings', DROPPED],
-  ['proxy-authenticate', DROPPED],
-  ['trailer', DROPPED],
-  // Means nothing over HTTP/2 (RFC 8441 section 5).
-  [KEY_HEADER, DROPPED],
-  [HOPS_HEADER, HOPS],
-  ['connection', FORBIDDEN],
-  ['keep-alive', FORBIDDEN],
-  ['proxy-connection', FORBIDDEN],
-  ['transfer-encoding', FORBIDDEN],
-  ['upgrade', FORBIDDEN],
-])
 
 const SLASH = 47
 const MAX_TARGET = 32_768

@@ -8,8 +8,9 @@ import { readerOf, type SocketReader } from '../socket-reader.ts'
 import { FrameReader } from './frame-reader.ts'
 import * as frames from './frames.ts'
 import { FrameOutput } from './output.ts'
-import { settingsFrame } from './peer-settings.ts'
-import { maxBlockSize, ReceivedFrames, type ReceivedFramesHost } from './received-frames.ts'
+import { serverSettings } from './peer-settings.ts'
+import { maxBlockSize } from './received-frames.ts'
+import { RequestFrames, type RequestFramesHost } from './request-frames.ts'
 import { ResetGuard } from './reset-guard.ts'
 import type { Http2Exchange } from './server-exchange.ts'
 import { HIGHEST_STREAM, StreamTable } from './stream-table.ts'
@@ -66,15 +67,15 @@ export function serveHttp2(socket: Socket, info: ConnectionInfo, options: Http2S
 }
 
 /** One client connection and its streams. */
-export class Http2ServerConnection implements ReceivedFramesHost {
+export class Http2ServerConnection implements RequestFramesHost {
   readonly info: ConnectionInfo
   readonly output: FrameOutput
   readonly #socket: Socket
   readonly #reader: SocketReader
   readonly #options: Http2ServerOptions
   readonly #frames: FrameReader
-  readonly #received: ReceivedFrames
-  readonly #streams = new StreamTable()
+  readonly #received: RequestFrames
+  readonly #streams = new StreamTable<Http2Exchange>()
   readonly #resets = new ResetGuard()
   readonly #watch = new Deadline(() => this.#look())
   readonly #watchMs: number
@@ -109,7 +110,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     this.#reader = reader
     this.#options = options
     this.output = new FrameOutput(socket)
-    this.#received = new ReceivedFrames(this, this.#streams, options)
+    this.#received = new RequestFrames(this, this.#streams, options)
     this.#frames = new FrameReader(this.#received, {
       maxFrame: options.frameSize,
       maxWhole: Math.min(options.frameSize, maxBlockSize(options.maxHeaderSize)),
@@ -132,7 +133,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     socket.on('drain', this.#onDrain)
     socket.on('error', ignore)
     socket.on('close', this.#onClose)
-    this.output.frames(settingsFrame(this.#options))
+    this.output.frames(serverSettings(this.#options))
     const more = this.#options.connectionWindowSize - frames.FIRST_WINDOW
     if (more > 0) this.grant(0, more)
     if (first === null) this.output.flush()
@@ -234,6 +235,10 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     else this.countReset()
     this.#leaveIfDone()
     this.flush()
+  }
+
+  broke(exchange: Http2Exchange, code: number): void {
+    this.reset(exchange, code, BROKEN)
   }
 
   /** Whether a client that cancels the stream now had next to nothing of it: one that ran or was answered is no attack. */
@@ -434,6 +439,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
 function ignore(): void {}
 
 const CLIENT_LEFT = new Error('client closed the stream or the connection')
+const BROKEN = new Error('client broke the rules of HTTP/2')
 const STALLED = new Error('client neither sends nor takes data')
 const KEEPALIVE_PING = 'keep-up?'
 const DRAIN_PING = 'draining'

@@ -1,14 +1,13 @@
 import { NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from './frames.ts'
-import type { Http2Exchange } from './server-exchange.ts'
 
 /** The streams of a connection, open and gone (RFC 9113 section 5.1). */
-export class StreamTable {
-  readonly open = new Map<number, Http2Exchange>()
-  /** The highest number that the client has used. */
+export class StreamTable<Stream> {
+  readonly open = new Map<number, Stream>()
+  /** The highest number that was used. Clients open streams, by odd numbers; nothing is pushed. */
   last = 0
-  /** Streams above it are not answered: the client was told so. */
+  /** Streams above it are not answered: the client was told so by the server. */
   lastAnswered = HIGHEST_STREAM
-  /** Streams that this side has ended while the client was still sending, for what is on its way; the oldest first. */
+  /** Streams that the server has ended while the client was still sending, for what is on its way; the oldest first. */
   readonly #cutOff = new Set<number>()
 
   /** Whether the number opens a stream. */
@@ -18,7 +17,7 @@ export class StreamTable {
 
   /** Nothing but HEADERS and PRIORITY may come for a stream that was never opened. */
   isIdle(id: number): boolean {
-    return id > this.last && id <= this.lastAnswered
+    return id % 2 === 0 || (id > this.last && id <= this.lastAnswered)
   }
 
   cutOff(id: number): void {
