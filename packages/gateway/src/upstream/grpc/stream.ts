@@ -1,7 +1,9 @@
 import type { Sink, Source } from '../../net/body.ts'
+import { reportFault } from '../../telemetry/faults.ts'
 import { type AnswerHandler, GrpcCall, type GrpcMethod, type GrpcOptions } from './call.ts'
 import { frame } from './framing.ts'
-import type { GrpcError } from './status.ts'
+import { GrpcError, INTERNAL } from './status.ts'
+import { TurnQueue } from './turn-queue.ts'
 
 export interface StreamHandler<Response> extends AnswerHandler<Response> {
   /** More can be sent, after `send` asked to wait. */
@@ -13,15 +15,16 @@ export class GrpcStream<Request, Response> {
   readonly #encode: (request: Request) => Uint8Array
   readonly #outgoing: OutgoingMessages
   readonly #call: GrpcCall<Response>
+  readonly #incoming = new TurnQueue((error) => this.#faulted(error))
 
   constructor(method: GrpcMethod<Request, Response>, options: GrpcOptions, handler: StreamHandler<Response>) {
     this.#encode = method.encode
     this.#outgoing = new OutgoingMessages(() => handler.drained())
     this.#call = new GrpcCall(method.decode, options, {
-      message: (response) => handler.message(response),
+      message: (response) => this.#incoming.add(() => handler.message(response)),
       ended: (error) => {
         this.#outgoing.close()
-        handler.ended(error)
+        this.#incoming.add(() => handler.ended(error))
       },
     })
     this.#call.start(method.path, this.#outgoing, options)
@@ -49,12 +52,18 @@ export class GrpcStream<Request, Response> {
   /** The handler hears nothing more; `cause` says why, where something is wrong with the answers. */
   drop(cause?: GrpcError): void {
     this.#outgoing.close()
+    this.#incoming.close()
     this.#call.drop(cause)
   }
 
   /** Ends the call, and tells the handler so. */
   fail(error: GrpcError): void {
     this.#call.fail(error)
+  }
+
+  #faulted(error: unknown): void {
+    reportFault(error, 'request')
+    this.#call.fail(new GrpcError(INTERNAL, 'internal error'))
   }
 }
 
