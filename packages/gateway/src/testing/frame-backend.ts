@@ -7,6 +7,7 @@ import {
   DATA,
   END_HEADERS,
   END_STREAM,
+  type Frame,
   frame,
   GOAWAY,
   HEADERS,
@@ -22,7 +23,7 @@ export class BackendConnection {
   /** The TCP connection under `socket`. */
   readonly raw: Socket
   /** Frames of the gateway so far. */
-  readonly received: { type: number; flags: number; stream: number }[] = []
+  readonly received: Frame[] = []
   readonly #onRequest: (connection: BackendConnection, stream: number) => void
   #input = Buffer.alloc(0)
   #hasPreface = false
@@ -81,7 +82,7 @@ export class BackendConnection {
       this.#input = this.#input.subarray(9 + size)
       if (type === SETTINGS && (flags & ACK) === 0) this.send(SETTINGS, ACK, 0)
       if (type === PING && (flags & ACK) === 0) this.send(PING, ACK, 0, payload)
-      this.received.push({ type, flags, stream })
+      this.received.push({ type, flags, stream, payload })
       if (type === HEADERS) this.#onRequest(this, stream)
     }
   }

@@ -1,15 +1,16 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { contained, InternalFault, reportFault } from '../telemetry/faults.ts'
-import { HeaderBlock } from '../net/header-block.ts'
-import { fieldsToObject, isEndToEnd, isTrailer, takeFields } from '../net/http2/fields.ts'
+import type { HeaderBlock } from '../net/header-block.ts'
+import { CANCEL, PROTOCOL_ERROR } from '../net/http2/frames.ts'
+import { type OutputOwner, StreamOutput } from '../net/http2/output.ts'
+import type { ResponseFields } from '../net/http2/response-fields.ts'
+import type { ResponseStream } from '../net/http2/response-frames.ts'
 import { StreamSocket } from '../net/stream-socket.ts'
 import { ACCEPT_HEADER, acceptOf, KEY_HEADER } from '../net/websocket-handshake.ts'
 import type { CarriedCall, Carrier } from './http2-carrier.ts'
-import { lostCallError } from './http2-lost-call.ts'
-import { guarded, Http2RequestBody } from './http2-request-body.ts'
-import { requestFields, tunnelFields } from './http2-request-fields.ts'
+import { lostCall, refusedCall, resetCall } from './http2-lost-call.ts'
+import { type BodyOwner, Http2RequestBody } from './http2-request-body.ts'
+import { requestBlock, tunnelBlock } from './http2-request-fields.ts'
 import { BODY, DEAD, ENDED, HEAD, Http2ResponseBody, type ResponseOwner } from './http2-response-body.ts'
-import { letGo } from './let-go.ts'
 import { NoTunnels } from './no-tunnels.ts'
 import {
   HEAD_LOOKS,
@@ -22,116 +23,249 @@ import {
   type UpstreamRequest,
 } from './upstream-types.ts'
 
-/** The head of a response, as the runtime hands it out. */
-interface Head {
-  status: number
-  flags: number
-  raw: readonly string[]
-}
-
 /** One request on an HTTP/2 connection: from its head to the end of its stream. */
-export class Http2Call implements CarriedCall, ResponseOwner {
-  readonly #connection: Carrier
+export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, ResponseOwner, OutputOwner {
+  output = UNOPENED
+  /** The backend has sent the end of its side. */
+  inputEnded = false
+  /** Nothing is sent or received any more. */
+  isClosed = false
+
+  readonly #connection: Carrier<Http2Call>
   readonly #request: UpstreamRequest
-  readonly #body = new Http2RequestBody(this)
+  readonly #body: Http2RequestBody
   readonly #response = new Http2ResponseBody(this, LOST)
   #handler: UpstreamHandler | null
-  #stream: ClientHttp2Stream | null = null
   #interims = 0
   #looks = 0
-  #mayHaveTrailers = false
-  /** The backend has sent bytes that are not HTTP/2. */
-  #isBroken = false
+  /** What the call fails with in a moment. */
+  #doom: UpstreamError | null = null
   readonly #sentAt: number
   /** The connection had carried others before, and nothing has come for this one. */
   #mayBeStale: boolean
 
-  constructor(connection: Carrier, request: UpstreamRequest, handler: UpstreamHandler) {
+  constructor(connection: Carrier<Http2Call>, request: UpstreamRequest, handler: UpstreamHandler) {
     this.#connection = connection
+    this.#body = new Http2RequestBody(this, connection)
     this.#mayBeStale = connection.calls > 0
     this.#sentAt = connection.now()
     this.#request = request
     this.#handler = handler
   }
 
-  start(session: ClientHttp2Session): void {
+  start(): void {
     const { method, body, upgrade } = this.#request
+    if (this.isClosed) return
     if (method === 'CONNECT') {
-      this.#response.cause = new UpstreamError('bad_response', 'no CONNECT to a backend of HTTP/2', true)
-      return queueMicrotask(() => this.#closed())
+      return this.#failSoon(new UpstreamError('bad_response', 'no CONNECT to a backend of HTTP/2', true))
     }
-    if (upgrade !== '') return this.#connection.whenSettled((takesTunnels) => this.#openTunnel(session, takesTunnels))
+    const { scheme } = this.#connection
+    if (upgrade !== '') return this.#connection.whenSettled((takesTunnels) => this.#openTunnel(takesTunnels))
     const hasBody = body.length !== 0
-    const waitForTrailers = body.length === -1
-    this.#mayHaveTrailers = waitForTrailers
-    const fields = requestFields(this.#request, this.#connection.scheme)
-    const stream = session.request(fields, { endStream: !hasBody, waitForTrailers })
-    this.#listen(stream)
-    if (!hasBody) {
-      this.#body.isDone = true
-      return
-    }
-    if (waitForTrailers) {
-      stream.on('wantTrailers', () => stream.sendTrailers(fieldsToObject(this.#body.trailers, isTrailer)))
-    }
-    body.pipe(this.#body)
+    const block = requestBlock(this.#request, scheme)
+    if (!this.#connection.open(this, block, !hasBody)) return this.#failSoon(refusedCall())
+    if (hasBody) body.pipe(this.#body)
+    else this.#body.isDone = true
   }
 
   /** Asks for another protocol inside the stream (RFC 8441). */
-  #openTunnel(session: ClientHttp2Session, takesTunnels: boolean): void {
-    if (this.#response.state === DEAD) return this.#closed()
-    if (!takesTunnels) {
-      this.#response.cause = new NoTunnels()
-      return queueMicrotask(() => this.#closed())
+  #openTunnel(takesTunnels: boolean): void {
+    if (this.isClosed) return
+    if (!takesTunnels) return this.#failSoon(new NoTunnels())
+    const block = tunnelBlock(this.#request, this.#connection.scheme)
+    if (!this.#connection.open(this, block, false)) this.#failSoon(refusedCall())
+    this.#connection.flush()
+  }
+
+  /** Fails after the caller has got the call. */
+  #failSoon(error: UpstreamError): void {
+    this.#doom = error
+    queueMicrotask(() => {
+      if (this.isClosed) return
+      this.#connection.ended(this)
+      this.#fail(error)
+    })
+  }
+
+  // What the backend sends.
+
+  get awaitsHead(): boolean {
+    return this.#response.state === HEAD
+  }
+
+  takeHead(fields: ResponseFields, ends: boolean): void {
+    const { status, problem, contentLength } = fields
+    this.#mayBeStale = false
+    if (problem !== null) return this.#refuseHead(problem, status !== 0)
+    if (status < 200) return this.#takeInterim(fields, ends)
+    const isBodyless = this.#request.method === 'HEAD' || status === 204 || status === 304
+    if (ends && !isBodyless && contentLength > 0) return this.refuse(WRONG_LENGTH, PROTOCOL_ERROR)
+    try {
+      this.#connection.heard(true)
+      this.#respond(status, fields.toHeaders(), ends || isBodyless ? 0 : contentLength, ends)
+    } catch (error) {
+      this.faulted(error)
     }
-    this.#listen(session.request(tunnelFields(this.#request, this.#connection.scheme), { endStream: false }))
   }
 
-  #listen(stream: ClientHttp2Stream): void {
-    this.#stream = stream
-    this.#body.attach(stream)
-    this.#response.attach(stream)
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_HTTP2_ERROR') this.#isBroken = true
-    })
-    stream.on('headers', (fields, _flags, raw) => guarded(this, () => this.#informed(fields[':status'] ?? 0, raw)))
-    stream.on('response', (fields, flags, raw) => {
-      try {
-        this.#responded(stream, { status: fields[':status'] ?? 0, flags, raw })
-      } catch (error) {
-        this.faulted(error)
-      }
-    })
-    stream.on('close', () => {
-      try {
-        this.#closed()
-      } catch (error) {
-        this.faulted(error)
-      }
-      letGo(stream)
-    })
+  #takeInterim(fields: ResponseFields, ends: boolean): void {
+    if (ends || fields.status === 101 || fields.contentLength !== -1) return this.#refuseHead('bad_interim', false)
+    if (++this.#interims > MAX_INTERIMS) return this.refuse('too many interim responses', CANCEL)
+    try {
+      this.#connection.heard(false)
+      this.#handler?.informed(fields.status, fields.toHeaders())
+    } catch (error) {
+      this.faulted(error)
+    }
   }
 
-  heard(): void {
-    this.#connection.heard(false)
+  #respond(status: number, headers: HeaderBlock, length: number, ends: boolean): void {
+    const handler = this.#handler
+    if (handler === null) return
+    this.#handler = null
+    if (ends) this.#endInput()
+    try {
+      this.#answer(handler, status, headers, length)
+    } catch (error) {
+      // `faulted` tells the handler.
+      this.#handler = handler
+      throw error
+    }
+  }
+
+  #answer(handler: UpstreamHandler, status: number, headers: HeaderBlock, length: number): void {
+    const response = this.#response
+    if (this.#request.upgrade !== '') {
+      if (status >= 200 && status < 300 && !this.inputEnded) return this.#join(handler, headers)
+      // No tunnel: the answer says why, and nothing follows the request.
+      this.#body.end(null)
+    }
+    response.length = length
+    response.isWhole = length === 0
+    response.state = length === 0 ? ENDED : BODY
+    handler.responded({ status, headers, body: response })
+    if (length !== 0) this.#connection.flushAfterRead(this)
+  }
+
+  #join(handler: UpstreamHandler, headers: HeaderBlock): void {
+    this.#response.state = BODY
+    const key = this.#request.headers.get(KEY_HEADER)
+    // A client that sent the HTTP/1.1 handshake expects `sec-websocket-accept`.
+    if (key !== null && !headers.has(ACCEPT_HEADER)) headers.add(ACCEPT_HEADER, acceptOf(key))
+    const ends = { input: this.#response, output: this.#body, reset: (cause: Error) => this.cancel(cause) }
+    handler.upgraded(101, headers, { socket: new StreamSocket(ends), early: null }, this.#request.upgrade)
+  }
+
+  takeData(chunk: Buffer, padding: number, ends: boolean): boolean {
+    const response = this.#response
+    if (!response.count(chunk.length, padding)) return false
+    if (response.state === HEAD) this.refuse('response has no head', PROTOCOL_ERROR)
+    else if (!response.hasRightLength(ends)) this.refuse(WRONG_LENGTH, PROTOCOL_ERROR)
+    else this.#takePart(chunk, padding, ends)
+    return true
+  }
+
+  #takePart(chunk: Buffer, padding: number, ends: boolean): void {
+    const response = this.#response
+    try {
+      this.#connection.heard(false)
+      if (ends) this.#endInput()
+      if (padding > 0) response.giveBack(padding)
+      if (chunk.length > 0) response.take(chunk)
+      if (ends) response.takeEnd(null)
+      else this.#connection.flushAfterRead(this)
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  takeTrailers(trailers: HeaderBlock): void {
+    if (!this.#response.hasRightLength(true)) return this.refuse(WRONG_LENGTH, PROTOCOL_ERROR)
+    try {
+      this.#connection.heard(false)
+      this.#endInput()
+      this.#response.takeEnd(trailers)
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  #endInput(): void {
+    this.inputEnded = true
+    if (this.output.isOver) this.#connection.ended(this)
+  }
+
+  takeReset(code: number): void {
+    const { awaitsHead } = this
+    this.#connection.ended(this)
+    this.#fail(resetCall(code, awaitsHead))
+  }
+
+  #refuseHead(problem: string, hasInvalidHeader: boolean): void {
+    const message = `malformed response head (${problem})`
+    this.#end(new UpstreamError('bad_response', message, false, { hasInvalidHeader }), PROTOCOL_ERROR)
+  }
+
+  refuse(message: string, code: number): void {
+    this.#end(new UpstreamError('bad_response', message, false), code)
+  }
+
+  /** The backend will not look at the stream: its GOAWAY says so. */
+  disown(because: string): void {
+    this.#fail(this.awaitsHead ? refusedCall() : lostCall(false, false, because))
+  }
+
+  /** The connection is gone: with an error that holds for all of its calls, or for a reason, or just closed. */
+  lose(because: UpstreamError | string | null): void {
+    if (because instanceof UpstreamError) this.#fail(because)
+    else this.#fail(lostCall(this.awaitsHead, this.#mayBeStale, because))
+  }
+
+  /** Hands on what a read has brought. */
+  flushResponse(): void {
+    try {
+      this.#response.flush()
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  // What the consumer and the pool ask for.
+
+  look(): void {
+    const { limitsHead, upgrade } = this.#request
+    if (!this.awaitsHead || (!this.#body.isDone && upgrade === '') || limitsHead !== true) return
+    if (++this.#looks > HEAD_LOOKS) this.#end(noResponse(), CANCEL)
   }
 
   cancel(cause: Error): void {
     const response = this.#response
     if (response.state === ENDED && this.#body.isDone) return
-    if (response.state === HEAD || response.state === BODY) this.#connection.gaveUp(this.#sentAt)
-    response.cause = cause
+    if (!response.isWhole && response.state !== DEAD) this.#connection.gaveUp(this.#sentAt)
     this.#handler = null
-    response.sink = null
-    response.forget()
-    const stream = this.#stream
-    // The runtime ends a body before it resets the stream: half a request would look whole.
-    if (!this.#body.isDone && stream !== null) stream.end = () => stream
+    contained('request', () => response.die(cause))
     contained('request', () => this.#body.drop(cause))
-    if (response.state !== ENDED) response.state = DEAD
-    // The runtime puts off a reset from within its own callbacks, and meanwhile aborts the process when it asks for trailers.
-    if (this.#mayHaveTrailers) setImmediate(() => stream?.close(constants.NGHTTP2_CANCEL))
-    else stream?.close(constants.NGHTTP2_CANCEL)
+    if (!this.isClosed) this.#connection.reset(this, CANCEL)
+  }
+
+  grant(bytes: number): void {
+    if (!this.inputEnded && !this.isClosed) this.#connection.grant(this.output.id, bytes)
+  }
+
+  flush(): void {
+    this.#connection.flush()
+  }
+
+  outputDrained(): void {
+    try {
+      this.#body.source?.resume()
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  outputEnded(): void {
+    if (this.inputEnded && !this.isClosed) this.#connection.ended(this)
   }
 
   /** Ends the call after the consumer of the response has thrown; pending handlers and sinks get the failure. */
@@ -144,127 +278,27 @@ export class Http2Call implements CarriedCall, ResponseOwner {
     if (sink !== null) contained('request', () => sink.abort(new InternalFault()))
   }
 
-  #informed(status: number, raw: readonly string[]): void {
-    if (this.#handler === null || status === 101) return
-    this.#mayBeStale = false
-    this.#connection.heard(false)
-    if (++this.#interims > MAX_INTERIMS) {
-      return this.#fail(new UpstreamError('bad_response', 'too many interim responses', false))
-    }
-    const headers = new HeaderBlock()
-    takeFields(headers, raw, isEndToEnd)
-    this.#handler.informed(status, headers)
+  /** Ends the stream and the call. */
+  #end(error: UpstreamError, code: number): void {
+    if (!this.isClosed) this.#connection.reset(this, code)
+    this.#fail(error)
   }
 
-  look(): void {
-    if (
-      this.#response.state !== HEAD ||
-      (!this.#body.isDone && this.#request.upgrade === '') ||
-      this.#request.limitsHead !== true
-    )
-      return
-    if (++this.#looks > HEAD_LOOKS) this.#fail(noResponse())
-  }
-
-  #fail(error: UpstreamError): void {
-    const handler = this.#handler
-    this.cancel(error)
-    if (handler !== null) tellFailed(handler, error)
-  }
-
-  #responded(stream: ClientHttp2Stream, { status, flags, raw }: Head): void {
-    const handler = this.#handler
-    if (handler === null) return
-    this.#handler = null
-    try {
-      this.#answer(stream, handler, { status, flags, raw })
-    } catch (error) {
-      this.#handler = handler
-      throw error
-    }
-  }
-
-  #answer(stream: ClientHttp2Stream, handler: UpstreamHandler, { status, flags, raw }: Head): void {
-    this.#connection.heard(true)
-    const headers = new HeaderBlock()
-    takeFields(headers, raw, isEndToEnd)
-    const hasEnded = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
-    if (this.#request.upgrade !== '') {
-      if (status >= 200 && status < 300 && !hasEnded) return this.#joined(handler, headers)
-      // No tunnel: the answer says why, and nothing follows the request.
-      this.#body.end(null)
-    }
+  /** Tells of a failure, unless the response is whole; the stream is closed. */
+  #fail(cause: UpstreamError): void {
+    const error = this.#doom ?? cause
     const response = this.#response
-    if (hasEnded || isBodyless(this.#request.method, status)) {
-      response.length = 0
-      response.state = ENDED
-      // The stream closes only after its end was read.
-      stream.resume()
-    } else {
-      response.state = BODY
-      const announced = headers.get('content-length')
-      response.length = announced === null ? -1 : Number(announced)
-      stream.on('trailers', (_fields, _flags, trailers) => {
-        response.trailers = new HeaderBlock()
-        takeFields(response.trailers, trailers, isTrailer)
-      })
-    }
-    handler.responded({ status, headers, body: response })
-    if (isBody(response)) response.flushSoon()
-    response.takeUnread()
-  }
-
-  #joined(handler: UpstreamHandler, headers: HeaderBlock): void {
-    this.#response.state = BODY
-    const key = this.#request.headers.get(KEY_HEADER)
-    // A client that sent the HTTP/1.1 handshake expects `sec-websocket-accept`.
-    if (key !== null && !headers.has(ACCEPT_HEADER)) headers.add(ACCEPT_HEADER, acceptOf(key))
-    const ends = { input: this.#response, output: this.#body, reset: (cause: Error) => this.cancel(cause) }
-    handler.upgraded(101, headers, { socket: new StreamSocket(ends), early: null }, this.#request.upgrade)
-  }
-
-  #closed(): void {
-    this.#connection.finished(this)
-    const response = this.#response
-    response.endRead()
-    if (response.state === ENDED || response.hasEnded) {
-      if (!this.#body.isDone) contained('request', () => this.#body.drop(EARLY))
-      return
-    }
     const handler = this.#handler
-    const error = this.#closeError()
-    if (response.state !== DEAD) response.cause = error
-    response.state = DEAD
+    const sink = response.isWhole ? null : response.sink
     this.#handler = null
-    const { sink } = response
-    response.sink = null
-    contained('request', () => this.#body.drop(error))
+    if (!response.isWhole) contained('request', () => response.die(error))
+    contained('request', () => this.#body.drop(response.isWhole ? EARLY : error))
     if (handler !== null) tellFailed(handler, error)
-    sink?.abort(error)
-  }
-
-  #closeError(): UpstreamError {
-    const { cause, state } = this.#response
-    if (cause instanceof UpstreamError) return cause
-    return lostCallError({
-      connection: this.#connection,
-      streamId: this.#stream?.id,
-      resetCode: this.#stream?.rstCode,
-      awaitsHead: state === HEAD,
-      isBroken: this.#isBroken,
-      mayBeStale: this.#mayBeStale,
-    })
+    if (sink !== null) contained('request', () => sink.abort(error))
   }
 }
 
-/** The consumer of a head may have ended the response already. */
-function isBody({ state }: Http2ResponseBody): boolean {
-  return state === BODY
-}
-
-function isBodyless(method: string, status: number): boolean {
-  return method === 'HEAD' || status === 204 || status === 304
-}
-
+const UNOPENED = new StreamOutput(0, { outputDrained() {}, outputEnded() {} }, 0)
 const LOST = new Error('backend connection lost')
 const EARLY = new Error('backend answered before the request ended')
+const WRONG_LENGTH = 'response body is not as long as announced'

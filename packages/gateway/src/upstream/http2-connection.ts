@@ -1,12 +1,26 @@
-import { type ClientHttp2Session, type ClientSessionOptions, connect } from 'node:http2'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
-import { InternalFault } from '../telemetry/faults.ts'
+import { FrameReader } from '../net/http2/frame-reader.ts'
+import * as frames from '../net/http2/frames.ts'
+import { FrameOutput, StreamOutput } from '../net/http2/output.ts'
+import { clientSettings, type PeerSettings } from '../net/http2/peer-settings.ts'
+import { ResponseFrames, type ResponseFramesHost } from '../net/http2/response-frames.ts'
+import { HIGHEST_STREAM, StreamTable } from '../net/http2/stream-table.ts'
+import { readerOf, type SocketReader } from '../net/socket-reader.ts'
+import { contained, InternalFault, reportFault } from '../telemetry/faults.ts'
 import { Http2Call } from './http2-call.ts'
-import type { CarriedCall, Carrier } from './http2-carrier.ts'
+import type { Carrier } from './http2-carrier.ts'
+import { brokenConnection } from './http2-lost-call.ts'
+import { STREAM_WINDOW } from './http2-response-body.ts'
 import { Keepalive, type KeptConnection, PING_TIMEOUT_MS } from './keepalive.ts'
-import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from './upstream-types.ts'
+import {
+  internalFailure,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from './upstream-types.ts'
 
 /** What becomes of a connection when one of its calls is over. */
 export interface Http2ConnectionOwner {
@@ -18,60 +32,69 @@ export interface Http2ConnectionOwner {
 }
 
 /** One HTTP/2 connection to a backend; carries many calls at a time. */
-export class Http2Connection implements Carrier, KeptConnection {
+export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<Http2Call>, KeptConnection {
   readonly socket: Socket
+  readonly output: FrameOutput
   /** Of this connection: a backend may refuse a scheme that it does not serve here. */
   readonly scheme: 'http' | 'https'
   /** Calls carried so far. */
   calls = 0
   /** It has answered something. */
   hasAnswered = false
-  lostBecause: string | null = null
+  isLost = false
   /** When it became idle, for the pool. */
   idleSince = performance.now()
 
-  readonly #session: ClientHttp2Session
   readonly #owner: Http2ConnectionOwner
   readonly #deadlines: Deadlines
+  readonly #reader: SocketReader
   readonly #keepalive: Keepalive
+  readonly #streams = new StreamTable<Http2Call>()
+  readonly #received: ResponseFrames<Http2Call>
+  readonly #frames: FrameReader
   /** A backend that is not there any more never closes its side. */
   readonly #goodbye = new Deadline(() => this.socket.destroy())
-  readonly #underWay = new Set<CarriedCall>()
+  readonly #underWay = new Set<Http2Call>()
+  /** Calls that leave at the end of this turn: a GOAWAY that comes before says that none of them was seen. */
+  #starting: Http2Call[] = []
+  /** Calls for which a read has brought something. */
+  #touched: Http2Call[] = []
+  #isFeeding = false
+  #readPaused = false
+  #nextStream = 1
   /** Whether streams may carry other protocols (RFC 8441); null until the backend has said. */
   #takesTunnels: boolean | null = null
   readonly #awaitingSettings: ((takesTunnels: boolean) => void)[] = []
+  #pingAnswered: (() => void) | null = null
   #limit = MAX_STREAMS
   #goingAway = false
-  /** Streams above this one were not looked at by the backend; set by its GOAWAY. */
-  #lastStreamId = Infinity
+  #hasLeft = false
 
   /** The socket is connected; over TLS, ALPN has chosen `h2`. */
-  constructor(socket: Socket, owner: Http2ConnectionOwner, deadlines: Deadlines) {
+  constructor(
+    socket: Socket,
+    owner: Http2ConnectionOwner,
+    deadlines: Deadlines,
+    reader: SocketReader = readerOf(socket),
+  ) {
     this.socket = socket
     this.#deadlines = deadlines
     this.#keepalive = new Keepalive(this, deadlines)
     this.scheme = 'encrypted' in socket ? 'https' : 'http'
     this.#owner = owner
-    socket.allowHalfOpen = false
-    const session = connect('http://backend', { ...SESSION, createConnection: () => socket })
-    this.#session = session
-    session.setLocalWindowSize(CONNECTION_WINDOW)
-    session.on('error', ignore)
-    session.on('remoteSettings', (settings) => {
-      this.#settled(settings.enableConnectProtocol === true)
-      this.#limit = Math.min(settings.maxConcurrentStreams ?? MAX_STREAMS, MAX_STREAMS)
-      if (this.available) owner.idle(this)
-    })
-    session.on('goaway', (_code, lastStreamId) => {
-      this.#goingAway = true
-      this.#lastStreamId = lastStreamId
-    })
-    session.on('close', () => {
-      this.#settled(false)
-      this.#keepalive.stop()
-      deadlines.clear(this.#goodbye)
-      owner.closed(this)
-    })
+    this.#reader = reader
+    this.output = new FrameOutput(socket)
+    this.#received = new ResponseFrames(this, this.#streams, LIMITS)
+    this.#frames = new FrameReader(this.#received, FRAME_LIMITS)
+    reader.start(this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('drain', this.#onDrain)
+    socket.on('error', ignore)
+    socket.on('close', this.#onClose)
+    socket.resume()
+    this.output.frames(GREETING)
+    // The first call takes it along.
+    this.output.flushSoon()
   }
 
   /** Calls under way. */
@@ -86,9 +109,8 @@ export class Http2Connection implements Carrier, KeptConnection {
 
   /** Another call may be sent. */
   get available(): boolean {
-    const session = this.#session
-    if (this.active >= this.#limit || this.#goingAway || session.closed || session.destroyed) return false
-    return this.#keepalive.isAnswered
+    if (this.active >= this.#limit || this.#goingAway || this.isLost || !this.socket.writable) return false
+    return this.#nextStream <= HIGHEST_STREAM && this.#keepalive.isAnswered
   }
 
   /** Whether one that is `available` can be trusted with a call; after a long pause a ping has to be answered first. */
@@ -98,21 +120,52 @@ export class Http2Connection implements Carrier, KeptConnection {
 
   /** It will be known within a moment whether it is still there. */
   get isAboutToTell(): boolean {
-    return this.#keepalive.isAboutToTell
+    return !this.isLost && this.#keepalive.isAboutToTell
   }
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
     const call = new Http2Call(this, request, handler)
+    const isAlone = this.active === 0 && !this.#isFeeding
     this.#underWay.add(call)
     this.#keepalive.watch()
+    if (!isAlone) {
+      if (this.#starting.push(call) === 1) setImmediate(startCalls, this)
+      return call
+    }
     try {
-      call.start(this.#session)
+      call.start()
+      this.flush()
     } catch (error) {
-      this.#underWay.delete(call)
       call.cancel(new InternalFault())
       throw error
     }
     return call
+  }
+
+  /** Sends the calls of this turn in one write. */
+  startCalls(): void {
+    const calls = this.#starting
+    this.#starting = []
+    for (const call of calls) {
+      try {
+        call.start()
+      } catch (error) {
+        call.faulted(error)
+      }
+    }
+    this.#sendGathered()
+  }
+
+  /** Lets the calls under way end; no more are taken. */
+  close(): void {
+    this.#goingAway = true
+    if (this.active === 0) this.#leave()
+  }
+
+  // What calls ask for.
+
+  now(): number {
+    return this.#deadlines.now()
   }
 
   whenSettled(then: (takesTunnels: boolean) => void): void {
@@ -120,38 +173,32 @@ export class Http2Connection implements Carrier, KeptConnection {
     else then(this.#takesTunnels)
   }
 
-  #settled(takesTunnels: boolean): void {
-    this.#takesTunnels = takesTunnels
-    for (const then of this.#awaitingSettings.splice(0)) then(takesTunnels)
+  open(call: Http2Call, block: string, ends: boolean): boolean {
+    const id = this.#nextStream
+    if (this.isLost || id > HIGHEST_STREAM) return false
+    this.#nextStream += 2
+    const output = new StreamOutput(id, call, this.output.firstWindow)
+    this.output.headers(output, block, ends)
+    call.output = output
+    this.#streams.last = id
+    this.#streams.open.set(id, call)
+    return true
   }
 
-  /** Lets the calls under way end; no more are taken. */
-  close(): void {
-    this.#goingAway = true
-    // The session would drop requests that are still on their way out.
-    if (this.active === 0) this.#leave()
+  flush(): void {
+    if (this.#isFeeding || this.isLost) return
+    // A stream that is alone waits for no other.
+    if (this.#streams.open.size <= 1) this.output.flush()
+    else this.output.flushSoon()
   }
 
-  get isLost(): boolean {
-    return this.#session.destroyed
+  flushAfterRead(call: Http2Call): void {
+    const touched = this.#touched
+    if (touched[touched.length - 1] !== call) touched.push(call)
   }
 
-  disowned(streamId: number | undefined): boolean {
-    return streamId === undefined || streamId > this.#lastStreamId
-  }
-
-  finished(call: CarriedCall): void {
-    this.#underWay.delete(call)
-    this.calls++
-    if (this.active === 0) {
-      this.idleSince = performance.now()
-      if (this.#goingAway) this.#leave()
-    }
-    this.#owner.idle(this)
-  }
-
-  now(): number {
-    return this.#deadlines.now()
+  grant(stream: number, bytes: number): void {
+    this.output.frames(frames.windowUpdateFrame(stream, bytes))
   }
 
   heard(isHead: boolean): void {
@@ -161,6 +208,198 @@ export class Http2Connection implements Carrier, KeptConnection {
 
   gaveUp(sentAt: number): void {
     this.#keepalive.doubt(sentAt)
+  }
+
+  reset(call: Http2Call, code: number): void {
+    const { id } = call.output
+    if (id !== 0) {
+      this.output.frames(frames.resetFrame(id, code))
+      if (!call.inputEnded) this.#received.expectLate()
+    }
+    this.ended(call)
+    this.flush()
+  }
+
+  ended(call: Http2Call): void {
+    if (call.isClosed) return
+    this.#forget(call)
+    this.calls++
+    if (this.active === 0) {
+      this.idleSince = performance.now()
+      if (this.#goingAway) this.#leave()
+    }
+    if (!this.isLost) contained('worker', () => this.#owner.idle(this))
+  }
+
+  #forget(call: Http2Call): void {
+    call.isClosed = true
+    this.#underWay.delete(call)
+    const { output } = call
+    if (output.id === 0) return
+    this.#streams.open.delete(output.id)
+    contained('connection', () => this.output.forget(output))
+  }
+
+  /** The state of the frames is not known after an exception here: all calls end with the connection. */
+  faulted(error: unknown): void {
+    reportFault(error, 'connection')
+    this.#giveUp(internalFailure())
+    this.socket.destroy()
+  }
+
+  // Bytes.
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.isLost) return
+    this.#isFeeding = true
+    try {
+      this.#frames.feed(chunk, 0, chunk.length)
+    } catch (error) {
+      this.faulted(error)
+    }
+    this.#isFeeding = false
+    this.#flushTouched()
+    this.#sendGathered()
+  }
+
+  /** After the whole read: what its frames break can still be told to a client that has nothing yet. */
+  #flushTouched(): void {
+    const touched = this.#touched
+    if (touched.length === 0) return
+    this.#touched = []
+    for (const call of touched) call.flushResponse()
+  }
+
+  #sendGathered(): void {
+    if (this.isLost) return
+    try {
+      this.output.pump()
+      this.output.flush()
+      this.#adjustReading()
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  /** A backend that asks and does not read must not fill our memory with answers. */
+  #adjustReading(): void {
+    const pause = this.output.unsent > MAX_UNSENT
+    if (pause === this.#readPaused) return
+    this.#readPaused = pause
+    if (pause) this.socket.pause()
+    else this.socket.resume()
+  }
+
+  readonly #onDrain = (): void => this.#sendGathered()
+
+  readonly #onEnd = (): void => {
+    this.#giveUp(null)
+    this.socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.#giveUp(null)
+    this.#deadlines.clear(this.#goodbye)
+    contained('worker', () => this.#owner.closed(this))
+  }
+
+  // What the frames of the backend bring about.
+
+  settingsChanged({ maxStreams, takesTunnels }: PeerSettings): void {
+    if (maxStreams !== undefined) this.#limit = Math.min(maxStreams, MAX_STREAMS)
+    this.#settle(takesTunnels ?? this.#takesTunnels ?? false)
+    if (this.available) contained('worker', () => this.#owner.idle(this))
+  }
+
+  #settle(takesTunnels: boolean): void {
+    this.#takesTunnels = takesTunnels
+    for (const then of this.#awaitingSettings.splice(0)) contained('request', () => then(takesTunnels))
+  }
+
+  pingAnswered(payload: string): void {
+    if (payload !== KEEPALIVE_PING) return
+    const answered = this.#pingAnswered
+    this.#pingAnswered = null
+    answered?.()
+  }
+
+  goesAway(lastStream: number, code: number): void {
+    this.#goingAway = true
+    const because = `GOAWAY with ${frames.errorName(code)}`
+    for (const call of [...this.#underWay]) {
+      // One that has no stream yet gets none.
+      if (call.output.id !== 0 && call.output.id <= lastStream) continue
+      this.#forget(call)
+      this.calls++
+      try {
+        call.disown(because)
+      } catch (error) {
+        call.faulted(error)
+      }
+    }
+    if (code !== frames.NO_ERROR) {
+      this.#giveUp(because)
+      this.#closeSoon()
+    } else if (this.active === 0) this.#leave()
+  }
+
+  broke(call: Http2Call, code: number): void {
+    call.refuse(`stream broke the rules of HTTP/2 (${frames.errorName(code)})`, code)
+  }
+
+  fail(code: number): void {
+    this.#cutOff(code, brokenConnection(code))
+  }
+
+  tooManyFrames(): void {
+    this.#cutOff(
+      frames.ENHANCE_YOUR_CALM,
+      new UpstreamError('bad_response', 'connection carries too many frames that lead nowhere', false),
+    )
+  }
+
+  #cutOff(code: number, error: UpstreamError): void {
+    if (this.isLost) return
+    this.output.frames(frames.goawayFrame(0, code))
+    this.#giveUp(error)
+    this.#closeSoon()
+  }
+
+  /** Closes once the last frames have left. */
+  #closeSoon(): void {
+    this.socket.destroySoon()
+    if (!this.socket.destroyed) this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
+  }
+
+  /** No call goes on; what was gathered is written. */
+  #giveUp(because: UpstreamError | string | null): void {
+    if (this.isLost) return
+    this.isLost = true
+    this.#frames.stop()
+    this.#keepalive.stop()
+    this.output.close()
+    this.#reader.release()
+    this.socket.off('end', this.#onEnd)
+    this.socket.resume()
+    this.#settle(false)
+    for (const call of [...this.#underWay]) {
+      this.#forget(call)
+      this.calls++
+      try {
+        call.lose(because)
+      } catch (error) {
+        call.faulted(error)
+      }
+    }
+  }
+
+  #leave(): void {
+    if (this.#hasLeft || this.isLost) return
+    this.#hasLeft = true
+    this.output.frames(frames.goawayFrame(0, frames.NO_ERROR))
+    this.output.flush()
+    this.socket.end()
+    this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
   }
 
   // What its keepalive asks of it.
@@ -174,10 +413,10 @@ export class Http2Connection implements Carrier, KeptConnection {
   }
 
   ping(answered: () => void): void {
-    if (this.#session.destroyed) return
-    this.#session.ping((error) => {
-      if (error === null) answered()
-    })
+    if (this.isLost) return
+    this.#pingAnswered = answered
+    this.output.frames(frames.pingFrame(KEEPALIVE_PING, 0))
+    this.flush()
   }
 
   changed(): void {
@@ -185,15 +424,17 @@ export class Http2Connection implements Carrier, KeptConnection {
   }
 
   fellSilent(): void {
-    this.lostBecause = `no answer to a ping in ${PING_TIMEOUT_MS / 1000}s`
     this.#owner.fellSilent(this)
-    this.#session.destroy()
+    this.#giveUp(`no answer to a ping in ${PING_TIMEOUT_MS / 1000}s`)
     this.socket.destroy()
   }
+}
 
-  #leave(): void {
-    this.#session.close()
-    this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
+function startCalls(connection: Http2Connection): void {
+  try {
+    connection.startCalls()
+  } catch (error) {
+    connection.faulted(error)
   }
 }
 
@@ -201,13 +442,13 @@ function ignore(): void {}
 
 const MAX_STREAMS = 100
 const MAX_HEAD = 262_144
-const SESSION: ClientSessionOptions & { strictSingleValueFields: boolean } = {
-  settings: { enablePush: false, initialWindowSize: 262_144, maxHeaderListSize: MAX_HEAD },
-  maxHeaderListPairs: 500,
-  maxSendHeaderBlockLength: MAX_HEAD,
-  // Megabytes: room for every stream to wait for its peer on both sides.
-  maxSessionMemory: 64,
-  // What is sent was checked when it came in.
-  strictSingleValueFields: false,
-}
 const CONNECTION_WINDOW = 4_194_304
+const LIMITS = { connectionWindowSize: CONNECTION_WINDOW, maxHeaderSize: MAX_HEAD, maxFields: 500 }
+const FRAME_LIMITS = { maxFrame: frames.SMALLEST_MAX_FRAME, maxWhole: frames.SMALLEST_MAX_FRAME }
+const GREETING =
+  frames.PREFACE.toString('latin1') +
+  clientSettings({ windowSize: STREAM_WINDOW, maxHeaderSize: MAX_HEAD }) +
+  frames.windowUpdateFrame(0, CONNECTION_WINDOW - frames.FIRST_WINDOW)
+/** Beyond it nothing is read from a backend until it takes some of what waits for it. */
+const MAX_UNSENT = 1_048_576
+const KEEPALIVE_PING = 'keep-up?'

@@ -1,36 +1,26 @@
-import { constants } from 'node:http2'
-import type { Carrier } from './http2-carrier.ts'
+import { errorName, REFUSED_STREAM } from '../net/http2/frames.ts'
 import { lostUnanswered, UpstreamError } from './upstream-types.ts'
 
-/** What is known of a call whose stream closed before its response was whole. */
-export interface LostCall {
-  readonly connection: Carrier
-  readonly streamId: number | undefined
-  /** The HTTP/2 error code that the stream closed with. */
-  readonly resetCode: number | undefined
-  /** Nothing of a response has come. */
-  readonly awaitsHead: boolean
-  /** The backend has sent bytes that are not HTTP/2. */
-  readonly isBroken: boolean
-  /** The connection had carried others before, and nothing has come for this one. */
-  readonly mayBeStale: boolean
+/** The backend said that it will not look at the stream: the call may be sent again. */
+export function refusedCall(): UpstreamError {
+  return new UpstreamError('connection_lost', 'stream refused by the backend', true)
 }
 
-/** Says why the call failed, and whether it may be sent again. */
-export function lostCallError(call: LostCall): UpstreamError {
-  const { connection, resetCode: code, awaitsHead } = call
-  if (code === constants.NGHTTP2_PROTOCOL_ERROR) {
-    return new UpstreamError('bad_response', 'stream broke the rules of HTTP/2', false)
-  }
-  if (call.isBroken) return new UpstreamError('bad_response', 'connection broke the rules of HTTP/2', false)
-  if (awaitsHead && (code === constants.NGHTTP2_REFUSED_STREAM || connection.disowned(call.streamId))) {
-    return new UpstreamError('connection_lost', 'stream refused by the backend', true)
-  }
-  const { isLost, lostBecause } = connection
-  if (awaitsHead && isLost) return lostUnanswered(call.mayBeStale, lostBecause)
-  const message = 'stream closed before the response ended'
-  if (isLost) {
-    return new UpstreamError('connection_lost', `${message} (${lostBecause ?? 'connection closed'})`, false)
-  }
-  return new UpstreamError('connection_lost', `${message} (code ${code})`, false, { resetCode: code ?? null })
+/** Says why a call failed whose stream the backend has reset. */
+export function resetCall(code: number, awaitsHead: boolean): UpstreamError {
+  if (awaitsHead && code === REFUSED_STREAM) return refusedCall()
+  return new UpstreamError('connection_lost', `${CUT} (code ${code})`, false, { resetCode: code })
 }
+
+/** Says why a call failed whose connection is gone; `because` where the backend did not just close it. */
+export function lostCall(awaitsHead: boolean, mayBeStale: boolean, because: string | null): UpstreamError {
+  if (awaitsHead) return lostUnanswered(mayBeStale, because)
+  return new UpstreamError('connection_lost', `${CUT} (${because ?? 'connection closed'})`, false)
+}
+
+/** Every call on a connection that broke the rules fails with it. */
+export function brokenConnection(code: number): UpstreamError {
+  return new UpstreamError('bad_response', `connection broke the rules of HTTP/2 (${errorName(code)})`, false)
+}
+
+const CUT = 'stream closed before the response ended'

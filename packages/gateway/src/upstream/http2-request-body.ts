@@ -1,21 +1,16 @@
-import type { ClientHttp2Stream } from 'node:http2'
 import type { Sink, Source } from '../net/body.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
+import type { StreamOutput } from '../net/http2/output.ts'
+import { trailerBlock } from '../net/http2/sent-fields.ts'
+import type { Carrier } from './http2-carrier.ts'
 
 /** The call that a body belongs to. */
 export interface BodyOwner {
+  /** The stream; one of its own that takes nothing before the call has a stream. */
+  readonly output: StreamOutput
   cancel(cause: Error): void
   /** A callback has thrown: the call ends. */
   faulted(error: unknown): void
-}
-
-/** Runs a callback of the stream; the call ends if it throws. */
-export function guarded(owner: BodyOwner, run: () => void): void {
-  try {
-    run()
-  } catch (error) {
-    owner.faulted(error)
-  }
 }
 
 /** The body of a request on its way into an HTTP/2 stream. */
@@ -23,41 +18,42 @@ export class Http2RequestBody implements Sink {
   source: Source | null = null
   /** The whole body was handed over, or nobody wants the rest. */
   isDone = false
-  trailers: HeaderBlock | null = null
 
   readonly #owner: BodyOwner
-  #stream: ClientHttp2Stream | null = null
+  readonly #connection: Pick<Carrier<never>, 'output' | 'flush' | 'faulted'>
   /** A chunk that leaves with the next call, so that a small body and the end share one frame. */
   #held: Buffer | null = null
-  #awaitsDrain = false
 
-  constructor(owner: BodyOwner) {
+  constructor(owner: BodyOwner, connection: Pick<Carrier<never>, 'output' | 'flush' | 'faulted'>) {
     this.#owner = owner
-  }
-
-  attach(stream: ClientHttp2Stream): void {
-    this.#stream = stream
+    this.#connection = connection
   }
 
   write(chunk: Buffer): void {
-    if (this.isDone || this.#gone || chunk.length === 0) return
+    if (this.isDone || chunk.length === 0) return
     const held = this.#held
     this.#held = chunk
-    if (held !== null) this.#stream?.write(held)
+    if (held === null) return
+    try {
+      this.#connection.output.data(this.#owner.output, held)
+    } catch (error) {
+      this.#connection.faulted(error)
+    }
   }
 
   flush(): boolean {
-    const stream = this.#stream
-    if (stream === null || this.isDone || this.#gone) return true
+    if (this.isDone) return true
     const held = this.#held
     this.#held = null
-    if (held !== null) stream.write(held)
-    if (!stream.writableNeedDrain) return true
-    if (!this.#awaitsDrain) {
-      this.#awaitsDrain = true
-      stream.on('drain', () => guarded(this.#owner, () => this.source?.resume()))
+    const { output } = this.#connection
+    try {
+      const room = held === null ? output.hasRoom(this.#owner.output) : output.data(this.#owner.output, held)
+      this.#connection.flush()
+      return room
+    } catch (error) {
+      this.#connection.faulted(error)
+      return true
     }
-    return false
   }
 
   end(trailers: HeaderBlock | null): void {
@@ -66,10 +62,12 @@ export class Http2RequestBody implements Sink {
     this.source = null
     const held = this.#held
     this.#held = null
-    if (this.#gone) return
-    this.trailers = trailers
-    if (held === null) this.#stream?.end()
-    else this.#stream?.end(held)
+    try {
+      this.#connection.output.end(this.#owner.output, held, trailerBlock(trailers))
+      this.#connection.flush()
+    } catch (error) {
+      this.#connection.faulted(error)
+    }
   }
 
   abort(cause: Error): void {
@@ -78,14 +76,10 @@ export class Http2RequestBody implements Sink {
 
   /** Takes no more of the body, and tells its source why. */
   drop(cause: Error): void {
-    const source = this.source
+    const { source } = this
     this.source = null
     this.#held = null
     this.isDone = true
     source?.cancel(cause)
-  }
-
-  get #gone(): boolean {
-    return this.#stream === null || this.#stream.destroyed || this.#stream.closed
   }
 }

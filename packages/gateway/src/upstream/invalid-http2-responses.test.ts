@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:http2'
+import { type ClientHttp2Session, connect } from 'node:http2'
 import { test } from 'node:test'
 import { END_HEADERS, END_STREAM } from '../net/http2/test-client.ts'
-import { exchangeRaw, request, sendRaw } from '../testing/client.ts'
+import { exchangeRaw, request } from '../testing/client.ts'
 import { type BackendConnection, useFrameBackend } from '../testing/frame-backend.ts'
 import { httpConfig, routeTo, useGateway, useTcpServer } from '../testing/scene.ts'
 
@@ -49,50 +48,94 @@ for (const [name, answer] of Object.entries(CASES)) {
   })
 }
 
-/** Fields that no field of HTTP/2 may be; the runtime drops them without a word, and with them what they would inject. */
-const INVALID_FIELDS: [string, string][] = [
-  ['x-split', 'a\r\nset-cookie: b=c'],
-  ['x-cr', 'a\rb'],
-  ['x-nul', 'a\0b'],
-  ['x-blank', ' a '],
-  ['x bad', 'a'],
-  ['x:bad', 'a'],
-  ['', 'a'],
+/** Fields that no field of HTTP/2 may be, and the code that says why. */
+const INVALID_FIELDS: [name: string, value: string, code: string][] = [
+  ['x-split', 'a\r\nset-cookie: b=c', 'bad_header_value'],
+  ['x-lf', 'a\nb', 'bad_header_value'],
+  ['x-cr', 'a\rb', 'bad_header_value'],
+  ['x-nul', 'a\0b', 'bad_header_value'],
+  ['x-control', 'a\x01b', 'bad_header_value'],
+  ['x-blank', ' a', 'bad_header_value'],
+  ['x-tab', 'a\t', 'bad_header_value'],
+  ['x bad', 'a', 'bad_header_name'],
+  ['x:bad', 'a', 'bad_header_name'],
+  ['x-a\r\nset-cookie', 'a', 'bad_header_name'],
+  ['x-\0', 'a', 'bad_header_name'],
+  ['', 'a', 'bad_header_name'],
+  ['X-Upper', 'a', 'bad_header_name'],
+  [':path', '/', 'bad_pseudo_header'],
+  [':status', '200', 'bad_pseudo_header'],
+  [':unknown', 'a', 'bad_pseudo_header'],
+  ['connection', 'close', 'connection_header'],
+  ['keep-alive', '1', 'connection_header'],
+  ['proxy-connection', 'close', 'connection_header'],
+  ['transfer-encoding', 'chunked', 'connection_header'],
+  ['upgrade', 'websocket', 'connection_header'],
+  ['te', 'gzip', 'connection_header'],
 ]
 
-for (const client of ['HTTP/1', 'HTTP/2'] as const) {
-  test(`fields that no field may be reach no ${client} client, and split no message`, async (t) => {
+for (const isTrailer of [false, true]) {
+  test(`each field that no field may be makes a response 502 ${isTrailer ? 'as a trailer' : 'in its head'}`, async (t) => {
+    let field: [string, string] = ['', '']
     const backend = await useFrameBackend(t, (connection, stream) => {
-      connection.head(stream, [['x-first', 'a'], ...INVALID_FIELDS, ['x-last', 'a']])
+      connection.raw.cork()
+      connection.head(stream, isTrailer ? [] : [['x-first', 'a'], field, ['x-last', 'a']])
       connection.data(stream, 'body')
-      connection.trailers(stream, [['x-early', 'a'], ...INVALID_FIELDS, ['x-late', 'a']])
+      connection.trailers(stream, [['x-early', 'a'], ...(isTrailer ? [field] : []), ['x-late', 'a']])
+      connection.raw.uncork()
     })
     const gateway = await useGateway(t, httpConfig([routeTo(backend, { backend: { http: { version: 'HTTP2' } } })]))
-    const names = client === 'HTTP/1' ? await namesByHttp1(gateway.port()) : await namesByHttp2(gateway.port())
-    assert.deepEqual(names, ['x-first', 'x-last', 'x-early', 'x-late'])
+    const session = connect(`http://127.0.0.1:${gateway.port()}`)
+    t.after(() => session.destroy())
+    for (const [name, value, code] of INVALID_FIELDS) {
+      field = [name, value]
+      const reason = `malformed response ${isTrailer ? 'trailers' : 'head'} (${code})`
+      const what = JSON.stringify(field)
+      const { status, body } = await request(gateway.port())
+      assert.deepEqual([status, body], [502, `upstream response invalid: ${reason}`], what)
+      assert.equal(await outcome(session), isTrailer ? 'reset 2' : '502', what)
+    }
+    await gateway.finished(2 * INVALID_FIELDS.length)
+    assert.equal(backend.connections.length, 1, 'the connection goes on')
+    for (const { reason, error } of gateway.records) {
+      assert.equal(reason, 'UpstreamFailure')
+      assert.match(error ?? '', /malformed response/)
+    }
+    for (const { outcome: recorded, reason } of gateway.recorded()) {
+      assert.deepEqual([recorded, reason?.code], ['failed', 'bad_response'])
+    }
   })
 }
 
-/** Names of the fields that a client gets of the head and the trailers, without those of the gateway. */
-async function namesByHttp1(port: number): Promise<string[]> {
-  const bytes = 'GET / HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: te, close\r\n\r\n'
-  const { text } = await sendRaw(port, bytes)
-  const own = /^(HTTP\/1.1 200 OK|[0-9a-f]+|body|(date|transfer-encoding|connection|trailer): .*|)$/
-  const lines = text.split('\r\n').filter((line) => !own.test(line))
-  return lines.map((line) => line.replace(/: a$/, ''))
+/** The status that an HTTP/2 client gets of a whole response, or the code of the reset. */
+async function outcome(session: ClientHttp2Session): Promise<string> {
+  const stream = session.request({ ':path': '/' })
+  let status = 0
+  stream.on('response', (fields) => (status = fields[':status'] ?? 0))
+  stream.on('error', () => {})
+  stream.resume()
+  await new Promise((resolve) => stream.on('close', resolve))
+  return stream.rstCode === 0 ? String(status) : `reset ${stream.rstCode}`
 }
 
-async function namesByHttp2(port: number): Promise<string[]> {
-  const session = connect(`http://127.0.0.1:${port}`)
-  const stream = session.request({ ':path': '/', te: 'trailers' })
-  const raw: string[] = []
-  stream.on('response', (_fields, _flags, fields: string[]) => raw.push(...fields))
-  stream.on('trailers', (_fields, _flags, fields: string[]) => raw.push(...fields))
-  stream.resume()
-  await once(stream, 'close')
-  session.destroy()
-  return raw.filter((name, at) => at % 2 === 0 && name !== ':status' && name !== 'date')
-}
+test('a trailer that no field may be cuts a response of which a part was sent', async (t) => {
+  const backend = await useFrameBackend(t, (connection, stream) => {
+    connection.head(stream)
+    connection.data(stream, 'part')
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(backend, { backend: { http: { version: 'HTTP2' } } })]))
+  let isCut = false
+  const text = await exchangeRaw(gateway.port(), 'GET / HTTP/1.1\r\nhost: a\r\n\r\n', (received) => {
+    if (!isCut && received.includes('part')) {
+      isCut = true
+      backend.connections[0]!.trailers(1, [['x-split', 'a\r\nb']])
+    }
+    return false
+  })
+  assert.match(text, /^HTTP\/1.1 200 [^]*part\r\n$/)
+  await gateway.finished(1)
+  assert.match(gateway.records[0]!.error ?? '', /malformed response trailers \(bad_header_value\)/)
+})
 
 for (const version of ['HTTP1', 'HTTP2'] as const) {
   test(`a head that comes alone from a backend of ${version} is handed on before its body`, async (t) => {

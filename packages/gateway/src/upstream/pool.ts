@@ -4,6 +4,7 @@ import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { contained, reportFault } from '../telemetry/faults.ts'
 import type { Hops } from '../net/hops.ts'
+import type { SocketReader } from '../net/socket-reader.ts'
 import {
   type ConnectDone,
   type EndpointWatcher,
@@ -21,7 +22,8 @@ import type { PlainEndpoint } from './plain-endpoint.ts'
 import { dial, type DialOptions } from './dial.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from './http1-connection.ts'
-import { Http2Connection, type Http2ConnectionOwner } from './http2-connection.ts'
+import type { Http2Connection, Http2ConnectionOwner } from './http2-connection.ts'
+import { connectHttp2, isHttp2Loaded, loadHttp2 } from './load-http2.ts'
 import { NoTunnels } from './no-tunnels.ts'
 
 export interface PoolOptions extends DialOptions {
@@ -164,6 +166,19 @@ export class Pool {
   /** For whoever waits longest, where it is for nobody in particular. */
   #dial(call = this.#waiting[0]): void {
     this.#dialing++
+    if (this.#options.version === 'HTTP1' || isHttp2Loaded()) return this.#connect(call)
+    // Before anything is sent: a socket must not get bytes that nobody reads yet.
+    loadHttp2().then(
+      () => this.#connect(call),
+      (error: unknown) => {
+        reportFault(error, 'worker')
+        this.#dialing--
+        this.#dialFailed(internalFailure())
+      },
+    )
+  }
+
+  #connect(call: PooledCall | undefined): void {
     const startedAt = performance.now()
     const options = call === undefined ? this.#options : this.#optionsFor(call.watcher)
     dial(options, this.#deadlines, (outcome) => {
@@ -176,7 +191,7 @@ export class Pool {
       if (++this.#open === 1) this.#deadlines.set(this.#watch, LOOK_MS)
       this.#observer.opened(performance.now() - startedAt)
       const { socket, reader } = outcome
-      if (this.#speaksHttp2(socket)) return this.#addSession(socket)
+      if (this.#speaksHttp2(socket)) return this.#addSession(socket, reader)
       // The backend chose HTTP/1.1: now each waiting call does need a connection.
       for (let extra = this.#waiting.length - 1 - this.#dialing; extra > 0; extra--) this.#dial()
       const connection = new Http1Connection(socket, this.#owner, reader)
@@ -197,7 +212,7 @@ export class Pool {
     return 'alpnProtocol' in socket && socket.alpnProtocol === 'h2'
   }
 
-  #addSession(socket: Socket): void {
+  #addSession(socket: Socket, reader: SocketReader | undefined): void {
     const owner: Http2ConnectionOwner = {
       idle: (session) => {
         this.#serveWaiting()
@@ -213,7 +228,7 @@ export class Pool {
         this.#serveWaiting()
       },
     }
-    this.#sessions.push(new Http2Connection(socket, owner, this.#deadlines))
+    this.#sessions.push(connectHttp2(socket, owner, this.#deadlines, reader))
     this.#serveWaiting()
   }
 
@@ -333,7 +348,7 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
 
   use(connection: Http1Connection | Http2Connection): void {
     // Only HTTP/2 says which requests it has not looked at.
-    this.#session = connection instanceof Http2Connection ? connection : null
+    this.#session = 'hasAnswered' in connection ? connection : null
     if (this.#session !== null) this.keepBody()
     try {
       this.#call = connection.send(this.request, this)

@@ -24,9 +24,21 @@ export const FLOW_CONTROL_ERROR = 3
 export const STREAM_CLOSED = 5
 export const FRAME_SIZE_ERROR = 6
 export const REFUSED_STREAM = 7
+export const CANCEL = 8
 export const COMPRESSION_ERROR = 9
 export const CONNECT_ERROR = 10
 export const ENHANCE_YOUR_CALM = 11
+
+/** Names of the codes, as RFC 9113 section 7 has them. */
+const ERROR_NAMES = [
+  ...['NO_ERROR', 'PROTOCOL_ERROR', 'INTERNAL_ERROR', 'FLOW_CONTROL_ERROR', 'SETTINGS_TIMEOUT', 'STREAM_CLOSED'],
+  ...['FRAME_SIZE_ERROR', 'REFUSED_STREAM', 'CANCEL', 'COMPRESSION_ERROR', 'CONNECT_ERROR', 'ENHANCE_YOUR_CALM'],
+  ...['INADEQUATE_SECURITY', 'HTTP_1_1_REQUIRED'],
+]
+
+export function errorName(code: number): string {
+  return ERROR_NAMES[code] ?? `code ${code}`
+}
 
 export const FRAME_HEAD = 9
 /** The largest payload that every peer takes. */

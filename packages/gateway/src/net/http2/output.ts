@@ -159,10 +159,14 @@ export class FrameOutput {
     try {
       this.#writer.flush()
     } catch (error) {
-      // Frames may be lost: what follows would make no sense to the client.
-      reportFault(error, 'connection')
-      this.#socket.destroy()
+      this.destroy(error)
     }
+  }
+
+  /** Frames may be lost: what follows would make no sense to the peer. */
+  destroy(error: unknown): void {
+    reportFault(error, 'connection')
+    this.#socket.destroy()
   }
 
   /** These were the last frames. */
@@ -236,7 +240,13 @@ let due: FrameOutput[] = []
 function flushDue(): void {
   const outputs = due
   due = []
-  for (const output of outputs) output.flush()
+  for (const output of outputs) {
+    try {
+      output.flush()
+    } catch (error) {
+      output.destroy(error)
+    }
+  }
 }
 
 /** As much as is gathered before it is written. */

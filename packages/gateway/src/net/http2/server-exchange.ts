@@ -7,9 +7,10 @@ import { StreamSocket } from '../stream-socket.ts'
 import { ACCEPT_HEADER, acceptOf, KEY_HEADER } from '../websocket-handshake.ts'
 import { CONNECT_ERROR, INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR } from './frames.ts'
 import { type FrameOutput, type OutputOwner, StreamOutput } from './output.ts'
-import { responseBlock, trailerBlock } from './response-head.ts'
+import { responseBlock } from './response-head.ts'
 import type { RequestHead } from './request-head.ts'
 import { ReceiveWindow } from './receive-window.ts'
+import { trailerBlock } from './sent-fields.ts'
 import { WaitingBody } from './waiting-body.ts'
 
 /** What an exchange needs of the connection it runs on. */

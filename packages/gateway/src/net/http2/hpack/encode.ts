@@ -5,8 +5,13 @@ import { STATIC_TABLE } from './tables.ts'
  * same name has the same beginning on every connection, and there is no state to keep.
  */
 export function statusField(status: number): string {
-  const index = STATIC_TABLE.findIndex(({ name, value }) => name === ':status' && value === String(status))
-  return index === -1 ? literalField(':status', String(status)) : String.fromCharCode(0x80 + index + 1)
+  return anyField(':status', String(status))
+}
+
+/** A field by its number where the static table has it whole, else as a literal. */
+export function anyField(name: string, value: string): string {
+  const index = STATIC_TABLE.findIndex((field) => field.name === name && field.value === value)
+  return index === -1 ? literalField(name, value) : String.fromCharCode(0x80 + index + 1)
 }
 
 /** Name in lower case, value with one code per byte. */
@@ -21,6 +26,12 @@ export const NO_TABLE = '\x20'
 export function nameOf(name: string): string {
   const index = STATIC_TABLE.findIndex((field) => field.name === name)
   return index === -1 ? '\0' + valueOf(name) : integer(index + 1, 4)
+}
+
+/** The same for a secret: whoever passes it on must not put it into a table either (RFC 7541 section 7.1.3). */
+export function secretNameOf(name: string): string {
+  const begin = nameOf(name)
+  return String.fromCharCode(begin.charCodeAt(0) | NEVER_INDEXED) + begin.slice(1)
 }
 
 /** A value as it ends a field. */
@@ -40,3 +51,5 @@ function integer(value: number, prefix: number): string {
   for (; rest >= 128; rest >>>= 7) text += String.fromCharCode((rest & 127) | 128)
   return text + String.fromCharCode(rest)
 }
+
+const NEVER_INDEXED = 0x10

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HeaderBlock } from '../header-block.ts'
-import { appendFields } from './fields.ts'
+import { HpackDecoder } from './hpack/decode.ts'
+import { fieldsBlock } from './sent-fields.ts'
 
 function sent(fields: [string, string][]): string[] {
   const raw: string[] = []
-  appendFields(raw, HeaderBlock.of(fields))
+  const block = Buffer.from(fieldsBlock(HeaderBlock.of(fields)), 'latin1')
+  const decoder = new HpackDecoder({ maxSize: 65_536, maxFields: 100 })
+  assert.ok(decoder.decode(block, 0, block.length, { field: ({ name, value }) => raw.push(name, value) }))
   return raw
 }
 
@@ -28,4 +31,13 @@ test('more names than are remembered, and longer ones, are sent all the same', (
   const long = 'X-' + 'A'.repeat(1000)
   assert.deepEqual(sent([[long, 'v']]), [long.toLowerCase(), 'v'])
   assert.deepEqual(sent([['Upgrade', 'v']]), [])
+})
+
+test('secrets are marked as never to be put into a table, and other fields are not', () => {
+  for (const name of ['authorization', 'Cookie', 'proxy-authorization', 'set-cookie']) {
+    const block = fieldsBlock(HeaderBlock.of([[name, 'secret']]))
+    assert.equal(block.charCodeAt(0) & 0xf0, 0x10, name)
+    assert.deepEqual(sent([[name, 'secret']]), [name.toLowerCase(), 'secret'])
+  }
+  assert.equal(fieldsBlock(HeaderBlock.of([['x-other', 'v']])).charCodeAt(0) & 0xf0, 0)
 })

@@ -1,0 +1,21 @@
+import type { Http2Connection } from './http2-connection.ts'
+
+type Connect = (...given: ConstructorParameters<typeof Http2Connection>) => Http2Connection
+
+/** The HTTP/2 client is loaded with the first connection that may need it: most workers have HTTP/1.1 backends alone. */
+let connect: Connect | null = null
+
+export function isHttp2Loaded(): boolean {
+  return connect !== null
+}
+
+export async function loadHttp2(): Promise<void> {
+  const { Http2Connection: Connection } = await import('./http2-connection.ts')
+  connect = (...given) => new Connection(...given)
+}
+
+/** Begins HTTP/2 on a socket that is connected; `loadHttp2` was awaited. */
+export const connectHttp2: Connect = (...given) => {
+  if (connect === null) throw new Error('loadHttp2 was not awaited')
+  return connect(...given)
+}
