@@ -7,7 +7,7 @@ import type { CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { createHostnameTable, type HostnameTable } from '../pipeline/route/hostname.ts'
-import type { CurrentParts, LazyRoute } from '../pipeline/route/lazy-route.ts'
+import type { CurrentParts, LazyRoute } from '../pipeline/lazy-route.ts'
 import { type Placed, RouteTable } from '../pipeline/route/route-table.ts'
 
 type Made = LazyRoute<RouteParts>

@@ -3,7 +3,7 @@ import type { HostnameTable } from './route/hostname.ts'
 import type { RouteTable } from './route/route-table.ts'
 import type { PickBackend } from './route/weighted.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
-import type { BodyUse } from './body/body-use.ts'
+import type { BodyUse } from './body-use.ts'
 import type { Expression } from './expression.ts'
 import type { AttemptStep } from './outgoing.ts'
 import type {

@@ -1,7 +1,7 @@
 import { sourceOf } from '../net/body.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { isAmbiguousPath, isAuthority } from '../net/http1/target.ts'
-import { wholeBody } from './body/body-use.ts'
+import { wholeBody } from './body-use.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
 

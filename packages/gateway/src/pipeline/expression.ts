@@ -1,22 +1,14 @@
 import { compile, createEnvironment, type Environment, type Program, reads, type Result } from '@portico/cel'
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
 import { gatewayFunctions } from '../expressions/functions.ts'
-import type { BodyUse } from './body/body-use.ts'
+import type { BodyUse } from './body-use.ts'
 import type { RequestContext } from './request-context.ts'
+import type { Expression } from './step.ts'
 import { Scope, type ScopeServices } from './views/scope.ts'
 
 export type { ExpressionPhase } from '../expressions/variables.ts'
 
-/** A compiled expression over one request. */
-export interface Expression {
-  readonly source: string
-  readonly requestBody: BodyUse
-  readonly responseBody: BodyUse
-  /** Errors are values. */
-  evaluate(rx: RequestContext): Result
-  /** True only for `true`: an error or another type is not. */
-  isTrue(rx: RequestContext): boolean
-}
+export type { Expression }
 
 /** Compiles the expressions of one generation; equal ones are compiled once. */
 export function createExpressions(services: ScopeServices): (source: string, phase: ExpressionPhase) => Expression {

@@ -1,5 +1,5 @@
 import { sourceOf } from '../net/body.ts'
-import { wholeBody } from './body/body-use.ts'
+import { wholeBody } from './body-use.ts'
 import type { Reply } from './reply.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
 

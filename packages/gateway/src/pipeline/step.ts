@@ -8,8 +8,9 @@ import type { WorkerCache } from '../state/worker-cache.ts'
 import type { CalloutKind, RecordCallout } from '../telemetry/metrics/callout-metrics.ts'
 import type { CountKeysWithoutRoom } from '../telemetry/metrics/limit-metrics.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
-import type { BodyUse } from './body/body-use.ts'
-import type { Expression, ExpressionPhase } from './expression.ts'
+import type { BodyUse } from './body-use.ts'
+import type { Result } from '@portico/cel'
+import type { ExpressionPhase } from '../expressions/variables.ts'
 import type { Reply } from './reply.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
 import type { SpanPlace } from './spans/request-spans.ts'
@@ -71,6 +72,17 @@ export interface Env {
   /** What the gateway shows to clouds. */
   credentials: CloudCredentials
   log: Logger
+}
+
+/** A compiled expression over one request. */
+export interface Expression {
+  readonly source: string
+  readonly requestBody: BodyUse
+  readonly responseBody: BodyUse
+  /** Errors are values. */
+  evaluate(rx: RequestContext): Result
+  /** True only for `true`: an error or another type is not. */
+  isTrue(rx: RequestContext): boolean
 }
 
 /** Sends requests to one backend with the policies of that backend. */

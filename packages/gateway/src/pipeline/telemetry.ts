@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from '../net/exchange.ts'
-import { connectionScope, malformedScope, requestScope } from './views/log-scope.ts'
+import { connectionScope, malformedScope, requestScope } from './log-scope.ts'
 import type { RequestContext } from './request-context.ts'
 import type { RawRun } from './run-raw.ts'
 import type { ScopeServices } from './views/scope.ts'

@@ -1,6 +1,6 @@
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import { type Expression } from '../pipeline/expression.ts'
-import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
+import { type BodyUse, widest } from '../pipeline/body-use.ts'
 import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
 import type { Reply } from '../pipeline/reply.ts'
 import type { AnsweredRequest, RequestContext } from '../pipeline/request-context.ts'

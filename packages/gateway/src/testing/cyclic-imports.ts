@@ -37,15 +37,6 @@ export const cyclicImports: Readonly<Record<string, string>> = {
     mcp/transports/sse/post.ts → mcp/hub/hub.ts
     mcp/transports/stdio/transport.ts → mcp/hub/hub.ts
     mcp/transports/streamable-http/transport.ts → mcp/hub/hub.ts
-    pipeline/failure-reply.ts → pipeline/compiled.ts
-    pipeline/request-context.ts → pipeline/body/body-use.ts
-    pipeline/request-context.ts → pipeline/spans/request-spans.ts
-    pipeline/route/lazy-route.ts → pipeline/compiled.ts
-    pipeline/route/rewrite.ts → pipeline/request-context.ts
-    pipeline/run-raw.ts → pipeline/compiled.ts
-    pipeline/step.ts → pipeline/body/body-use.ts
-    pipeline/step.ts → pipeline/expression.ts
-    pipeline/step.ts → pipeline/spans/request-spans.ts
   `,
   ui: `
     frame/palette-entries.ts → requests/search.ts

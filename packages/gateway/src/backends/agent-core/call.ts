@@ -1,7 +1,7 @@
 import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AttemptStep } from '../../pipeline/outgoing.ts'
 import { withholdClientHeaders } from '../../pipeline/withhold-client-headers.ts'
-import { tracedSend } from '../../pipeline/spans/traced-send.ts'
+import { tracedSend } from '../../pipeline/traced/traced-send.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
 import type { Destination } from '../../upstream/destination.ts'
 import type { ConnectionSettings } from '../../upstream/settings.ts'

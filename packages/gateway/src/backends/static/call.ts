@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
-import { tracedConnect } from '../../pipeline/spans/traced-connect.ts'
-import { tracedSend } from '../../pipeline/spans/traced-send.ts'
+import { tracedConnect } from '../../pipeline/traced/traced-connect.ts'
+import { tracedSend } from '../../pipeline/traced/traced-send.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
 import { chooseVersion } from '../../upstream/version.ts'
 

@@ -1,6 +1,6 @@
 import { isObject, textAt } from '../../wire/json.ts'
 import { Deadline } from '../../net/deadlines.ts'
-import { withSpan } from '../../pipeline/spans/with-span.ts'
+import { withSpan } from '../../pipeline/traced/with-span.ts'
 import { endWith } from '../engine/end-span.ts'
 import type { TargetLimits } from '../engine/target.ts'
 import { asInitialize, discoveryFor, knowsNoSessions } from '../engine/newer-target.ts'

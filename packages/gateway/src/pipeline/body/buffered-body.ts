@@ -1,7 +1,7 @@
 import { type Sink, type Source, sourceOf } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
-import { type BodyUse, type BufferedBody, wholeBody } from './body-use.ts'
+import { type BodyUse, type BufferedBody, wholeBody } from '../body-use.ts'
 import { type Failure, failures, upstreamFailure } from '../failure.ts'
 import type { Reply } from '../reply.ts'
 import type { AnsweredRequest, RequestContext } from '../request-context.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Expression, ExpressionPhase } from '../expression.ts'
 import type { Env } from '../step.ts'
-import type { BodyUse } from './body-use.ts'
+import type { BodyUse } from '../body-use.ts'
 import { ExpressionBodies } from './expression-bodies.ts'
 
 test('a step needs the most that any of its expressions needs, but for those of logs', () => {

@@ -1,4 +1,9 @@
-import type { RequestContext } from '../request-context.ts'
+/** The parts of a request that a rewrite reads. */
+interface MatchedRequest {
+  readonly path: string
+  readonly query: string
+  readonly match: { readonly pathPrefix: string | null } | null
+}
 
 /** `full` replaces the path; `prefix` replaces what the route's prefix matched. */
 export type PathRewrite = { full: string; prefix?: undefined } | { full?: undefined; prefix: string }
@@ -11,7 +16,7 @@ export interface AuthorityRewrite {
 }
 
 /** The path and query after a rewrite; the query is kept. */
-export function rewriteTarget(rx: Pick<RequestContext, 'path' | 'query' | 'match'>, path: PathRewrite): string {
+export function rewriteTarget(rx: MatchedRequest, path: PathRewrite): string {
   const query = rx.query === '' ? '' : '?' + rx.query
   if (path.full !== undefined) return path.full + query
   const matched = rx.match?.pathPrefix ?? ''

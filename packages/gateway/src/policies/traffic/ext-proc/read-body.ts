@@ -1,5 +1,5 @@
 import { sourceOf } from '../../../net/body.ts'
-import { wholeBody } from '../../../pipeline/body/body-use.ts'
+import { wholeBody } from '../../../pipeline/body-use.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { Dialogue } from './dialogue.ts'
 import { bodyMessage, newBody } from './messages.ts'

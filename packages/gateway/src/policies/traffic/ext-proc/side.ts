@@ -1,6 +1,6 @@
 import type { Source } from '../../../net/body.ts'
 import { brokenOff, bufferRequest, bufferResponse } from '../../../pipeline/body/buffered-body.ts'
-import type { BufferedBody } from '../../../pipeline/body/body-use.ts'
+import type { BufferedBody } from '../../../pipeline/body-use.ts'
 import { type EditableMessage, editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
 import type { AnsweredRequest, RequestContext } from '../../../pipeline/request-context.ts'
 import { follow } from '../../../pipeline/follow.ts'

@@ -9,9 +9,9 @@ import {
   type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
 import type { BackendClient, CallContext } from '../step.ts'
-import type { CallSpan } from './call-span.ts'
-import type { RequestSpans, SpanPlace } from './request-spans.ts'
-import { writeTrace } from './trace-headers.ts'
+import type { CallSpan } from '../spans/call-span.ts'
+import type { RequestSpans, SpanPlace } from '../spans/request-spans.ts'
+import { writeTrace } from '../spans/trace-headers.ts'
 import { TracedBody, tellCut } from './traced-body.ts'
 import { TracedContext } from './traced-context.ts'
 

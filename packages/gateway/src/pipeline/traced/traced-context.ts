@@ -1,7 +1,7 @@
 import type { UpstreamError, UpstreamResponse } from '../../upstream/upstream-types.ts'
 import type { CallContext } from '../step.ts'
-import type { CallSpan } from './call-span.ts'
-import type { RequestSpans } from './request-spans.ts'
+import type { CallSpan } from '../spans/call-span.ts'
+import type { RequestSpans } from '../spans/request-spans.ts'
 
 /** What a call asks of its request, where the span of the call is to know it too. */
 export class TracedContext implements CallContext {

@@ -1,4 +1,4 @@
-import type { CompiledRoute } from '../compiled.ts'
+import type { CompiledRoute } from './compiled.ts'
 
 /** What is put together late. */
 export type MadeRoute = Pick<

@@ -1,8 +1,8 @@
 import { HeadersView } from '@portico/cel'
-import type { ConnectionInfo } from '../../net/exchange.ts'
-import type { RequestContext } from '../request-context.ts'
-import type { RawRun } from '../run-raw.ts'
-import { ProxyView, Scope, type ScopeServices } from './scope.ts'
+import type { ConnectionInfo } from '../net/exchange.ts'
+import type { RequestContext } from './request-context.ts'
+import type { RawRun } from './run-raw.ts'
+import { ProxyView, Scope, type ScopeServices } from './views/scope.ts'
 
 /** The variables of logs and metrics, for everything that has an end. */
 
