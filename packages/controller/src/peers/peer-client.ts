@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { LineReader, SILENCE_LIMIT_MS, StreamFault } from '@portico/gateway/stream'
 import { Backoff, type BackoffOptions } from '../kube/backoff.ts'
-import type { Identity } from '../publish/certificate.ts'
+import type { Identity } from '../key-pair.ts'
 import { PEER_LINE_LIMIT, type PeerMessage, PEERS_PATH, type PeerState, readPeerLine } from './peer-messages.ts'
 
 export interface PeerClientOptions {

@@ -1,5 +1,5 @@
 import type { ServerHttp2Stream } from 'node:http2'
-import { LineWire } from '../publish/line-wire.ts'
+import { LineWire } from '../line-wire.ts'
 import { type PeerState, peerLineOf } from './peer-messages.ts'
 
 interface Listener {

@@ -8,18 +8,10 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import { isIP, isIPv4 } from 'node:net'
+import type { KeyPair } from '../key-pair.ts'
 import { bits, boolean, der, integer, objectId, octets, sequence, set, time, utf8 } from './der.ts'
 
-/** A certificate and its private key, as PEM. */
-export interface KeyPair {
-  cert: string
-  key: string
-}
-
-/** The certificate of a controller, and the CA bundle of all controllers. */
-export interface Identity extends KeyPair {
-  ca: string
-}
+export type { Identity, KeyPair } from '../key-pair.ts'
 
 export interface Validity {
   from: Date

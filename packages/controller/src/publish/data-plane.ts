@@ -15,7 +15,7 @@ import {
 import type { Quarantined } from '@portico/gateway/checks'
 import type { PublishCounts } from './counts.ts'
 import type { Config, GatewayFeed } from './gateway-feed.ts'
-import { LineWire } from './line-wire.ts'
+import { LineWire } from '../line-wire.ts'
 
 export interface DataPlaneOptions {
   instance: string

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { podOf, useFakeCluster } from '../testing/fake-cluster.ts'
 import { adminPortOf } from './admin-port.ts'
 import { type LiveResource, openCluster } from './cluster.ts'
-import { gatewayNameOf } from './gateway-name.ts'
+import { gatewayNameOf } from '../gateway-name.ts'
 import { nearNames } from './near-names.ts'
 
 const NOWHERE = { namespace: null, context: null, kubeconfig: null }

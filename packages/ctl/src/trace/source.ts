@@ -1,4 +1,4 @@
-import { gatewayNameOf } from '../cluster/gateway-name.ts'
+import { gatewayNameOf } from '../gateway-name.ts'
 import { type AdminAddress, parseAdminAddress } from './admin-address.ts'
 
 export type Source =

@@ -1,5 +1,5 @@
 import type { Ir, McpBackend, McpReached, McpTarget } from '../ir/resources.ts'
-import type { ProcessSpec } from '../mcp/hub/hub.ts'
+import type { ProcessSpec } from '../mcp/hub.ts'
 import { contentOf } from '../mcp/hub/process-content.ts'
 
 type StdioReached = Extract<McpReached, { by: 'stdio' }>

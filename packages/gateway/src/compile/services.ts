@@ -1,7 +1,7 @@
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
-import type { Hub } from '../mcp/hub/hub.ts'
+import type { Hub } from '../mcp/hub.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { Resolver } from '../upstream/dns.ts'
 import type { Endpoints } from '../upstream/endpoints.ts'

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { Conversation, type Waiter } from './conversation.ts'
 import { makeMessage, type RpcMessage } from './message.ts'
 import type { JsonObject } from '../wire/json.ts'
-import type { TargetFailure } from './transports/transport.ts'
+import type { TargetFailure } from './transport.ts'
 
 const ask = (id: string | number, method = 'x', meta: JsonObject = {}): RpcMessage =>
   makeMessage({ jsonrpc: '2.0', id, method, params: { _meta: meta } })

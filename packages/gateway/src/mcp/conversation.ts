@@ -1,7 +1,7 @@
 import { objectAt, type Json } from '../wire/json.ts'
-import { ASKING_METHODS } from './input/questions.ts'
+import { ASKING_METHODS } from './questions.ts'
 import { requestId, type RpcId, type RpcMessage } from './message.ts'
-import type { TargetFailure } from './transports/transport.ts'
+import type { TargetFailure } from './transport.ts'
 
 /** Somebody who waits for what a target says. */
 export interface Waiter {

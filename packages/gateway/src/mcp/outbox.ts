@@ -1,7 +1,7 @@
 import type { RpcMessage } from './message.ts'
-import type { AnswerSink, TargetFailure } from './transports/transport.ts'
+import type { AnswerSink, TargetFailure } from './transport.ts'
 import type { Waiter } from './conversation.ts'
-import type { Flow } from './remote/flow.ts'
+import type { Flow } from './flow.ts'
 
 /** Gives messages to a sink no faster than it takes them. */
 export class Outbox implements Waiter {

@@ -3,7 +3,7 @@ import { Deadline, type Deadlines } from '../../net/deadlines.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 import type { RpcMessage } from '../message.ts'
-import type { AnswerPort } from './answer-port.ts'
+import type { AnswerPort } from '../engine/answer-port.ts'
 import { EventBody, eventRecord, KEEP_ALIVE } from './event-body.ts'
 
 export interface AnswerServices {

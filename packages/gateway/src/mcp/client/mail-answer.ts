@@ -1,7 +1,7 @@
 import { containedWork } from '../../telemetry/faults.ts'
-import type { Hub } from '../hub/hub.ts'
+import type { Hub } from '../hub.ts'
 import type { RpcMessage } from '../message.ts'
-import type { AnswerPort } from './answer-port.ts'
+import type { AnswerPort } from '../engine/answer-port.ts'
 
 /** Where the stream of a client of the old transport takes its mail. */
 export function streamAddress(session: string): string {

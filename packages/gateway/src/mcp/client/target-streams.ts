@@ -1,9 +1,9 @@
 import { follow } from '../../pipeline/follow.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import type { Exchange } from '../engine/exchange.ts'
-import type { Target } from '../engine/target.ts'
+import type { Target } from '../targets/target.ts'
 import type { RpcMessage } from '../message.ts'
-import type { LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
 export interface TargetStreamsEvents {
   /** The stream of a target is open, or will be: there is something to wait for. */

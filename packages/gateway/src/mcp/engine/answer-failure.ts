@@ -2,9 +2,9 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { INTERNAL_ERROR, rpcError, type RpcMessage } from '../message.ts'
 import { withId } from '../edit.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'
-import type { TargetFailure } from '../transports/transport.ts'
+import type { TargetFailure } from '../transport.ts'
 import type { Exchange } from './exchange.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /**
  * Says why a target did not answer: a JSON-RPC error in a 200, in every revision. Clients with sessions take an HTTP

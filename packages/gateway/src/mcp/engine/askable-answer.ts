@@ -1,12 +1,12 @@
 import type { Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import { asInputRequest, ASKING_METHODS, canAnswer, digestOf, inputRequired } from '../input/questions.ts'
+import { asInputRequest, ASKING_METHODS, canAnswer, digestOf, inputRequired } from '../questions.ts'
 import type { Question, WaitingCall } from '../input/waiting-call.ts'
 import { forClient } from '../merge/for-client.ts'
 import type { RpcMessage } from '../message.ts'
-import type { AnswerSink, LinkCall, TargetFailure } from '../transports/transport.ts'
+import type { AnswerSink, LinkCall, TargetFailure } from '../transport.ts'
 import type { Exchange } from './exchange.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /** A request of a client, and who is to answer it. */
 export interface AskedTarget {

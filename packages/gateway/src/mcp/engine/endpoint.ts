@@ -1,12 +1,12 @@
 import type { Deadlines } from '../../net/deadlines.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
-import type { RequestGuard } from '../client/guard.ts'
-import type { Hub } from '../hub/hub.ts'
+import type { RequestGuard } from '../guard.ts'
+import type { Hub } from '../hub.ts'
 import type { WaitingCalls } from '../input/waiting-calls.ts'
 import type { Namer } from '../names.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { Outages } from './outages.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /** One backend of MCP servers, ready to be asked. */
 export interface Endpoint {

@@ -5,13 +5,13 @@ import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import { REVISIONS } from '../revisions.ts'
 import { introduce } from '../session/introduce.ts'
 import type { TargetState } from '../session/state.ts'
-import type { LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 import { ask, isFailure, unlessOut } from './ask.ts'
 import { askTarget } from './single-target.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
 import { GATEWAY } from './list.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /** Begins a session with all targets, or asks them who they are where there are no sessions. */
 export async function serveInitialize(exchange: Exchange, request: RpcMessage): Promise<void> {

@@ -14,7 +14,7 @@ import { askTarget } from './single-target.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { keepsOf } from './outward.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /** Answers a request for a list: of one target as it is, of several as one list of everything. */
 export function serveList(exchange: Exchange, request: RpcMessage, method: ListMethod): void {

@@ -1,4 +1,4 @@
-import type { TargetFailure } from '../transports/transport.ts'
+import type { TargetFailure } from '../transport.ts'
 import type { LostTargets, Probe } from './lost-targets.ts'
 
 interface Outage {

@@ -1,4 +1,4 @@
-import { writePosition } from '../client/event-ids.ts'
+import { writePosition } from './event-ids.ts'
 import { exactMember } from '../merge/edit-exactly.ts'
 import { forClient } from '../merge/for-client.ts'
 import { exposeResult, isListMethod, type ListMethod, lists, type Keeps } from '../merge/list-page.ts'
@@ -6,7 +6,7 @@ import { withId } from '../edit.ts'
 import { makeMessage, type RpcId, type RpcMessage } from '../message.ts'
 import type { Exchange } from './exchange.ts'
 import { targetNamed } from './endpoint.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /** What a target says, with the names and ids that clients see; a response is one to a request of `method`. */
 export function outward(exchange: Exchange, target: Target, message: RpcMessage, method: string): RpcMessage {

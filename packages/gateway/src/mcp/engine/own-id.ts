@@ -3,7 +3,7 @@ import { objectAt } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withId, withParams } from '../edit.ts'
 import { requestId, type RpcMessage } from '../message.ts'
-import type { AnswerSink } from '../transports/transport.ts'
+import type { AnswerSink } from '../transport.ts'
 
 /** A request under an id and a progress token that nobody else uses; what comes back has the client's own again. */
 export function withOwnId(

@@ -9,7 +9,7 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts
 import type { Owned } from '../names.ts'
 import { askTarget } from './single-target.ts'
 import { targetNamed } from './endpoint.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 import type { Exchange } from './exchange.ts'
 import { serveInitialize } from './initialize.ts'
 import { goOn } from './go-on.ts'

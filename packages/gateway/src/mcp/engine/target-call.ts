@@ -9,7 +9,7 @@ import { isListMethod } from '../merge/list-page.ts'
 import type { RpcMessage } from '../message.ts'
 import { isKnownRevision, isSessionless } from '../revisions.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 import {
   answerInPlace,
   CANNOT_BE_ASKED,
@@ -22,10 +22,10 @@ import {
   isUnsupportedVersion,
   wantsSession,
   listenToOlder,
-} from './older-target.ts'
-import { endWith } from './end-span.ts'
+} from '../targets/older-target.ts'
+import { endWith } from '../targets/end-span.ts'
 import { withOwnId } from './own-id.ts'
-import type { Target, TargetLimits } from './target.ts'
+import type { Target, TargetLimits } from '../targets/target.ts'
 
 /** What takes the answer to a call. */
 export interface CallSink extends AnswerSink {

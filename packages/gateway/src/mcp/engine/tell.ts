@@ -2,11 +2,11 @@ import { Deadline } from '../../net/deadlines.ts'
 import { withId } from '../edit.ts'
 import { replyForTarget } from '../merge/for-target.ts'
 import type { RpcMessage } from '../message.ts'
-import type { TargetFailure } from '../transports/transport.ts'
+import type { TargetFailure } from '../transport.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { answeredRequest } from './outward.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../targets/target.ts'
 
 /** A notification or an answer of the client: `done` is called once every target it concerns has taken it, or failed to. */
 export function tellTargets(exchange: Exchange, message: RpcMessage, done: () => void): void {

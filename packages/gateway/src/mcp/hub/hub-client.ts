@@ -1,4 +1,4 @@
-import type { Hub, ProcessLink, ProcessSpec } from './hub.ts'
+import type { Hub, ProcessLink, ProcessSpec } from '../hub.ts'
 import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
 import { ExpiringMap } from './expiring-map.ts'
 import type { ProcessCalls } from './process-calls.ts'

@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../remote/remote-waiter.ts'
-import type { TargetFailure } from '../transports/transport.ts'
-import type { ProcessSpec } from './hub.ts'
+import type { TargetFailure } from '../transport.ts'
+import type { ProcessSpec } from '../hub.ts'
 
 /** Something to be known of a session until its id expires, in milliseconds since 1970. */
 export interface Mark {

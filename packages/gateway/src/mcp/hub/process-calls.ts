@@ -1,6 +1,6 @@
 import { RemoteAnswer } from '../remote/remote-answer.ts'
-import type { AnswerSink, LinkCall, TargetFailure } from '../transports/transport.ts'
-import type { ProcessLink, ProcessSpec } from './hub.ts'
+import type { AnswerSink, LinkCall, TargetFailure } from '../transport.ts'
+import type { ProcessLink, ProcessSpec } from '../hub.ts'
 import { contentOf } from './process-content.ts'
 import type { ProcessFromWorker, ProcessToWorker } from './hub-messages.ts'
 

@@ -1,4 +1,4 @@
-import type { ProcessSpec } from './hub.ts'
+import type { ProcessSpec } from '../hub.ts'
 
 /** `contentOf` returns everything that a process is made from, as text: specs of equal content are the same target. */
 export function contentOf(spec: ProcessSpec): string {

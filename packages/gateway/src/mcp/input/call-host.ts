@@ -1,8 +1,8 @@
 import { containedWork } from '../../telemetry/faults.ts'
-import type { Hub } from '../hub/hub.ts'
-import { Flow } from '../remote/flow.ts'
+import type { Hub } from '../hub.ts'
+import { Flow } from '../flow.ts'
 import { RemoteWaiter } from '../remote/remote-waiter.ts'
-import type { AnswerSink } from '../transports/transport.ts'
+import type { AnswerSink } from '../transport.ts'
 import { callAddress, type CallAsk, type CallReply, type Leg } from './call-mail.ts'
 import type { WaitingCall } from './waiting-call.ts'
 

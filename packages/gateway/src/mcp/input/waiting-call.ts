@@ -2,7 +2,7 @@ import { Deadline, type Deadlines } from '../../net/deadlines.ts'
 import { objectAt } from '../../wire/json.ts'
 import { withId, withParams } from '../edit.ts'
 import type { RpcId, RpcMessage } from '../message.ts'
-import type { AnswerSink, LinkCall, TargetFailure } from '../transports/transport.ts'
+import type { AnswerSink, LinkCall, TargetFailure } from '../transport.ts'
 import type { Leg } from './call-mail.ts'
 
 /** Who goes on with a call: one request of the client. */

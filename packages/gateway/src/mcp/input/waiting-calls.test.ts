@@ -9,7 +9,7 @@ import { startHub } from '../../testing/hub.ts'
 import type { Json } from '../../wire/json.ts'
 import { BadMessage, makeMessage, readMessage, type RpcMessage } from '../message.ts'
 import { createSealer } from '../session/seal.ts'
-import { answersIn, canAnswer, carriedAbilities, digestOf } from './questions.ts'
+import { answersIn, canAnswer, carriedAbilities, digestOf } from '../questions.ts'
 import { type Attendee, ANSWER_MS, type Question } from './waiting-call.ts'
 import { WaitingCalls } from './waiting-calls.ts'
 

@@ -1,8 +1,8 @@
 import type { Deadlines } from '../../net/deadlines.ts'
 import { textAt } from '../../wire/json.ts'
-import type { Hub } from '../hub/hub.ts'
+import type { Hub } from '../hub.ts'
 import type { Sealer } from '../session/seal.ts'
-import type { LinkCall } from '../transports/transport.ts'
+import type { LinkCall } from '../transport.ts'
 import { CallHost } from './call-host.ts'
 import { ANSWER_MS, type Attendee, WaitingCall } from './waiting-call.ts'
 

@@ -1,6 +1,6 @@
 import { BadMessage, readMessage } from '../message.ts'
 import { Outbox } from '../outbox.ts'
-import type { AnswerSink } from '../transports/transport.ts'
+import type { AnswerSink } from '../transport.ts'
 import type { CallAnswer } from './remote-waiter.ts'
 
 /** The near end of a `RemoteWaiter`: gives its messages to a sink, and says how many have found their way. */

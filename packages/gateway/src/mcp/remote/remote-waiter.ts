@@ -1,7 +1,7 @@
 import type { Waiter } from '../conversation.ts'
 import type { RpcMessage } from '../message.ts'
-import type { TargetFailure } from '../transports/transport.ts'
-import type { Flow } from './flow.ts'
+import type { TargetFailure } from '../transport.ts'
+import type { Flow } from '../flow.ts'
 
 /** What comes of a call that somebody else makes for this worker; over with `isLast`, `closed` or `failed`. */
 export type CallAnswer =

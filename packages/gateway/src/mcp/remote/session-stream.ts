@@ -1,7 +1,7 @@
 import type { Waiter } from '../conversation.ts'
 import type { RpcMessage } from '../message.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transports/transport.ts'
-import type { Flow } from './flow.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
+import type { Flow } from '../flow.ts'
 
 /** The stream of a session, wherever it is. */
 export interface SessionStream {

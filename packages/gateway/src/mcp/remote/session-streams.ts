@@ -1,5 +1,5 @@
-import type { Hub } from '../hub/hub.ts'
-import type { Caller } from '../transports/transport.ts'
+import type { Hub } from '../hub.ts'
+import type { Caller } from '../transport.ts'
 import { OtherWorkerStream } from './other-worker-stream.ts'
 import type { HostedStream, SessionStream } from './session-stream.ts'
 import { hostStream } from './stream-host.ts'

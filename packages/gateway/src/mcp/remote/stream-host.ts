@@ -1,8 +1,8 @@
 import { containedWork } from '../../telemetry/faults.ts'
 import { makeMessage, type RpcMessage } from '../message.ts'
 import { RemoteWaiter } from './remote-waiter.ts'
-import type { Hub } from '../hub/hub.ts'
-import type { TargetFailure } from '../transports/transport.ts'
+import type { Hub } from '../hub.ts'
+import type { TargetFailure } from '../transport.ts'
 import type { HostedStream } from './session-stream.ts'
 import type { AwaitedRequest, StreamAsk, StreamReply } from './stream-mail.ts'
 

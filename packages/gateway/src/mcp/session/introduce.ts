@@ -1,12 +1,12 @@
 import { isObject, textAt } from '../../wire/json.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import { withSpan } from '../../pipeline/traced/with-span.ts'
-import { endWith } from '../engine/end-span.ts'
-import type { TargetLimits } from '../engine/target.ts'
-import { asInitialize, discoveryFor, knowsNoSessions } from '../engine/newer-target.ts'
+import { endWith } from '../targets/end-span.ts'
+import type { TargetLimits } from '../targets/target.ts'
+import { asInitialize, discoveryFor, knowsNoSessions } from '../targets/newer-target.ts'
 import type { RpcMessage } from '../message.ts'
 import { isSessionless, LATEST_WITH_SESSIONS, SESSIONLESS } from '../revisions.ts'
-import type { Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
 /** What a target made of `initialize`. */
 export interface Introduction {

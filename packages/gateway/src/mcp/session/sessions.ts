@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Hub } from '../hub/hub.ts'
+import type { Hub } from '../hub.ts'
 import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import { Owners } from '../owners.ts'
 import { LiveSession } from './live-session.ts'

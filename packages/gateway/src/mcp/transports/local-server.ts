@@ -2,7 +2,7 @@ import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import { INVALID_PARAMS, makeMessage, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import { isKnownRevision, isSessionless, LATEST_WITH_SESSIONS, META, REVISIONS } from '../revisions.ts'
-import type { AnswerSink, LinkCall } from './transport.ts'
+import type { AnswerSink, LinkCall } from '../transport.ts'
 
 /** What a target that knows nothing of MCP offers, so that the gateway can say in its place what a server would. */
 export interface LocalServer {

@@ -1,5 +1,5 @@
 import type { Failure } from '../../pipeline/failure.ts'
-import type { TargetFailure } from './transport.ts'
+import type { TargetFailure } from '../transport.ts'
 
 /** What a policy of the target stands in the way with: clients must hear what they lack, as from the target itself. */
 export function stopped({ status, message, reason, reply }: Failure): TargetFailure {

@@ -1,7 +1,7 @@
 import type { Waiter } from '../../conversation.ts'
 import { withId } from '../../edit.ts'
 import type { RpcId, RpcMessage } from '../../message.ts'
-import type { TargetFailure } from '../../transports/transport.ts'
+import type { TargetFailure } from '../../transport.ts'
 
 /** The one `initialize` of a process: whoever says the same gets the same answer. */
 export class Beginning implements Waiter {

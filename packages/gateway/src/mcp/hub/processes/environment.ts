@@ -1,4 +1,4 @@
-import type { ProcessSpec } from '../hub.ts'
+import type { ProcessSpec } from '../../hub.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

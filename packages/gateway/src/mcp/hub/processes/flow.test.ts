@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { eventually } from '../../../testing/process.ts'
-import type { TargetFailure } from '../../transports/transport.ts'
-import type { ProcessLink } from '../hub.ts'
+import type { TargetFailure } from '../../transport.ts'
+import type { ProcessLink } from '../../hub.ts'
 import { ask, begin, failure, fakeServer, pidOf, request, result, useHub } from './test-process.ts'
 
 const STEPS = 400

@@ -1,10 +1,10 @@
 import { Conversation, type Waiter } from '../../conversation.ts'
 import { requestId, makeMessage, type RpcMessage } from '../../message.ts'
-import type { TargetFailure } from '../../transports/transport.ts'
+import type { TargetFailure } from '../../transport.ts'
 import { Backoff } from './backoff.ts'
 import { Beginning } from './beginning.ts'
 import type { Child, ChildEvents } from './child.ts'
-import { Flow } from '../../remote/flow.ts'
+import { Flow } from '../../flow.ts'
 import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
 import { isGreeting, type Seat, standsAlone, STUCK, TAKEN } from './seat.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../telemetry/log/logger.ts'
-import type { TargetFailure } from '../../transports/transport.ts'
-import type { ProcessSpec } from '../hub.ts'
+import type { TargetFailure } from '../../transport.ts'
+import type { ProcessSpec } from '../../hub.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { type ProcessTarget, RETIRE_MS, RETIRE_SWEEP_MS, Sweeper, sweepEveryMs } from './process-target.ts'
 import type { Seat } from './seat.ts'

@@ -1,7 +1,7 @@
 import { isObject, objectAt } from '../../../wire/json.ts'
 import type { RpcMessage } from '../../message.ts'
 import { META } from '../../revisions.ts'
-import type { TargetFailure } from '../../transports/transport.ts'
+import type { TargetFailure } from '../../transport.ts'
 import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
 
 /** The place of one session at a target. */

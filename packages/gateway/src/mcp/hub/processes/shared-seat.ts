@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../wire/json.ts'
 import { Conversation } from '../../conversation.ts'
 import { makeMessage, type RpcId, type RpcMessage } from '../../message.ts'
-import type { TargetFailure } from '../../transports/transport.ts'
-import { Flow } from '../../remote/flow.ts'
+import type { TargetFailure } from '../../transport.ts'
+import { Flow } from '../../flow.ts'
 import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
 import { type Seat, TAKEN } from './seat.ts'
 

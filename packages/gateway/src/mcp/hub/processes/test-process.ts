@@ -5,8 +5,8 @@ import { parseLogFilter } from '../../../telemetry/log/log-filter.ts'
 import { createLogger } from '../../../telemetry/log/logger.ts'
 import type { JsonObject } from '../../../wire/json.ts'
 import { makeMessage, type RpcMessage } from '../../message.ts'
-import type { LinkCall, TargetFailure } from '../../transports/transport.ts'
-import type { ProcessLink, ProcessSpec } from '../hub.ts'
+import type { LinkCall, TargetFailure } from '../../transport.ts'
+import type { ProcessLink, ProcessSpec } from '../../hub.ts'
 
 /** Parts of tests with real processes behind a hub. */
 

@@ -12,7 +12,7 @@ import {
 } from '../../../upstream/upstream-types.ts'
 import type { LocalServer } from '../local-server.ts'
 import { stopped } from '../stopped.ts'
-import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
+import type { Caller, LinkCall, TargetFailure } from '../../transport.ts'
 import type { ApiRequest } from './encode-request.ts'
 
 export interface OpenapiOptions {

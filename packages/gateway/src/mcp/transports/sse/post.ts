@@ -2,7 +2,7 @@ import { sourceOf } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { CompiledBackend } from '../../../pipeline/compiled.ts'
-import type { Hub } from '../../hub/hub.ts'
+import type { Hub } from '../../hub.ts'
 import { type SentAttempt, sendAttempt } from '../../../pipeline/send-attempt.ts'
 import type {
   UpstreamCall,
@@ -14,7 +14,7 @@ import { httpFailure } from '../streamable-http/http-failure.ts'
 import { soon } from '../local-server.ts'
 import { isReplicaGone, readAtReplica, toReplica } from '../replica.ts'
 import { stopped } from '../stopped.ts'
-import type { Caller, TargetFailure } from '../transport.ts'
+import type { Caller, TargetFailure } from '../../transport.ts'
 
 export interface SseServices {
   connection: CompiledBackend

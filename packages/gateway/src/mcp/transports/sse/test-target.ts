@@ -13,9 +13,9 @@ import { createTable, SharedTable } from '../../../state/shared-table.ts'
 import { createResolver } from '../../../upstream/dns.ts'
 import { Endpoints } from '../../../upstream/endpoints.ts'
 import { Pools } from '../../../upstream/pools.ts'
-import type { Hub } from '../../hub/hub.ts'
+import type { Hub } from '../../hub.ts'
 import type { RpcMessage } from '../../message.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { sseTransport } from './transport.ts'
 
 /** Parts of tests of targets over HTTP, without a gateway around them. */

@@ -1,5 +1,5 @@
 import type { RpcMessage } from '../../message.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { OwnStream } from './own-stream.ts'
 import { Post, type SseServices } from './post.ts'
 import { LOST, type SessionStream } from '../../remote/session-stream.ts'

@@ -1,5 +1,5 @@
-import type { Hub, ProcessSpec } from '../../hub/hub.ts'
-import type { TargetTransport } from '../transport.ts'
+import type { Hub, ProcessSpec } from '../../hub.ts'
+import type { TargetTransport } from '../../transport.ts'
 
 /**
  * A program on this machine. The main thread has its processes, so every worker reaches them; another replica does not.

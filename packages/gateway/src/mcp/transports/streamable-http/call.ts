@@ -16,7 +16,7 @@ import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../mess
 import { soon } from '../local-server.ts'
 import { isReplicaGone } from '../replica.ts'
 import { stopped } from '../stopped.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../../transport.ts'
 import { httpFailure } from './http-failure.ts'
 
 export interface StreamableServices {

@@ -1,9 +1,9 @@
 import type { Waiter } from '../../conversation.ts'
 import type { RpcMessage } from '../../message.ts'
 import { Outbox } from '../../outbox.ts'
-import { Flow } from '../../remote/flow.ts'
+import { Flow } from '../../flow.ts'
 import type { HostedStream } from '../../remote/session-stream.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../../transport.ts'
 
 /**
  * What a target says on its own account to a caller that is several clients: a session has one such stream. Notices are

@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { isObject, parseJsonObject, textAt } from '../../../wire/json.ts'
-import type { TargetFailure } from '../transport.ts'
+import type { TargetFailure } from '../../transport.ts'
 
 export interface RefusedRequest {
   method: string

@@ -1,6 +1,6 @@
 import type { Deadlines } from '../../net/deadlines.ts'
 import type { McpJudge } from '../authorize.ts'
-import type { TargetTransport } from '../transports/transport.ts'
+import type { TargetTransport } from '../transport.ts'
 
 /** How long a target may take before it counts as failed. */
 export interface TargetLimits {

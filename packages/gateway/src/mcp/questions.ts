@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { isObject, objectAt, type Json, type JsonObject } from '../../wire/json.ts'
-import { exactMember } from '../merge/edit-exactly.ts'
-import { makeMessage, type RpcMessage } from '../message.ts'
+import { isObject, objectAt, type Json, type JsonObject } from '../wire/json.ts'
+import { exactMember } from './merge/edit-exactly.ts'
+import { makeMessage, type RpcMessage } from './message.ts'
 
 /**
  * What servers with sessions ask clients while a call is under way, for clients without: the result of the call says what

@@ -1,8 +1,8 @@
 import { isObject, objectAt, type JsonObject } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
-import type { Hub } from '../hub/hub.ts'
-import { ASKING_METHODS, carriedAbilities } from '../input/questions.ts'
+import type { Hub } from '../hub.ts'
+import { ASKING_METHODS, carriedAbilities } from '../questions.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import {
   requestId,
@@ -23,7 +23,7 @@ import {
   SESSIONLESS,
   UNSUPPORTED_VERSION,
 } from '../revisions.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 import { type AskedClient, passAnswer, RepeatedCall } from './repeated-call.ts'
 
 /** A target that knows only revisions without sessions, asked by a client of one that has them. */

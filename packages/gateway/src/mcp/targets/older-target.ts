@@ -14,7 +14,7 @@ import {
   type RpcMessage,
 } from '../message.ts'
 import { META, REVISIONS, UNSUPPORTED_VERSION } from '../revisions.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
 /** A target that knows only revisions with sessions, asked by a client of one without. */
 

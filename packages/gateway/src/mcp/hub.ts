@@ -1,5 +1,5 @@
-import type { RpcMessage } from '../message.ts'
-import type { AnswerSink, LinkCall, TargetFailure } from '../transports/transport.ts'
+import type { RpcMessage } from './message.ts'
+import type { AnswerSink, LinkCall, TargetFailure } from './transport.ts'
 
 /**
  * What the workers of one process hold together for MCP. The main thread keeps it, so that it survives a worker:

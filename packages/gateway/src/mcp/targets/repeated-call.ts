@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
 import { withId, withParams } from '../edit.ts'
-import type { Hub } from '../hub/hub.ts'
-import { canAnswer } from '../input/questions.ts'
+import type { Hub } from '../hub.ts'
+import { canAnswer } from '../questions.ts'
 import { exactMember } from '../merge/edit-exactly.ts'
 import {
   requestId,
@@ -13,7 +13,7 @@ import {
   rpcError,
   type RpcMessage,
 } from '../message.ts'
-import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
 /** The client of a session, as targets without sessions know it. */
 export interface AskedClient {
