@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { folderCycles } from './testing/folder-cycles.ts'
-import { cyclicImports } from './testing/cyclic-imports.ts'
 import { type Import, type ImportGraph, readImportGraph } from './testing/import-graph.ts'
 
 /** The rules of ARCHITECTURE.md, "Imports go one way", held against the graph as it is. */
@@ -147,15 +146,7 @@ describe('imports go one way', () => {
     })
 
     it(`${name} has no cycles between folders, at any level`, () => {
-      const known = (cyclicImports[name] ?? '')
-        .trim()
-        .split(/\n\s*/)
-        .filter((line) => line !== '')
-      assert.deepEqual(folderCycles(graph, new Set(known)), [])
-      const needless = known.filter(
-        (line) => folderCycles(graph, new Set(known.filter((each) => each !== line))).length === 0,
-      )
-      assert.deepEqual(needless, [], 'take these out of cyclic-imports.ts: they make no cycle any more')
+      assert.deepEqual(folderCycles(graph), [])
     })
   }
 })

@@ -19,11 +19,11 @@ interface Edge {
 /**
  * `folderCycles` finds import cycles between the children of every folder. A folder counts as one node, with all files
  * below it: that `a/x.ts` imports `b/y.ts` and `b/z.ts` imports `a/w.ts` is a cycle between `a` and `b`. Imports of types
- * count. `ignored` has imports, as `from → to`, that do not count.
+ * count.
  */
-export function folderCycles(graph: ImportGraph, ignored: ReadonlySet<string> = new Set()): FolderCycle[] {
+export function folderCycles(graph: ImportGraph): FolderCycle[] {
   const imports = [...graph].flatMap(([from, entries]) =>
-    entries.flatMap(({ to }) => (graph.has(to) && !ignored.has(`${from} → ${to}`) ? [{ from, to }] : [])),
+    entries.flatMap(({ to }) => (graph.has(to) ? [{ from, to }] : [])),
   )
   return foldersOf(graph.keys()).flatMap((folder) => {
     const edges = edgesBetween(folder, imports)

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { ConfigView } from '@portico/gateway/admin-config'
 import { useQuery } from '@tanstack/react-query'
-import { useKeys } from '../frame/use-keys.ts'
+import { useKeys } from '../parts/use-keys.ts'
 import { formatAgo, formatMoment } from '../format/times.ts'
 import { Failed, Loading } from '../parts/states.tsx'
 import type { Wanted } from './apply-dialog.tsx'

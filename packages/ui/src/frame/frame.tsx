@@ -9,7 +9,7 @@ import { PAGES } from './pages.ts'
 import { Palette } from './palette.tsx'
 import { StatusLine } from './status-line.tsx'
 import { TopActions } from './top-actions.tsx'
-import { useKeys } from './use-keys.ts'
+import { useKeys } from '../parts/use-keys.ts'
 import { isGone } from './is-gone.ts'
 
 type Overlay = 'palette' | 'keys' | null

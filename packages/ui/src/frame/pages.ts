@@ -7,7 +7,7 @@ import {
   RequestsIcon,
   RoutesIcon,
   ToolsIcon,
-} from './icons.tsx'
+} from '../parts/icons.tsx'
 
 /** Every page, as the navigation and the search name them, and the key that leads to it. */
 export const PAGES = [

@@ -2,7 +2,7 @@ import type { RequestSummary } from '@portico/gateway/admin-api'
 import { knownModels } from '../models/known-models.ts'
 import type { ToolList } from '../play/mcp-session.ts'
 import type { PlayTarget } from '../play/targets.ts'
-import { routeTitle } from '../routes/print-match.ts'
+import { routeTitle } from '../format/print-match.ts'
 import type { PaletteEntry } from './palette-entries.ts'
 
 /** Models that the config or earlier requests name; each leads to the playground with it chosen. */

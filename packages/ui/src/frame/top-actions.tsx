@@ -2,7 +2,7 @@ import { ActionIcon, Kbd, useComputedColorScheme, useMantineColorScheme } from '
 import { logOut } from '../api/client.ts'
 import { hasSession } from '../api/session.ts'
 import { MOD_KEY } from './mod-key.ts'
-import { LeaveIcon, MoonIcon, SunIcon } from './icons.tsx'
+import { LeaveIcon, MoonIcon, SunIcon } from '../parts/icons.tsx'
 
 export function TopActions({ onSearch }: { onSearch: () => void }) {
   const { setColorScheme } = useMantineColorScheme()

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useKeys } from '../frame/use-keys.ts'
+import { useKeys } from '../parts/use-keys.ts'
 import { FIRST_MODELS } from '../overview/first-configs.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Empty } from '../parts/states.tsx'

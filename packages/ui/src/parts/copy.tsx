@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { CheckIcon, CloseIcon, CopyIcon } from '../frame/icons.tsx'
+import { CheckIcon, CloseIcon, CopyIcon } from './icons.tsx'
 
 /** A button that puts a text on the clipboard, and shows for a moment whether that worked. */
 export function Copy({ text, label }: { text: string; label: string }) {

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { backendsQuery, routesQuery } from '../api/queries.ts'
 import { Failed, Loading } from '../parts/states.tsx'
-import { routeTitle } from '../routes/print-match.ts'
+import { routeTitle } from '../format/print-match.ts'
 import { type PlayTarget, playTargets } from './targets.ts'
 import './play.css'
 

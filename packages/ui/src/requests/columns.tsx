@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { formatTook } from '../format/numbers.ts'
 import { formatClock, formatMoment } from '../format/times.ts'
 import { Outcome } from '../parts/outcome.tsx'
-import { whatDecided } from './what-decided.ts'
+import { whatDecided } from '../explanation/what-decided.ts'
 
 /** A column of the table of requests. Header, cells and grid are made from it. */
 export interface RequestColumn {

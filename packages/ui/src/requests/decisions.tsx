@@ -3,7 +3,7 @@ import { formatTook } from '../format/numbers.ts'
 import { Value } from '../parts/value.tsx'
 import { valueText } from './value-text.ts'
 import { Passage } from './passage.tsx'
-import { Why } from './why.tsx'
+import { Why } from '../explanation/why.tsx'
 import { waterfall, type WaterfallLine } from './waterfall.ts'
 
 /** The steps in the order in which they were taken, each with what it found. */

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { useKeys } from '../frame/use-keys.ts'
+import { useKeys } from '../parts/use-keys.ts'
 import { Empty, Failed, Loading } from '../parts/states.tsx'
 import { Detail } from './detail.tsx'
 import { parseFilter } from './filter.ts'

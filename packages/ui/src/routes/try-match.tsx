@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useDraft } from '../expressions/use-draft.ts'
-import { useKeys } from '../frame/use-keys.ts'
+import { useKeys } from '../parts/use-keys.ts'
 import { firstLack, questionOf, shareableHeaders } from './match-question.ts'
 import { matchQuery } from './match-query.ts'
 

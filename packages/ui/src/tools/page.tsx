@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useRef, useState } from 'react'
-import { useKeys } from '../frame/use-keys.ts'
+import { useKeys } from '../parts/use-keys.ts'
 import { FIRST_TOOLS } from '../overview/first-configs.ts'
 import { Copy } from '../parts/copy.tsx'
 import { TargetError } from '../parts/health.tsx'
