@@ -17,7 +17,8 @@ const importsByFile = graphByPackage.get('gateway') ?? assert.fail('there is no 
 const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 /** Data that both schemas and workers read. */
 const isVocabulary = (file: string): boolean =>
-  ['expressions', 'formats'].includes(folderOf(file)) || file === 'redaction/secret-names.ts'
+  ['expressions', 'formats'].includes(folderOf(file)) ||
+  ['redaction/secret-names.ts', 'wire/cookie-lines.ts', 'wire/ip.ts'].includes(file)
 /** Data for every program: the kit, each `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
@@ -94,6 +95,24 @@ describe('imports go one way', () => {
   it('what puts a config together knows no request: what runs for one stands elsewhere', () => {
     const ofRequests = new Set(['pipeline/request-context.ts', 'net/exchange.ts'])
     expectNone((file, { to }) => folderOf(file) === 'compile' && ofRequests.has(to))
+  })
+
+  it('the HTTP engine (net, wire, upstream) could be a package: one import leaves it', () => {
+    const engine = new Set(['net', 'wire', 'upstream'])
+    const leaves = (file: string, to: string): boolean =>
+      engine.has(folderOf(file)) && isLocal(to) && !engine.has(folderOf(to))
+    expectNone((file, { to }) => leaves(file, to) && to !== 'telemetry/faults.ts')
+  })
+
+  it('the chat engine (middle, formats, tokenizer) could be a package: it needs wire and the type of usage', () => {
+    const found = new Set(
+      [...importsByFile.keys()].filter((file) => /^llm\/(formats|tokenizer)\/|^llm\/middle\.ts$/.test(file)),
+    )
+    for (const file of found) for (const { to } of importsByFile.get(file) ?? []) if (isLocal(to)) found.add(to)
+    assert.deepEqual(
+      [...found].filter((file) => !/^llm\/([^/]+|(formats|tokenizer|tool-calls)\/.*)$|^wire\//.test(file)),
+      ['records/llm-record.ts'],
+    )
   })
 
   it('workers load neither zod nor yaml, nor what checks expressions', () => {

@@ -21,7 +21,7 @@ import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.t
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
 import { ConnectionCount, type Seat } from '../state/connection-count.ts'
-import type { SharedCounters } from '../state/counters.ts'
+import type { SharedCounters } from '../upstream/shared-counters.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { LabelValues } from '../telemetry/metrics/families.ts'
 import { bugReport, type Logger } from '../telemetry/log/logger.ts'

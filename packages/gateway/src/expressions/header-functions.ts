@@ -12,7 +12,7 @@ import {
   type Type,
   type Value,
 } from '@portico/cel/declare'
-import { cookieValues } from '../formats/cookies.ts'
+import { cookieValues } from '../wire/cookie-lines.ts'
 import { isSecretHeader, REDACTED } from '../redaction/secret-names.ts'
 
 /** Other ways to look at `request.headers` and `response.headers`; each gives headers again. */

@@ -1,4 +1,4 @@
-import { cookieName, cookieValues as valuesIn } from '../formats/cookies.ts'
+import { cookieName, cookieValues as valuesIn } from '../wire/cookie-lines.ts'
 import type { HeaderBlock } from './header-block.ts'
 
 /** Cookies of a request. */

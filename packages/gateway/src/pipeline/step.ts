@@ -1,7 +1,7 @@
 import type { CloudCredentials } from './cloud-credentials.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { Deadlines } from '../net/deadlines.ts'
-import type { SharedCounters } from '../state/counters.ts'
+import type { SharedCounters } from '../upstream/shared-counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import type { Seal } from '../state/seal.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'

@@ -1,4 +1,5 @@
-import { isIpv4, parseBackendUrl } from '../formats/address.ts'
+import { parseBackendUrl } from '../formats/address.ts'
+import { isIpv4 } from '../wire/ip.ts'
 
 /** Another place than the vendor's own, as its SDK is told of it. */
 export interface BaseUrl {

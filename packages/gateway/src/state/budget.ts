@@ -1,4 +1,4 @@
-import type { SharedCells } from './counters.ts'
+import type { SharedCells } from '../upstream/shared-counters.ts'
 import {
   type BudgetNumbers,
   BudgetRule,

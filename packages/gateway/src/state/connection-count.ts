@@ -1,4 +1,4 @@
-import type { SharedCells, SharedCounters } from './counters.ts'
+import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
 
 /** The place of a worker among all; whoever replaces a dead one takes its seat, and with it what it counted. */
 export interface Seat {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { isCidr } from '../formats/address.ts'
+import { isCidr } from '../wire/ip.ts'
 import { createAddressGuard } from './address-guard.ts'
 
 const guard = createAddressGuard({ allowCidrs: [], ports: [] })

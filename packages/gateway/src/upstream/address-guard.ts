@@ -1,5 +1,5 @@
 import { type BlockList, isIP, SocketAddress } from 'node:net'
-import { parseCidr } from '../formats/address.ts'
+import { parseCidr } from '../wire/ip.ts'
 import { blockListOf } from './block-list.ts'
 
 /** Null lets the connection go; a text says why it must not. `address` is the resolved one that will be dialled. */

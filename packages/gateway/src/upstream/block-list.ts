@@ -1,5 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net'
-import { parseCidr } from '../formats/address.ts'
+import { parseCidr } from '../wire/ip.ts'
 
 /** Ranges that addresses are looked up in. Throws on what is none: the config is checked before. */
 export function blockListOf(cidrs: readonly string[]): BlockList {

@@ -1,4 +1,4 @@
-import type { SharedCounters } from '../state/counters.ts'
+import type { SharedCounters } from './shared-counters.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EvictionRule } from './health.ts'
 import { NoTunnels } from './no-tunnels.ts'

@@ -1,4 +1,4 @@
-import type { SharedCells } from '../state/counters.ts'
+import type { SharedCells } from './shared-counters.ts'
 import type { Standing } from './balance.ts'
 import {
   afterHealthy,

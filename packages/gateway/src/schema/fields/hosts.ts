@@ -1,4 +1,5 @@
-import { isCidr, isHost, isIp, parseHostPort, parseHostTarget } from '../../formats/address.ts'
+import { isHost, parseHostPort, parseHostTarget } from '../../formats/address.ts'
+import { isCidr, isIp } from '../../wire/ip.ts'
 import type { HostTarget } from '../../formats/address.ts'
 import type { Schema } from '../kit.ts'
 import { textual } from './values.ts'

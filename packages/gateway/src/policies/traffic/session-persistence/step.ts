@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cookieValues } from '../../../formats/cookies.ts'
+import { cookieValues } from '../../../wire/cookie-lines.ts'
 import type { AnsweredRequest, RequestContext, StickyPlace } from '../../../pipeline/request-context.ts'
 import { type Env, implementBoth } from '../../../pipeline/step.ts'
 import { textAt } from '../../../wire/json.ts'
