@@ -51,7 +51,7 @@ import { Endpoints } from '../upstream/endpoints.ts'
 import type { Eviction } from '../upstream/endpoint-call.ts'
 import { Pools } from '../upstream/pools.ts'
 import { type EndpointsChange, ServiceAddresses } from '../upstream/service-addresses.ts'
-import { offersOf } from '../compile/mcp-offers.ts'
+import { offersOf } from '../compile/offers.ts'
 import { startHub } from './hub.ts'
 
 export interface TestGatewayOptions {

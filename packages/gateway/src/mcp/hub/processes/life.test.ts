@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { eventually } from '../../../testing/process.ts'
 import type { ProcessLink } from '../../hub.ts'
-import { processContents } from '../../../compile/mcp-processes.ts'
+import { processContents } from '../../../compile/stdio-processes.ts'
 import { contentOf } from '../process-content.ts'
 import {
   ask,
