@@ -1,7 +1,7 @@
 import { isObject } from '../wire/json.ts'
 import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from './middle.ts'
 import { madeBy } from './provenance.ts'
-import { splitCallId } from './tool-calls/client-call-id.ts'
+import { splitCallId } from './client-call-id.ts'
 
 /** The client's own format where the provider takes it, so that bytes can pass; else what the provider does best. */
 export function pickFormat(client: FormatName, offered: readonly [FormatName, ...FormatName[]]): FormatName {

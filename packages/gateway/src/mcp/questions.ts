@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isObject, objectAt, type Json, type JsonObject } from '../wire/json.ts'
-import { exactMember } from './merge/edit-exactly.ts'
+import { exactMember } from './edit-exactly.ts'
 import { makeMessage, type RpcMessage } from './message.ts'
 
 /**

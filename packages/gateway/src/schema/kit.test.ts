@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { conditionalPolicy } from './conditional.ts'
+import { conditionalPolicy } from './fields/conditional.ts'
 import { fieldOf, fileOnly, list, object, orListOfOne } from './kit.ts'
 import type { Output } from './kit.ts'
 import { atMostOneOf, exactlyOneOf, onlyWith } from './rules.ts'

@@ -1,5 +1,5 @@
 import type { ClientFormat } from '../../llm/format.ts'
-import { type ListedModel, readModelList, writeModelList } from '../../llm/model-list.ts'
+import { type ListedModel, readModelList, writeModelList } from '../../llm/providers/model-list.ts'
 import type { FormatName } from '../../llm/middle.ts'
 import type { ModelListKind } from '../../llm/providers/provider.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'

@@ -1,4 +1,4 @@
-import type { StreamFaultCode } from '../../llm/stream-fault.ts'
+import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 

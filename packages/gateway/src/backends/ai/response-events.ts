@@ -8,7 +8,7 @@ import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
 import { latin1 } from '../../net/http1/chars.ts'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
-import { type StreamFault, streamFault, type StreamFaultCode } from '../../llm/stream-fault.ts'
+import { type StreamFault, streamFault, type StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 
 /** What becomes of the events of a response, whichever way it is read. */
 export interface ResponseObserver {

@@ -25,7 +25,7 @@ import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
 import { redactHeaders, redactRepeated } from '../../redaction/repeated-credentials.ts'
-import type { StreamFaultCode } from '../../llm/stream-fault.ts'
+import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 
 /** What all calls of one backend have in common. */
 export interface CallServices {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import * as fc from 'fast-check'
-import { callIdWithSignature, clientCallId, fromClientCallId, splitCallId } from './client-call-id.ts'
+import { callIdWithSignature, clientCallId, fromClientCallId, splitCallId } from '../client-call-id.ts'
 
 it("an id brings Google's signature to the client and back", () => {
   const signed = { id: 'call_1', signature: 'google:AbC+/w==' }

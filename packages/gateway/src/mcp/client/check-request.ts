@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import { askedItem } from '../merge/for-target.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import { HEADER_MISMATCH, isKnownRevision, isSessionless, META, REVISIONS, UNSUPPORTED_VERSION } from '../revisions.ts'
-import { decodeHeaderText, mirroredName } from '../header-text.ts'
+import { decodeHeaderText, mirroredName } from '../merge/header-text.ts'
 
 /** Why a request is refused before its body is read. */
 export interface HeadRefusal {

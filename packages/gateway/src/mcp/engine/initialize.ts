@@ -1,6 +1,6 @@
 import { isObject, objectAt, textAt } from '../../wire/json.ts'
 import { mergeDiscover, mergeInitialize, type ServerPart } from '../merge/merge-servers.ts'
-import { exactMember } from '../merge/edit-exactly.ts'
+import { exactMember } from '../edit-exactly.ts'
 import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import { REVISIONS } from '../revisions.ts'
 import { introduce } from '../session/introduce.ts'

@@ -1,6 +1,6 @@
 import { follow } from '../../pipeline/follow.ts'
 import { traceFiltered } from './hide-forbidden.ts'
-import { exactMember } from '../merge/edit-exactly.ts'
+import { exactMember } from '../edit-exactly.ts'
 import { BAD_CURSOR, type FetchPage, MergeError } from '../merge/gather.ts'
 import { exposeResult, type ListMethod } from '../merge/list-page.ts'
 import { gatherLists, type MergedList } from '../merge/merge-lists.ts'

@@ -1,5 +1,5 @@
 import { writePosition } from './event-ids.ts'
-import { exactMember } from '../merge/edit-exactly.ts'
+import { exactMember } from '../edit-exactly.ts'
 import { forClient } from '../merge/for-client.ts'
 import { exposeResult, isListMethod, type ListMethod, lists, type Keeps } from '../merge/list-page.ts'
 import { withId } from '../edit.ts'

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import type { McpItemKind } from '../../records/mcp-record.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Namer } from '../names.ts'
-import { edited, editExactly, editItems, type Edits, joinEdits } from './edit-exactly.ts'
+import { edited, editExactly, editItems, type Edits, joinEdits } from '../edit-exactly.ts'
 import { RELATED_TASK, UI_LINKS } from './meta.ts'
 
 /**

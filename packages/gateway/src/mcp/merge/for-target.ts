@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../wire/json.ts'
 import type { McpItemKind } from '../../records/mcp-record.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Namer, Owned } from '../names.ts'
-import { edited, editExactly, type Edits, joinEdits } from './edit-exactly.ts'
+import { edited, editExactly, type Edits, joinEdits } from '../edit-exactly.ts'
 import { RELATED_TASK } from './meta.ts'
 
 /** What a request of a client is about, by the name that the client knows. */

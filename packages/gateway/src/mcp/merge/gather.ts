@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transport.ts'
-import { exactMember } from './edit-exactly.ts'
+import { exactMember } from '../edit-exactly.ts'
 import { type ListMethod, lists } from './list-page.ts'
 
 /** Why something could not be put together, as a JSON-RPC error says it. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../wire/json.ts'
 import type { McpItem, McpItemKind } from '../../records/mcp-record.ts'
 import type { Namer } from '../names.ts'
-import { edited, type Edits, joinEdits } from './edit-exactly.ts'
+import { edited, type Edits, joinEdits } from '../edit-exactly.ts'
 import { ExposedNames } from './for-client.ts'
 import { UI_LINKS } from './meta.ts'
 

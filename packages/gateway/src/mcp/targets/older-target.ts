@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
-import { editExactly } from '../merge/edit-exactly.ts'
+import { editExactly } from '../edit-exactly.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import {
   INTERNAL_ERROR,

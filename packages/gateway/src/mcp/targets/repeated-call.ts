@@ -3,7 +3,7 @@ import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wi
 import { withId, withParams } from '../edit.ts'
 import type { Hub } from '../hub.ts'
 import { canAnswer } from '../questions.ts'
-import { exactMember } from '../merge/edit-exactly.ts'
+import { exactMember } from '../edit-exactly.ts'
 import {
   requestId,
   BadMessage,

@@ -1,7 +1,7 @@
 import type { ResponseContext } from '../../format.ts'
 import { countAt, objectAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
-import { escapeInput, INPUT_PREFIX, INPUT_SUFFIX } from '../custom-tools.ts'
+import { escapeInput, INPUT_PREFIX, INPUT_SUFFIX } from '../../custom-tools.ts'
 import { googleSignature } from './tool-calls.ts'
 
 interface Call {

@@ -1,4 +1,4 @@
-import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
+import { fromClientCallId } from '../../client-call-id.ts'
 import { type Fields, withMarks, withRest } from '../../fields.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { ChatRequest, FilePart, ImagePart, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'

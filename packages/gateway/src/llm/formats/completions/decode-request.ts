@@ -12,7 +12,7 @@ import type {
   Unsupported,
 } from '../../middle.ts'
 import { decodeMessages } from './decode-messages.ts'
-import { INPUT_SCHEMA } from '../custom-tools.ts'
+import { INPUT_SCHEMA } from '../../custom-tools.ts'
 import { flatFormat } from './custom-format.ts'
 
 export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {

@@ -1,5 +1,5 @@
 import { annotationsOf } from '../../annotations.ts'
-import { clientCallId } from '../../tool-calls/client-call-id.ts'
+import { clientCallId } from '../../client-call-id.ts'
 import type { AnswerPart } from '../../collect-response.ts'
 import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'

@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { ChatRequest, Json, JsonObject, Tool, ToolChoice } from '../../middle.ts'
-import { describeFormat } from '../custom-tools.ts'
+import { describeFormat } from '../../custom-tools.ts'
 import { nestedFormat } from './custom-format.ts'
 import type { EncodeRules } from './encode-content.ts'
 import { cacheMark } from './encode-content.ts'

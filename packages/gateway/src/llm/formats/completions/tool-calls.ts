@@ -1,10 +1,10 @@
-import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
+import { fromClientCallId } from '../../client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withRest } from '../../fields.ts'
 import { objectAt, textAt } from '../../../wire/json.ts'
 import type { JsonObject, ToolCallPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../provenance.ts'
-import { unwrapInput, wrapInput } from '../custom-tools.ts'
+import { unwrapInput, wrapInput } from '../../custom-tools.ts'
 
 /** Functions of old have no ids: `legacyId` is given to such a call. */
 export function decodeToolCalls(message: Fields, legacyId: string): ToolCallPart[] {

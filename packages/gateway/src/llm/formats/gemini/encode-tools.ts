@@ -1,7 +1,7 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { ChatRequest, JsonObject, Tool } from '../../middle.ts'
 import type { NameRule } from '../../tool-calls/tool-names.ts'
-import { describeFormat } from '../custom-tools.ts'
+import { describeFormat } from '../../custom-tools.ts'
 import type { GeminiEncoder } from './encoder.ts'
 import { normaliseParameters } from './normalise-schema.ts'
 

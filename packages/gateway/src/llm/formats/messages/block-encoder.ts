@@ -1,4 +1,4 @@
-import { clientCallId } from '../../tool-calls/client-call-id.ts'
+import { clientCallId } from '../../client-call-id.ts'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { bare, redacted } from './encode-response.ts'
 

@@ -1,4 +1,4 @@
-import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
+import { fromClientCallId } from '../../client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withMarks, withRest } from '../../fields.ts'
 import { knownMediaType } from '../../media-url.ts'

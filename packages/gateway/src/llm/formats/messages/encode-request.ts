@@ -19,7 +19,7 @@ import { closeSchema } from './close-schema.ts'
 import { cacheMark, encodeMessages, encodeText } from './encode-content.ts'
 import type { ContentRules } from './encode-media.ts'
 import { contextRules, planThinking } from './encode-thinking.ts'
-import { describeFormat } from '../custom-tools.ts'
+import { describeFormat } from '../../custom-tools.ts'
 
 /**
  * Quirks, by which a provider says how it deviates:

@@ -1,4 +1,4 @@
-import { clientCallId } from '../../tool-calls/client-call-id.ts'
+import { clientCallId } from '../../client-call-id.ts'
 import { parseExactJson } from '../../../wire/exact-json.ts'
 import type { AnswerPart, CollectedResponse } from '../../collect-response.ts'
 import { collectResponse } from '../../collect-response.ts'

@@ -9,7 +9,7 @@ import type { ChatEvent, ChatRequest, JsonObject, Loss, Part } from '../../middl
 import { Unsupported } from '../../middle.ts'
 import { gemini } from '../gemini/index.ts'
 import { messages } from '../messages/index.ts'
-import { INPUT_SCHEMA } from '../custom-tools.ts'
+import { INPUT_SCHEMA } from '../../custom-tools.ts'
 import { responses } from './index.ts'
 
 /** A client of this format that sends back what it got, as SDKs do. */

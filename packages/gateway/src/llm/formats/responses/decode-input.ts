@@ -1,8 +1,8 @@
-import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
+import { fromClientCallId } from '../../client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withRest } from '../../fields.ts'
 import type { JsonObject, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../../middle.ts'
-import { wrapInput } from '../custom-tools.ts'
+import { wrapInput } from '../../custom-tools.ts'
 import { decodeContent, requiredText } from './decode-content.ts'
 import { partsOfReasoningItem } from './reasoning-item.ts'
 

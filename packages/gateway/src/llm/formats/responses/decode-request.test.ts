@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { ChatRequest, JsonObject } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
-import { INPUT_SCHEMA } from '../custom-tools.ts'
+import { INPUT_SCHEMA } from '../../custom-tools.ts'
 import { decodeRequest } from './decode-request.ts'
 import { STORED_FIELDS, unsupportedStoredField } from '../../stored-fields.ts'
 

@@ -14,7 +14,7 @@ import type {
 import { decodeInput } from './decode-input.ts'
 import { requiredText } from './decode-content.ts'
 import { isObject, objectsAt, textAt } from '../../../wire/json.ts'
-import { INPUT_SCHEMA } from '../custom-tools.ts'
+import { INPUT_SCHEMA } from '../../custom-tools.ts'
 
 export function decodeRequest(raw: JsonObject): ChatRequest | Unsupported {
   const body = new Fields(raw)

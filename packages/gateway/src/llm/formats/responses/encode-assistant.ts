@@ -1,7 +1,7 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from '../../middle.ts'
-import { unwrapInput } from '../custom-tools.ts'
+import { unwrapInput } from '../../custom-tools.ts'
 import { encodeOutputText } from './encode-content.ts'
 import type { InputScope } from './input-scope.ts'
 import { ownEncryptedContent, reasoningItem } from './reasoning-item.ts'

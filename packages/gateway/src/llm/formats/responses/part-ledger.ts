@@ -1,5 +1,5 @@
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
-import { escapeInput, INPUT_PREFIX, INPUT_SUFFIX } from '../custom-tools.ts'
+import { escapeInput, INPUT_PREFIX, INPUT_SUFFIX } from '../../custom-tools.ts'
 
 /** Keeps what was said of each part, so that what a provider says twice, or only at the end, is said exactly once. */
 export interface PartLedger {

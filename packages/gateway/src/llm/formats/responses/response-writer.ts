@@ -7,8 +7,8 @@ import { deltaHead, type EventSink, type ItemOutput, type PartWriter } from './i
 import { emptyResponse, endedResponse, endStatus, type EndStatus } from './response-object.ts'
 import { type MessageWriter, writeMessage } from './write-message.ts'
 import { type ReasoningWriter, writeReasoning } from './write-reasoning.ts'
-import { clientCallId } from '../../tool-calls/client-call-id.ts'
-import { unwrapInput } from '../custom-tools.ts'
+import { clientCallId } from '../../client-call-id.ts'
+import { unwrapInput } from '../../custom-tools.ts'
 
 /** Writes one response, streamed or whole: the last event of a stream holds what a buffered response would be. */
 export class ResponseWriter {

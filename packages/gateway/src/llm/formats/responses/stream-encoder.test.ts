@@ -9,7 +9,7 @@ import { countAt, isObject, objectAt, objectsAt, textAt } from '../../../wire/js
 import type { ChatEvent, ChatRequest, JsonObject } from '../../middle.ts'
 import { SseParser } from '../../../wire/sse.ts'
 import { messages } from '../messages/index.ts'
-import { INPUT_SCHEMA } from '../custom-tools.ts'
+import { INPUT_SCHEMA } from '../../custom-tools.ts'
 import { exchanges } from './fixtures/exchanges.ts'
 import { responses } from './index.ts'
 

@@ -1,5 +1,5 @@
 import { type JsonObject, textAt } from '../../../wire/json.ts'
-import { exactMember } from '../../merge/edit-exactly.ts'
+import { exactMember } from '../../edit-exactly.ts'
 import { requestId, BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { answerLocally, type LocalServer, paramsOf, refuse, respond, say, soon } from '../local-server.ts'

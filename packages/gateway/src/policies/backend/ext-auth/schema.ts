@@ -1,4 +1,4 @@
-import { conditionalPolicy } from '../../../schema/conditional.ts'
+import { conditionalPolicy } from '../../../schema/fields/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { extAuthFields, extAuthRules } from '../../../schema/fields/ext-auth.ts'
 

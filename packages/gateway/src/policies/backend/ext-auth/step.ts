@@ -9,7 +9,7 @@ import { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { Env } from '../../../pipeline/step.ts'
 import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
-import type { OrConditional } from '../../conditional.ts'
+import type { OrConditional } from '../../../pipeline/conditional.ts'
 
 /** Asked about each attempt, with the request as the route has left it: what the backend is shown comes after. */
 export function backendExtAuth(config: OrConditional<ExtAuthConfig>, env: Env): BackendStep {

@@ -2,7 +2,7 @@ import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { editableHeaderName, headerValue } from '../../../schema/fields/http-parts.ts'
-import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.ts'
+import { conditionalPolicy, type PlainForm } from '../../../schema/fields/conditional.ts'
 import { integer, string } from '../../../schema/fields/values.ts'
 
 const header = object({

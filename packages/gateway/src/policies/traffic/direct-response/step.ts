@@ -2,7 +2,7 @@ import { fieldText } from '../../../net/field-text.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import { implement } from '../../../pipeline/step.ts'
-import { conditional } from '../../conditional.ts'
+import { conditional } from '../../../pipeline/conditional.ts'
 import type { DirectResponseConfig } from './schema.ts'
 
 export const directResponse = conditional(

@@ -6,7 +6,7 @@ import { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { implementBoth } from '../../../pipeline/step.ts'
 import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
-import { conditional } from '../../conditional.ts'
+import { conditional } from '../../../pipeline/conditional.ts'
 
 export const extAuth = conditional(
   implementBoth<ExtAuthConfig>((config, env) => {

@@ -1,4 +1,4 @@
-import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.ts'
+import { conditionalPolicy, type PlainForm } from '../../../schema/fields/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { expression } from '../../../schema/fields/expression.ts'
 import { serviceReference } from '../../../schema/fields/references.ts'

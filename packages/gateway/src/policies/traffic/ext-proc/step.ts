@@ -5,7 +5,7 @@ import type { JsonObject, RequestContext } from '../../../pipeline/request-conte
 import { type Env, implementBoth, type Step } from '../../../pipeline/step.ts'
 import type { GrpcOptions } from '../../../upstream/grpc/call.ts'
 import { GrpcStream } from '../../../upstream/grpc/stream.ts'
-import { conditional } from '../../conditional.ts'
+import { conditional } from '../../../pipeline/conditional.ts'
 import { modesOf, observed } from './modes.ts'
 import { Observation } from './observation.ts'
 import type { ProcessingSettings } from './processing-settings.ts'

@@ -1,5 +1,5 @@
 import { bool, number, oneOf, string as text } from '@portico/cel/declare'
-import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.ts'
+import { conditionalPolicy, type PlainForm } from '../../../schema/fields/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'

@@ -1,7 +1,7 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import type { RateLimitState, RequestContext } from '../../../pipeline/request-context.ts'
 import { implementBoth } from '../../../pipeline/step.ts'
-import { conditional } from '../../conditional.ts'
+import { conditional } from '../../../pipeline/conditional.ts'
 import { applyEdit } from '../../../pipeline/header-edit.ts'
 import { globalLimits } from './global-limits.ts'
 import { localLimits } from './local-limits.ts'

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { conditionalPolicy } from '../../../schema/conditional.ts'
+import { conditionalPolicy } from '../../../schema/fields/conditional.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { transform } from '../../../schema/fields/transform.ts'
 

@@ -1,7 +1,7 @@
 import { editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
 import { implementBoth } from '../../../pipeline/step.ts'
 import { createTransform } from '../../../pipeline/transform.ts'
-import { conditional } from '../../conditional.ts'
+import { conditional } from '../../../pipeline/conditional.ts'
 import type { TransformationConfig } from './schema.ts'
 
 export const transformation = conditional(

@@ -1,7 +1,7 @@
-import { trafficPolicies } from '../../policies/index.ts'
-import { didYouMean } from '../../schema/suggest.ts'
-import { checkUnique, protocolOf, type Report } from '../report.ts'
-import type { Spot } from '../tree.ts'
+import { trafficPolicies } from '../policies/index.ts'
+import { didYouMean } from '../schema/suggest.ts'
+import { checkUnique, protocolOf, type Report } from './report.ts'
+import type { Spot } from './tree.ts'
 
 /** What must hold between policies and the objects they are about. */
 export function checkPolicies(root: Spot, report: Report, warn: Report): void {

@@ -1,8 +1,8 @@
-import { isObject, objectAt, objectsAt, textAt } from '../wire/json.ts'
-import { errorOfBody as errorOfChunk } from './formats/completions/errors.ts'
-import { errorOf as errorOfGemini } from './formats/gemini/errors.ts'
-import { errorOfBody as errorOfMessage } from './formats/messages/errors.ts'
-import type { ChatError, JsonObject } from './middle.ts'
+import { isObject, objectAt, objectsAt, textAt } from '../../wire/json.ts'
+import { errorOfBody as errorOfChunk } from '../formats/completions/errors.ts'
+import { errorOf as errorOfGemini } from '../formats/gemini/errors.ts'
+import { errorOfBody as errorOfMessage } from '../formats/messages/errors.ts'
+import type { ChatError, JsonObject } from '../middle.ts'
 
 /** A format of streamed answers, as far as the end of a stream goes. */
 export interface KnownStream {

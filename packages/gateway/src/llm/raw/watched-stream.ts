@@ -1,5 +1,5 @@
-import { SseParser } from '../wire/sse.ts'
-import { EventStreamReader } from './event-stream.ts'
+import { SseParser } from '../../wire/sse.ts'
+import { EventStreamReader } from '../event-stream.ts'
 import { incomplete, StreamEnd, unreadable } from './stream-end.ts'
 import type { StreamFault } from './stream-fault.ts'
 

@@ -1,6 +1,6 @@
-import { countAt, objectsAt, textAt } from '../wire/json.ts'
-import type { JsonObject } from './middle.ts'
-import type { ModelListKind } from './providers/provider.ts'
+import { countAt, objectsAt, textAt } from '../../wire/json.ts'
+import type { JsonObject } from '../middle.ts'
+import type { ModelListKind } from './provider.ts'
 
 /** One model of a list, whoever wrote it. */
 export interface ListedModel {

@@ -1,5 +1,5 @@
-import type { ToolCallPart } from '../middle.ts'
-import { madeBy, withMaker } from '../provenance.ts'
+import type { ToolCallPart } from './middle.ts'
+import { madeBy, withMaker } from './provenance.ts'
 
 /**
  * Gemini wants the signature of a tool call back, and no client format has a place for it that every client library

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { LlmRecord } from '../records/llm-record.ts'
-import { eventMessage } from '../testing/event-stream-message.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
+import { eventMessage } from '../../testing/event-stream-message.ts'
 import { DetectedAnswer, DetectedRequest } from './detect.ts'
 
 const AWS = { 'content-type': 'application/vnd.amazon.eventstream' }

@@ -1,7 +1,7 @@
-import { parseExactJson } from '../../wire/exact-json.ts'
-import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
-import { withParams, withResult } from '../edit.ts'
-import type { RpcMessage } from '../message.ts'
+import { parseExactJson } from '../wire/exact-json.ts'
+import { isObject, type Json, type JsonObject } from '../wire/json.ts'
+import { withParams, withResult } from './edit.ts'
+import type { RpcMessage } from './message.ts'
 
 /** Members that change; undefined leaves one out. Null when nothing does. */
 export type Edits = Readonly<Record<string, Json | undefined>> | null

@@ -1,5 +1,5 @@
-import { parseJsonObject } from '../../wire/json.ts'
-import type { JsonObject } from '../middle.ts'
+import { parseJsonObject } from '../wire/json.ts'
+import type { JsonObject } from './middle.ts'
 
 /** Custom tools take free text. Everywhere else a tool takes an object, so the text is its only member. */
 

@@ -1,10 +1,10 @@
-import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
-import { type Expression } from '../pipeline/expression.ts'
-import { type BodyUse, widest } from '../pipeline/body-use.ts'
-import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
-import type { Reply } from '../pipeline/reply.ts'
-import type { AnsweredRequest, RequestContext } from '../pipeline/request-context.ts'
-import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from '../pipeline/step.ts'
+import { bufferRequest, bufferResponse } from './body/buffered-body.ts'
+import { type Expression } from './expression.ts'
+import { type BodyUse, widest } from './body-use.ts'
+import { ExpressionBodies } from './body/expression-bodies.ts'
+import type { Reply } from './reply.ts'
+import type { AnsweredRequest, RequestContext } from './request-context.ts'
+import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from './step.ts'
 
 /** A policy in its plain form, or in several of which the first whose condition holds is taken. */
 export type OrConditional<Config> = Partial<Config> & {

@@ -1,5 +1,5 @@
-import { STREAM_BROKEN } from './chat-error.ts'
-import type { ChatError } from './middle.ts'
+import { STREAM_BROKEN } from '../chat-error.ts'
+import type { ChatError } from '../middle.ts'
 
 /** How a stream of a provider ended early, as records name it. */
 export type StreamFaultCode = 'connection_lost' | 'stream_incomplete' | 'stream_unreadable' | 'stream_error'

@@ -1,9 +1,9 @@
-import { Fields } from './fields.ts'
-import type { ResponseContext } from './format.ts'
-import { ChunkReader } from './formats/completions/chunk-reader.ts'
-import { EventReader } from './formats/messages/event-reader.ts'
-import { collectResponse } from './collect-response.ts'
-import type { ChatEvent, ChatRequest } from './middle.ts'
+import { Fields } from '../fields.ts'
+import type { ResponseContext } from '../format.ts'
+import { ChunkReader } from './completions/chunk-reader.ts'
+import { EventReader } from './messages/event-reader.ts'
+import { collectResponse } from '../collect-response.ts'
+import type { ChatEvent, ChatRequest } from '../middle.ts'
 
 /**
  * One of each object that reads one message and is gone then. Whoever keeps them keeps what V8 has optimised for their

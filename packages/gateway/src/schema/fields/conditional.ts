@@ -1,6 +1,6 @@
-import { condition } from './fields/expression.ts'
-import { fieldOf, list, object, type OptionalShape, type Schema } from './kit.ts'
-import { conditionalOr, type OtherRule } from './rules.ts'
+import { condition } from './expression.ts'
+import { fieldOf, list, object, type OptionalShape, type Schema } from '../kit.ts'
+import { conditionalOr, type OtherRule } from '../rules.ts'
 
 /** A policy that is written plainly with these keys, or as a list of such forms, each with its condition. */
 export function conditionalPolicy<Shape extends Record<string, Schema>>(

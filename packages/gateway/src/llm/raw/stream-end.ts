@@ -1,9 +1,9 @@
-import { parseJsonObject } from '../wire/json.ts'
-import { brokenStream } from './chat-error.ts'
-import type { EventStreamMessage } from './event-stream.ts'
-import { exceptionOf } from './formats/converse/errors.ts'
+import { parseJsonObject } from '../../wire/json.ts'
+import { brokenStream } from '../chat-error.ts'
+import type { EventStreamMessage } from '../event-stream.ts'
+import { exceptionOf } from '../formats/converse/errors.ts'
 import { converse, errorInstead, KNOWN_STREAMS, type KnownStream } from './known-streams.ts'
-import type { ChatError, JsonObject } from './middle.ts'
+import type { ChatError, JsonObject } from '../middle.ts'
 import { type StreamFault, streamFault } from './stream-fault.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { askedItem } from './merge/for-target.ts'
-import type { RpcMessage } from './message.ts'
+import { askedItem } from './for-target.ts'
+import type { RpcMessage } from '../message.ts'
 
 /** Texts in headers: what is not printable ASCII stands there as `=?base64?…?=`. */
 export function decodeHeaderText(text: string): string | null {
