@@ -1,3 +1,4 @@
+import { REDACTED } from '../redaction/secret-names.ts'
 import { formDecode } from './form-decode.ts'
 
 /** Parameters of a query, found and changed without touching a byte of the rest. A target is anything before `?`, and the query. */
@@ -50,7 +51,7 @@ export function withHiddenParameter(target: string, name: string): string {
   const [path, query] = splitTarget(target)
   const hidden = query
     .split('&')
-    .map((pair) => (pair !== '' && parameterName(pair) === name ? `${pair.split('=', 1)[0]}=<redacted>` : pair))
+    .map((pair) => (pair !== '' && parameterName(pair) === name ? `${pair.split('=', 1)[0]}=${REDACTED}` : pair))
   return `${path}?${hidden.join('&')}`
 }
 

@@ -1,4 +1,4 @@
-import { codeAt } from '../formats/char-code.ts'
+import { codeAt } from '../wire/char-code.ts'
 import { isSecretParameter, redact } from './redact.ts'
 import { isSecretHeader, REDACTED } from './secret-names.ts'
 import type { BodyRedaction } from './redact-body.ts'

@@ -31,3 +31,13 @@ export function isSecretHeader(name: string): boolean {
 }
 
 const PLAIN_KEY = /^(?:sec-websocket|(?:x-)?idempotency|surrogate|(?:x-)?cache)-key$/i
+
+/**
+ * Whether a name could be that of a secret, by a broad guess: for pages, which then keep what a person typed out of their
+ * address.
+ */
+export function mayBeSecretName(name: string): boolean {
+  return BROAD_GUESS.test(name)
+}
+
+const BROAD_GUESS = /auth|cookie|token|key|secret|passw|credential|session|signature/i

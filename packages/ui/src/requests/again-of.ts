@@ -1,4 +1,4 @@
-import type { RequestRecord } from '@portico/gateway/admin-api'
+import { REDACTED, type RequestRecord } from '@portico/gateway/admin-api'
 
 /** A recorded request as it can be sent once more, and what of it is missing. */
 export interface AgainForm {
@@ -34,7 +34,7 @@ export function againOf(record: RequestRecord): AgainForm | null {
 }
 
 function isHidden(value: string): boolean {
-  return value.includes('<redacted>')
+  return value.includes(REDACTED)
 }
 
 /** What the gateway and its clients say of one connection, or set anew for each request. */

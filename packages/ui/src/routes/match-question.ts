@@ -1,4 +1,4 @@
-import type { MatchCandidate, MatchQuestion } from '@portico/gateway/admin-api'
+import { type MatchCandidate, type MatchQuestion, mayBeSecretName } from '@portico/gateway/admin-api'
 import { readHeaders } from '../play/headers-text.ts'
 
 export interface WrittenRequest {
@@ -35,11 +35,9 @@ const ADDRESS = /^(?:\/|https?:\/\/[^/?#\s@]+(?:[/?#]|$))/i
 export function shareableHeaders(headers: string): string {
   return headers
     .split('\n')
-    .filter((line) => line.trim() !== '' && !SECRET.test(line.slice(0, Math.max(0, line.indexOf(':')))))
+    .filter((line) => line.trim() !== '' && !mayBeSecretName(line.slice(0, Math.max(0, line.indexOf(':')))))
     .join('\n')
 }
-
-const SECRET = /auth|cookie|token|key|secret|passw|credential|session|signature/i
 
 /** The first thing that a request lacks for a route. */
 export function firstLack({ lacks }: MatchCandidate): string {

@@ -1,4 +1,4 @@
-import { codeAt } from '../../formats/char-code.ts'
+import { codeAt } from '../../wire/char-code.ts'
 import { SEPARATOR } from './layout.ts'
 
 /**
