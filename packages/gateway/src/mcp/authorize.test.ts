@@ -157,16 +157,84 @@ test('asking about an item of a list leaves the message of the request as it was
 
 test('every rule is explained, with its failure', () => {
   const judge = createMcpJudge([configOf(['mcp.tool.name == "x"', { deny: 'mcp.tool.name == "y"' }])], { cel })
-  assert.deepEqual(judge.explain(rxOf(), item('prompt', 'p')), [
+  assert.deepEqual(judge.decide(rxOf(), item('prompt', 'p')).rules, [
     { name: 'mcp.tool.name == "x"', mode: 'allow', matched: false, error: 'no such key: mcp.tool.name' },
     { name: 'mcp.tool.name == "y"', mode: 'deny', matched: false },
   ])
+})
+
+test('the rules of the denied form are explained where the name itself is allowed', () => {
+  const judge = createMcpJudge([configOf([{ deny: 'mcp.resource.name == "demo://a/b"' }])], { cel })
+  const matched = (name: string): boolean[] =>
+    judge.decide(rxOf(), item('resource', name)).rules.map((rule) => rule.matched)
+  assert.deepEqual(['demo://a/./b', 'demo://a/b', 'demo://a/c'].map(matched), [[true], [true], [false]])
+})
+
+test('a decision evaluates every rule as often for a hidden name as for an unknown one', () => {
+  let evaluations = 0
+  const counting: typeof cel = (...parts) => {
+    const compiled = cel(...parts)
+    const evaluate: typeof compiled.evaluate = (rx) => {
+      evaluations++
+      return compiled.evaluate(rx)
+    }
+    return { ...compiled, evaluate }
+  }
+  const rules: Written[] = [
+    { deny: 'mcp.tool.name == "hidden" || mcp.tool.name == "other"' },
+    { deny: 'mcp.resource.name == "demo://hidden"' },
+    { require: 'mcp.tool.name != "barred"' },
+    'mcp.tool.name == "hidden"',
+    'true',
+  ]
+  const judge = createMcpJudge([configOf(rules)], { cel: counting })
+  const evaluationsOf = (kind: McpItemKind, name: string): number => {
+    evaluations = 0
+    judge.decide(rxOf(), item(kind, name))
+    return evaluations
+  }
+  const tools = ['hidden', 'other', 'barred', 'unknown']
+  assert.deepEqual(
+    tools.map((name) => evaluationsOf('tool', name)),
+    [6, 6, 6, 6],
+  )
+  assert.equal(evaluationsOf('resource', 'DEMO://hidden'), evaluationsOf('resource', 'DEMO://hiddem'))
+  assert.equal(evaluationsOf('resource', 'demo://a/%2fhidden'), evaluationsOf('resource', 'demo://a/%2fhiddem'))
+})
+
+test('a decision says what each question alone says, for any rules and names', () => {
+  const expression = fc.constantFrom(
+    'mcp.tool.name == "x"',
+    'mcp.resource.name == "demo://x"',
+    'true',
+    'false',
+    'jwt.sub == "a"',
+    '1',
+  )
+  const rule = fc
+    .tuple(fc.constantFrom('allow', 'deny', 'require'), expression)
+    .map(([mode, text]) => ({ [mode]: text }) as Written)
+  const names = fc.constantFrom('x', 'y', ' x', 'demo://x', 'DEMO://x', 'demo://./x', 'demo://a%2f..%2fx')
+  const kind = fc.constantFrom<McpItemKind[]>('tool', 'prompt', 'resource', 'task')
+  fc.assert(
+    fc.property(fc.array(rule, { maxLength: 4 }), kind, names, (rules, each, name) => {
+      const judge = createMcpJudge([configOf(rules)], { cel })
+      const asked = item(each, name)
+      const { isAllowed, isAmbiguous } = judge.decide(rxOf(), asked)
+      const alone = [judge.allows(rxOf(), asked), judge.isAmbiguous(rxOf(), asked)]
+      assert.deepEqual([isAllowed, isAmbiguous], alone)
+    }),
+    { seed: 7, numRuns: 500 },
+  )
 })
 
 test('no rules ask nothing of the request', () => {
   const judge = createMcpJudge([], { cel })
   assert.ok(!judge.hasRules)
   assert.ok(judge.allows(rxOf(), item('tool', 'x')))
+  // Without rules there is nothing that another spelling could pass by.
+  assert.ok(!judge.isAmbiguous(rxOf(), item('tool', ' x')))
+  assert.deepEqual(judge.decide(rxOf(), item('tool', ' x')), { isAllowed: true, isAmbiguous: false, rules: [] })
 })
 
 test('whatever names targets invent, a deny rule of a name denies exactly that name', () => {

@@ -1,6 +1,8 @@
 import { isCelError, reads, type Result } from '@portico/cel'
 import { alternativesOf, itemKinds } from '../expressions/item-rules.ts'
 import {
+  allowedBy,
+  deniedBy,
   type AuthorizationConfig,
   createJudge,
   type Rule,
@@ -28,8 +30,20 @@ export interface McpJudge {
    * lists it by exactly this name.
    */
   isAmbiguous(rx: RequestContext, item: McpItem): boolean
-  /** Every rule with its outcome, for traces. Judges the form of the name that is denied, where the name itself is not. */
-  explain(rx: RequestContext, item: McpItem): RuleOutcome[]
+  /**
+   * Judges an item that a request names. Every rule is evaluated equally often whatever the outcome: a caller must not
+   * tell a hidden item from an unknown one by the time of the answer.
+   */
+  decide(rx: RequestContext, item: McpItem): McpVerdict
+}
+
+export interface McpVerdict {
+  /** What `allows` says. */
+  isAllowed: boolean
+  /** What `isAmbiguous` says. */
+  isAmbiguous: boolean
+  /** Every rule with its outcome: for the form of the name that is denied, where the name itself is allowed. */
+  rules: RuleOutcome[]
 }
 
 /** `configs` are those of every attachment that holds for the target: all of them count together. */
@@ -47,12 +61,24 @@ export function createMcpJudge(configs: readonly AuthorizationConfig[], env: Pic
       if (!hasRules) return false
       return !isCanonicalName(item) || otherForms(item, 'decoded').some((form) => !isAllowed(rx, form))
     },
-    explain(rx, item) {
-      const judged = isAllowed(rx, item) ? (deniedForm(rx, item) ?? item) : item
-      return asking(rx, judged, (asked) => judge.explain(asked))
+    decide(rx, item) {
+      if (!hasRules) return UNJUDGED
+      const outcomesOf = (name: McpItem): RuleOutcome[] => asking(rx, name, (asked) => judge.explain(asked))
+      const own = outcomesOf(item)
+      const forms = otherForms(item, 'equivalents').map(outcomesOf)
+      const decoded = otherForms(item, 'decoded').map(outcomesOf)
+      const isOwnAllowed = allowedBy(own)
+      const denied = forms.find((rules) => deniedBy(rules))
+      return {
+        isAllowed: isOwnAllowed && denied === undefined,
+        isAmbiguous: !isCanonicalName(item) || decoded.some((rules) => !allowedBy(rules)),
+        rules: isOwnAllowed ? (denied ?? own) : own,
+      }
     },
   }
 }
+
+const UNJUDGED: McpVerdict = { isAllowed: true, isAmbiguous: false, rules: [] }
 
 function otherForms(item: McpItem, forms: 'decoded' | 'equivalents'): McpItem[] {
   if (item.kind !== 'resource') return []
@@ -97,8 +123,8 @@ function denyRule(source: string, env: Pick<Env, 'cel'>): (asked: Asked) => Resu
     let outcome: Result = false
     for (const { about, expression } of alternatives) {
       const result = expression.evaluate(rx)
-      if (result === true) return true
-      if (result === false) continue
+      // No early return: the time must not tell which alternative holds.
+      if (result === false || outcome === true) continue
       const isElsewhere = isCelError(result) && about.length > 0 && !about.includes(kind)
       if (!isElsewhere) outcome = result
     }

@@ -55,6 +55,19 @@ export function createJudge<Subject>(rules: readonly Rule<Subject>[]): Judge<Sub
   }
 }
 
+/** What `Judge.allows` says of a subject, by the outcomes of all rules. */
+export function allowedBy(outcomes: readonly RuleOutcome[]): boolean {
+  const of = (mode: RuleMode): RuleOutcome[] => outcomes.filter((outcome) => outcome.mode === mode)
+  if (deniedBy(outcomes) || of('require').some(({ matched }) => !matched)) return false
+  const allow = of('allow')
+  return allow.length === 0 || allow.some(({ matched }) => matched)
+}
+
+/** What `Judge.denies` says of a subject, by the outcomes of all rules. */
+export function deniedBy(outcomes: readonly RuleOutcome[]): boolean {
+  return outcomes.some(({ mode, matched, error }) => mode === 'deny' && (matched || error !== undefined))
+}
+
 type Evaluate<Subject> = (subject: Subject) => Result
 
 export interface Judge<Subject> {

@@ -1,5 +1,6 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
+import type { RuleOutcome } from '../../pipeline/authorization.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type { UpstreamHandler, UpstreamRequest } from '../../upstream/upstream-types.ts'
@@ -30,6 +31,8 @@ export class Exchange {
   readonly session: LiveSession
   readonly answer: AnswerPort
   readonly requestMeta: JsonObject | null
+  /** What the rules say of the item that the request names; empty without rules. */
+  rules: readonly RuleOutcome[] = []
   readonly #context: CallContext
   readonly #headers: HeaderBlock
   readonly #calls = new Set<LinkCall>()

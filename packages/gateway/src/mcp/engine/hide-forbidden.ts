@@ -1,18 +1,12 @@
 import type { RuleOutcome } from '../../pipeline/authorization.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
-import type { McpJudge } from '../authorize.ts'
+import type { McpVerdict } from '../authorize.ts'
 import type { McpRecord, McpItem, McpOutcome } from '../../records/mcp-record.ts'
 import { type Endpoint, targetNamed } from './endpoint.ts'
 
-/** Tells who watches, and the record of a call that is denied, which rules decided. */
-export function traceDecision(
-  rx: RequestContext,
-  judge: McpJudge,
-  item: McpItem,
-  { isAllowed, isAmbiguous }: { isAllowed: boolean; isAmbiguous: boolean },
-): void {
-  if (!judge.hasRules || (isAllowed && rx.trace === null)) return
-  const rules = judge.explain(rx, item)
+/** Tells the trace, and the record of a call that is denied, which rules decided. */
+export function traceDecision(rx: RequestContext, item: McpItem, { isAllowed, isAmbiguous, rules }: McpVerdict): void {
+  if (rules.length === 0) return
   const spelling = isAmbiguous ? { spelling: AMBIGUOUS } : {}
   if (!isAllowed) rx.notes = { code: 'mcp_denied', item, rules, ...spelling }
   if (rx.trace === null) return
@@ -47,7 +41,7 @@ export function traceFiltered(
   if (rx.trace === null || list.hidden.length === 0) return
   const items = list.hidden.slice(0, MOST_SHOWN).map((item) => {
     if (!endpoint.namer.offers(item)) return { ...item, by: 'tools' }
-    return { ...item, rules: targetNamed(endpoint, item.target).judge.explain(rx, item).filter(isAgainst) }
+    return { ...item, rules: targetNamed(endpoint, item.target).judge.decide(rx, item).rules.filter(isAgainst) }
   })
   const counts = { kept: list.kept, hidden: list.hidden.length }
   rx.trace.emit({ type: 'mcpFiltered', method: rx.mcp?.method ?? '', ...counts, items })

@@ -89,12 +89,12 @@ function toOwner(exchange: Exchange, request: RpcMessage, asked: Asked, owned: O
   const item = { kind: asked.kind, ...owned }
   facts.item = item
   facts.target = target.name
-  const { judge } = target
-  const verdict = { isAllowed: judge.allows(rx, item), isAmbiguous: judge.isAmbiguous(rx, item) }
+  const verdict = target.judge.decide(rx, item)
+  exchange.rules = verdict.rules
   const go = (isThere: boolean): void => {
     if (exchange.isCancelled) return
     const isDenied = !verdict.isAllowed || (verdict.isAmbiguous && !isThere)
-    traceDecision(rx, judge, item, { isAllowed: !isDenied, isAmbiguous: verdict.isAllowed && isDenied })
+    traceDecision(rx, item, { ...verdict, isAllowed: !isDenied, isAmbiguous: verdict.isAllowed && isDenied })
     if (isDenied) rx.reason = 'Authorization'
     if (isDenied || !isThere) refuseUnknown(exchange, request, asked, isDenied ? 'denied' : 'error')
     else askOwner(exchange, target, request, asked, owned)

@@ -5,7 +5,8 @@ import type { Exchange } from './exchange.ts'
 
 /**
  * Answers that there is no such item. The bytes are the same for an item that does not exist and for one that rules hide
- * from the caller; only logs, metrics and records tell the two apart.
+ * from the caller, and so is the work: the record of either has the outcome of every rule, which takes longest to write.
+ * Only logs, metrics and records tell the two apart.
  */
 export function refuseUnknown(
   exchange: Exchange,
@@ -13,7 +14,8 @@ export function refuseUnknown(
   { kind, exposed }: AskedItem,
   outcome: 'error' | 'denied' = 'error',
 ): void {
-  const { facts, answer } = exchange
+  const { rx, facts, answer, rules } = exchange
+  if (rules.length > 0) rx.notes ??= { code: 'mcp_unknown', item: facts.item, rules }
   const message = `Unknown ${kind}: ${exposed}`
   if (facts.outcome === null) facts.fail(outcome, INVALID_PARAMS, message)
   exchange.report()
