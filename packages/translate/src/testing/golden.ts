@@ -5,6 +5,7 @@ import { parseAllDocuments, stringify } from 'yaml'
 import { loadResourceChecks } from '@portico/gateway/checks'
 import type { PemChecks } from '@portico/gateway/schema'
 import type { Resource } from '../resources/resource.ts'
+import type { TranslateSettings } from '../translate/context.ts'
 import { type TranslationResult, Translator } from '../translator.ts'
 
 /** One folder of `cases`: resources as input, configs and statuses as output. */
@@ -45,11 +46,12 @@ const nameChecks: PemChecks = {
 
 const checks = await loadResourceChecks()
 
-export function createTranslator(): Translator {
+/** `withoutSlices` is what becomes of a Service that has no EndpointSlice. */
+export function createTranslator(withoutSlices: TranslateSettings['withoutSlices'] = 'unavailable'): Translator {
   return new Translator({
     controllerName: 'portico.dev/gateway',
     clusterDomain: 'cluster.local',
-    withoutSlices: 'unavailable',
+    withoutSlices,
     pem: nameChecks,
     checks,
   })

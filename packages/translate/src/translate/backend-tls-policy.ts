@@ -49,7 +49,10 @@ function verifiedWith(
   { authorities, wellKnown }: BackendTlsPolicySpec,
 ): { pem: string | null; problem: Unusable | null } | Unusable {
   if (wellKnown !== undefined) {
-    if (wellKnown === 'System' && authorities.length === 0) return { pem: null, problem: null }
+    if (authorities.length > 0) {
+      return { reason: 'Invalid', message: 'wellKnownCACertificates and caCertificateRefs exclude each other' }
+    }
+    if (wellKnown === 'System') return { pem: null, problem: null }
     return { reason: 'Invalid', message: `wellKnownCACertificates ${wellKnown} is not supported` }
   }
   const { namespace = '' } = policy.metadata

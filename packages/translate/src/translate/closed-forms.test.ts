@@ -5,6 +5,7 @@ import { TestGateway } from '../../../gateway/src/testing/gateway.ts'
 import { useOrigin } from '../../../gateway/src/testing/scene.ts'
 import type { Resource } from '../resources/resource.ts'
 import { translateAll } from '../testing/golden.ts'
+import { withoutBadRules } from './closed-forms.ts'
 
 const GROUP = 'gateway.networking.k8s.io'
 const at = (name: string) => ({ name, namespace: 'shop', generation: 1 })
@@ -115,3 +116,47 @@ for (const [name, kind, sections, expected] of broken) {
     assert.deepEqual(await answerTo(t, kind, sections), [expected, 0])
   })
 }
+
+type Problems = Parameters<typeof withoutBadRules>[2]
+const badAt = (...path: (string | number)[]) => [{ code: 'bad_expression', path }] as unknown as Problems
+
+test('a rule that cannot be read stays as one that lets nobody pass', () => {
+  const rules = (action?: string) => ({
+    ...(action !== undefined && { action }),
+    policy: { matchExpressions: ['a', '?'] },
+  })
+  const mended = (action?: string) =>
+    withoutBadRules('authorization', rules(action), badAt('policy', 'matchExpressions', 1))
+  const expected = (action: object, expression: string) => ({
+    ...action,
+    policy: { matchExpressions: ['a', expression] },
+  })
+  assert.deepEqual(mended(), expected({}, 'false'))
+  assert.deepEqual(mended('Allow'), expected({ action: 'Allow' }, 'false'))
+  assert.deepEqual(mended('Require'), expected({ action: 'Require' }, 'false'))
+  assert.deepEqual(mended('Deny'), expected({ action: 'Deny' }, 'true'))
+  const inMcp = withoutBadRules(
+    'mcp',
+    { authorization: rules('Deny') },
+    badAt('authorization', 'policy', 'matchExpressions', 1),
+  )
+  assert.deepEqual(inMcp, { authorization: expected({ action: 'Deny' }, 'true') })
+})
+
+test('rules are not mended where something else is wrong', () => {
+  const raw = { policy: { matchExpressions: ['?'] } }
+  const bad = badAt('policy', 'matchExpressions', 0)
+  const others: [what: string, name: string, raw: unknown, problems: Problems][] = [
+    ['another policy', 'rateLimit', raw, bad],
+    ['another code', 'authorization', raw, [{ ...bad[0]!, code: 'unknown_key' }] as unknown as Problems],
+    ['an expression that is no rule', 'authorization', raw, badAt('policy', 'condition', 0)],
+    ['one more problem', 'authorization', raw, [...bad, ...badAt('policy', 'when')]],
+    ['a list that is none', 'authorization', { policy: { matchExpressions: 'true' } }, bad],
+    ['no list', 'authorization', { policy: null }, bad],
+    ['no policy', 'authorization', 'true', bad],
+    ['nothing at all', 'authorization', null, bad],
+    ['an index that is none', 'authorization', raw, badAt('policy', 'matchExpressions', 'first')],
+    ['rules at another place', 'mcp', raw, bad],
+  ]
+  for (const [what, name, config, problems] of others) assert.equal(withoutBadRules(name, config, problems), null, what)
+})

@@ -8,5 +8,5 @@ export function intersection(one: string, other: string): string | null {
 
 /** Whether a wildcard `*.example.com` matches the other hostname, which may be a narrower wildcard. */
 function covers(wildcard: string, other: string): boolean {
-  return wildcard.startsWith('*.') && other.endsWith(wildcard.slice(1)) && other !== wildcard.slice(2)
+  return wildcard.startsWith('*.') && other.endsWith(wildcard.slice(1))
 }

@@ -2,6 +2,7 @@ import { frontendPolicies, trafficPolicies } from '@portico/gateway/schema'
 import type { Context } from './context.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets } from './policy-targets.ts'
+import { compare } from './precedence.ts'
 
 /** Conflicts between policies that set the same field for the same target. */
 
@@ -48,7 +49,7 @@ export function conflicts(
       },
     ]
   })
-  const first = older.toSorted((one, other) => (one.age < other.age ? -1 : 1))
+  const first = older.toSorted((one, other) => compare(one.age, other.age))
   return fields.flatMap(({ id }) => {
     const winners = targets.map((target) => first.find((each) => each.fields.has(id) && each.targets.has(target)))
     const [winner] = winners.filter((each) => each !== undefined)

@@ -1,4 +1,3 @@
-import { sectionKey } from '@portico/gateway/ir'
 import type { PolicyTarget } from '@portico/gateway/ir'
 import type { Resource } from '../resources/resource.ts'
 import { attachmentsOf } from './attachment.ts'
@@ -75,11 +74,9 @@ export function attachmentPointsOf(
 /** Providers or MCP targets of a GwBackend; `backend` is a provider without a name. */
 function sectionsNamed(context: Context, place: string, name: string): string[] {
   const made = context.read(ownBackend, place)
-  // A backend that cannot be used gets no requests.
-  if ('reason' in made) return [sectionKey(ownKey(place), name)]
-  const { target } = made.backend
-  if (target.kind === 'mcp') return target.targets.filter((each) => each.name === name).map(({ key }) => key)
-  if (target.kind !== 'ai') return []
+  const target = 'reason' in made ? null : made.backend.target
+  if (target?.kind === 'mcp') return target.targets.filter((each) => each.name === name).map(({ key }) => key)
+  if (target?.kind !== 'ai') return []
   const providers = target.groups.flat()
   const [only, ...others] = providers
   if (name === 'backend' && only !== undefined && others.length === 0) return [only.key]

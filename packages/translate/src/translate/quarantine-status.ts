@@ -64,10 +64,12 @@ const kindBySuffix: Readonly<Record<string, RouteKind>> = {
   tcp: 'TCPRoute',
 }
 
+/** Behind the port stand one segment for a listener of the Gateway, three for a listener of a ListenerSet. */
+const ROUTE_KEY = /^bind\/\d+\/(?:[^/]+|[^/]+\/[^/]+\/[^/]+)\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/
+
 /** Reads a key `<listener key>/<namespace>/<name>[:kind]/<rule>`, optionally with a backend of the rule. */
 function routeOf(key: string): { id: string; rule: number } | null {
-  const [, namespace, name = '', suffix = '', rule] =
-    /^bind\/.*\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/.exec(key) ?? []
+  const [, namespace, name = '', suffix = '', rule] = ROUTE_KEY.exec(key) ?? []
   const kind = kindBySuffix[suffix]
   return namespace === undefined || kind === undefined
     ? null
