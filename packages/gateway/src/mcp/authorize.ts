@@ -38,9 +38,9 @@ export interface McpJudge {
 }
 
 export interface McpVerdict {
-  /** What `allows` says. */
+  /** The answer of `allows`. */
   isAllowed: boolean
-  /** What `isAmbiguous` says. */
+  /** The answer of `isAmbiguous`. */
   isAmbiguous: boolean
   /** Every rule with its outcome: for the form of the name that is denied, where the name itself is allowed. */
   rules: RuleOutcome[]

@@ -55,7 +55,7 @@ export function createJudge<Subject>(rules: readonly Rule<Subject>[]): Judge<Sub
   }
 }
 
-/** What `Judge.allows` says of a subject, by the outcomes of all rules. */
+/** `allowedBy` answers as `Judge.allows` does, by the outcomes of all rules. */
 export function allowedBy(outcomes: readonly RuleOutcome[]): boolean {
   const of = (mode: RuleMode): RuleOutcome[] => outcomes.filter((outcome) => outcome.mode === mode)
   if (deniedBy(outcomes) || of('require').some(({ matched }) => !matched)) return false
@@ -63,7 +63,7 @@ export function allowedBy(outcomes: readonly RuleOutcome[]): boolean {
   return allow.length === 0 || allow.some(({ matched }) => matched)
 }
 
-/** What `Judge.denies` says of a subject, by the outcomes of all rules. */
+/** `deniedBy` answers as `Judge.denies` does, by the outcomes of all rules. */
 export function deniedBy(outcomes: readonly RuleOutcome[]): boolean {
   return outcomes.some(({ mode, matched, error }) => mode === 'deny' && (matched || error !== undefined))
 }

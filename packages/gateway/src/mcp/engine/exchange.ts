@@ -31,7 +31,7 @@ export class Exchange {
   readonly session: LiveSession
   readonly answer: AnswerPort
   readonly requestMeta: JsonObject | null
-  /** What the rules say of the item that the request names; empty without rules. */
+  /** The outcome of every rule for the item that the request names; empty without rules. */
   rules: readonly RuleOutcome[] = []
   readonly #context: CallContext
   readonly #headers: HeaderBlock
