@@ -100,6 +100,12 @@ const table: [name: string, rules: Written[], left: string][] = [
     [{ deny: 'has(mcp.tool) ? mcp.tool.name == "x" : jwt.sub == "a"' }],
     'tool y',
   ],
+  [
+    'who asks for something else called tool does not ask whether there is a tool',
+    [{ deny: '(has(jwt.tool) || true) && mcp.tool.name == "x"' }],
+    WITHOUT_X,
+  ],
+  ['nor who asks for a part of it', [{ deny: '(has(mcp.tool.name) || true) && mcp.tool.name == "x"' }], WITHOUT_X],
   ['deny beats allow', ['true', { deny: 'mcp.tool.name == "x"' }], WITHOUT_X],
   ['a require rule about tools lets only tools through', [{ require: 'mcp.tool.name == "x"' }], 'tool x'],
   [
@@ -214,7 +220,15 @@ test('a decision says what each question alone says, for any rules and names', (
   const rule = fc
     .tuple(fc.constantFrom('allow', 'deny', 'require'), expression)
     .map(([mode, text]) => ({ [mode]: text }) as Written)
-  const names = fc.constantFrom('x', 'y', ' x', 'demo://x', 'DEMO://x', 'demo://./x', 'demo://a%2f..%2fx')
+  const names = fc.constantFrom(
+    'x',
+    ' x',
+    'demo://x',
+    'DEMO://x',
+    'demo://./x',
+    'demo://a%2f..%2fx',
+    'demo://a%2F..%2Fx',
+  )
   const kind = fc.constantFrom<McpItemKind[]>('tool', 'prompt', 'resource', 'task')
   fc.assert(
     fc.property(fc.array(rule, { maxLength: 4 }), kind, names, (rules, each, name) => {
@@ -226,6 +240,20 @@ test('a decision says what each question alone says, for any rules and names', (
     }),
     { seed: 7, numRuns: 500 },
   )
+})
+
+test('the name of a tool is no URI, so only that name is judged', () => {
+  const tool = item('tool', 'a%2Fb')
+  assert.ok(allows([{ deny: 'mcp.tool.name == "a/b"' }], tool))
+  const judge = createMcpJudge([configOf(['mcp.tool.name == "a%2Fb"'])], { cel })
+  assert.ok(!judge.isAmbiguous(rxOf(), tool))
+  assert.deepEqual([judge.decide(rxOf(), tool).isAllowed, judge.decide(rxOf(), tool).isAmbiguous], [true, false])
+})
+
+test('a resource is ambiguous where the URI with its separators decoded is not allowed', () => {
+  const judge = createMcpJudge([configOf(['mcp.resource.name.startsWith("demo://host/a/")'])], { cel })
+  const isAmbiguous = (name: string): boolean => judge.isAmbiguous(rxOf(), item('resource', `demo://host/a/${name}`))
+  assert.deepEqual(['b', 'b%2Fc', '..%2Fb'].map(isAmbiguous), [false, false, true])
 })
 
 test('no rules ask nothing of the request', () => {

@@ -122,6 +122,17 @@ describe('checking a text that comes in pieces', () => {
     assert.equal(await run([text], maskSecrets), hide(text))
   })
 
+  it('lets go of a mask that ends where the overlap begins, and keeps the one behind it', () => {
+    // A space that parts words, but no place to cut a batch.
+    const gap = '\u2003'
+    const before = `${'w'.repeat(BATCH - OVERLAP - 11)}${gap}secret-abc`
+    const text = `${before}${gap}${'x'.repeat(OVERLAP - 12)}${gap}secret-abc`
+    assert.equal(text.length, BATCH)
+    const released = batchStage(maskSecrets).push(text)
+    assert.ok(!(released instanceof Promise))
+    assert.equal(textReleased(released), hide(before))
+  })
+
   it('never parts a character', async () => {
     await fc.assert(
       fc.asyncProperty(text, somePlaces, async (given, places) => {
