@@ -1,4 +1,4 @@
-// Packs the programs for people who have no checkout: `out/*.tgz`, each with its bill of materials inside and beside it.
+// Packs the programs for users without a checkout: `out/*.tgz`, each with its bill of materials inside and beside it.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,14 +20,15 @@ for (const name of Object.keys(programs)) {
   if (name === 'gateway') await buildUi(new URL('../packages/gateway/dist/ui/', import.meta.url))
   const staged = join(out, name)
   for (const part of ['bin', 'dist', 'README.md']) cpSync(join(folder, part), join(staged, part), { recursive: true })
+  cpSync(join(root, 'packages/gateway/bin/runtime.mjs'), join(staged, 'bin/runtime.mjs'))
   cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'))
   cpSync(join(folder, 'dist/NOTICE'), join(staged, 'NOTICE'))
   rmSync(join(staged, 'dist/NOTICE'))
   const parts = sbom(name)
   writeFileSync(join(staged, 'sbom.cdx.json'), parts)
-  // What is bundled is not asked for again.
+  // Bundled packages are not dependencies of the packed package.
   const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  // Sources, for other packages of this workspace, stay here.
+  // Exports for other packages of this workspace are sources, which are not packed.
   manifest.exports = { './package.json': './package.json' }
   manifest.files = [...manifest.files, 'sbom.cdx.json']
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -37,7 +38,7 @@ for (const name of Object.keys(programs)) {
   process.stdout.write(`${join('out', filename)}\n`)
 }
 
-/** npm comes with the Node that people have; the pinned one has none. */
+/** Runs the npm of the user's Node; the pinned Node has none. */
 function npm(args, cwd) {
   return execFileSync('npm', args, { cwd, encoding: 'utf8', env: { ...process.env, PATH: foreignPath() } })
 }

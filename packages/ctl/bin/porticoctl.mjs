@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { isRecentEnough, programUrl, runPinned } from './runtime.mjs'
 
 if (isRecentEnough()) {
-  const { href } = await programUrl('ctl', 'porticoctl.js', new URL('../src/start.ts', import.meta.url))
+  const folder = new URL('..', import.meta.url)
+  const { href } = await programUrl({ folder, name: 'ctl', file: 'porticoctl.js', source: 'src/start.ts' })
   await import(href)
 } else {
   runPinned(fileURLToPath(import.meta.url), process.argv.slice(2))

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { isRecentEnough, programUrl, runPinned } from './runtime.mjs'
 
 if (isRecentEnough()) {
-  const { href } = await programUrl('gateway', 'portico.js', new URL('../src/process/start.ts', import.meta.url))
+  const folder = new URL('..', import.meta.url)
+  const { href } = await programUrl({ folder, name: 'gateway', file: 'portico.js', source: 'src/process/start.ts' })
   await import(href)
 } else {
-  // The gateway tells what its launcher passes on from what it is told itself.
+  // The signal lets the gateway tell a signal that its launcher passes on from one that it gets directly.
   runPinned(fileURLToPath(import.meta.url), process.argv.slice(2), { endSignal: 'SIGUSR2' })
 }

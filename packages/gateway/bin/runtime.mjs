@@ -1,4 +1,5 @@
-// Runs on any Node from 20 on, so it uses only what that one has. Each package that has a program has this file.
+// Starts a program under a Node that is recent enough. It must itself run on any Node from 20 on. The other packages with a
+// program have a file of this name that re-exports this one; `scripts/pack.mjs` replaces it with a copy.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,16 +14,19 @@ export function isRecentEnough(version = process.versions.node) {
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
 }
 
-/** Where the program is: a package has it built, a checkout builds it when its sources have changed, or runs them. */
-export async function programUrl(name, file, source) {
-  const built = new URL(`../dist/${file}`, import.meta.url)
-  if (!existsSync(source)) return built
+/**
+ * Returns the module to run. A packed package contains the bundle but no sources; a checkout bundles its sources when they
+ * changed, and runs them directly when that fails.
+ */
+export async function programUrl({ folder, name, file, source }) {
+  const sourceUrl = new URL(source, folder)
+  if (!existsSync(sourceUrl)) return new URL(`dist/${file}`, folder)
   const { freshProgram } = await import(new URL('../../../scripts/fresh-program.mjs', import.meta.url).href)
-  const folder = freshProgram(name)
-  return folder === null ? source : pathToFileURL(join(folder, file))
+  const built = freshProgram(name)
+  return built === null ? sourceUrl : pathToFileURL(join(built, file))
 }
 
-/** The Node that is installed with the project, or null on a platform it does not come for. */
+/** The Node that is installed with the project, or null on a platform without one. */
 export function pinnedNode() {
   try {
     const require = createRequire(import.meta.url)
@@ -35,8 +39,8 @@ export function pinnedNode() {
 }
 
 /**
- * Starts a script again under the pinned Node and takes over its end. A terminal, a service manager or a container may
- * send a signal to both processes: with an `endSignal` of its own, the script can tell the two.
+ * Runs a script again under the pinned Node, and exits like it. A terminal, a service manager or a container may send a
+ * signal to both processes; `endSignal` is the signal that the child gets from this process, so that it can tell them apart.
  */
 export function runPinned(script, args, { endSignal = null } = {}) {
   const program = pinnedNode()
