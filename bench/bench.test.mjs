@@ -65,7 +65,7 @@ test('units of h2load other than seconds are read', () => {
   assert.equal(parseH2load(H2LOAD.replace('in 1.00s', 'in 250.00ms'))?.seconds, 0.25)
 })
 
-test('output without a summary gives nothing', () => {
+test('output without a summary returns null', () => {
   assert.equal(parseH2load('starting benchmark...\n'), null)
   assert.equal(parseWrk('unable to connect to 127.0.0.1:1 Connection refused\n'), null)
 })
@@ -132,7 +132,7 @@ test('a bar between two rows names both, and how far the rounds lie apart', () =
   assert.deepEqual(renderBars([scenario], rows), [line])
 })
 
-test('a bar may hold where both are saturated', () => {
+test('a bar may apply at saturation', () => {
   const scenario = { title: 'chat', bars: [{ ratio: 0.1, of: 'portico', to: 'portkey', saturated: true }] }
   const rows = [
     { scenario: 'chat', proxy: 'portico', cpu: 80, saturatedCpu: 50, cpuByRound: [80, 90], notes: [] },
@@ -142,7 +142,7 @@ test('a bar may hold where both are saturated', () => {
   assert.deepEqual(renderBars([scenario], rows), [line])
 })
 
-test('requests and answers of models have the stated sizes, and streams the stated number of events', () => {
+test('requests and responses of models have the stated sizes, and streams the stated number of events', () => {
   for (const format of Object.keys(PATHS)) {
     for (const stream of [false, true]) {
       const request = chatRequest(format, { stream })
@@ -156,7 +156,7 @@ test('requests and answers of models have the stated sizes, and streams the stat
   }
 })
 
-test('a call of a tool is answered with what it was given', () => {
+test('a tool call returns its argument', () => {
   const { params, id } = JSON.parse(toolCall(7))
   const { result } = JSON.parse(answerTo({ id, method: 'tools/call', params }))
   assert.deepEqual(result, { content: [{ type: 'text', text: params.arguments.message }] })
@@ -167,7 +167,7 @@ test('a bar without numbers is not called met', () => {
   assert.match(renderBars(scenarios.slice(0, 1), [])[0] ?? '', /not measured/)
 })
 
-test('a change of a config is held to its time and to the memory after many', () => {
+test('a config change has a limit for its time and for the memory after many', () => {
   const [scenario] = scenarios.filter(({ name }) => name === 'reload')
   assert.ok(scenario)
   const row = { scenario: scenario.title, proxy: 'portico, 5,000 routes', effectiveMs: 90, growth: 1.2, notes: [] }
@@ -179,7 +179,7 @@ test('a change of a config is held to its time and to the memory after many', ()
   ])
 })
 
-test('a load after a rest is held to the one before', () => {
+test('a load after a rest is compared with the one before', () => {
   const [scenario] = scenarios.filter(({ name }) => name === 'rest-get')
   assert.ok(scenario)
   const row = { scenario: scenario.title, proxy: 'portico', overEmptyMb: 31, againstBefore: 1.2, notes: [] }
@@ -190,13 +190,13 @@ test('a load after a rest is held to the one before', () => {
   ])
 })
 
-test('a result is put on top and replaces one of the same heading', () => {
+test('a result is inserted at the top and replaces one with the same heading', () => {
   const one = insertResult('# Results\n', { heading: 'day 1', body: 'a' })
   const two = insertResult(one, { heading: 'day 2', body: 'b' })
   assert.equal(insertResult(two, { heading: 'day 1', body: 'c' }), '# Results\n\n## day 1\n\nc\n\n## day 2\n\nb\n')
 })
 
-test('unknown scenarios, peers and numbers on the command line are refused', () => {
+test('unknown scenarios, peers and numbers on the command line are rejected', () => {
   const known = { scenarios: ['get', 'tls'], peers: ['nginx'] }
   assert.equal(readOptions(['--only', 'tls'], known).problem, undefined)
   for (const args of [
@@ -226,7 +226,7 @@ test('self time of a profile is summed by function and idle time is left out', (
   ])
 })
 
-test('memory is told over that of an empty program with as many workers, and of each further worker', () => {
+test('memory is reported above that of an empty program with as many workers, and per further worker', () => {
   const row = (proxy, workers, residentMb) => ({ scenario: 'idle', proxy, workers, residentMb, notes: [] })
   const rows = addRatios([
     row('empty, 1', 1, 70),
@@ -247,7 +247,7 @@ test('memory is told over that of an empty program with as many workers, and of 
   ])
 })
 
-test('a service that is asked lets everything pass, headers of requests and of responses apart', async (t) => {
+test('a service lets everything pass, and distinguishes headers of requests and of responses', async (t) => {
   const port = await freePort()
   const server = spawn(process.execPath, [join(import.meta.dirname, 'services.mjs'), String(port)])
   t.after(() => server.kill())
@@ -266,13 +266,13 @@ test('a service that is asked lets everything pass, headers of requests and of r
   assert.equal(await ask('/envoy.service.auth.v3.Authorization/Check', empty), '00000000021a00')
   assert.equal(await ask('/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', empty), '00000000020801')
   assert.equal(await ask('/opentelemetry.proto.collector.logs.v1.LogsService/Export', empty), '0000000000')
-  // A message of two bytes about the request, then one about the response that has another field before it.
+  // A message of two bytes for the request, then one for the response, with another field before it.
   const both = Buffer.from('000000000412020a0000000000074a01001a021200', 'hex')
   const mayPass = '00000000020a0000000000021200'
   assert.equal(await ask('/envoy.service.ext_proc.v3.ExternalProcessor/Process', both), mayPass)
 })
 
-test('a program that is missing is asked for by its variable', () => {
+test('a missing program is reported with its environment variable', () => {
   assert.equal(notFound({ variable: 'BENCH_BIFROST' }), 'not found (set BENCH_BIFROST)')
   assert.equal(notFound({}), 'not found')
 })

@@ -4,7 +4,7 @@ import { CelError, compile } from '@portico/cel'
 import { environment, expressions, makeScopes } from './kinds/cel-expressions.mjs'
 import { measureCel, renderCel } from './kinds/cel.mjs'
 
-test('what is written by hand gives what the expressions give', () => {
+test('handwritten code returns the same as the expressions', () => {
   for (const { source, byHand } of expressions) {
     const { program } = compile(source, environment)
     const outcomes = new Set()

@@ -1,17 +1,17 @@
-// What a chat with a language model looks like on the wire: requests of 300 B, answers of 400 B and streams of 100 events.
+// The wire format of a chat with a language model: requests of 300 B, responses of 400 B and streams of 100 events.
 
 const REQUEST_BYTES = 300
 const ANSWER_BYTES = 400
 const TEXT = 'The gateway forwards each request to a provider and counts the tokens it used. '
 const CREATED = 1_763_164_800
 
-/** Of one stream: text but for its first and last few. */
+/** The number of events of one stream; all but the first and last few contain text. */
 export const EVENTS = 100
 const AROUND_TEXT = { completions: 4, messages: 5 }
 
 /** @typedef {'completions' | 'messages'} ChatFormat */
 
-/** The path on which a format is spoken, by clients and providers alike. */
+/** The path of a format, for clients and providers alike. */
 export const PATHS = { completions: '/v1/chat/completions', messages: '/v1/messages' }
 
 /**
@@ -47,7 +47,7 @@ export function streamEvents(format) {
   return format === 'messages' ? messageEvents(words) : completionEvents(words)
 }
 
-/** What only a stream that came whole ends with. */
+/** The last event of a complete stream. */
 export const LAST_EVENT = { completions: 'data: [DONE]\n\n', messages: 'data: {"type":"message_stop"}\n\n' }
 
 function completion(text) {
@@ -108,7 +108,7 @@ function messageEvents(words) {
   ]
 }
 
-/** The JSON of `made` with a text in it that makes it just so long. */
+/** Returns the JSON of `made` with a text that pads it to the length. */
 function padded(length, made) {
   const missing = length - JSON.stringify(made('')).length
   return JSON.stringify(made(TEXT.repeat(Math.ceil(missing / TEXT.length)).slice(0, missing)))

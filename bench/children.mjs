@@ -47,7 +47,7 @@ export function startChild(what) {
     const timer = setTimeout(() => signalGroup(state.pid, 'SIGKILL'), graceMs)
     await exited
     clearTimeout(timer)
-    // A leader that died may leave workers of its group behind.
+    // A group leader that died may leave workers behind.
     signalGroup(state.pid, 'SIGKILL')
     groups.delete(state.pid)
   }
@@ -94,6 +94,6 @@ function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Already gone.
+    // The process is already gone.
   }
 }

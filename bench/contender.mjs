@@ -50,7 +50,7 @@ export async function startContender(what, bench) {
   const plan = peer.plan(setup)
   for (const [name, text] of Object.entries(plan.files)) writeFileSync(join(dir, name), text)
   const url = `${protocol === 'https' || protocol === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`
-  // A port that speaks only HTTP/2 cannot be asked in HTTP/1.1.
+  // A port that speaks only HTTP/2 cannot be probed with HTTP/1.1.
   const asked = plan.ready ?? (protocol === 'h2c' ? `tcp://127.0.0.1:${port}` : `${url}/r0/`)
   const log = join(dir, 'output.log')
   const begun = performance.now()
@@ -69,7 +69,7 @@ export async function startContender(what, bench) {
     return { problem: `did not start: ${problem}${lastWords(log)}` }
   }
   const tail = setup.adminPort === null ? null : await openTail(setup.adminPort)
-  /** Null while it does what it should. */
+  /** Returns null while the proxy runs. */
   const death = () => (child.hasEnded() ? `the proxy died${lastWords(log)}` : (tail?.problem() ?? null))
   const stop = async () => {
     tail?.close()

@@ -19,7 +19,7 @@ async function openLane(lane) {
   for (let i = lane; i < Number(count); i += OPENING_AT_ONCE) await openOne()
 }
 
-// One request on each, so that the connection is past its first-request timers and its buffers were used.
+// Each connection sends one request, so that it is past its first-request timers and has used its buffers.
 function openOne() {
   return new Promise((resolve) => {
     const socket = connect(Number(port), '127.0.0.1')
@@ -31,7 +31,7 @@ function openOne() {
     socket.once('connect', () => socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`))
     socket.on('data', () => {
       open.add(socket)
-      // One chunk of at most 64 KiB, then nothing until the next turn.
+      // Reads one chunk of at most 64 KiB, then pauses until the next turn.
       if (slow) socket.pause()
       resolve(undefined)
     })

@@ -1,4 +1,4 @@
-// What the runtime takes before any program: the modules that every proxy on it needs, and as many empty workers.
+// The memory of the runtime without a program: the modules that every proxy needs, and as many empty workers.
 import { createServer } from 'node:net'
 import 'node:http2'
 import 'node:tls'

@@ -1,4 +1,5 @@
-// The floor of the runtime: bytes from one socket to another, unread. `node forwarder.mjs <port> <origin port>`.
+// The lower bound of the runtime: copies bytes from one socket to another, unread. `node forwarder.mjs <port> <origin
+// port>`.
 import { connect, createServer } from 'node:net'
 
 const [port, origin] = process.argv.slice(2).map(Number)

@@ -1,4 +1,4 @@
-// The two loads: a fixed rate (h2load) and as much as the proxy takes (wrk, or h2load for HTTP/2), and what they print.
+// The two loads, a fixed rate (h2load) and saturation (wrk, or h2load for HTTP/2), and parsers of their output.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runChild } from './children.mjs'
@@ -7,7 +7,7 @@ import { machineTools } from './machine.mjs'
 export const CLIENTS = 32
 
 /**
- * What is asked of a proxy.
+ * The requests that a proxy gets.
  * @typedef {{ url: string, paths: string[], protocol: 'http' | 'https' | 'h2c' | 'h2', bodyFile?: string, dir: string,
  *   headers?: Record<string, string> }} Target
  * @typedef {{ requests: number, seconds: number, rate: number, failed: number, p50: number, p99: number }} Load times in µs
@@ -34,8 +34,8 @@ export function bulkLoad(target, transfers) {
 }
 
 /**
- * Requests as fast as they go, before anything counts: a just-in-time compiler takes a hundred thousand of them to
- * settle, which a gateway in service has behind it after seconds.
+ * Sends requests at full speed before the measurement: a just-in-time compiler needs about a hundred thousand of them,
+ * which a gateway in production has served within seconds.
  * @param {Target} target
  * @param {number} seconds
  */
@@ -59,7 +59,7 @@ export async function saturatedLoad(target, seconds) {
 }
 
 /**
- * Summary printed by h2load; null when there is none. Percentiles are not in it: see `parseH2loadLog`.
+ * Summary printed by h2load; null when there is none. It has no percentiles: see `parseH2loadLog`.
  * @param {string} text
  */
 export function parseH2load(text) {
@@ -120,7 +120,7 @@ export function percentile(sorted, percent) {
 async function h2load(target, pace, seconds, clients = CLIENTS) {
   const program = machineTools().h2load
   if (!program) return null
-  // Not beside the proxy's config: a proxy that watches its folder would be woken by every line.
+  // The folder is not beside the proxy's config, because a proxy that watches its folder would wake up at every line.
   const dir = join(target.dir, 'load')
   mkdirSync(dir, { recursive: true })
   const log = join(dir, 'h2load.log')
@@ -144,7 +144,7 @@ function wrkPercentile(text, percent) {
   return found ? Number(found[1]) * (SECONDS_BY_UNIT[found[2] ?? 's'] ?? 1) * 1e6 : 0
 }
 
-// One path needs no function: wrk then sends a request it made once.
+// A single path needs no Lua function, so wrk reuses one request.
 function wrkScript({ paths, bodyFile, headers = {} }) {
   const post = bodyFile ? `wrk.method, wrk.body = 'POST', ${JSON.stringify(readFileSync(bodyFile, 'latin1'))}\n` : ''
   const fields = Object.entries(headers).map(
@@ -164,7 +164,7 @@ end
 `
 }
 
-// A proxy that cannot hold the load may take longer, but not for ever.
+// A proxy that cannot keep up gets more time, but not without limit.
 function limit(seconds) {
   return seconds * 8000 + 10_000
 }

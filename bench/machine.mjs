@@ -1,4 +1,4 @@
-// What this machine is and which programs it has.
+// Describes this machine and its programs.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
@@ -13,24 +13,24 @@ export function findProgram(name) {
       accessSync(path, constants.X_OK)
       return path
     } catch {
-      // Not here.
+      // The program is not in this folder.
     }
   }
   return null
 }
 
-/** The program that a variable of the environment names, or the one of this name. */
+/** The program named by an environment variable, or else by this name. */
 export function programAt(variable, name) {
   return process.env[variable] ?? findProgram(name)
 }
 
-/** The Node that Portico runs on; its peers on Node are to have the same. */
+/** The Node that Portico runs on; peers on Node use the same. */
 export function projectNode() {
   const own = join(import.meta.dirname, '../node_modules/.bin/node')
   return existsSync(own) ? own : process.execPath
 }
 
-/** First match of `pattern` in what the program prints about itself (some print it to standard error, some serve at once). */
+/** The first match of `pattern` in the program's version output (some print it to standard error, some start serving). */
 export function programVersion(command, args, pattern) {
   const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: VERSION_MS })
   return pattern.exec(`${stdout}\n${stderr}`)?.[1] ?? 'unknown'
@@ -40,7 +40,7 @@ const VERSION_MS = 60_000
 
 let tools
 
-/** The programs the bench itself needs. Without two cores, pinning is pointless and left out. */
+/** The programs that the bench itself needs. Without two cores, processes are not pinned. */
 export function machineTools() {
   tools ??= {
     h2load: findProgram('h2load'),

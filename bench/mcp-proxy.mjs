@@ -1,4 +1,5 @@
-// A proxy of MCP by the library `mcp-proxy`, run where that is installed: `node program.mjs <port> <port of the origin>`.
+// An MCP proxy built with the library `mcp-proxy`, run in the folder of its packages: `node program.mjs <port> <origin
+// port>`.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
 import { proxyServer, startHTTPServer } from 'mcp-proxy'

@@ -1,4 +1,5 @@
-// Origin of large transfers: `node origin-bulk.mjs <port> <bytes>`. Gives so many bytes, and takes whatever is sent before it answers.
+// The origin of large transfers: `node origin-bulk.mjs <port> <bytes>`. It reads the whole request, then sends this many
+// bytes.
 import { createServer } from 'node:http'
 
 const [port, bytes] = process.argv.slice(2).map(Number)

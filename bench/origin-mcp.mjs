@@ -1,5 +1,5 @@
-// An MCP server over Streamable HTTP, as cheap as a Node server can be: `node origin-mcp.mjs <port>`.
-// It answers with a stream of one event, as servers by the official SDK do. Anything but a POST gets a small reply.
+// A minimal MCP server over Streamable HTTP: `node origin-mcp.mjs <port>`. It responds with a stream of one event, like
+// servers of the official SDK. Anything but a POST gets a small reply.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { answerTo } from './tool-call.mjs'

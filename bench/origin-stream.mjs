@@ -1,5 +1,5 @@
-// Origin of streamed answers, as cheap as a Node server can be: `node origin-stream.mjs <port> <ms between events>`.
-// Anything but a chat gets a small reply.
+// A minimal origin of streamed responses: `node origin-stream.mjs <port> <ms between events>`. Anything but a chat gets a
+// small reply.
 import { createServer } from 'node:net'
 import { PATHS, streamEvents } from './chat.mjs'
 

@@ -1,4 +1,4 @@
-// The origin behind every proxy: one cheap nginx on the load core, or a small Node server where nginx is missing.
+// The origin behind every proxy: nginx on the load core, or a small Node server when nginx is missing.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chatAnswer, PATHS } from './chat.mjs'
@@ -8,10 +8,10 @@ import { freePort, untilAnswers } from './ports.mjs'
 
 export const SMALL_BODY = '{"id":12345,"name":"portico","tags":["a","b"],"n":10}'
 
-/** Replies of more than one packet, by path. */
+/** Replies larger than one packet, by path. */
 export const FILES = { '/64k.bin': 64 * 1024, '/1m.bin': 1024 * 1024, '/16m.bin': 16 * 1024 * 1024 }
 
-/** Answers of language models, by path. */
+/** Responses of language models, by path. */
 export const ANSWERS = Object.fromEntries(Object.entries(PATHS).map(([format, path]) => [path, chatAnswer(format)]))
 
 export async function startOrigin(dir) {
@@ -34,7 +34,7 @@ export async function startOrigin(dir) {
   return { port, kind: nginx ? 'nginx' : 'Node (nginx not found: it costs the load core more)', stop: child.stop }
 }
 
-/** Services that proxies ask by gRPC. */
+/** Starts the gRPC services that proxies call. */
 export async function startServices(dir) {
   const port = await freePort()
   const args = [join(import.meta.dirname, 'services.mjs'), String(port)]

@@ -1,4 +1,4 @@
-// Where the time goes in CPU profiles: `node bench/profile.mjs <file.cpuprofile | folder>...`
+// Sums self times of CPU profiles: `node bench/profile.mjs <file.cpuprofile | folder>...`
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -24,7 +24,7 @@ export function selfTimes({ nodes, samples, timeDeltas }) {
   return [...microsByPlace].map(([place, micros]) => ({ place, micros })).toSorted((a, b) => b.micros - a.micros)
 }
 
-export function renderProfile(name, profile) {
+function renderProfile(name, profile) {
   const times = selfTimes(profile)
   const total = times.reduce((sum, { micros }) => sum + micros, 0)
   const lines = times
@@ -36,7 +36,7 @@ export function renderProfile(name, profile) {
   return `${name}: ${(total / 1000).toFixed(0)} ms busy\n${lines.join('\n')}`
 }
 
-/** Prints every profile found, the busiest first (each thread writes its own). */
+/** Prints every profile found, the busiest first (each thread writes one). */
 export function printProfiles(paths) {
   const files = paths.flatMap((path) =>
     statSync(path).isDirectory()

@@ -1,4 +1,4 @@
-// Keeps the table of a run in RESULTS.md, newest first; the same heading again replaces the older one.
+// Stores the table of a run in RESULTS.md, newest first; a run with the same heading replaces the older one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 const INTRODUCTION =

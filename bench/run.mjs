@@ -1,4 +1,4 @@
-// The side-by-side benchmark: Portico beside every peer that is installed, in one run, in one table.
+// The side-by-side benchmark: Portico and every installed peer, in one run, in one table.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ if (options.help || options.problem) {
   console.log(options.problem ? `${options.problem}\n\n${USAGE}` : USAGE)
   process.exit(options.problem ? 2 : 0)
 }
-// The expression language needs neither peers nor load.
+// The expression language needs neither peers nor a load.
 if (options.only.includes('cel') && !options.profile)
   console.log(`${measureCel({ rounds: options.quick ? 10 : 40 })}\n`)
 options.only = options.only.filter((name) => name !== 'cel')

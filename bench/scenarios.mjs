@@ -1,11 +1,11 @@
-// What is measured. `kind` says which file of kinds/ runs it; `rps` is per client (32 clients) at the fixed load.
+// The scenarios. `kind` names the file of kinds/ that runs one; `rps` is per client (32 clients) at the fixed load.
 
 const MANY = 10_000
 
-/** Of a large body. */
+/** The size of a large body. */
 export const BULK_BYTES = 50_000_000
 
-// A spread over the whole list, so that neither the first nor the last routes are favoured.
+// Paths spread over the whole list, so that neither the first nor the last routes are favored.
 const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
@@ -13,12 +13,12 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, logs?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
  *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
- *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server; `keys`: a local limit with so many keys in use; `extension`: services beside the origin are asked or told
+ *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `extension`: the proxy calls further services
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'recorderOff'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
- *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
+ *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, saturated?: boolean }} Bar
- *   `time`: that of one request, as a ratio; `effectiveMs`: from a changed config to the first answer that shows it; `growth`: memory after many changes to that before; `againstBefore`: CPU after a rest to that before; `overEmptyMb`: memory beyond that of an empty program of the same runtime; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
+ *   Limits of Portico (or the row `of`) relative to nginx (or the row `to`), at the fixed load unless `saturated`. `time`: ratio of the time of one request; `effectiveMs`: from a changed config to the first response that shows it; `growth`: ratio of memory after and before many changes; `againstBefore`: ratio of CPU after and before a rest; `overEmptyMb`: memory beyond that of an empty program of the same runtime
  */
 
 const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
@@ -34,14 +34,14 @@ const TO_ANTHROPIC = {
   chat: { client: 'completions', provider: 'anthropic' },
 }
 const PORTKEY = { peer: 'portkey', label: 'portkey', chat: { client: 'completions', provider: 'openai' } }
-/** Programs that whoever has them can put beside it. */
+/** Peers that are measured when they are installed. */
 const OTHERS = ['agentgateway', 'bifrost', 'litellm'].map((peer) => ({ ...PORTKEY, peer, label: peer }))
 const NGINX = { peer: 'nginx', label: 'nginx', chat: { client: 'completions' } }
 const FORWARDER = { peer: 'forwarder', label: 'byte forwarder', chat: { client: 'completions' } }
 
 const EMPTY = { peer: 'empty', label: 'empty' }
 
-/** Memory some seconds after a load is over. */
+/** The memory some seconds after a load. */
 function rest(name, load, protocol, chat) {
   const variants = [EMPTY, { peer: 'portico', label: 'portico', chat }]
   return {
@@ -55,7 +55,7 @@ function rest(name, load, protocol, chat) {
   }
 }
 
-/** 50 MB in each direction; nginx passes them on as they come, as Portico does. */
+/** Transfers of 50 MB in each direction; nginx streams them, as Portico does. */
 function bulk(name, version, protocol) {
   const variants = ['nginx', 'portico'].map((peer) => ({ peer, label: peer }))
   const common = { kind: 'bulk', protocol, variants, bars: [{ ratio: 2.5 }, { time: 1.5 }] }
@@ -65,7 +65,7 @@ function bulk(name, version, protocol) {
   ]
 }
 
-/** Another service is asked about each request, as Envoy asks it. */
+/** Each request calls another service, which Envoy calls too. */
 function asked(name, title, extension, ratio) {
   return {
     name,
@@ -77,7 +77,7 @@ function asked(name, title, extension, ratio) {
   }
 }
 
-/** Each request is told of, without and with; what it costs Envoy stands beside it. */
+/** Each request is exported, compared with and without; the cost for Envoy is listed beside it. */
 function told(name, title, extension, ratio) {
   const variants = ['envoy', 'portico'].flatMap((peer) => [
     { peer, label: `${peer}, without` },
@@ -109,7 +109,7 @@ export const scenarios = [
     title: 'JWT, CEL rule, local limit',
     kind: 'load',
     rps: 250,
-    // nginx passes the same requests on without a look at the token.
+    // nginx forwards the same requests without checking the token.
     secured: true,
     variants: [
       { peer: 'nginx', label: 'nginx', routes: 1 },
@@ -183,7 +183,7 @@ export const scenarios = [
       { ratio: 2, of: NATIVE.label, to: PLAIN.label },
       { ratio: 3, of: TO_OPENAI.label, to: PLAIN.label },
       { ratio: 3, of: TO_ANTHROPIC.label, to: PLAIN.label },
-      // Portkey is saturated long before the fixed load: only what both do as fast as they can compares.
+      // Portkey is saturated long before the fixed load, so only saturation is comparable.
       { ratio: 0.1, of: NATIVE.label, to: PORTKEY.label, saturated: true },
       ...[NATIVE, TO_OPENAI, TO_ANTHROPIC].flatMap(({ label }) => {
         const bar = { ratio: 0.8, of: label, to: label.replace('portico', 'before') }
@@ -209,7 +209,7 @@ export const scenarios = [
     name: 'mcp',
     title: 'tools/call echo, one Streamable HTTP target',
     kind: 'tools',
-    // Sessions, each with a connection of its own.
+    // The number of sessions, each with its own connection.
     crowd: 8,
     rps: 250,
     variants: [

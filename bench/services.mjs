@@ -1,9 +1,9 @@
-// Services that proxies ask by gRPC, each with one answer, given at once: `node services.mjs <port>`.
+// gRPC services that respond at once with a fixed message: `node services.mjs <port>`.
 import { createServer } from 'node:http2'
 
-/** Messages by path, framed; collectors get an empty one. */
+/** Framed responses by path; collectors get an empty one. */
 const ANSWERS = {
-  // It has nothing to say but that the request may pass.
+  // The response allows the request.
   '/envoy.service.auth.v3.Authorization/Check': framed([0x1a, 0]),
   // The overall code is OK.
   '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit': framed([0x08, 1]),
@@ -26,7 +26,7 @@ createServer({ settings })
   })
   .listen(port, '127.0.0.1', 4096)
 
-/** A processor that looks at headers, and changes nothing. */
+/** An external processor that reads headers and changes nothing. */
 function converse(stream) {
   let received = Buffer.alloc(0)
   stream.respond(HEAD, { waitForTrailers: true })
@@ -46,7 +46,7 @@ function converse(stream) {
 const REQUEST_MAY_PASS = framed([0x0a, 0])
 const RESPONSE_MAY_PASS = framed([0x12, 0])
 
-/** Whether field 3 comes before field 2; both are messages, as are all others that may stand before them. */
+/** Whether field 3 comes before field 2; both are messages, as are all fields before them. */
 function isAboutResponse(message) {
   let at = 0
   while (at < message.length) {

@@ -1,5 +1,5 @@
-// Clients of streams: `node streams.mjs <url> <file of the request> <streams at once> <streams of each>`.
-// Prints one line of JSON: the streams that came whole, those that did not, and how long it took.
+// Clients of streams: `node streams.mjs <url> <request file> <concurrent streams> <streams per client>`. Prints one line of
+// JSON: complete streams, incomplete ones, and the duration.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,7 +8,7 @@ const [url, file, lanes, each] = process.argv.slice(2)
 const { hostname, port } = new URL(url)
 const { request, last } = JSON.parse(readFileSync(file, 'utf8'))
 const STUCK_MS = 30_000
-// Whoever begins at once stays in step: events of all streams would come in one burst.
+// Streams that start together would stay in step and send their events in bursts.
 const SPREAD_MS = 200
 
 const begun = performance.now()
@@ -18,7 +18,7 @@ const seconds = (performance.now() - begun) / 1000
 console.log(JSON.stringify({ whole, broken: Number(lanes) * Number(each) - whole, seconds }))
 process.exit(0)
 
-/** The number of whole streams of one connection. */
+/** Runs the streams of one connection; returns how many were complete. */
 async function runLane(lane) {
   await delay((SPREAD_MS * lane) / Number(lanes))
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Rows to one Markdown table, and the bars beneath it.
+// Renders rows as a Markdown table, with the bars below.
 
 const COLUMNS = [
   ['scenario', (row) => row.scenario],
@@ -19,10 +19,12 @@ const COLUMNS = [
   ['notes', (row) => row.notes.join('; ')],
 ]
 
-/** Programs that the empty one says something about. */
+/** Programs on the same runtime as the empty one. */
 const SAME_RUNTIME = /^(portico|before|empty)/
 
-/** Sets what a row is against others of its scenario: CPU per request against nginx, the byte forwarder and an older build. */
+/**
+ * Adds the ratios of a row to others of its scenario: CPU per request against nginx, the byte forwarder and an older build.
+ */
 export function addRatios(rows) {
   for (const row of rows) {
     const beside = (isIt) => rows.find((other) => other.scenario === row.scenario && isIt(other))
@@ -78,7 +80,7 @@ function barLines(title, bar, rows) {
   const rowOf = (proxy) => rows.find((row) => row.scenario === title && row.proxy === proxy)
   const row = rowOf(bar.of ?? 'portico')
   const base = rowOf(bar.to ?? 'nginx')
-  // There is an older build only where one was named.
+  // An older build exists only when one was named.
   if (base === undefined && bar.to?.startsWith('before')) return []
   const cpuOf = (of) => (bar.saturated ? of?.saturatedCpu : of?.cpu)
   const ratio = cpuOf(row) && cpuOf(base) ? cpuOf(row) / cpuOf(base) : undefined
@@ -103,7 +105,7 @@ function barLines(title, bar, rows) {
     })
 }
 
-/** What one more worker takes, beyond what an empty one does. */
+/** The memory of one more worker, beyond that of an empty worker. */
 function furtherWorkerMb(title, rows) {
   const own = rows
     .filter((row) => row.scenario === title && row.proxy.startsWith('portico') && row.overEmptyMb !== undefined)
@@ -113,7 +115,7 @@ function furtherWorkerMb(title, rows) {
   return (many.overEmptyMb - few.overEmptyMb) / (many.workers - few.workers)
 }
 
-/** Rounds are taken in turn, so those of one number stand beside each other in time. */
+/** Rounds are interleaved, so rounds of the same number are close in time. */
 function renderSpread(row, base) {
   const ratios = (row?.cpuByRound ?? []).map((cpu, round) => cpu / (base?.cpuByRound?.[round] ?? 0))
   if (ratios.length < 2 || !ratios.every(Number.isFinite)) return ''

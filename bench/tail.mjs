@@ -1,4 +1,4 @@
-// Somebody who watches all requests as they end.
+// A client that watches all requests as they end.
 import { get } from 'node:http'
 
 /** @param {number} adminPort */
@@ -8,12 +8,12 @@ export async function openTail(adminPort) {
     asked.on('error', reject)
   })
   let isOver = false
-  // What it says is thrown away: reading it costs the reader, not the gateway.
+  // The stream is discarded: reading it costs the reader, not the gateway.
   response.resume()
   response.on('close', () => (isOver = true))
   request.on('error', () => {})
   return {
-    /** Null as long as the tail is there. */
+    /** Returns null while the stream is open. */
     problem: () =>
       response.statusCode === 200 ? (isOver ? 'the tail has ended' : null) : `the tail got ${response.statusCode}`,
     close: () => request.destroy(),

@@ -1,4 +1,4 @@
-// A call of a tool, as clients of the Model Context Protocol make it, and the answer of a server by the official SDK.
+// An MCP tool call, as clients make it, and the response of a server of the official SDK.
 
 export const MCP_PATH = '/mcp'
 export const REVISION = '2025-11-25'
@@ -19,7 +19,7 @@ export function toolCall(id) {
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
 }
 
-/** What the origin says to a message; null for a notification. */
+/** The response of the origin to a message; null for a notification. */
 export function answerTo(message) {
   if (message.id === undefined) return null
   const result = RESULTS[message.method]?.(message.params) ?? {}

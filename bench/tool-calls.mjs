@@ -1,6 +1,6 @@
-// Clients that call a tool, in sessions that last: `node tool-calls.mjs <url> <sessions>`. Prints `ready` once all are open.
-// Each line of input is a run: calls a second of each session (0: as fast as they go), and seconds. It prints one line of JSON:
-// calls that were answered, those that were not, how long it took, and latencies in µs.
+// Clients that call a tool in long sessions: `node tool-calls.mjs <url> <sessions>`. Prints `ready` once all are open. Each
+// line of input is a run: calls per second and session (0: as fast as possible), and seconds. Prints one line of JSON:
+// successful calls, failed ones, the duration, and latencies in µs.
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,7 +21,7 @@ process.exit(0)
 
 async function run(pace, seconds) {
   const intervalMs = pace > 0 ? 1000 / pace : 0
-  // A session lasts, a connection does not: servers close those that are idle between two runs.
+  // A session outlives its connection, because servers close connections that are idle between two runs.
   const ready = opened.filter((session) => session !== null)
   const lanes = await Promise.all(ready.map(connectLane))
   const begun = performance.now()
@@ -50,7 +50,7 @@ async function run(pace, seconds) {
   }
 }
 
-/** A session; null when there is none to be had. */
+/** Opens a session; null when that fails. */
 async function openSession() {
   const session = { headers: '', calls: 0 }
   const lane = await connectLane(session)
@@ -63,7 +63,7 @@ async function openSession() {
   return session
 }
 
-/** A connection for one session. */
+/** Opens a connection for one session. */
 function connectLane(session) {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(port), host: hostname, noDelay: true })
@@ -72,7 +72,7 @@ function connectLane(session) {
     const lane = {
       session,
       close: () => socket.destroy(),
-      /** The whole answer, head and all; null when the connection was lost. */
+      /** Returns the whole response, with its head; null when the connection was lost. */
       post(body) {
         if (socket.destroyed) return Promise.resolve(null)
         const fixed = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'

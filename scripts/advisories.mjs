@@ -1,5 +1,5 @@
-// Holds the lockfile against the advisories that the registry knows: fails on those of high severity in what ships, prints
-// the others, and says why where the registry offers none. `npm run advisories`.
+// Checks the lockfile against the registry's advisories: fails for high severity in packages that ship, prints the others,
+// and says so when the registry offers none. `npm run advisories`.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// Builds the web UI: one page, and what it loads when something is opened. Nothing of it comes from elsewhere at run time.
+// Builds the web UI: one page, and chunks that it loads on demand. Nothing is loaded from other hosts at run time.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,14 +17,14 @@ export async function buildUi(to) {
     build: {
       outDir,
       emptyOutDir: true,
-      // What is inlined would be a `data:` address, which the page may not load.
+      // An inlined asset would be a `data:` URL, which the page may not load.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       target: 'baseline-widely-available',
-      // They have `light-dark()`.
+      // These versions support `light-dark()`.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       reportCompressedSize: false,
-      // Libraries mark what must not run on a server, which there is none of here.
+      // Libraries mark modules that must not run on a server; there is no server here.
       rolldownOptions: {
         output: { chunkFileNames: ({ name }) => `assets/${name.replaceAll('.', '-')}-[hash].js` },
         onLog: (level, log, report) => void (log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log)),
@@ -38,7 +38,7 @@ export async function buildUi(to) {
   await writeFile(join(outDir, 'NOTICE'), notice(modules))
 }
 
-/** The schema of the config, for those who write one: the same that editors elsewhere are given. */
+/** The JSON Schema of the config, for the editor of the UI: the same that other editors get. */
 const configSchema = {
   name: 'config-schema',
   resolveId: (id) => (id === 'virtual:config-schema' ? '\0config-schema' : null),

@@ -1,5 +1,5 @@
-// Bundles the programs into `dist` of their packages: the gateway's main thread and its workers; porticoctl, and apart
-// from it what only its terminal UI needs; and the web UI, beside the gateway. `npm run build -- gateway` bundles one of them.
+// Bundles the programs into `dist` of their packages: the gateway's main thread and workers; porticoctl, with its terminal
+// UI as a separate chunk; and the web UI, beside the gateway. `npm run build -- gateway` bundles one of them.
 import { bundle } from './bundle.mjs'
 import { buildUi } from './build-ui.mjs'
 import { programs } from './programs.mjs'

@@ -37,7 +37,7 @@ export async function bundle(name, to) {
 }
 
 /**
- * The chunks as CommonJS, a start for each thread, and what V8 makes of it all. An import of a builtin as ES module
+ * Writes the chunks as CommonJS, a start script for each thread, and the compile cache. Importing a builtin as an ES module
  * reads all of its exports, and those of `node:http` load a whole HTTP client.
  */
 async function writeThreads(dir, output, threads) {
@@ -54,13 +54,13 @@ async function writeThreads(dir, output, threads) {
   await compileAhead(dir)
 }
 
-/** Every policy is a `step.ts`: its chunk is named by the folder. */
+/** Every policy is a `step.ts`, so its chunk is named after the folder. */
 function chunkFileNames({ name, facadeModuleId }) {
   const folder = name === 'step' ? (facadeModuleId ?? '').split('/').at(-2) : undefined
   return `${folder ?? '[name]'}-[hash].js`
 }
 
-/** One chunk for each package that is loaded when it is first called. */
+/** One chunk for each package that is loaded lazily. */
 function laterGroups() {
   return laterPackages.map((name) => ({ name, test: new RegExp(`/node_modules/${name}/`) }))
 }

@@ -20,7 +20,7 @@ function exportsOf(code) {
   return module.exports
 }
 
-test('exports of a chunk are plain members, but those that change', () => {
+test('exports of a chunk are plain members, except those that change', () => {
   const made = exportsOf(
     `var a = 1;\nlet b = 1;\nfunction add() { b++; }\n${getter('a')}${getter('b')}${getter('add')}`,
   )
@@ -29,7 +29,7 @@ test('exports of a chunk are plain members, but those that change', () => {
   assert.equal(made.b, 2)
 })
 
-test('imports of other chunks are constants, but those that change', () => {
+test('imports of other chunks are constants, except those that change', () => {
   const texts = asChunks(
     new Map([
       ['a.js', `var a = 1;\nlet b = 1;\nfunction add() { b++; }\n${getter('a')}${getter('b')}${getter('add')}`],
@@ -50,7 +50,7 @@ test('imports of other chunks are constants, but those that change', () => {
   assert.match(texts.get('b.js'), /const \{ add: \S+, a: \S+ \} = require_a;/)
 })
 
-test('a chunk that is for later is loaded where something of it is used', () => {
+test('a lazy chunk is loaded at its first use', () => {
   const texts = asChunks(
     new Map([
       ['esm-1.js', `let a = 1;\nlet Thing = class { size = 2; };\n${getter('a')}${getter('Thing')}`],
@@ -78,7 +78,7 @@ test('a chunk that is for later is loaded where something of it is used', () => 
   assert.deepEqual(all(), [1, 2, 3, 4])
 })
 
-test('a module of the runtime that is big is loaded where something of it is used', () => {
+test('a large builtin is loaded at its first use', () => {
   const code = `let node_crypto = require("node:crypto");
 let node_path = require("node:path");
 const all = () => [(0, node_crypto.hash)('a'), new node_crypto.Sign('b').name, mynode_crypto.c];
@@ -108,7 +108,7 @@ ${getter('all')}`
   assert.deepEqual(loaded, ['node:path', 'node:crypto'])
 })
 
-test('a default import of such a module is loaded where it is used', () => {
+test('a default import of a large builtin is loaded at its first use', () => {
   const code = `const runtime = { __toESM: (module) => ({ ...module, default: module }) };
 let node_http = require("node:http");
 node_http = runtime.__toESM(node_http, 1);
@@ -124,7 +124,7 @@ ${getter('all')}`
   assert.deepEqual(loaded, ['node:http'])
 })
 
-test('a module of the runtime that is passed on, or assigned, is loaded with its chunk', () => {
+test('a builtin that is passed on or assigned is loaded with its chunk', () => {
   for (const use of ['use(node_tls)', 'node_tls = { ...node_tls, use }', '{ node_tls }']) {
     const code = `const use = (module) => module;\nlet node_tls = require("node:tls");\nconst all = () => (${use});\n${getter('all')}`
     const module = { exports: {} }
@@ -134,18 +134,18 @@ test('a module of the runtime that is passed on, or assigned, is loaded with its
   }
 })
 
-test('a chunk whose exports are members already keeps them, getters too', () => {
+test('a chunk whose exports are members keeps them, including getters', () => {
   const made = exportsOf(`var a = 1;\nvar b = 2;\nexports.a = a;\n${getter('b')}`)
   assert.deepEqual([made.a, made.b], [1, 2])
 })
 
-test('a chunk is ASCII and means the same', () => {
+test('a chunk is converted to ASCII without changing its meaning', () => {
   const code = `module.exports = ["\u00e4 \u2192 \u{1f600}", \`\u2026\`, /^[\u2013\u{1f600}]$/u.test("\u{1f600}"), /\u2192/.test("\u2192")];`
   assert.match(asChunk(code), /^[\0-\x7f]*$/)
   assert.deepEqual(exportsOf(code), ['\u00e4 \u2192 \u{1f600}', '\u2026', true, true])
 })
 
-test('a module that runs later is in no brackets of its own, and still runs', () => {
+test('a lazy module is not parenthesized, and still runs', () => {
   const code = `const runs = [];
 const runtime = { __esmMin: (run) => run };
 var init = runtime.__esmMin((() => { runs.push('esm'); }));
@@ -157,7 +157,7 @@ module.exports = runs;`
   assert.deepEqual(exportsOf(code), ['esm', 1])
 })
 
-test('descriptions of definitions are left out, whatever stands in them', () => {
+test('descriptions of schemas are removed, whatever they contain', () => {
   const code = `const a = object({
   b: string(short as number).optional().describe('It is "b)", \\'so\\'.'),
   c: list(d().describe(\`In \${what('e')}.\`), { max: 1 }).describe(
@@ -173,19 +173,19 @@ test('descriptions of definitions are left out, whatever stands in them', () => 
   assert.equal(dropDescriptions(code, 'schema.ts'), left)
 })
 
-/** Of code that every start of porticoctl loads. */
+/** The limit of code that every start of porticoctl loads. */
 const CTL_BYTES = 250_000
 
-/** Of code that a worker of a plain config loads. */
+/** The limit of code that a worker with a plain config loads. */
 const WORKER_BYTES = 885_000
 
-/** Chunks that come with a config which needs them, and are compiled when the program is built. */
+/** Chunks that are loaded with configs that need them, and are in the compile cache. */
 const LATER = [
   ...['ai', 'mcp'],
   ...['basic-authentication', 'ext-auth', 'ext-proc', 'jwt-authentication', 'rate-limit'],
 ]
 
-/** Chunks that come with what asks for them. */
+/** Chunks that are loaded on demand, and are not in the compile cache. */
 const NEVER_COMPILED = [
   'http2-connection',
   'mcp-authentication',
@@ -197,7 +197,7 @@ const NEVER_COMPILED = [
   're2js',
 ]
 
-test('the built gateway starts with code that is compiled already', { timeout: 120_000 }, async (t) => {
+test('the built gateway starts with cached code', { timeout: 120_000 }, async (t) => {
   const node = pinnedNode()
   if (node === null) return t.skip('the Node that code is compiled for does not come for this platform')
   const built = freshProgram('gateway')
@@ -237,7 +237,7 @@ test('the built gateway starts with code that is compiled already', { timeout: 1
   t.diagnostic(`a worker loads ${bytes} bytes of code`)
 })
 
-test('the built gateway says what is wrong with a config', { timeout: 120_000 }, async (t) => {
+test('the built gateway reports problems of a config', { timeout: 120_000 }, async (t) => {
   const node = pinnedNode()
   if (node === null) return t.skip('the Node that code is compiled for does not come for this platform')
   const built = freshProgram('gateway')
@@ -280,7 +280,9 @@ test(
   },
 )
 
-/** What each thread of a gateway with a plain config has loaded: chunks, and whether V8 took what was compiled of them; modules of the runtime. */
+/**
+ * The chunks and builtins that each thread of a gateway with a plain config loads, and whether V8 accepted the cached code.
+ */
 async function loadedBy(node, built) {
   const folder = mkdtempSync(join(tmpdir(), 'portico-built-'))
   try {
@@ -309,7 +311,10 @@ async function loadedBy(node, built) {
   }
 }
 
-/** Says of each chunk whether V8 took what was compiled of it, and at the end of a thread what it has of the runtime. */
+/**
+ * A preload script that reports whether V8 accepted the cached code of each chunk, and at the end of a thread its loaded
+ * builtins.
+ */
 const WATCHER = `const vm = require('node:vm')
 const { appendFileSync } = require('node:fs')
 const { basename } = require('node:path')

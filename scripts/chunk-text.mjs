@@ -2,11 +2,11 @@ const GETTER =
   /^Object\.defineProperty\(exports, "([^"]+)", \{\s*enumerable: true,\s*get: function ?\(\) \{\s*return ([\w$]+);\s*\}\s*\}\);\n?/gm
 
 /**
- * Chunks as they are loaded: ASCII, exports plain members, which cost less at each use than getters, imports constants,
- * and nothing about modules that run later that makes V8 compile them at once, as a function in brackets of its own does.
+ * Prepares chunks for loading: ASCII only; exports as plain members, which are cheaper to read than getters; imports as
+ * constants; and no parenthesized functions around lazy modules, because V8 would compile those at once.
  *
  * @param {Map<string, string>} codeByFile
- * @param {Set<string>} laterFiles are loaded when something of them is first used
+ * @param {Set<string>} laterFiles are loaded at their first use
  */
 export function asChunks(codeByFile, laterFiles = new Set()) {
   const chunks = new Map(
@@ -16,7 +16,7 @@ export function asChunks(codeByFile, laterFiles = new Set()) {
   return new Map([...chunks].map(([file, code]) => [file, withConstantImports(code, exportsByFile)]))
 }
 
-/** Without what takes knowing other chunks. */
+/** Applies the changes that need no knowledge of other chunks. */
 export function asChunk(code) {
   return (hasPlainExports(code) ? code : withPlainExports(code))
     .replace(/(__(?:esm|commonJS)Min\()\(\(/g, '$1(0, (')
@@ -37,7 +37,7 @@ function withPlainExports(code) {
   return `${rest}${exported}`
 }
 
-/** Whether anything but a declaration, its own or one of an inner scope, gives a variable of that name a value: then users must see the newest. */
+/** Whether anything but a declaration assigns a variable of that name: then importers must read the current value. */
 function isAssignedLater(code, local) {
   const name = local.replaceAll('$', '\\$')
   const assignment = `(?<![\\w$.#]|\\b(?:const|let|var)\\s+)${name}\\s*(?:[-+*/%&|^?]{0,3}=(?![=>])|\\+\\+|--)`
@@ -52,8 +52,8 @@ function plainExports(code) {
 const IMPORT = /^const (require_[\w$]+) = require\("\.\/([^"]+)"\);\n/gm
 
 /**
- * An object with more than 127 members is a hash table to V8, and what is reached through it is looked up at each use
- * and never inlined; a constant is neither.
+ * Turns imported members into constants. V8 treats an object with more than 127 members as a hash table, so each use would
+ * be a lookup and never inlined.
  */
 function withConstantImports(code, exportsByFile) {
   const imports = [...code.matchAll(IMPORT)]
@@ -75,14 +75,14 @@ function withConstantImports(code, exportsByFile) {
   return code
 }
 
-/** Where the text takes something from such a chunk, it loads it; sources import it like any other module. */
+/** Replaces uses of a lazy chunk by a call that loads it; sources import it like any other module. */
 function withLaterImports(code, laterFiles) {
   for (const [line, chunk, file] of code.matchAll(IMPORT)) {
     if (!laterFiles.has(file)) continue
     const name = chunk.replaceAll('$', '\\$')
     const loaded = `require("./${file}")`
     code = code.replace(line, '')
-    // A package in CommonJS has a variable for what it exports.
+    // A CommonJS package has a variable for its exports.
     for (const [use, variable, call] of code.matchAll(
       new RegExp(`^(?:var|let|const) ([\\w$]+) = ${name}\\.(.+);\\n`, 'gm'),
     )) {
@@ -95,13 +95,13 @@ function withLaterImports(code, laterFiles) {
   return code
 }
 
-/** Modules of the runtime that many threads never use, and that take milliseconds to load. */
+/** Builtins that many threads never use, and that take milliseconds to load. */
 const LATER_BUILTINS = ['http2', 'crypto', 'tls', 'http', 'dns', 'fs/promises', 'zlib'].map((name) => `node:${name}`)
 
 /**
- * Loads a builtin where the chunk first uses a member of the builtin. A default import adds a line that wraps the builtin
- * for ES modules, which is done at that moment too. A chunk with any other use of the name keeps its import as it is:
- * such a use would see a function, and an assignment would fail when the chunk is loaded.
+ * Loads a builtin where the chunk first uses one of its members. A default import adds a line that wraps the builtin for ES
+ * modules, which is delayed too. A chunk with any other use of the name keeps its import: such a use would see a function,
+ * and an assignment would fail when the chunk is loaded.
  */
 function withLaterBuiltins(code) {
   for (const id of LATER_BUILTINS) {

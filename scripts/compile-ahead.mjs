@@ -9,7 +9,7 @@ const backend = { host: '127.0.0.1:9' }
 const service = { backendRef: backend }
 const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
 const jwks = { inline: JSON.stringify({ keys: [key] }) }
-/** Those whose code is loaded only with a config that has them. */
+/** Policies whose code is loaded only with a config that has them. */
 const policies = {
   basicAuthentication: { users: ['a:{SHA}YWFhYWFhYWFhYWFhYWFhYWFhYWE='] },
   extAuth: { ...service, grpc: {} },
@@ -17,7 +17,7 @@ const policies = {
   jwtAuthentication: { providers: [{ issuer: 'a', jwks }] },
   rateLimit: { local: [{ requests: 1, unit: 'Seconds' }] },
 }
-/** What is run, the plainest first: chunks of a later one that an earlier one has had are left as they are. */
+/** The runs, the simplest first: a later run keeps the cached chunks of an earlier one. */
 const RUNS = [
   { backends: [backend] },
   { backends: [backend], policies },
@@ -26,10 +26,10 @@ const RUNS = [
 ]
 
 /**
- * Runs a built gateway for a moment and puts what V8 has compiled of it beside its chunks, so that starts need not
- * compile it again. Without a Node to run it, or where no port can be opened, starts just take longer.
+ * Runs a built gateway briefly and stores the code that V8 compiled beside its chunks, so that later starts need not
+ * compile it again. When the gateway cannot run here, later starts just take longer.
  *
- * @param {string} dir with the program
+ * @param {string} dir the folder of the program
  */
 export async function compileAhead(dir) {
   const node = pinnedNode() ?? (isRecentEnough() ? process.execPath : null)
@@ -55,7 +55,7 @@ function runOnce(node, dir, { folder, route }) {
   writeFileSync(join(folder, 'key'), randomBytes(32).toString('hex'))
   const args = ['--require', join(import.meta.dirname, 'record-code.cjs'), join(dir, 'portico.js'), '-f', file]
   return new Promise((resolve, reject) => {
-    // Nothing of the builder's own settings: they may change what V8 compiles.
+    // The environment of the builder is not passed on, because it may change what V8 compiles.
     const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env.PATH } })
     let text = ''
     child.stderr.on('data', (chunk) => {

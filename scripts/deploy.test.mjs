@@ -14,7 +14,7 @@ const read = (path) => readFileSync(fileOf(path), 'utf8')
 
 const namesOf = (name, { type }) => (type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name])
 
-/** Every name under which a metric of the gateway or of the controller is scraped, histograms with their parts. */
+/** Every metric name of the gateway and the controller, including the parts of histograms. */
 const known = new Set([
   ...Object.entries(families).flatMap(([family, kind]) => namesOf(exposedName(family), kind)),
   ...Object.entries(controllerFamilies).flatMap(([family, kind]) => namesOf(`portico_controller_${family}`, kind)),
@@ -60,7 +60,7 @@ test('systemd understands every line of the unit', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-unit-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'portico.service')
-  // The program is not installed here, and systemd looks whether it is.
+  // The program is not installed here, and systemd checks that it exists.
   const withProgram = (unit) => unit.replaceAll('/opt/portico/node_modules/.bin/portico', '/bin/true')
   const verify = (unit) => {
     writeFileSync(file, withProgram(unit))

@@ -1,4 +1,4 @@
-// The program of this checkout, built from the sources as they are now.
+// Builds the program of this checkout from its current sources.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ const BUILDERS = [
   ),
   'scripts/record-code.cjs',
 ]
-/** Older builds stay for programs that run them still. */
+/** The number of older builds that are kept, because running programs may use them. */
 const KEPT = 8
 
 /**
@@ -30,7 +30,7 @@ export function freshProgram(name) {
   const startedAt = performance.now()
   try {
     mkdirSync(cache, { recursive: true })
-    // In a process of its own: what the bundler takes of memory is not the program's.
+    // The bundler runs in its own process, so that the program does not keep its memory.
     const script = 'import(process.argv[1]).then(({ bundle }) => bundle(process.argv[2], new URL(process.argv[3])))'
     const bundler = pathToFileURL(join(import.meta.dirname, 'bundle.mjs')).href
     execFileSync(process.execPath, ['--eval', script, bundler, name, pathToFileURL(`${making}/`).href])
@@ -38,24 +38,27 @@ export function freshProgram(name) {
     say(`built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`)
   } catch {
     rmSync(making, { recursive: true, force: true })
-    // Another start may have been quicker.
+    // Another start may have built it in the meantime.
     return existsSync(folder) ? folder : null
   }
   removeOld(name, folder)
   return folder
 }
 
-/** Without a word, a first start looks like one that hangs; scripts and logs get what the program itself says. */
+/**
+ * Prints progress on a terminal, because a first start would seem to hang; scripts and logs only get the program's own
+ * output.
+ */
 function say(text) {
   if (process.stderr.isTTY) process.stderr.write(text)
 }
 
-/** Changes with every source, manifest and installed package. */
+/** A hash of every source, manifest and installed package. */
 function fingerprint() {
   const hash = createHash('sha256')
   const packages = join(root, 'packages')
   for (const name of readdirSync(packages)) {
-    // Pages are no part of a program: `fresh-ui.mjs` builds them.
+    // The UI is not part of a program: `fresh-ui.mjs` builds it.
     if (name === 'ui') continue
     for (const entry of readdirSync(join(packages, name, 'src'), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || entry.name.includes('.test.')) continue
@@ -67,7 +70,7 @@ function fingerprint() {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** A file counts by its size and time. */
+/** Adds a file by its size and modification time. */
 export function addFile(hash, file) {
   const { size, mtimeMs } = statSync(file)
   hash.update(`${file} ${size} ${mtimeMs}\n`)

@@ -1,4 +1,4 @@
-// Prints the folder of this checkout's web UI, built now unless it is there already.
+// Prints the folder of this checkout's web UI, and builds it when it is outdated.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -9,7 +9,7 @@ import { addFile, removeOld } from './fresh-program.mjs'
 const root = resolve(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/portico')
 
-/** The folder; it fails where the UI cannot be built. */
+/** Returns the folder; throws when the UI cannot be built. */
 export async function freshUi() {
   const folder = join(cache, `ui-${fingerprint()}`)
   if (existsSync(folder)) return folder
@@ -21,7 +21,7 @@ export async function freshUi() {
     renameSync(making, folder)
   } catch (error) {
     rmSync(making, { recursive: true, force: true })
-    // Another gateway may have been quicker.
+    // Another gateway may have built it in the meantime.
     if (!existsSync(folder)) throw error
   }
   removeOld('ui', folder)
@@ -46,7 +46,7 @@ function fingerprint() {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  // Traffic comes first.
+  // Low priority, because traffic comes first.
   setPriority(10)
   process.stdout.write(await freshUi())
 }

@@ -1,4 +1,4 @@
-// Packs the programs of this checkout and installs them into an empty folder, as people without a checkout have them.
+// Packs the programs of this checkout and installs them into an empty folder, as users without a checkout do.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Containers of the bed have a `/tmp` of their own and run as other users; a folder inside of the checkout would find the
- * checkout's `node_modules`.
+ * The folder is outside /tmp, because containers of the e2e cluster have their own, and outside the checkout, whose
+ * `node_modules` would be found.
  */
 const SHARED = existsSync('/var/tmp') ? '/var/tmp' : tmpdir()
 
 /**
- * Installs the programs, and beside them the packages of `more`, in the versions of this checkout. Returns the folder,
- * which the caller removes.
+ * Installs the programs, and the packages of `more` in the versions of this checkout. Returns the folder, which the caller
+ * removes.
  */
 export function installPacked(more = []) {
   const folder = mkdtempSync(join(SHARED, 'portico-installed-'))
@@ -36,7 +36,7 @@ function installedVersion(name) {
   return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
-/** The search path without this project's own Node, which npm puts first and which brings no npm. */
+/** The search path without this project's own Node, which npm puts first and which has no npm. */
 export function foreignPath() {
   const own = (folder) => folder.startsWith(root) || folder === dirname(process.execPath)
   return (process.env.PATH ?? '')

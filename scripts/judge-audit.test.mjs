@@ -14,7 +14,7 @@ test('an advisory of high severity fails the run, a lower one is printed', () =>
   assert.equal(judgeAudit('{"vulnerabilities":{}}', '').failed, false)
 })
 
-test('a registry without advisories is named, and is no failure', () => {
+test('a registry without advisories is reported, and is no failure', () => {
   const said = '{ "message": "405 Method Not Allowed", "statusCode": 405 }'
   assert.deepEqual(judgeAudit(said, 'npm error'), {
     lines: ['skipped: the registry offers no advisories (status 405)'],

@@ -1,7 +1,8 @@
-// Changes sources a little, one place at a time, and runs the tests that should notice: a change that none notices has lived.
+// Applies small changes (mutants) to sources, one at a time, and runs the tests that should fail: a mutant without a failing
+// test survives.
 //   npm run mutants -- [--count 200] [--seed 1] [--only net/] [--minutes 60] [--least 90]
-// Fails when fewer than 90 of a hundred are killed, or fewer than `--least`. A kill counts when the same test passes without
-// the change. Another seed in every run; it is printed, and `--seed` repeats one.
+// Fails when fewer than 90 % are killed, or fewer than `--least`. A kill counts when the same test passes without the
+// change. Each run prints its random seed; `--seed` repeats a run.
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +33,7 @@ const PLACES = [
   'packages/translate/src/translate',
   'packages/controller/src/kube/lease.ts',
 ]
-/** What tests use, what only schemas say, and what keeps shapes of objects for V8. */
+/** Files without mutants: helpers of tests, schemas, and keepalive objects for V8 shapes. */
 const LEFT_OUT = /\.test\.ts$|(^|\/)(test-|testing\/|fuzz\/)|schema\.ts$|\.d\.ts$|specimens\.ts$/
 
 function sourcesIn(place) {
@@ -67,10 +68,10 @@ const endsAt = Date.now() + Number(values.minutes) * 60_000
 console.log(`${chosen.length} of ${all.length} mutants, seed ${seed}`)
 
 const results = { killed: 0, lived: [] }
-/** Whether each test passes in an unchanged tree, as far as anybody asked. */
+/** Whether each test passes in an unchanged tree, cached. */
 const soundTests = new Map()
 
-/** How many changes of each file a test has noticed: one that notices many is asked first. */
+/** The number of mutants that each test has killed: the most effective test runs first. */
 const kills = new Map()
 
 async function isKilled(tree, mutant) {

@@ -1,15 +1,15 @@
-// What is inside a bundle, for its NOTICE.
+// The content of a bundle, for its NOTICE.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Name, version, licence and its text of every package that the modules come from. */
+/** Name, version and license text of every package that the modules come from. */
 export function notice(modules) {
   const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== null))
   const entries = [...folders].map(describePackage).toSorted((a, b) => (a < b ? -1 : 1))
-  return `This program contains the packages below, each under its own licence.\n\n${entries.join('\n')}`
+  return `This program contains the packages below, each under its own license.\n\n${entries.join('\n')}`
 }
 
-/** The innermost package of `node_modules` that a module is of, or null for a module of this project. */
+/** The innermost package in `node_modules` of a module, or null for a module of this project. */
 function packageFolder(module) {
   return /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? null
 }

@@ -1,10 +1,10 @@
-// Fails a process whose tests have left something open: a server, a socket, a timer, a program that still runs.
+// Fails a process whose tests left something open: a server, a socket, a timer, a running program.
 import { isMainThread } from 'node:worker_threads'
 
-/** What was closed a moment ago may need a turn or two to be gone, and a loaded machine is slow to take them. */
+/** Closed handles may need a few turns to disappear, and a loaded machine is slow. */
 const PATIENCE_MS = 20_000
 
-// Threads that a test starts load this too, and have no tests.
+// Threads that a test starts load this file too, and have no tests.
 if (isMainThread) {
   const { after } = await import('node:test')
   after(() => setTimeout(complain, PATIENCE_MS).unref())

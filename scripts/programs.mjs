@@ -1,4 +1,4 @@
-// What is bundled: by package, the entries, and the modules that stay outside.
+// The programs to bundle: by package, the entries, and the modules that stay external.
 export const programs = {
   gateway: {
     input: {
@@ -6,15 +6,15 @@ export const programs = {
       worker: 'src/process/worker.ts',
       'load-chunk': 'src/process/load-chunk.ts',
     },
-    // Native code stays outside.
+    // Native code stays external.
     external: ['@node-rs/bcrypt'],
-    // Threads that a loader of our own starts, with code that is compiled already.
+    // Threads that start from our own loader, with cached code.
     threads: ['portico', 'worker'],
   },
-  // Asked for only where it is installed.
+  // An optional package that is loaded only when it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },
   controller: { input: { 'portico-controller': 'src/start.ts' }, external: ['@node-rs/bcrypt'], threads: [] },
 }
 
-/** Big packages that few starts of the gateway need: their code is loaded when it is first called. */
+/** Large packages that few starts of the gateway need: their code is loaded lazily. */
 export const laterPackages = ['zod', 'yaml', 're2js']

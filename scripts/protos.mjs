@@ -1,6 +1,6 @@
-// Renews packages/gateway/src/wire/protos from the .proto files that a package of npm carries: `node scripts/protos.mjs`.
-// With --check nothing is written, and it fails where what is kept differs. Its tools are large and seldom needed, so
-// that they are installed for the run only.
+// Generates packages/gateway/src/wire/protos from the .proto files of an npm package: `node scripts/protos.mjs`.
+// With --check it writes nothing, and fails when the generated files differ. Its tools are large and rarely needed, so they
+// are installed only for the run.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,12 +25,12 @@ const OPTIONS = [
   'unrecognizedEnum=false',
   'useMapType=true',
 ]
-/** Types named twice over, which nobody uses. */
+/** Duplicate names of types, which are not used. */
 const NAMESPACE = /^export namespace \w+ \{\n(?: {2}.*\n)*\}\n\n?/gm
-/** It writes members one by one, where a name such as `__proto__` is not just a name. */
+/** The generator assigns members one by one, which is wrong for a name such as `__proto__`. */
 const UNWRAP =
   /    const object: \{ \[key: string\]: any \} = \{\};\n {4}if \(message\.fields\) \{\n(?: {6}.*\n)* {4}\}\n {4}return object;\n/
-/** Fields that the services have by now and the package does not know yet: file, what stands before them, what is added. */
+/** Fields that the services have and the package lacks: the file, the text before them, and the addition. */
 const NEWER = [
   ['extensions/filters/http/ext_proc/v3/processing_mode', /BUFFERED_PARTIAL = 3;/, 'FULL_DUPLEX_STREAMED = 4;'],
   ['service/ext_proc/v3/external_processor', /bool clear_body = 2;/, 'StreamedBodyResponse streamed_response = 3;'],
@@ -76,7 +76,7 @@ try {
   rmSync(work, { recursive: true, force: true })
 }
 
-/** Every message that the services reach, and the annotations of their fields: the folder of the output. */
+/** Generates every message that the services reach, and the annotations of their fields; returns the output folder. */
 function generate(folder) {
   const run = (command, ...args) => execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
@@ -107,7 +107,7 @@ function addTo(file, place, added) {
   )
 }
 
-/** What the services import, by path. */
+/** The imports of the services, by path. */
 function usedFiles(folder) {
   const textByPath = new Map()
   const open = SERVICES.map((name) => `envoy/service/${name}.ts`)

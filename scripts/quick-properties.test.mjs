@@ -8,14 +8,14 @@ const options = {
   encoding: 'utf8',
 }
 
-/** The exit code and what was said of a property, with the settings of a quick run. */
+/** Runs a property with the quick settings; returns the exit code and the output. */
 function hold(property) {
   const script = `import * as fc from 'fast-check'; fc.assert(${property})`
   const args = ['--import=./scripts/quick-properties.mjs', '--input-type=module', '-e', script]
   return spawnSync(process.execPath, args, options)
 }
 
-test('a machine that stands still before the first case fails no property', () => {
+test('a machine that stalls before the first case fails no property', () => {
   const late = 'fc.constant(0).map(() => { const end = Date.now() + 600; while (Date.now() < end); return 0 })'
   const { status, stderr } = hold(`fc.property(${late}, () => false)`)
   assert.equal(status, 0, stderr)
@@ -28,7 +28,7 @@ test('a property that does not hold fails, with the case and the cause', () => {
   assert.match(stderr, /over seven/)
 })
 
-test('one that holds is asked for no longer than half a second', () => {
+test('a property that holds takes at most half a second', () => {
   const { status, stderr } = hold('fc.property(fc.integer(), () => true), { numRuns: 1e9 }')
   assert.equal(status, 0, stderr)
 })

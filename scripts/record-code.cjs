@@ -1,4 +1,5 @@
-// Preloaded into the built program, workers too: at the end of each thread it keeps what V8 has compiled of the chunks.
+// Preloaded into the built program and its workers: at the end of each thread it saves the code that V8 compiled of the
+// chunks.
 const { existsSync, mkdirSync, writeFileSync } = require('node:fs')
 const { basename, dirname, join } = require('node:path')
 const vm = require('node:vm')
@@ -16,7 +17,7 @@ process.on('exit', () => {
     const { codeName } = require(join(dirname(file), 'load-chunk.js'))
     const folder = join(dirname(file), '../code', codeName())
     const to = join(folder, `${basename(file)}.bin`)
-    // An earlier run had less to load, so what it compiled is what most configs need.
+    // An earlier run loaded less, so its compiled code is what most configs need.
     if (existsSync(to)) continue
     mkdirSync(folder, { recursive: true })
     writeFileSync(to, script.createCachedData())

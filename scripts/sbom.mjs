@@ -1,4 +1,4 @@
-// Prints the software bill of materials of a package, CycloneDX: what its program is made of. `node scripts/sbom.mjs gateway`.
+// Prints the software bill of materials of a package in CycloneDX: `node scripts/sbom.mjs gateway`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  */
 export function sbom(name) {
   const { name: packageName, version } = JSON.parse(readFileSync(`${root}packages/${name}/package.json`, 'utf8'))
-  // What is bundled are development dependencies, which npm leaves out where NODE_ENV is `production`.
+  // Bundled packages are development dependencies, which npm omits when NODE_ENV is `production`.
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--include', 'dev', '--workspace', packageName]
   const env = { ...process.env, PATH: foreignPath() }
   const listed = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', env, maxBuffer: 1 << 26 }))

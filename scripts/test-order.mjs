@@ -1,8 +1,8 @@
-// The order of the groups of test files: the longest go first, so that no core waits for the last of them at the end.
+// Orders the groups of test files, the longest first, so that no core idles at the end.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** What a file takes that was never seen to run. */
+/** The assumed time of a file that never ran. */
 const SECONDS_PER_FILE = 1
 
 /**
@@ -16,7 +16,7 @@ export function longestFirst(groups, seconds) {
   return groups.toSorted((a, b) => expected(b) - expected(a))
 }
 
-/** What `keepSeconds` wrote; nothing where it did not, or something else is there. */
+/** Reads what `keepSeconds` wrote; empty when the file is missing or invalid. */
 export function keptSeconds(file) {
   try {
     const kept = Object.entries(JSON.parse(readFileSync(file, 'utf8')))

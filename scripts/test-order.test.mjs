@@ -12,11 +12,11 @@ const groups = [
   { name: 'other', files: ['e', 'f', 'g'] },
 ]
 
-test('without a run before, the groups with most files go first, the others as they come', () => {
+test('without an earlier run, the groups with most files go first, the others in order', () => {
   assert.deepEqual(namesOf(longestFirst(groups, {})), ['large', 'other', 'small'])
 })
 
-test('what took long the last time goes before what has many files', () => {
+test('groups that took long last time go before those with many files', () => {
   assert.deepEqual(namesOf(longestFirst(groups, { small: 40, other: 2.5 })), ['small', 'large', 'other'])
 })
 

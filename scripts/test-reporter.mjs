@@ -1,4 +1,4 @@
-// Prints what failed and what was skipped, and one line of counts for the runner.
+// Prints failed and skipped tests, and one line of counts for the runner.
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
@@ -14,7 +14,7 @@ export default async function* report(events) {
       yield `  skipped: ${data.name}: ${data.skip === true || data.skip === '' ? 'no reason given' : data.skip}\n`
     } else if (type === 'test:fail') {
       const { error } = data.details
-      // A suite that failed because of a test in it adds nothing.
+      // A suite that failed because of one of its tests adds nothing.
       if (error?.failureType === 'subtestsFailed') continue
       counts.failed++
       const place = data.file === undefined ? '' : ` (${relative(process.cwd(), data.file)}:${data.line})`

@@ -1,9 +1,10 @@
-// Runs the test files: `npm test`, or those whose path contains one of the arguments. Files that end in `.long.test.ts`
-// take their time and run in `npm run test:long`, those with real counterparts (e2e/) in `npm run e2e`. PROPERTIES=full lets
-// every property run as often as it says. SECOND_LOOK=1 runs what failed once more, alone, and names it at the end: a machine
-// that stood still for seconds is no defect of a change, and a test that needs it often is one of the test. SKIPPED_TO names a
-// file that gets a line for each test that was skipped, with the reason. E2E_INSTALL=1 packs the programs and installs them
-// into an empty folder, and suites of e2e/ run those: PORTICO_INSTALLED names the folder, or one that is there already.
+// Runs the test files: `npm test`, or those whose path contains one of the arguments. Files that end in `.long.test.ts` run
+// in `npm run test:long`, those with real counterparts (e2e/) in `npm run e2e`. Environment variables:
+//   PROPERTIES=full    runs every case of every property
+//   RETRY_FAILED=1     retries failed groups, alone, and lists those that pass only on retry: they need a fix
+//   SKIPPED_TO         a file that gets a line for each skipped test, with the reason
+//   E2E_INSTALL=1      packs and installs the programs into an empty folder, and suites of e2e/ run those
+//   PORTICO_INSTALLED  an existing folder with installed programs to use instead
 import { availableParallelism } from 'node:os'
 import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { spawn } from 'node:child_process'
@@ -16,22 +17,25 @@ import { keepSeconds, keptSeconds, longestFirst } from './test-order.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const args = process.argv.slice(2)
 const wanted = args.filter((arg) => !arg.startsWith('--'))
-/** What is started as a program of its own, or watches the process it is in, does not share one with other files. */
+/** Test files that start programs or watch their own process run alone. */
 const ALONE = /^(bench|scripts|e2e|packages\/ctl)\/|\/src\/(net|process|testing)\/|\.long\.test\./
 const isEndToEnd = args.includes('--e2e')
-/** One test; suites have none of their own, because that would be one for all of their tests together. */
+/** The time limit of one test. Suites have none, because it would be a limit for all of their tests together. */
 const TEST_LIMIT_MS = isEndToEnd ? 900_000 : 180_000
-/** One more than the cores, because many tests wait; with counterparts as many as cores, because those work too. */
+/** One more than the cores, because many tests wait; e2e runs as many as cores, because its counterparts need CPU too. */
 const CONCURRENCY = availableParallelism() + (isEndToEnd ? 0 : 1)
-/** Suites that take the whole machine (a cluster, a flood, builds of packages and images, memory) run after the others, one at a time. */
+/**
+ * Suites that need the whole machine (a cluster, a flood, builds of packages and images, memory) run after the others, one
+ * at a time.
+ */
 const WHOLE_MACHINE = /^e2e\/(cluster\/|extensions\/compose|ui\/live-tail|(memory|oci|package)\.)/
-/** More groups that fail have one cause, which a second run would meet again. */
+/** When more groups fail, they have a common cause, and a retry would fail too. */
 const MOST_RETRIED = 6
-/** Files that share a process: a folder of the gateway, of MCP and of policies a smaller one, or a whole package. */
+/** Files that share a process: a folder of the gateway, a subfolder of MCP and of policies, or a whole package. */
 const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
 /** Tests of components need JSX and a document, which no other test has. */
 const COMPONENTS = /\.test\.tsx$/
-/** How long each group took, in the last run of all of them. */
+/** The duration of each group in the last complete run. */
 const SECONDS = join(
   root,
   `node_modules/.cache/test-seconds${args.filter((arg) => arg.startsWith('--')).join('')}.json`,
@@ -52,7 +56,7 @@ async function main() {
   if (wanted.length === 0)
     keepSeconds(SECONDS, Object.fromEntries(results.map(({ group, seconds }) => [group.name, seconds])))
   const bad = results.filter(({ counts }) => counts.failed > 0)
-  const unsure = process.env.SECOND_LOOK === '1' && bad.length <= MOST_RETRIED ? bad : []
+  const unsure = process.env.RETRY_FAILED === '1' && bad.length <= MOST_RETRIED ? bad : []
   await work(
     unsure.map(({ group }) => group),
     results,
@@ -61,17 +65,17 @@ async function main() {
   const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map((key) =>
     counted.reduce((sum, { counts }) => sum + counts[key], 0),
   )
-  for (const { group } of unsure) process.stdout.write(`\nfailed at first, looked at twice: ${group.name}`)
+  for (const { group } of unsure) process.stdout.write(`\npassed or failed only on retry, needs a fix: ${group.name}`)
   process.stdout.write(`\n${files.length} files in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0
   if (installed !== null) rmSync(installed, { recursive: true, force: true })
 }
 
-/** Lets the suites run what ships; returns the folder that goes away with the run. */
+/** Installs the packed programs for the suites; returns the folder, which is removed after the run. */
 function useInstalled() {
   if (process.env.E2E_INSTALL !== '1' || process.env.PORTICO_INSTALLED !== undefined) return null
-  // The quick start asks people to install this package for its tools.
+  // The quick start asks users to install this package for its tools.
   return (process.env.PORTICO_INSTALLED = installPacked(['@modelcontextprotocol/server-everything']))
 }
 
@@ -85,7 +89,7 @@ async function work(groups, results) {
   }
 }
 
-/** Folders share a process; files that must be alone have one each. */
+/** Files of a folder share a process; files that must run alone have one each. */
 function groupFiles(files) {
   const filesByGroup = new Map()
   for (const file of files) {
@@ -101,7 +105,7 @@ function runGroup({ name, files }) {
   options.push(`--test-reporter=${join(root, 'scripts/test-reporter.mjs')}`)
   options.push(`--import=${join(root, 'scripts/compile-cache.mjs')}`)
   options.push(`--import=${join(root, 'scripts/open-handles.mjs')}`)
-  // What is given its time has every case: some of those files count what the cases reached.
+  // Long tests run every case: some of those files count what the cases reached.
   const isLong = isEndToEnd || files.some((file) => file.includes('.long.test.'))
   const isQuick = process.env.PROPERTIES !== 'full' && !isLong
   if (isQuick) options.push(`--import=${join(root, 'scripts/quick-properties.mjs')}`)
@@ -116,7 +120,7 @@ function runGroup({ name, files }) {
     child.on('close', (code) => {
       const summary = /^counts (\{.*\})\n/m.exec(text)
       const counts = summary === null ? { passed: 0, failed: 0, skipped: 0 } : JSON.parse(summary[1])
-      // A process that ends badly, or has run nothing, has failed, whatever its tests say.
+      // A process that exits with an error, or ran no test, has failed.
       const isBad = code !== 0 || counts.passed + counts.skipped === 0
       if (isBad && counts.failed === 0) counts.failed = 1
       const seconds = (performance.now() - startedAt) / 1000

@@ -1,8 +1,8 @@
 import { parseAst } from 'rolldown/parseAst'
 
 /**
- * Leaves out what definitions say of their fields: that is for the pages and schemas which `npm run generate` makes,
- * and each takes time and memory at every start.
+ * Removes descriptions of schemas: only the generated pages and schemas need them, and each takes time and memory at every
+ * start.
  */
 export const withoutDescriptions = {
   name: 'without-descriptions',
@@ -18,7 +18,7 @@ export function dropDescriptions(code, id) {
   visit(parseAst(code, { lang: 'ts' }, id), (node) => {
     if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return
     if (node.callee.computed || node.callee.property.name !== 'describe') return
-    // From the dot on: what stands before it may end in a bracket that belongs to no node.
+    // From the dot on, because a parenthesis before it may belong to no node.
     drops.push([code.lastIndexOf('.', node.callee.property.start), node.end])
   })
   return drops

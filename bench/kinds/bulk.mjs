@@ -21,7 +21,7 @@ export async function measureBulk(scenario, bench) {
   return rows
 }
 
-/** Every contender of the scenario in front of an origin of large bodies. */
+/** Starts every contender of the scenario with an origin of large bodies. */
 export async function startBulk(scenario, bench) {
   const port = await freePort()
   const log = join(bench.dir, 'origin-bulk.log')

@@ -1,4 +1,4 @@
-// The expressions, what they read, and the same work written by hand.
+// The expressions, their variables, and the same work written by hand.
 import { CelError, Cidr, createEnvironment, dyn, headers, HeadersView, Ip, present, struct } from '@portico/cel'
 
 class RequestHeaders extends HeadersView {
@@ -18,7 +18,7 @@ class RequestHeaders extends HeadersView {
   }
 }
 
-/** Built when it is read, as in the gateway. */
+/** Values are created when they are read, as in the gateway. */
 class Request {
   #seed
   #headers
@@ -124,7 +124,7 @@ export function makeScopes({ withJwt }) {
         ['x-team', i % 3 === 0 ? 'b' : 'a'],
         ['a', `value-${i}`],
       ]),
-      // As it comes from a token.
+      // The claims as parsed from a token.
       jwt: withJwt ? JSON.parse(JSON.stringify(claims)) : undefined,
       llm: new Llm(100 + i),
       response: new Response(i % 5 === 0 ? 503 : 200),
@@ -150,7 +150,7 @@ const wrongType = new CelError('no_such_overload', 'no such overload')
 
 const range = new Cidr(new Ip(4, 10 * 2 ** 24), 8)
 
-/** What a careful author would write for one expression: types tested, nothing thrown, absent things answered. */
+/** Handwritten equivalents of the expressions: types are checked, nothing throws, absent values are handled. */
 export const expressions = [
   {
     name: 'path && header',

@@ -1,10 +1,10 @@
-// The expression language alone, in this process: generated code beside closures written by hand.
+// Measures the expression language alone, in this process: generated code beside handwritten closures.
 import { compile } from '@portico/cel'
 import { CONTEXTS, environment, expressions, makeScopes } from './cel-expressions.mjs'
 
 const MOST_AGAINST_HAND = 1.3
 const MOST_AGAINST_SUCCESS = 10
-/** The expression that is measured without a token too. */
+/** The expression that is also measured without a token. */
 const NEEDS_JWT = 'sub && in'
 
 const EVALUATIONS = 400_000
@@ -18,7 +18,7 @@ export function measureCel({ rounds }) {
   })
   const withoutJwt = rows.find(({ name }) => name === NEEDS_JWT)
   let missing = Infinity
-  // In turn, so that all share what is shared, as in a gateway; the first rounds are the warm-up.
+  // Expressions run in turn, so that they share caches as in a gateway; the first rounds are the warm-up.
   for (let round = 0; round < rounds; round++) {
     for (const row of rows) {
       row.generated = Math.min(row.generated, nanosEach(row.program, scopes))
@@ -57,6 +57,6 @@ function nanosEach(program, scopes) {
   let kept = 0
   for (let i = 0; i < EVALUATIONS; i++) if (program.evaluate(scopes[i % CONTEXTS]) === true) kept++
   const { user, system } = process.cpuUsage(before)
-  // Used, so that nothing can be left out.
+  // The result is used, so that V8 cannot drop the evaluation.
   return kept < 0 ? NaN : ((user + system) * 1000) / EVALUATIONS
 }

@@ -1,4 +1,4 @@
-// Starts crowd.mjs on the load core and talks to it.
+// Starts crowd.mjs on the load core and communicates with it.
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// Requests at a fixed load and saturated, the proxies in turn, several rounds.
+// Requests at a fixed load and at saturation; the proxies take turns, in several rounds.
 import { warmUp } from '../load.mjs'
 import { fixedStep, residentMb, saturatedStep, startAll, summarize } from './shared.mjs'
 
@@ -11,7 +11,7 @@ export async function measureLoad(scenario, bench) {
   for (const contender of contenders) await warmUp(contender.target, warmSeconds)
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
-      // It has rested while the others were measured, and given back what it had.
+      // The proxy has been idle while the others were measured, and has released memory.
       await warmUp(contender.target, AGAIN_SECONDS)
       steps.get(contender).push(await fixedStep(contender, scenario, seconds))
     }

@@ -33,7 +33,7 @@ export async function profileLoad(scenario, bench) {
   for (const contender of contenders) {
     const step = await way.step(contender, scenario, Math.max(SECONDS, bench.times.seconds))
     console.log(`${scenario.title}, profiler on: ${step.cpu?.toFixed(1)} µs/req ${step.notes.join('; ')}\n`)
-    // A profile is written when its thread ends by itself.
+    // A profile is written only when its thread ends by itself.
     await contender.stop(GRACE_MS)
   }
   await stop()

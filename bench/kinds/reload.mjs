@@ -1,4 +1,4 @@
-// From a changed file to the first answer that shows it, beside a load, and the memory after many such changes.
+// The time from a changed file to the first response that shows it, under load, and the memory after many changes.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { startContender } from '../contender.mjs'
 import { median, residentMb, wanted } from './shared.mjs'
 
 const CHANGES = 40
-// A thread that had work gives memory back after five to eight seconds without.
+// A thread releases memory after five to eight idle seconds.
 const SETTLE_MS = 10_000
 const LONGEST_MS = 20_000
 const CLIENTS = 4
@@ -79,7 +79,7 @@ async function timeOfChange({ dir, url }, change, isRenamed) {
   }
 }
 
-/** Requests at an easy pace; whatever is no answer of the origin counts as failed. */
+/** Sends requests at a low rate; anything but a response of the origin counts as failed. */
 function startLoad(url) {
   const counts = { requests: 0, failed: 0 }
   const state = { isOver: false }

@@ -1,9 +1,9 @@
-// Memory that a proxy still has some time after a saturating load, and what the next load costs against the one before.
+// The memory of a proxy some time after a saturating load, and the cost of the next load compared with the one before.
 import { setTimeout as delay } from 'node:timers/promises'
 import { warmUp } from '../load.mjs'
 import { fixedStep, residentMb, startAll } from './shared.mjs'
 
-// What a program does after its start is behind it.
+// Time for tasks that run after the start.
 const SETTLE_MS = 3_500
 const LOAD_SECONDS = 8
 const REST_MS = 10_000

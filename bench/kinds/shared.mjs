@@ -1,4 +1,4 @@
-// What the kinds of scenarios have in common: starting the proxies, one measured step, and the rows they give.
+// Shared by the kinds of scenarios: starting the proxies, one measured step, and its rows.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chatRequest, PATHS } from '../chat.mjs'
@@ -18,7 +18,7 @@ const SATURATED_SHARE = 0.85
  *   notes: string[] }} Row
  */
 
-/** Starts every contender of a scenario; the missing and the failed become rows that say so. */
+/** Starts every contender of a scenario; those that are missing or fail become rows with a note. */
 export async function startAll(scenario, bench) {
   const contenders = []
   const rows = []
@@ -74,17 +74,17 @@ export async function saturatedStep(contender, seconds) {
   const step = await measured(contender, () => saturatedLoad(contender.target, seconds))
   if (!step) return { notes: [contender.death() ?? 'saturating load did not end'] }
   const notes = [...step.notes]
-  // Below this the load or the origin was the limit, and the rate says little about the proxy.
+  // Below this share, the load or the origin was the limit, so the rate says little about the proxy.
   if (step.share < SATURATED_SHARE) notes.push('rate limited by the load core')
   return { rate: step.load.rate, saturatedCpu: step.cpu, saturatedP99: step.load.p99, notes }
 }
 
-/** Numbers taken beside other work are to be doubted. */
+/** Marks numbers that were measured beside other work. */
 export function noteForeign({ foreign }) {
   return foreign > FOREIGN_SHARE ? ['core shared with other work'] : []
 }
 
-/** A proxy that cannot keep up is measured saturated. */
+/** A proxy that cannot keep up is measured at saturation. */
 export function noteHeld({ load }, offered) {
   return load.rate < HELD * offered ? [`load not held: ${whole(load.rate)} of ${whole(offered)}/s`] : []
 }
@@ -98,7 +98,7 @@ export function summarize(row, steps, keys) {
   }
   const kinds = new Set()
   for (const note of steps.flatMap((step) => step.notes)) {
-    // The same trouble with other numbers in another round is one trouble.
+    // The same problem with other numbers in another round is noted once.
     const kind = note.replace(/[\d.,]+/g, '')
     if (!kinds.has(kind)) row.notes.push(note)
     kinds.add(kind)
@@ -115,7 +115,7 @@ export function residentMb(contender) {
   return residentBytes(contender.pid) / 2 ** 20
 }
 
-/** What a load cost the proxy; null when it came to nothing. */
+/** The cost of a load for the proxy; null when the load failed. */
 export async function measured(contender, load) {
   const before = cpuSeconds(contender.pid)
   const coreBefore = coreBusySeconds(PROXY_CORE)
@@ -146,7 +146,7 @@ function targetOf(contender, scenario, { peer, chat }, bench) {
   const target = { url, protocol, dir, headers, paths }
   const body = chat ? chatRequest(chat.client, { stream: scenario.kind === 'stream' }) : 'x'.repeat(scenario.body ?? 0)
   if (body === '') return target
-  // Not beside the proxy's config: a proxy that watches its folder would be woken.
+  // The folder is not beside the proxy's config, because a proxy that watches its folder would wake up.
   mkdirSync(join(dir, 'load'), { recursive: true })
   const bodyFile = join(dir, 'load', 'body.txt')
   writeFileSync(bodyFile, body)

@@ -1,9 +1,9 @@
-// Many clients that take a large reply slowly, one proxy at a time: memory must not grow by what they have not read.
+// Many clients that read a large reply slowly, one proxy at a time: memory must not grow with the unread part.
 import { gatherCrowd } from './gather.mjs'
 import { warmUp } from '../load.mjs'
 import { fixedStep, residentMb, startAll, summarize } from './shared.mjs'
 
-// The kernel takes 4 MB of a reply off the proxy, so a smaller one would never wait inside it.
+// The kernel buffers 4 MB of a reply, so a smaller one would never wait inside the proxy.
 const REPLY_MB = 16
 const REPLY_PATH = '/16m.bin'
 
@@ -19,7 +19,7 @@ export async function measureSlow(scenario, bench) {
     const step = await fixedStep(contender, scenario, Math.max(2, seconds))
     clearInterval(sampling)
     const open = await crowd.countOpen()
-    // The crowd itself costs the proxy CPU, so the cost of a request is not told apart here.
+    // The crowd itself costs the proxy CPU, so the cost of a request is not reported here.
     summarize(contender.row, [step], ['p50', 'p99'])
     contender.row.residentMb = peak
     const perReader = ((peak - before) * 1024) / scenario.crowd

@@ -1,9 +1,9 @@
-// From spawn until the proxy answers, and the memory it then has without having served anything.
+// The time from spawn to the first response, and the memory before any request.
 import { setTimeout as delay } from 'node:timers/promises'
 import { startContender } from '../contender.mjs'
 import { median, notFound, residentMb, wanted } from './shared.mjs'
 
-// Long enough for a program that tidies up after its start.
+// Long enough for a program that cleans up after its start.
 const SETTLE_MS = 3_500
 
 export async function measureStart(scenario, bench) {

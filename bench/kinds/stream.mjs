@@ -12,12 +12,12 @@ export async function measureStream(scenario, bench) {
   const { seconds, warmSeconds, rounds } = bench.times
   const { contenders, rows, stop } = await startStreams(scenario, bench)
   const steps = new Map(contenders.map((contender) => [contender, []]))
-  // Twice as many at once: a just-in-time compiler wants to see many events.
+  // The warm-up runs twice as many streams, because a just-in-time compiler needs many events.
   for (const contender of contenders)
     await runStreams(contender, { ...scenario, crowd: 2 * scenario.crowd }, warmSeconds)
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
-      // It has rested while the others were measured, and given back what it had.
+      // The proxy has been idle while the others were measured, and has released memory.
       await runStreams(contender, scenario, AGAIN_SECONDS)
       const step = await streamStep(contender, scenario, seconds)
       steps.get(contender).push({ ...step, residentMb: residentMb(contender) })
@@ -28,7 +28,7 @@ export async function measureStream(scenario, bench) {
   return rows
 }
 
-/** Every contender of the scenario in front of an origin of streams. */
+/** Starts every contender of the scenario with an origin of streams. */
 export async function startStreams(scenario, bench) {
   const port = await freePort()
   const log = join(bench.dir, 'origin-stream.log')

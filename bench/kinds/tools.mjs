@@ -1,4 +1,4 @@
-// Calls of a tool of an MCP server, each client in a session of its own; at a fixed load and saturated.
+// Tool calls to an MCP server, each client with its own session, at a fixed load and at saturation.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -24,7 +24,7 @@ export async function measureTools(scenario, bench) {
   return rows
 }
 
-/** Every contender of the scenario in front of an MCP server, with clients whose sessions are open. */
+/** Starts every contender of the scenario with an MCP server, and clients with open sessions. */
 export async function startTools(scenario, bench) {
   const port = await freePort()
   const log = join(bench.dir, 'origin-mcp.log')
@@ -57,7 +57,7 @@ async function saturatedStep(contender, seconds) {
   return { rate: step.load.rate, saturatedCpu: step.cpu, saturatedP99: step.load.p99, notes: step.notes }
 }
 
-/** They hang on pipes of the bench, and on its core: they end with it. */
+/** Clients are connected by pipes and end with the bench. */
 async function openClients(url, sessions) {
   const args = [join(import.meta.dirname, '../tool-calls.mjs'), url, String(sessions)]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] })

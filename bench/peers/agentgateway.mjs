@@ -10,7 +10,7 @@ export const agentgateway = {
     return command && { command, version: programVersion(command, ['--version'], /(\d+\.\d+\.\d+[\w.-]*)/) }
   },
   plan: (setup) => ({
-    // JSON is YAML, too.
+    // JSON is valid YAML.
     files: { 'config.yaml': JSON.stringify(config(setup)) },
     args: ['-f', join(setup.dir, 'config.yaml')],
     env: { WORKER_THREADS: '1', RUST_LOG: 'warn' },

@@ -8,7 +8,7 @@ export const bifrost = {
   name: 'bifrost',
   variable: 'BENCH_BIFROST',
   onlyNamed: true,
-  // Where models need not be named with their provider.
+  // On this path, models need no provider prefix.
   chatPath: '/openai/v1/chat/completions',
   find() {
     const command = programAt('BENCH_BIFROST', 'bifrost-http')
@@ -17,7 +17,7 @@ export const bifrost = {
   plan: ({ dir, port, origin }) => ({
     files: { 'config.json': JSON.stringify(config(origin)) },
     args: ['-app-dir', dir, '-host', '127.0.0.1', '-port', String(port), '-log-level', 'error'],
-    // One processor for the Go scheduler is its one worker.
+    // One processor for the Go scheduler is its single worker.
     env: { GOMAXPROCS: '1' },
     ready: `http://127.0.0.1:${port}/health`,
   }),

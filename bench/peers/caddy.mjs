@@ -11,7 +11,7 @@ export const caddy = {
   plan: (setup) => ({
     files: { Caddyfile: config(setup) },
     args: ['run', '--adapter', 'caddyfile', '--config', join(setup.dir, 'Caddyfile')],
-    // One processor for the Go scheduler is its one worker; its files stay out of the home folder.
+    // One processor for the Go scheduler is its single worker; its files stay out of the home folder.
     env: { GOMAXPROCS: '1', HOME: setup.dir, XDG_DATA_HOME: setup.dir, XDG_CONFIG_HOME: setup.dir },
   }),
 }

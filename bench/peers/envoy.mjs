@@ -13,7 +13,7 @@ export const envoy = {
     return command && { command, version: programVersion(command, ['--version'], /\/(\d[\d.]*)\//) }
   },
   plan: (setup) => ({
-    // JSON is YAML, too.
+    // JSON is valid YAML.
     files: { 'envoy.yaml': JSON.stringify(config(setup)) },
     args: ['-c', join(setup.dir, 'envoy.yaml'), '--concurrency', '1', '-l', 'error', '--disable-hot-restart'],
   }),
@@ -53,7 +53,7 @@ function config({ port, origin, protocol, certificate, extension, services }) {
 
 const ROUTE = {
   match: { prefix: '/' },
-  // Without a limit, so that streams and slow readers have their time.
+  // No timeout, because of streams and slow readers.
   route: {
     cluster: 'origin',
     timeout: '0s',
@@ -63,7 +63,7 @@ const ROUTE = {
 
 const services = { envoy_grpc: { cluster_name: 'services' }, timeout: '2s' }
 
-/** What Portico is held against, feature by feature. */
+/** The extensions with which Portico is compared. */
 const EXTENSIONS = {
   extAuthGrpc: {
     filters: [filter('ext_authz.v3.ExtAuthz', { transport_api_version: 'V3', grpc_service: services })],

@@ -1,4 +1,4 @@
-// Every proxy of the comparison, in the order they are measured. A new one is one file and one line here.
+// All proxies of the comparison, in the order of measurement. A new one is one file and one line here.
 import { agentgateway } from './agentgateway.mjs'
 import { bifrost } from './bifrost.mjs'
 import { caddy } from './caddy.mjs'

@@ -1,4 +1,4 @@
-// Peers from npm, no dependencies of this project: the first run that asks for one installs it.
+// Peers from npm that are not dependencies of this project: the first run that needs one installs it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -14,13 +14,13 @@ export const litellm = {
     return command && { command, version: programVersion(command, ['--version'], /(\d+\.\d+\.\d+[\w.-]*)/) }
   },
   plan: ({ dir, port, origin }) => ({
-    // JSON is YAML, too.
+    // JSON is valid YAML.
     files: { 'config.yaml': JSON.stringify(config(origin)) },
     args: [
       ...['--config', join(dir, 'config.yaml'), '--host', '127.0.0.1', '--port', String(port)],
       ...['--num_workers', '1', '--telemetry', 'False'],
     ],
-    // Prices come with the package; it asks for newer ones otherwise.
+    // Prices come with the package; without this setting it downloads newer ones.
     env: { LITELLM_LOG: 'ERROR', LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
     ready: `http://127.0.0.1:${port}/health/liveliness`,
     patienceMs: 120_000,
@@ -33,7 +33,7 @@ function config(origin) {
   return {
     model_list: [{ model_name: model, litellm_params: params }],
     litellm_settings: { num_retries: 0 },
-    // The others do not ask clients for a key either.
+    // No client key, because the other peers need none either.
     general_settings: { dangerously_permit_weak_or_unset_master_key: true },
   }
 }

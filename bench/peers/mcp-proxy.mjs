@@ -20,7 +20,7 @@ export const mcpProxy = {
     ]
     const folder = installedFolder({ name: 'mcp-proxy', packages, program: 'node_modules/mcp-proxy/package.json' })
     if (!folder) return null
-    // Beside its packages, so that it finds them.
+    // The program is written beside its packages, so that it finds them.
     const program = join(folder, 'program.mjs')
     copyFileSync(join(import.meta.dirname, '../mcp-proxy.mjs'), program)
     return { command: projectNode(), args: [program], version: VERSION }

@@ -26,7 +26,7 @@ export const portico = {
   }),
 }
 
-/** An older build, so that both are measured in the same minutes. */
+/** An older build, so that both are measured under the same conditions. */
 export const before = {
   ...portico,
   name: 'before',
@@ -44,7 +44,7 @@ function findProgram(programs) {
   }
 }
 
-/** One that is edited is written as people write it. */
+/** The config of the reload scenario is formatted like a handwritten file. */
 function textOf(setup) {
   if (!setup.probed) return JSON.stringify(config(setup))
   const { binds, ...rest } = config(setup)
@@ -92,7 +92,7 @@ function config(setup) {
   }
 }
 
-/** What Envoy is held against, feature by feature. */
+/** The extensions with which Envoy is compared. */
 function extensionOf({ extension, origin, services }) {
   const backendRef = { host: `127.0.0.1:${services}` }
   switch (extension) {
@@ -134,13 +134,13 @@ function models(provider, origin) {
   }
 }
 
-// Each request draws its key; a budget is in use for an hour after.
+// Each request picks a key; a bucket lives for an hour.
 function limitedBy(keys) {
   const key = `int(random() * ${keys}.0)`
   return { rateLimit: { local: [{ requests: 100_000_000, unit: 'Hours', key, keys: { size: keys } }] } }
 }
 
-// The limit is far above the load, so that every request is counted and none refused.
+// The limit is far above the load, so that every request is counted and none is denied.
 function securedBy(jwks) {
   return {
     jwtAuthentication: { providers: [{ issuer: ISSUER, audiences: ['api'], jwks: { inline: jwks } }] },

@@ -22,7 +22,7 @@ export const portkey = {
     env: { NODE_ENV: 'production' },
     ready: `http://127.0.0.1:${port}/`,
   }),
-  // It has no config: each request says where it goes.
+  // Portkey has no config: headers of each request name the target.
   headers: ({ origin }) => ({
     'x-portkey-provider': 'openai',
     'x-portkey-custom-host': `http://127.0.0.1:${origin}/v1`,

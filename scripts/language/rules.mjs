@@ -11,7 +11,7 @@ const TYPE_NAME = /^\s*(?:export\s+)?(?:declare\s+)?(?:abstract\s+)?(?:type|inte
 const TITLE = /^\s*(?:await\s+)?(?:\w+\.)?(?:test|it|describe|suite)\(\s*(['"`])(.*?)\1/
 const BEGINNING = /^(of|what|who|whom|whose|where|for whoever)\s/i
 
-/** Words of our own, each with the word of the field. Only words that mean nothing else are listed. */
+/** Words of our own, each with its word of the field. Ambiguous words are not listed. */
 const GLOSSARY = [
   [/\bservers? of limits\b/i, 'rate limit service'],
   [/\bservers? for operators\b/i, 'admin server'],

@@ -1,4 +1,4 @@
-// The small changes of a source file that some test must notice.
+// The small changes to a source file that some test must notice.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
@@ -17,10 +17,10 @@ const OPPOSITE = {
   '??': '&&',
 }
 
-/** The other way round, without a word about the border. */
+/** Reversed comparisons. */
 const REVERSED = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
 
-/** Every small change of a file that could matter. */
+/** Returns every small change of a file that could matter. */
 export function mutantsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8')
   const found = []
@@ -63,14 +63,14 @@ function putOpposite(node, parent, text, put) {
   put(at, at + operator.length, by, `${operator} becomes ${by}`)
 }
 
-/** `i < list.length` of a loop: one element further there is `undefined`, which most loops pass over. */
+/** Whether the condition is `i < list.length` of a loop: one element further is `undefined`, which most loops skip. */
 function isLoopOverAll(node, parent) {
   return (
     parent?.type === 'ForStatement' && parent.test === node && node.operator === '<' && nameOf(node.right) === 'length'
   )
 }
 
-/** A reading of a clock that runs by microseconds: no test can meet its border, and either side of it is right. */
+/** Whether the value is read from a microsecond clock: no test can hit its border, and either side is correct. */
 function isInstant(node) {
   if (node.type === 'CallExpression') return /^(now|monotonic)$/.test(nameOf(node.callee))
   return /^(now|\w*[a-z]At)$/.test(nameOf(node))
@@ -101,7 +101,7 @@ function isChosenNumber({ id, init }) {
   return /^[A-Z][A-Z0-9_]+$/.test(id.name ?? '') && init !== null && isNumber(init)
 }
 
-/** A number above 2, or a product of such; 0, 1 and 2 are choices of behaviour. */
+/** A number above 2, or a product of such numbers; 0, 1 and 2 are choices of behavior. */
 function isNumber(node) {
   if (node.type === 'Literal') return typeof node.value === 'number' && node.value > 2
   return node.type === 'BinaryExpression' && '*/'.includes(node.operator[0]) && [node.left, node.right].some(isNumber)

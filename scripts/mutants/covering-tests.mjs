@@ -1,8 +1,8 @@
-// The tests that should notice a change of a source file, the likeliest first.
+// Finds the tests that should notice a change to a source file, the likeliest first.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Tests beyond the folder, by the folder of the source: they pass through it with real sockets or whole resources. */
+/** Tests in other folders, by the folder of the source: they reach it over real sockets or with whole resources. */
 const WIDER = [
   [
     /^packages\/translate\//,
@@ -28,7 +28,7 @@ const FOLDERS = ['packages/gateway/src', 'packages/translate/src', 'packages/con
 export class CoveringTests {
   #tests
   #root
-  /** The files that each file imports. */
+  /** The imports of each file. */
   #imports = new Map()
 
   constructor(root) {
@@ -67,7 +67,7 @@ export class CoveringTests {
       .map(({ test }) => test)
   }
 
-  /** How many imports lead from a test to each file that it reaches. */
+  /** The number of imports from a test to each file that it reaches. */
   #depthsFrom(test) {
     const depths = new Map([[test, 0]])
     for (const [file, depth] of depths)
@@ -85,7 +85,7 @@ export class CoveringTests {
   }
 }
 
-/** Names that only tests of this file are likely to say: what it exports, and the policy that it is of. */
+/** Names that only tests of this file are likely to contain: its exports, and its policy. */
 function wordsOf(file, text) {
   const exported = [...text.matchAll(/^export (?:async )?(?:function|const|class) (\w{6,})/gm)].map((match) => match[1])
   const policy = /policies\/\w+\/([^/]+)\//.exec(file)?.[1]

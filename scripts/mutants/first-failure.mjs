@@ -1,4 +1,4 @@
-// Ends the process at the first test that fails: one is enough to notice a change.
+// Ends the process at the first failed test: one is enough to notice a change.
 
 // The runner asks for a default export.
 // oxlint-disable-next-line import/no-default-export

@@ -1,11 +1,11 @@
-// A copy of the tree whose sources may be changed, and tests that run in it.
+// A copy of the tree whose sources may be changed, with its tests.
 import { spawn } from 'node:child_process'
 import { readdirSync, symlinkSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-/** A changed loop may never end; a test that takes longer than this without a change is of no use here. */
+/** The time limit of a test, because a changed loop may never end; slower tests are not used. */
 const TEST_MS = 40_000
 
 export class TreeCopy {
@@ -29,7 +29,7 @@ export class TreeCopy {
     return new TreeCopy(root, folder)
   }
 
-  /** Runs `run` while the change is in the sources. */
+  /** Runs `run` while the change is applied. */
   async with({ file, start, end, by }, run) {
     const path = join(this.#folder, file)
     const text = await readFile(path, 'utf8')
@@ -63,11 +63,11 @@ export class TreeCopy {
   }
 }
 
-/** The group, because tests start programs of their own. */
+/** Kills the process group, because tests start programs. */
 function kill({ pid }) {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of them have ended.
+    // The group has ended.
   }
 }
