@@ -140,7 +140,7 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
   it('hears of data planes that are connected to another, and says of a changed Gateway what they say', async () => {
     const logs = async (): Promise<string> =>
       bed.kubectl('-n', SYSTEM, 'logs', 'deployment/portico-controller', '--all-pods')
-    await eventually('others are heard', async () => /another controller is heard/.test(await logs()), PATIENCE_MS)
+    await eventually('others are heard', async () => /connected to another controller/.test(await logs()), PATIENCE_MS)
     const listeners = [{ op: 'add', path: '/spec/listeners/-', value: { name: 'more', port: 8080, protocol: 'HTTP' } }]
     await bed.kubectl('-n', 'shop', 'patch', 'gateway', 'web', '--type=json', '-p', JSON.stringify(listeners))
     const programmed = '.status.conditions[?(@.type=="Programmed")]'

@@ -132,7 +132,7 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
     const desired = await placed(plain(), 'taken')
     await bed.kubectl('-n', 'taken', 'create', 'service', 'clusterip', 'edge', '--tcp=80')
     const { failures, applied } = await run(desired)
-    assert.deepEqual(failures, ['Service taken/edge is there already and belongs to somebody else'])
+    assert.deepEqual(failures, ['Service taken/edge already exists and is not owned by this Gateway'])
     assert.equal(applied.length, 4)
   })
 })

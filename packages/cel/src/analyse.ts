@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts'
 import type { Problem } from './position.ts'
 import { positionAt } from './position.ts'
 
-export interface Analysis {
+interface Analysis {
   problems: Problem[]
   references: Reference[]
   /** The plan that runs; null when the source cannot be parsed. */

@@ -18,7 +18,7 @@ export interface ValueType {
   readonly type: Type
 }
 
-export interface HeadersType {
+interface HeadersType {
   readonly kind: 'headers'
   readonly optional: boolean
 }

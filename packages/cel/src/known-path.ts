@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts'
 import { isPath, pathNames } from './plan.ts'
 
-export interface KnownPath {
+interface KnownPath {
   names: readonly string[]
   /** Whether the path goes through an optional, so absence is no error. */
   guarded: boolean

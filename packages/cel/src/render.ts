@@ -13,7 +13,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /**
  * Limits for rendering. A value may contain the same list or text many times, and would exhaust memory when written out.
  */
-export interface JsonLimits {
+interface JsonLimits {
   values: number
   characters: number
 }

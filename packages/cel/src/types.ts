@@ -4,7 +4,7 @@
  */
 export type Type = 'dyn' | readonly Member[]
 
-export interface Member {
+interface Member {
   /** The name that `type(value)` returns. A union has one member per name. */
   readonly name: string
   /** Type arguments: items of a list, keys and values of a map, the content of an optional. */

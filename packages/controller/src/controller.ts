@@ -24,7 +24,7 @@ export interface Streams extends ConfigStreams {
   connected(): ReadonlyMap<string, number>
 }
 
-export interface ControllerOptions {
+interface ControllerOptions {
   client: KubeClient
   streams: Streams
   controllerName: string
@@ -69,7 +69,7 @@ export class Controller {
     const watchLog = log('watch')
     const onError = (kind: string, error: unknown): void => {
       metrics.count('watch_troubles_total', { kind })
-      watchLog.warn('cannot watch, and try again', { kind, error })
+      watchLog.warn('watch failed, retrying', { kind, error })
     }
     this.#watches = new Watches({
       client,
@@ -133,7 +133,7 @@ export class Controller {
     this.#statuses.stateChanged(gateway)
   }
 
-  /** Called when another controller is heard or lost, which may change the state of every Gateway. */
+  /** Called when connected to another controller or lost, which may change the state of every Gateway. */
   peersChanged(): void {
     for (const gateway of this.#translation.translated.gateways.keys()) this.#statuses.stateChanged(gateway)
   }
@@ -189,7 +189,7 @@ export class Controller {
     this.#translation.start()
     this.#isReady = true
     const gateways = this.#translation.translated.gateways.size
-    this.#options.log('watch').info('all kinds are read', { gateways })
+    this.#options.log('watch').info('initial sync complete', { gateways })
     if (this.#isLeading) this.#startLeading()
   }
 

@@ -6,7 +6,7 @@ import { findLevels } from './deploy/parameters-ref.ts'
 import type { Cluster, Outcome } from './deploy/reconcile.ts'
 import type { DeploySettings } from './deploy/render.ts'
 
-export interface DeploymentsOptions {
+interface DeploymentsOptions {
   cluster: Cluster
   /** A getter, read for every attempt. */
   settings: DeploySettings

@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts'
 /** The name of the Lease. */
 const LEASE = 'portico-controller'
 
-export interface LeadershipOptions {
+interface LeadershipOptions {
   client: KubeClient
   settings: Pick<Settings, 'namespace' | 'podName' | 'leaderElection'>
   keeper: CertificateKeeper
@@ -31,7 +31,7 @@ export class Leadership {
     const { namespace, podName, leaderElection } = settings
     if (!leaderElection) return this.#lead(signal)
     const identity = `${podName}_${crypto.randomUUID()}`
-    const onError = (error: unknown): void => log.warn('cannot take part in the election, and try again', { error })
+    const onError = (error: unknown): void => log.warn('leader election failed, retrying', { error })
     const election = new Election(client, { namespace, name: LEASE, identity, onError })
     let leading = Promise.resolve()
     await election.run(signal, (untilThen) => {
@@ -49,7 +49,7 @@ export class Leadership {
     if (bundle !== undefined) controller.lead()
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     await controller.follow()
-    log.info('not leading any more')
+    log.info('lost leadership')
   }
 }
 

@@ -41,7 +41,7 @@ async function start(settings: Settings): Promise<number> {
   onEndSignal(process, (times) => {
     // A second signal exits at once.
     if (times > 1) process.exit(FAILED)
-    log.info('going to stop')
+    log.info('stopping')
     stop.abort()
   })
   // The first sync and bursts of changes take twice the memory that is needed afterwards.
@@ -51,7 +51,7 @@ async function start(settings: Settings): Promise<number> {
     log.info('stopped')
     return OK
   } catch (error) {
-    log.error('cannot go on', { error })
+    log.error('controller failed', { error })
     return FAILED
   } finally {
     await writer.flush()

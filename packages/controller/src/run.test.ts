@@ -22,7 +22,7 @@ describe('the program of the controller', () => {
     const logger = createLogger({ filter: settings.filter, format: 'text', write: (line) => void lines.push(line) })
     const running = run({ settings: settings.all, logger, signal: stop.signal })
     await eventually('it listens', () => lines.some((line) => line.includes('listening for data planes')))
-    await eventually('it has read all kinds', () => lines.some((line) => line.includes('all kinds are read')))
+    await eventually('it has read all kinds', () => lines.some((line) => line.includes('initial sync complete')))
     const health = /health=(\S+)/.exec(lines.join(''))?.[1] ?? ''
     const get = async (path: string): Promise<[number, string]> => {
       const response = await fetch(`http://${health}${path}`)

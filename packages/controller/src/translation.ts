@@ -23,7 +23,7 @@ export interface ConfigStreams {
   retire(gateway: string): void
 }
 
-export interface TranslationOptions {
+interface TranslationOptions {
   controllerName: string
   clusterDomain: string
   checks: ResourceChecks
@@ -61,7 +61,7 @@ export class Translation {
       changed: (kind, key, resource) => this.#take(kind, key, resource),
       onError: (kind, key, error) => {
         options.metrics.count('material_troubles_total', { kind })
-        options.log.warn('cannot read what it holds, and try again', { kind, key, error })
+        options.log.warn('content read failed, retrying', { kind, key, error })
       },
     })
   }

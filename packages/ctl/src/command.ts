@@ -20,9 +20,9 @@ export interface ValueOption {
 }
 
 /** Options by their name in camel case: `adminToken` is `--admin-token`. */
-export type OptionTable = Readonly<Record<string, FlagOption | ValueOption>>
+type OptionTable = Readonly<Record<string, FlagOption | ValueOption>>
 
-export type OptionValues<Table extends OptionTable> = {
+type OptionValues<Table extends OptionTable> = {
   readonly [Name in keyof Table]: Table[Name] extends FlagOption
     ? boolean
     : Table[Name] extends { readonly fallback: string }
@@ -36,7 +36,7 @@ export interface Call {
   readonly io: Io
 }
 
-export interface CommandDefinition<Table extends OptionTable> {
+interface CommandDefinition<Table extends OptionTable> {
   readonly name: string
   readonly summary: string
   /** The arguments in help, without the name of the command. */

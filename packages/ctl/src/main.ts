@@ -28,9 +28,9 @@ const ASKED_FOR = new Set(['commander.helpDisplayed', 'commander.version'])
 
 function createProgram(io: Io): CommanderCommand {
   return new CommanderCommand('porticoctl')
-    .description('Looks into a running Portico gateway, and into what it is made of.')
+    .description('Inspects a running Portico gateway and its config.')
     .version(`porticoctl ${VERSION}`, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this')
+    .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .showHelpAfterError('(porticoctl --help lists commands and options)')
     .exitOverride()
@@ -51,7 +51,7 @@ function addCommand(
     .summary(command.summary)
     .description(command.summary)
     .usage(command.usage)
-    .helpOption('-h, --help', 'print this')
+    .helpOption('-h, --help', 'print help')
     // Each command reports unexpected arguments better than the parser.
     .allowExcessArguments()
     .addHelpText('after', `\n${command.notes}`)

@@ -1,4 +1,4 @@
-export interface SplitArgs {
+interface SplitArgs {
   readonly own: readonly string[]
   /** The arguments after the first `--`; null when there is none. */
   readonly afterDashes: readonly string[] | null

@@ -7,7 +7,7 @@ import type { Reach } from './reach.ts'
 import { reachOf } from './reach.ts'
 import { searchSource, toV8Source } from './v8-source.ts'
 
-export type CompiledRegex = Regex | { ok: false; message: string }
+type CompiledRegex = Regex | { ok: false; message: string }
 
 export interface Regex {
   ok: true

@@ -16,7 +16,7 @@ export const pemChecks: PemChecks = {
       createSecureContext({ cert, key, ca: [] })
       return null
     } catch {
-      return 'TLS refuses the certificate, or one of its chain'
+      return 'TLS rejects the certificate, or one of its chain'
     }
   },
   authorities(pem) {

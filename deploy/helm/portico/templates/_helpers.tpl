@@ -1,9 +1,9 @@
-{{/* The name of all that is installed. */}}
+{{/* The name of all objects. */}}
 {{- define "portico.name" -}}
 {{- .Values.name | default (printf "%s-controller" .Release.Name) | trunc 52 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* What the Deployment knows its Pods by; it can never change. */}}
+{{/* The selector of the Deployment, which is immutable. */}}
 {{- define "portico.selector" -}}
 app.kubernetes.io/name: portico-controller
 app.kubernetes.io/instance: {{ .Release.Name }}

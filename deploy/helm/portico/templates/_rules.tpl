@@ -11,7 +11,7 @@
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [list, watch]
-# Whose token a data plane shows.
+# Reviews of the tokens of data planes.
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
   verbs: [create]
@@ -19,7 +19,7 @@
 
 {{/* Rights in namespaces whose Gateways, routes and backends are served. */}}
 {{- define "portico.gatewayRules" -}}
-# What users write.
+# Resources of users.
 - apiGroups: [gateway.networking.k8s.io]
   resources: [listenersets, httproutes, grpcroutes, tlsroutes, tcproutes, backendtlspolicies]
   verbs: [get, list, watch]
@@ -35,7 +35,7 @@
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list, watch]
-# What it tells them.
+# Statuses of these resources.
 - apiGroups: [gateway.networking.k8s.io]
   resources:
     - listenersets/status

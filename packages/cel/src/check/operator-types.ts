@@ -57,7 +57,7 @@ function mayBeOneOf(item: Type, parts: Type): boolean {
 }
 
 /** Whether values of these types can be equal. Every type may be compared with null. */
-export function mayEqual(left: Type, right: Type): boolean {
+function mayEqual(left: Type, right: Type): boolean {
   if (mayBe(left, right) || (mayBe(left, number) && mayBe(right, number))) return true
   return isOpen(left) || isOpen(right)
 }

@@ -12,7 +12,7 @@ import { declaredPath } from './declared-path.ts'
 import type { Locals, Resolver } from './resolver.ts'
 import { suggest } from './suggest.ts'
 
-export interface Resolution {
+interface Resolution {
   plan: Plan
   problems: Problem[]
 }

@@ -36,17 +36,17 @@ export function size(value: Value): Result {
   return isMap(value) ? sizeOf(value) : noSuchOverload(`size(${typeName(value)})`)
 }
 
-export function startsWith(text: Value, prefix: Value): boolean | CelError {
+function startsWith(text: Value, prefix: Value): boolean | CelError {
   if (typeof text !== 'string' || typeof prefix !== 'string') return mismatch(text, 'startsWith', prefix)
   return text.startsWith(prefix)
 }
 
-export function endsWith(text: Value, suffix: Value): boolean | CelError {
+function endsWith(text: Value, suffix: Value): boolean | CelError {
   if (typeof text !== 'string' || typeof suffix !== 'string') return mismatch(text, 'endsWith', suffix)
   return text.endsWith(suffix)
 }
 
-export function contains(text: Value, part: Value): boolean | CelError {
+function contains(text: Value, part: Value): boolean | CelError {
   if (typeof text !== 'string' || typeof part !== 'string') return mismatch(text, 'contains', part)
   return text.includes(part)
 }

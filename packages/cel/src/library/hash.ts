@@ -7,7 +7,7 @@ import { bytes, oneOf, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
 
-export type HashName = 'sha1' | 'sha256' | 'md5'
+type HashName = 'sha1' | 'sha256' | 'md5'
 /** Returns the hash in hex. */
 export type Hash = (name: HashName, bytes: Uint8Array) => string
 
@@ -21,7 +21,9 @@ export function hashFunctions(hash: Hash | undefined): FunctionDefinition[] {
       (value: Value): Result => {
         const bytes = typeof value === 'string' ? encodeUtf8(value) : value
         if (!(bytes instanceof Uint8Array)) return noSuchOverload(`${name}.encode(${typeName(value)})`)
-        return hash === undefined ? new CelError('internal', 'no hash here') : hash(name, bytes)
+        return hash === undefined
+          ? new CelError('internal', 'hash functions are not available here')
+          : hash(name, bytes)
       },
       {},
     ),

@@ -90,18 +90,18 @@ export const networkFunctions = [
 function toIp(value: Value): Ip | CelError {
   if (value instanceof Ip) return value
   if (typeof value !== 'string') return noSuchOverload(`ip(${typeName(value)})`)
-  return parseIp(value) ?? new CelError('bad_value', 'the text is no IP address')
+  return parseIp(value) ?? new CelError('bad_value', 'the text is not an IP address')
 }
 
 function toCidr(value: Value): Cidr | CelError {
   if (value instanceof Cidr) return value
   if (typeof value !== 'string') return noSuchOverload(`cidr(${typeName(value)})`)
-  return parseCidr(value) ?? new CelError('bad_value', 'the text is no range of IP addresses')
+  return parseCidr(value) ?? new CelError('bad_value', 'the text is not a range of IP addresses')
 }
 
 function containsIp(range: Cidr, address: Value): boolean | CelError {
   if (typeof address === 'string') {
-    return range.containsText(address) ?? new CelError('bad_value', 'the text is no IP address')
+    return range.containsText(address) ?? new CelError('bad_value', 'the text is not an IP address')
   }
   return address instanceof Ip ? range.contains(address) : noSuchOverload(`cidr.containsIP(${typeName(address)})`)
 }

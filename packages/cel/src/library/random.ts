@@ -20,7 +20,7 @@ function random(scope: RandomScope): Result {
   return scope.random === undefined ? noSource : toDouble(scope.random())
 }
 
-const noSource = new CelError('internal', 'the host gives no randomness here')
+const noSource = new CelError('internal', 'randomness is not available here')
 
 function uuid(scope: RandomScope): Result {
   const next = scope.random?.bind(scope)

@@ -5,11 +5,11 @@ import type { Token } from './lexer.ts'
 import { numberValue, readToken } from './lexer.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
 
-export const MAX_SOURCE_LENGTH = 16_384
+const MAX_SOURCE_LENGTH = 16_384
 /** The deepest nesting allowed: enough for hand-written expressions, and safe for every native stack. */
-export const MAX_DEPTH = 200
+const MAX_DEPTH = 200
 
-export type ParseResult = { ok: true; expr: Expr } | { ok: false; problem: Problem }
+type ParseResult = { ok: true; expr: Expr } | { ok: false; problem: Problem }
 
 export function parse(source: string): ParseResult {
   try {

@@ -52,7 +52,7 @@ export function negate(operand: Result): Result {
   return noSuchOverload(`-${typeName(operand)}`)
 }
 
-export function joinText(left: string, right: string): string | CelError {
+function joinText(left: string, right: string): string | CelError {
   if (left.length + right.length > MAX_SIZE) return tooLarge
   return spendText(left.length + right.length) ? left + right : exhausted
 }

@@ -95,7 +95,7 @@ export function convertToDuration(value: Value): ConversionResult<Duration> {
 }
 
 function bad(type: string): CelError {
-  return new CelError('bad_value', `the text is no ${type}`)
+  return new CelError('bad_value', `the text is not a valid ${type}`)
 }
 
 function outOfRange(type: string): CelError {

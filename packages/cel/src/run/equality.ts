@@ -39,7 +39,7 @@ export function same(left: Value, right: Value, depth: number): boolean {
 
 type Numeric = Parameters<typeof doubleOf>[0] | bigint | Uint
 
-export function sameNumber(left: Numeric, right: Numeric): boolean {
+function sameNumber(left: Numeric, right: Numeric): boolean {
   if (isDouble(left) || isDouble(right)) return asDouble(left) === asDouble(right)
   return asBigInt(left) === asBigInt(right)
 }

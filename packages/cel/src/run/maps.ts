@@ -14,7 +14,7 @@ export function lookup(map: MapValue, key: Value): Value | undefined {
   return ownValue(map, key)
 }
 
-export function ownValue(map: object, key: string): Value | undefined {
+function ownValue(map: object, key: string): Value | undefined {
   return Object.hasOwn(map, key) ? (map as Record<string, Value | undefined>)[key] : undefined
 }
 
@@ -34,7 +34,7 @@ function lookupMap(map: ReadonlyMap<MapKey, Value>, key: Value): Value | undefin
 }
 
 /** The same key for 3, 3u and 3.0; undefined for numbers that are not integers. */
-export function canonicalNumber(key: number | bigint | Double | Uint): number | bigint | undefined {
+function canonicalNumber(key: number | bigint | Double | Uint): number | bigint | undefined {
   if (isInt(key)) return typeof key === 'bigint' ? narrow(key) : key
   if (key instanceof Uint) return narrow(key.value)
   return key instanceof Double ? key.value : undefined
@@ -79,7 +79,7 @@ export class MapBuilder {
       return new CelError('bad_value', `a key of a map cannot be a ${typeName(key)}`)
     }
     const canonical = isNumeric(key) ? (canonicalNumber(key) ?? key) : key
-    if (this.#seen.has(canonical)) return new CelError('bad_value', 'a key of a map is given twice')
+    if (this.#seen.has(canonical)) return new CelError('bad_value', 'duplicate key in a map')
     if (!spend(1)) return exhausted
     this.#seen.add(canonical)
     this.map.set(isInt(key) ? canonical : key, value)

@@ -3,7 +3,7 @@ import { CelError } from '../error.ts'
 /** The steps left in the running evaluation. JavaScript has one thread, so only one evaluation runs at a time. */
 export const meter = { left: 0 }
 
-export const exhausted = new CelError('budget', 'the expression took more steps than it may')
+export const exhausted = new CelError('budget', 'the expression exceeded its step limit')
 
 /** Spends steps and returns false when the budget is exhausted. A loop over n items spends n before or during the loop. */
 export function spend(steps: number): boolean {

@@ -3,7 +3,7 @@ import { MapView } from '../value.ts'
 import type { Value } from '../value.ts'
 
 /** A host struct as a map of its declared fields. */
-export class StructView extends MapView {
+class StructView extends MapView {
   readonly #host: object
   readonly #type: StructType
 

@@ -15,12 +15,12 @@ export function makeTimestamp(seconds: number, nanos: number): Timestamp | CelEr
   return new Timestamp(whole, nanos - carry * NANOS)
 }
 
-export function makeDuration(nanos: bigint): Duration | CelError {
+function makeDuration(nanos: bigint): Duration | CelError {
   if (nanos > LONGEST || nanos < -LONGEST - 1n) return new CelError('overflow', 'duration out of range')
   return new Duration(Number(nanos / BigInt(NANOS)), Number(nanos % BigInt(NANOS)))
 }
 
-export function nanosOf(duration: Duration): bigint {
+function nanosOf(duration: Duration): bigint {
   return BigInt(duration.seconds) * BigInt(NANOS) + BigInt(duration.nanos)
 }
 

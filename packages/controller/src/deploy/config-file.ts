@@ -17,7 +17,7 @@ export function configFile({ rawConfig = {}, logging = {} }: TypedParameters): s
 /** Reports settings with which a data plane would not start. Texts with variables are only checked by the data plane. */
 export function rawConfigProblems({ rawConfig = {} }: TypedParameters): string[] {
   const programs = programsIn(rawConfig, ['rawConfig']).map(
-    (place) => `${place}: programs are not started from resources`,
+    (place) => `${place}: stdio targets are not allowed in resources`,
   )
   if (JSON.stringify(rawConfig).includes('${')) return programs
   const read = validate(fileSchema, rawConfig)

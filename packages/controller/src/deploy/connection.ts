@@ -10,7 +10,7 @@ export interface ControllerConnection {
 }
 
 /** The audience of the tokens of data planes; the controller accepts no other. */
-export const TOKEN_AUDIENCE = 'portico'
+const TOKEN_AUDIENCE = 'portico'
 const CA_FILE_NAME = 'controller-ca.crt'
 const TOKEN_FOLDER = '/var/run/secrets/portico'
 const STATE_FOLDER = '/var/lib/portico'

@@ -3,7 +3,7 @@ import type { Resource } from '@portico/translate'
 import { type Cluster, type Outcome, reconcile, withdraw } from './reconcile.ts'
 import type { DeploySettings, DesiredDeployment } from './render.ts'
 
-export interface DeployerOptions {
+interface DeployerOptions {
   cluster: Cluster
   /** The settings at the start; `configure` changes them. */
   settings: DeploySettings

@@ -37,7 +37,7 @@ function patch(
   { metadata = {}, spec }: Overlay,
 ): ReturnType<typeof strategicMerge> {
   if (kind === 'ServiceAccount' && spec !== undefined && Object.keys(spec).length > 0)
-    return { ok: false, problems: ['spec: a ServiceAccount has none'] }
+    return { ok: false, problems: ['spec: a ServiceAccount has no spec'] }
   const described: JsonObject = {
     ...object,
     metadata: {

@@ -3,9 +3,9 @@ import { textAt, valueAt } from './json.ts'
 import type { Level, Parameters } from './parameters.ts'
 import { printProblem } from './print-problem.ts'
 
-export type Levels = { ok: true; levels: Level[] } | { ok: false; problems: string[] }
+type Levels = { ok: true; levels: Level[] } | { ok: false; problems: string[] }
 
-export interface Sources {
+interface Sources {
   gatewayClass: Resource | undefined
   gateway: Resource
   /** GwParameters by `namespace/name`. */

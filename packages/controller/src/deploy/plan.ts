@@ -43,7 +43,7 @@ export function plan(live: readonly Resource[], wanted: readonly DeployedObject[
 }
 
 function reasonNotToTouch(object: Resource, gateway: Resource): string | null {
-  if (!isOwnedBy(object, gateway)) return 'is there already and belongs to somebody else'
+  if (!isOwnedBy(object, gateway)) return 'already exists and is not owned by this Gateway'
   return textAt(object.metadata, 'deletionTimestamp') === undefined ? null : 'is being deleted'
 }
 

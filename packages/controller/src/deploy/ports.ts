@@ -8,7 +8,7 @@ import type { Servers } from './servers.ts'
 /** The port of a Gateway without listeners, which keeps its load balancer. */
 const DUMMY_PORT = 443
 
-export interface Ports {
+interface Ports {
   used: number[]
   /** Ports that the data plane uses itself, or that are invalid. */
   skipped: number[]
@@ -47,6 +47,6 @@ export function staticAddress({ spec }: Resource, problems: string[]): string | 
   if (first === undefined) return null
   if (first.type !== 'IPAddress')
     problems.push(`spec.addresses: type ${first.type} is not supported, expected IPAddress`)
-  else if (isIP(first.value) === 0) problems.push(`spec.addresses: ${JSON.stringify(first.value)} is no IP address`)
+  else if (isIP(first.value) === 0) problems.push(`spec.addresses: ${JSON.stringify(first.value)} is not an IP address`)
   return first.value
 }

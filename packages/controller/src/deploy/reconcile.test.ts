@@ -120,7 +120,7 @@ describe('a Gateway in its cluster', () => {
     const cluster = new FakeCluster()
     cluster.put({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'edge', namespace: 'shop' } })
     const { applied, failures } = await run(cluster)
-    assert.deepEqual(failures, ['ServiceAccount shop/edge is there already and belongs to somebody else'])
+    assert.deepEqual(failures, ['ServiceAccount shop/edge already exists and is not owned by this Gateway'])
     assert.deepEqual([applied.includes('Deployment shop/edge'), applied.includes('Service shop/edge')], [false, true])
     assert.equal(cluster.find('Deployment', 'edge'), undefined)
   })
@@ -135,7 +135,7 @@ describe('a Gateway in its cluster', () => {
     }
     cluster.put(service)
     const { applied, failures } = await run(cluster)
-    assert.deepEqual(failures, ['Service shop/edge is there already and belongs to somebody else'])
+    assert.deepEqual(failures, ['Service shop/edge already exists and is not owned by this Gateway'])
     assert.deepEqual(
       applied,
       EVERYTHING.filter((name) => name !== 'Service shop/edge'),

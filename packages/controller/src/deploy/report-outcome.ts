@@ -10,6 +10,6 @@ export function reportOutcome(
 ): void {
   const isFine = problems.length + failures.length === 0
   metrics.count('deployments_total', { result: isFine ? 'success' : problems.length > 0 ? 'invalid' : 'error' })
-  if (!isFine) log.warn('cannot deploy', { gateway, problems, failures })
+  if (!isFine) log.warn('deployment failed', { gateway, problems, failures })
   else if (applied.length + removed.length > 0) log.info('deployed', { gateway, applied, removed })
 }

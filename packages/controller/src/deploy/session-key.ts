@@ -4,7 +4,7 @@ import { textAt } from './json.ts'
 import { nameOf } from './plan.ts'
 import { SESSION_SECRET_KEY } from './pod.ts'
 
-export type SessionKey = { ok: true; value: string } | { ok: false; problem: string }
+type SessionKey = { ok: true; value: string } | { ok: false; problem: string }
 
 /** Returns the session key of a Gateway, or a new one. During a rotation, the old key may follow the new one. */
 export function sessionKeyOf(secret: Resource | undefined): SessionKey {

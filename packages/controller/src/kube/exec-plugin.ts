@@ -14,7 +14,7 @@ export interface ExecPlugin {
   installHint?: string
 }
 
-export interface PluginAnswer {
+interface PluginAnswer {
   credentials: Credentials
   /** The expiry, in milliseconds since 1970. */
   until: number
@@ -51,13 +51,13 @@ function readAnswer(command: string, text: string): PluginAnswer {
   try {
     status = (JSON.parse(text) as { status?: Status }).status
   } catch {
-    throw new Error(`the credential plugin ${command} did not answer with JSON`)
+    throw new Error(`the credential plugin ${command} printed no JSON`)
   }
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status ?? {}
   const credentials: Credentials = {}
   if (token !== undefined) credentials.authorization = `Bearer ${token}`
   if (cert !== undefined && key !== undefined) Object.assign(credentials, { cert, key })
-  if (Object.keys(credentials).length === 0) throw new Error(`the credential plugin ${command} gave no credentials`)
+  if (Object.keys(credentials).length === 0) throw new Error(`the credential plugin ${command} returned no credentials`)
   return { credentials, until: Date.parse(expirationTimestamp ?? '') || Date.now() + STALE_AFTER_MS }
 }
 

@@ -19,7 +19,7 @@ export interface ReadOptions {
 }
 
 /** The start of a watch. */
-export interface WatchStart {
+interface WatchStart {
   /** The resource version after which the watch begins. */
   version: string
   /** How long the server may take to open the watch. */
@@ -28,7 +28,7 @@ export interface WatchStart {
 }
 
 /** An event of a watch; a bookmark only has a version. */
-export interface WatchEvent {
+interface WatchEvent {
   resource: Resource | null
   isGone: boolean
   version: string | undefined
@@ -138,5 +138,5 @@ function asList(answer: unknown, path: string): List {
   if (typeof list?.metadata?.resourceVersion === 'string' && Array.isArray(list.items ?? [])) {
     return { metadata: list.metadata, items: list.items ?? [] }
   }
-  throw new KubeError(`GET ${path}`, { message: 'the answer is no list' })
+  throw new KubeError(`GET ${path}`, { message: 'response is not a list' })
 }

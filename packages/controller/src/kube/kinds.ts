@@ -8,7 +8,7 @@ export interface ApiKind {
   namespaced: boolean
 }
 
-export interface ObjectPath {
+interface ObjectPath {
   namespace?: string
   name?: string
   /** A subresource, such as `status`. */

@@ -94,7 +94,7 @@ test('after a 401 the credentials are read again, once', async (t) => {
 
 test('a missing response is an error, an aborted request is not a KubeError', async (t) => {
   const api = await useScriptedApi(t, () => undefined)
-  assert.equal((await failure(api.client.ask({ path: '/slow', limitMs: 30 }))).message, 'GET /slow: no answer in time')
+  assert.equal((await failure(api.client.ask({ path: '/slow', limitMs: 30 }))).message, 'GET /slow: request timed out')
   const leaving = new AbortController()
   const asking = api.client.ask({ path: '/left', signal: leaving.signal })
   await api.received('/left')
@@ -126,7 +126,7 @@ test('a request that does not create is retried when the server closed the kept 
 
 test('a response that is not JSON is an error', async (t) => {
   const api = await useScriptedApi(t, (_, response) => response.end('<html>'))
-  assert.equal((await failure(api.client.ask({ path: '/x' }))).message, 'GET /x: the answer is not JSON')
+  assert.equal((await failure(api.client.ask({ path: '/x' }))).message, 'GET /x: response is not JSON')
 })
 
 test('a stream yields its lines, and closes when the reader leaves', async (t) => {

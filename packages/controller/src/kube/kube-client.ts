@@ -23,7 +23,7 @@ export interface Ask {
   opened?: () => void
 }
 
-export interface AskUpgrade {
+interface AskUpgrade {
   method?: 'GET' | 'POST'
   path: string
   /** The protocol after the upgrade. */
@@ -33,7 +33,7 @@ export interface AskUpgrade {
 }
 
 /** A connection after an HTTP upgrade, and the bytes that came with the response head. */
-export interface UpgradedConnection {
+interface UpgradedConnection {
   socket: Duplex
   head: Buffer
   headers: http.IncomingHttpHeaders
@@ -62,7 +62,7 @@ export class KubeClient {
       } catch (error) {
         if (ask.signal?.aborted) throw ask.signal.reason
         const problem = limit.aborted
-          ? new KubeError(describeRequest(ask), { message: 'no answer in time', cause: error })
+          ? new KubeError(describeRequest(ask), { message: 'request timed out', cause: error })
           : asKubeError(describeRequest(ask), error)
         // With 429 the server has done nothing yet, so a retry is safe; all other errors are left to the caller.
         if (problem.status !== 429 || problem.retryAfterMs === undefined || tries === MOST_TRIES) throw problem
@@ -74,7 +74,7 @@ export class KubeClient {
   /** Yields the lines of the response, each parsed as JSON, until the server ends it or the signal aborts. */
   async *stream(ask: Ask): AsyncGenerator {
     const head = new AbortController()
-    const timer = setTimeout(() => head.abort(new Error('no answer in time')), ask.limitMs ?? ANSWER_LIMIT_MS)
+    const timer = setTimeout(() => head.abort(new Error('request timed out')), ask.limitMs ?? ANSWER_LIMIT_MS)
     try {
       const signal = ask.signal === undefined ? head.signal : AbortSignal.any([ask.signal, head.signal])
       const response = await this.#send({ ...ask, signal })
@@ -123,12 +123,12 @@ export class KubeClient {
       await successOf(ask, answer)
       throw new KubeError(describeRequest(ask), {
         status: answer.statusCode ?? 0,
-        message: `the answer is no upgrade to ${protocol}`,
+        message: `server did not switch to ${protocol}`,
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       throw limit.aborted
-        ? new KubeError(describeRequest(ask), { message: 'no answer in time', cause: error })
+        ? new KubeError(describeRequest(ask), { message: 'request timed out', cause: error })
         : asKubeError(describeRequest(ask), error)
     }
   }

@@ -144,8 +144,8 @@ users: [{ name: u, user: { exec: ${exec} } }]`,
       )
   assert.match(await problem('{ command: sh, args: [-c, "echo no login >&2; exit 3"] }'), /plugin sh failed: no login$/)
   assert.match(await problem('{ command: no-such-plugin, installHint: install it }'), /failed: install it$/)
-  assert.match(await problem('{ command: sh, args: [-c, "echo hidden"] }'), /sh did not answer with JSON$/)
-  assert.match(await problem(`{ command: echo, args: ['{"status":{}}'] }`), /echo gave no credentials$/)
+  assert.match(await problem('{ command: sh, args: [-c, "echo hidden"] }'), /sh printed no JSON$/)
+  assert.match(await problem(`{ command: echo, args: ['{"status":{}}'] }`), /echo returned no credentials$/)
 })
 
 /** Creates a folder with files; the result maps names to paths. */

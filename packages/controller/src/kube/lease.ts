@@ -12,7 +12,7 @@ const LEASE: ApiKind = {
   namespaced: true,
 }
 
-export interface ElectionOptions {
+interface ElectionOptions {
   namespace: string
   name: string
   /** Unique among all candidates, including earlier processes of this one. */

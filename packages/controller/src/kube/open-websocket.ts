@@ -26,5 +26,8 @@ export async function openWebSocket(
   if (headers['sec-websocket-accept'] === expected && headers['sec-websocket-protocol'] === protocol)
     return new WebSocketStream(socket, head)
   socket.destroy()
-  throw new KubeError(`GET ${path}`, { status: 101, message: `the answer is no WebSocket of ${protocol}` })
+  throw new KubeError(`GET ${path}`, {
+    status: 101,
+    message: `server did not accept the WebSocket subprotocol ${protocol}`,
+  })
 }

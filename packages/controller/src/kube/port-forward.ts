@@ -7,7 +7,7 @@ import { SpdyClientSession } from './spdy/client-session.ts'
 const PROTOCOL = 'portforward.k8s.io'
 const MOST_PROBLEM_BYTES = 4096
 
-export interface PodReference {
+interface PodReference {
   namespace: string
   pod: string
 }

@@ -60,7 +60,7 @@ describe('the proxy to an API server', () => {
       )
       return true
     })
-    assert.throws(read('http://ann:secret@:x'), /^Error: proxy-url of the kubeconfig is no URL$/)
+    assert.throws(read('http://ann:secret@:x'), /^Error: proxy-url of the kubeconfig is not a URL$/)
   })
 
   it('gets a CONNECT request with its password, and sees only ciphertext', async (t) => {

@@ -19,7 +19,7 @@ export function proxyFor(server: string, own: string | undefined, env: Environme
 /** Checks the URL of a proxy. Errors do not contain the URL, because it may contain a password. */
 function checked(text: string, where: string): string {
   const url = text.includes('://') ? text : `http://${text}`
-  if (!URL.canParse(url)) throw new Error(`${where} is no URL`)
+  if (!URL.canParse(url)) throw new Error(`${where} is not a URL`)
   const { protocol, hostname } = new URL(url)
   if (!PROTOCOLS.includes(protocol))
     throw new Error(`${where}: found ${protocol}//${hostname}, expected a proxy that speaks http, https or socks5`)

@@ -161,7 +161,7 @@ test('a watch that the server never opens is retried', async (t) => {
     options: { openMs: 20 },
   })
   await scene.until(() => scene.keys().length === 1)
-  const late = `GET ${PATH}: no answer in time`
+  const late = `GET ${PATH}: request timed out`
   assert.ok(scene.troubles.length >= 2 && scene.troubles.every((trouble) => trouble === late), scene.troubles.join())
 })
 
@@ -185,7 +185,7 @@ test('errors of the server are retried and reported', async (t) => {
     `GET ${PATH}: 500 etcd is away`,
     `GET ${PATH}: socket hang up`,
     `GET ${PATH}: 503 starting`,
-    `GET ${PATH}: the answer is no list`,
+    `GET ${PATH}: response is not a list`,
     `GET ${PATH}: 403 may not watch`,
   ])
 })

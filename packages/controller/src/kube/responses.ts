@@ -45,7 +45,7 @@ export async function readText(response: AsyncIterable<Buffer>): Promise<string>
   let length = 0
   for await (const part of response) {
     length += part.length
-    if (length > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`)
+    if (length > MOST_BYTES) throw new Error(`response exceeds ${MOST_BYTES} bytes`)
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
@@ -55,7 +55,7 @@ export function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new KubeError(what, { message: 'the answer is not JSON', cause })
+    throw new KubeError(what, { message: 'response is not JSON', cause })
   }
 }
 

@@ -6,7 +6,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-export interface HostAndPort {
+interface HostAndPort {
   host: string
   port: number
 }
@@ -15,7 +15,7 @@ export interface HostAndPort {
 export async function connectBySocks(proxy: URL, place: HostAndPort, tls: ConnectionOptions | null): Promise<Socket> {
   const socket = connect({ host: hostOf(proxy), port: Number(proxy.port || '1080'), noDelay: true })
   socket.on('error', () => undefined)
-  socket.setTimeout(LIMIT_MS, () => socket.destroy(new Error('the proxy does not answer in time')))
+  socket.setTimeout(LIMIT_MS, () => socket.destroy(new Error('proxy timed out')))
   try {
     await askForWay(socket, proxy, place)
   } catch (error) {
@@ -31,17 +31,17 @@ async function askForWay(socket: Socket, { username, password }: URL, { host, po
   const hasPassword = username !== '' || password !== ''
   socket.write(Buffer.from(hasPassword ? [VERSION, 2, NOBODY, BY_PASSWORD] : [VERSION, 1, NOBODY]))
   const [version, method] = await read(2)
-  if (version !== VERSION) throw new Error('the proxy does not speak SOCKS5')
+  if (version !== VERSION) throw new Error('proxy does not speak SOCKS5')
   if (method === BY_PASSWORD && hasPassword) {
     socket.write(Buffer.concat([Buffer.from([1]), sized(username), sized(password)]))
     const [, refused] = await read(2)
-    if (refused !== 0) throw new Error('the proxy refuses the name or the password')
-  } else if (method !== NOBODY) throw new Error('the proxy asks for another way to log in')
+    if (refused !== 0) throw new Error('proxy rejected the user name or password')
+  } else if (method !== NOBODY) throw new Error('proxy requires an unsupported authentication method')
   const ports = Buffer.alloc(2)
   ports.writeUInt16BE(port)
   socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), addressOf(host), ports]))
   const [, failure, , kind] = await read(4)
-  if (failure !== 0) throw new Error(`the proxy finds no way to the server: ${FAILURES[failure ?? -1] ?? 'failed'}`)
+  if (failure !== 0) throw new Error(`proxy could not connect to the server: ${FAILURES[failure ?? -1] ?? 'failed'}`)
   // The proxy's own address in the reply is skipped.
   const length = kind === IPV4 ? 4 : kind === IPV6 ? 16 : ((await read(1))[0] ?? 0)
   await read(length + 2)
@@ -81,7 +81,7 @@ function bytesOfIpv6(host: string): number[] {
 /** A text after its length in one byte. */
 function sized(text: string): Buffer {
   const bytes = Buffer.from(decodeURIComponent(text))
-  if (bytes.length > 255) throw new Error('a name for the proxy is longer than 255 bytes')
+  if (bytes.length > 255) throw new Error('proxy user name, password or host is longer than 255 bytes')
   return Buffer.concat([Buffer.from([bytes.length]), bytes])
 }
 
@@ -93,7 +93,7 @@ function readerOf(socket: Socket): (count: number) => Promise<Buffer> {
         const bytes = socket.read(count) as Buffer | null
         if (bytes !== null) end(() => resolve(bytes))
       }
-      const fail = (error?: Error): void => end(() => reject(error ?? new Error('the proxy has closed the connection')))
+      const fail = (error?: Error): void => end(() => reject(error ?? new Error('proxy closed the connection')))
       const closed = (): void => fail()
       const end = (settle: () => void): void => {
         socket.off('readable', take).off('error', fail).off('close', closed)

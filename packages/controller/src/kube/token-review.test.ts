@@ -32,7 +32,7 @@ for (const [what, status, why] of [
   [
     'one of a person',
     { authenticated: true, audiences: ['portico'], user: { username: 'admin' } },
-    'the token is of no service account',
+    'the token does not belong to a service account',
   ],
 ] as const) {
   test(`refuses ${what}`, async (t) => {

@@ -18,7 +18,7 @@ export async function reviewToken(client: KubeClient, token: string, audience: s
   if (audiences?.includes(audience) !== true) return { ok: false, why: `the token is not for the audience ${audience}` }
   const [, namespace, serviceAccount] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user?.username ?? '') ?? []
   if (namespace === undefined || serviceAccount === undefined)
-    return { ok: false, why: 'the token is of no service account' }
+    return { ok: false, why: 'the token does not belong to a service account' }
   return { ok: true, namespace, serviceAccount, pod: user?.extra?.['authentication.kubernetes.io/pod-name']?.[0] }
 }
 

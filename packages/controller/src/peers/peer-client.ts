@@ -62,13 +62,13 @@ export class PeerClient {
       problem = why
       session.destroy()
     }
-    this.#silence = setTimeout(() => end('nothing is heard of it'), silenceMs)
+    this.#silence = setTimeout(() => end('no message in time'), silenceMs)
     session.on('error', ({ message }) => (problem = message))
     session.on('close', () => this.#lost(problem))
     const stream = session.request({ ':method': 'GET', ':path': PEERS_PATH })
     stream.on('error', () => undefined)
     stream.on('response', ({ ':status': status }) => {
-      if (status !== 200) end(`it answers ${status}`)
+      if (status !== 200) end(`unexpected status ${status}`)
     })
     const reader = new LineReader(PEER_LINE_LIMIT, (line) => this.#take(readPeerLine(line)))
     stream.on('data', (bytes: Buffer) => {

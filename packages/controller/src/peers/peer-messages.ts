@@ -25,7 +25,7 @@ export interface PeerState {
 
 export type PeerMessage = StatesMessage | { type: 'ping' }
 
-export interface StatesMessage {
+interface StatesMessage {
   type: 'states'
   /** Whether the message is the complete state; the first message is. */
   whole: boolean
@@ -76,5 +76,5 @@ function parse(line: string): unknown {
 }
 
 function fault(): never {
-  throw new StreamFault('a line is none of a controller')
+  throw new StreamFault('malformed line')
 }

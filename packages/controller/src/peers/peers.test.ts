@@ -106,7 +106,7 @@ describe('the state of data planes is not sent to', () => {
       const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
       let text = ''
       for await (const part of stream) text += String(part)
-      assert.deepEqual([headers[':status'], text], [403, 'the client has no certificate of a controller\n'])
+      assert.deepEqual([headers[':status'], text], [403, 'controller certificate missing\n'])
       assert.equal(scene.publisher.counts.refused.no_controller, 1)
     })
   }

@@ -14,7 +14,7 @@ export interface PeersOptions extends Pick<PeerClientOptions, 'serverName' | 'id
   pod: string
   /** Called when the state of the data planes of these Gateways changed. */
   changed: (gateways: Iterable<string>) => void
-  /** Called when another controller is heard or lost, which may change the state of every Gateway. */
+  /** Called when connected to another controller or lost, which may change the state of every Gateway. */
   peersChanged: () => void
   log: { info: LogMethod; warn: LogMethod; debug: LogMethod }
 }
@@ -92,8 +92,8 @@ export class Peers {
       identity,
       changed,
       heard: (isHeard, problem) => {
-        if (isHeard) log.info('another controller is heard', { address })
-        else log[hasComplained ? 'debug' : 'warn']('another controller is not heard', { address, problem })
+        if (isHeard) log.info('connected to another controller', { address })
+        else log[hasComplained ? 'debug' : 'warn']('cannot reach another controller', { address, problem })
         const isNews = isHeard || !hasComplained
         hasComplained = !isHeard
         if (isNews) peersChanged()

@@ -75,7 +75,7 @@ export function settleServing(
   return issueServing(current, { names, name: 'portico-controller', validity })
 }
 
-export type ReadAuthorities = { ok: true; authorities: Authorities } | { ok: false; problem: string }
+type ReadAuthorities = { ok: true; authorities: Authorities } | { ok: false; problem: string }
 
 /** Reads the authorities from a Secret. Problems never contain values, which may be part of a key. */
 export function readAuthorities(data: Readonly<Record<string, unknown>>): ReadAuthorities {
@@ -88,13 +88,15 @@ export function readAuthorities(data: Readonly<Record<string, unknown>>): ReadAu
     return cert !== undefined && key !== undefined && isAuthority(cert, key) ? { cert, key } : undefined
   }
   const current = pair('ca')
-  if (current === undefined) return { ok: false, problem: '`ca.crt` and `ca.key` are no authority of ours' }
+  if (current === undefined)
+    return { ok: false, problem: '`ca.crt` and `ca.key` are not an authority of this controller' }
   const hasNext = data['next.crt'] !== undefined || data['next.key'] !== undefined
   const next = pair('next')
-  if (hasNext && next === undefined) return { ok: false, problem: '`next.crt` and `next.key` are no authority of ours' }
+  if (hasNext && next === undefined)
+    return { ok: false, problem: '`next.crt` and `next.key` are not an authority of this controller' }
   const previous = text('previous.crt')
   if (previous !== undefined && !isAuthority(previous))
-    return { ok: false, problem: '`previous.crt` is no authority of ours' }
+    return { ok: false, problem: '`previous.crt` is not an authority of this controller' }
   return { ok: true, authorities: { current, ...(next && { next }), ...(previous !== undefined && { previous }) } }
 }
 

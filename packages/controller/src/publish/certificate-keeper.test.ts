@@ -139,7 +139,10 @@ for (const [what, data] of [
     await one.refresh()
     assert.deepEqual([one.bundle, one.serving], [bundle, serving])
     assert.equal(api.writes(), 1)
-    assert.match(api.troubles[0] ?? '', /^Secret portico-system\/portico-ca: `(ca|next|previous)\.crt`.*of ours$/)
+    assert.match(
+      api.troubles[0] ?? '',
+      /^Secret portico-system\/portico-ca: `(ca|next|previous)\.crt`.*of this controller$/,
+    )
     assert.doesNotMatch(api.troubles.join(), /hunter2|MIGH|PRIVATE/)
   })
 }

@@ -17,7 +17,7 @@ import type { Identity, KeyPair } from './certificate.ts'
 
 const SECRET: ApiKind = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true }
 
-export interface CertificateKeeperOptions {
+interface CertificateKeeperOptions {
   /** The namespace of the Secret with the authorities. */
   namespace: string
   secret: string

@@ -13,7 +13,7 @@ import { bits, boolean, der, integer, objectId, octets, sequence, set, time, utf
 
 export type { Identity, KeyPair } from '../key-pair.ts'
 
-export interface Validity {
+interface Validity {
   from: Date
   to: Date
 }
@@ -112,7 +112,7 @@ function keyId(publicKey: KeyObject): Buffer {
 
 function generalName(name: string): Buffer {
   if (isIP(name) !== 0) return der(0x87, addressBytes(name))
-  if (!/^[-a-z0-9.*_]{1,253}$/i.test(name)) throw new Error(`\`${name}\` is no host name`)
+  if (!/^[-a-z0-9.*_]{1,253}$/i.test(name)) throw new Error(`\`${name}\` is not a host name`)
   return der(0x82, Buffer.from(name))
 }
 

@@ -3,19 +3,19 @@ import type { ControllerMessage } from '@portico/gateway/stream'
 /** Reasons for rejecting a connection or a stream, with their messages. */
 export const REFUSALS = {
   /** The client spoke no TLS or no HTTP/2. */
-  handshake: 'no HTTP/2 over TLS was spoken',
-  unknown_path: 'there is no such path',
-  no_token: 'no bearer token was sent',
-  token: 'the token was refused',
-  review_failed: 'nobody could say whose token it is',
-  busy: 'too many tokens are being looked at',
-  too_many_streams: 'the client has too many streams',
-  no_hello: 'the client said nothing in time',
-  malformed: 'a line was against the rules',
-  foreign_gateway: 'the token is of another Gateway',
-  no_controller: 'the client has no certificate of a controller',
-  silent: 'nothing was heard of the data plane for too long',
-  closing: 'the controller was going away',
+  handshake: 'HTTP/2 over TLS is required',
+  unknown_path: 'unknown path',
+  no_token: 'bearer token missing',
+  token: 'token rejected',
+  review_failed: 'token review failed',
+  busy: 'too many tokens under review',
+  too_many_streams: 'too many streams',
+  no_hello: 'no hello in time',
+  malformed: 'malformed line',
+  foreign_gateway: 'token belongs to another Gateway',
+  no_controller: 'controller certificate missing',
+  silent: 'data plane silent for too long',
+  closing: 'controller is shutting down',
 } as const satisfies Record<string, string>
 
 export type Refusal = keyof typeof REFUSALS

@@ -17,7 +17,7 @@ import type { PublishCounts } from './counts.ts'
 import type { Config, GatewayFeed } from './gateway-feed.ts'
 import { LineWire } from '../line-wire.ts'
 
-export interface DataPlaneOptions {
+interface DataPlaneOptions {
   instance: string
   have: Have | null
   /** Hashes of the endpoint addresses of the data plane; null when it does not report them. */

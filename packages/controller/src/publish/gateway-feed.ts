@@ -114,7 +114,7 @@ export class GatewayFeed {
   }
 
   #line(generation: Generation, base: Generation | null, change: IrChange | null): Buffer {
-    if (change === null) throw new Error('a config that was looked at has a key twice')
+    if (change === null) throw new Error('a published config has a duplicate key')
     this.#counts.lines++
     return Buffer.from(lineOf({ type: 'config', generation, base, change }))
   }

@@ -10,7 +10,7 @@ export async function listenForDataPlanes(
 ): Promise<{ host: string; port: number }> {
   const parsed = parseAddress(address)
   if (!parsed.ok) throw new Error(parsed.problem)
-  if (parsed.value.kind !== 'tcp') throw new Error('the address for data planes has to be one with a port')
+  if (parsed.value.kind !== 'tcp') throw new Error('the address for data planes must have a port')
   const { hosts, port } = parsed.value
   const [host] = hosts
   const bound = await publisher.listen(identity, { host, port }).catch((error: NodeJS.ErrnoException) => {

@@ -70,7 +70,7 @@ describe('a data plane loses nothing', () => {
     // The same generation is not applied again.
     assert.equal(plane.applied.length, 1)
     assert.ok(second.publisher.counts.bytes < 1_000)
-    assert.match(plane.log(), /the controller is going away/)
+    assert.match(plane.log(), /controller is shutting down/)
   })
 
   it('when the authority is rotated: connections stay, new ones trust both', async (t) => {

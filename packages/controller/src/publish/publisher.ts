@@ -54,7 +54,7 @@ export class Publisher {
     })
     const refusals = new RefusalLog((reason, fields) => {
       const level = reason === 'handshake' || reason === 'closing' ? 'debug' : 'warn'
-      options.log[level]('a stream is refused', { reason, ...fields })
+      options.log[level]('stream rejected', { reason, ...fields })
     })
     const limits = { ...ACCEPTOR_LIMITS, ...options.limits }
     const refused = (reason: Refusal, fields: Readonly<Record<string, unknown>>): void => {
@@ -87,7 +87,7 @@ export class Publisher {
   publish(gateway: string, ir: Ir): void {
     const { feed } = this.#gateways.serve(gateway)
     if (!feed.publish(ir)) return
-    if (feed.problem !== null) this.#options.log.warn('a config cannot be sent', { gateway, problem: feed.problem })
+    if (feed.problem !== null) this.#options.log.warn('config cannot be published', { gateway, problem: feed.problem })
     this.#gateways.touch(gateway)
   }
 
@@ -104,7 +104,7 @@ export class Publisher {
     const served = this.#gateways.remove(gateway)
     if (served === undefined) return
     served.feed.close()
-    for (const dataPlane of served.dataPlanes) dataPlane.goodbye('the Gateway is gone')
+    for (const dataPlane of served.dataPlanes) dataPlane.goodbye('Gateway deleted')
   }
 
   stateOf(gateway: string): GatewayState {
@@ -128,7 +128,7 @@ export class Publisher {
     this.#peerPublisher.close()
     for (const [, { feed, dataPlanes }] of this.#gateways.all()) {
       feed.close()
-      for (const dataPlane of dataPlanes) dataPlane.goodbye('the controller is going away')
+      for (const dataPlane of dataPlanes) dataPlane.goodbye('controller is shutting down')
     }
     await this.#server.close(graceMs)
   }
@@ -149,12 +149,12 @@ export class Publisher {
     for (const other of served.dataPlanes) {
       if (other.instance !== instance) continue
       served.dataPlanes.delete(other)
-      other.goodbye('the same data plane is connected anew')
+      other.goodbye('data plane reconnected')
     }
     const dataPlane = new DataPlane({ instance, have, endpoints, feed: served.feed, stream, counts: this.counts })
     served.dataPlanes.add(dataPlane)
     const fields = { gateway, instance, version, address: addressOf(stream) }
-    this.#options.log.info('a data plane is connected', fields)
+    this.#options.log.info('data plane connected', fields)
     if (served.feed.config === null) dataPlane.ping()
     this.#gateways.touch(gateway)
     return {
@@ -162,7 +162,7 @@ export class Publisher {
       faulty: (reason) => dataPlane.goodbye(reason),
       closed: () => {
         if (!served.dataPlanes.delete(dataPlane)) return
-        this.#options.log.info('a data plane is gone', fields)
+        this.#options.log.info('data plane disconnected', fields)
         this.#gateways.touch(gateway)
       },
     }
@@ -174,12 +174,12 @@ export class Publisher {
   ): void {
     dataPlane.heard()
     if (message.type === 'pong' || message.type === 'unknown') return
-    if (message.type === 'hello') throw new StreamFault('hello is said once')
+    if (message.type === 'hello') throw new StreamFault('hello may be sent only once')
     if (message.type === 'health') {
       dataPlane.takeHealth(message)
       const fields = { gateway, instance: dataPlane.instance }
-      if (message.serving) this.#options.log.info('a data plane serves again', fields)
-      else this.#options.log.warn('a data plane has no worker that listens', fields)
+      if (message.serving) this.#options.log.info('data plane serves again', fields)
+      else this.#options.log.warn('data plane has no listening worker', fields)
       return this.#gateways.touch(gateway)
     }
     dataPlane.take(message)
@@ -194,7 +194,7 @@ export class Publisher {
         if (dataPlane.ping()) dataPlane.flush()
         else {
           this.counts.refused.silent++
-          this.#options.log.warn('a data plane is silent', { gateway, instance: dataPlane.instance })
+          this.#options.log.warn('data plane is silent', { gateway, instance: dataPlane.instance })
           dataPlane.cut()
         }
       }

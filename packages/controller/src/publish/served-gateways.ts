@@ -3,7 +3,7 @@ import type { PublishCounts } from './counts.ts'
 import { GatewayFeed } from './gateway-feed.ts'
 import { isSameState, NOBODY, peerStateOf, type ServedGateway, stateOf } from './gateway-state.ts'
 
-export interface ServedGatewaysOptions {
+interface ServedGatewaysOptions {
   peerPublisher: PeerStatePublisher
   counts: PublishCounts
   /** Called when the state of a Gateway changes. */

@@ -31,7 +31,7 @@ export const ACCEPTOR_LIMITS: AcceptorLimits = {
   lineLimit: DATA_PLANE_LINE_LIMIT,
 }
 
-export interface StreamAcceptorOptions {
+interface StreamAcceptorOptions {
   review: (token: string) => Promise<TokenReview>
   /** Returns a handler, or null when the client may not use this Gateway. */
   take: (hello: Hello, caller: Caller, stream: ServerHttp2Stream) => StreamHandler | null
@@ -108,7 +108,7 @@ export class StreamAcceptor {
       clearTimeout(late)
       if (stream.closed) return
       const hello = readDataPlaneLine(line)
-      if (hello.type !== 'hello') throw new StreamFault('the first message is no hello')
+      if (hello.type !== 'hello') throw new StreamFault('the first message must be hello')
       dataPlane = take(hello, caller, stream)
       if (dataPlane === null) return refuse('foreign_gateway', { gateway: hello.gateway, instance: hello.instance })
       taken()

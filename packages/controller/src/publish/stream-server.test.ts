@@ -33,7 +33,7 @@ describe('nothing is sent to', () => {
       assert.equal(publisher.counts.refused[reason], 1)
       assert.equal(publisher.counts.bytes, 0)
       assert.equal(publisher.stateOf('shop/web').connected, 0)
-      assert.match(logged.join('\n'), new RegExp(`a stream is refused .*"reason":"${reason}"`))
+      assert.match(logged.join('\n'), new RegExp(`stream rejected .*"reason":"${reason}"`))
     })
   }
 
@@ -169,7 +169,7 @@ describe('malformed lines', () => {
     for (const client of [good, bad]) await client.received('config')
     bad.hello({ instance: 'b' })
     await bad.ended()
-    assert.equal(bad.of('goodbye')[0]?.reason, 'hello is said once')
+    assert.equal(bad.of('goodbye')[0]?.reason, 'hello may be sent only once')
     good.ack()
     await until(() => publisher.stateOf('shop/web').acknowledged)
     assert.equal(publisher.stateOf('shop/web').connected, 1)
@@ -187,9 +187,9 @@ describe('malformed lines', () => {
       const more = ['--header', `authorization: Bearer ${token}`, '--data-binary', body, '--write-out', '%{http_code}']
       return (await run('curl', [...options, ...more, url])).stdout
     }
-    assert.equal(await post('{"type":"hello"}\n'), 'a line was against the rules\n400')
-    assert.equal(await post(`${JSON.stringify(hello)}\n`, 'shop/api/x'), 'the token is of another Gateway\n403')
-    assert.equal(await post(`${JSON.stringify(hello)}\n`, 'nobody'), 'the token was refused\n401')
+    assert.equal(await post('{"type":"hello"}\n'), 'malformed line\n400')
+    assert.equal(await post(`${JSON.stringify(hello)}\n`, 'shop/api/x'), 'token belongs to another Gateway\n403')
+    assert.equal(await post(`${JSON.stringify(hello)}\n`, 'nobody'), 'token rejected\n401')
     // A valid hello alone gets a config or the end of the stream, never a protocol error.
     assert.match(await post(`${JSON.stringify(hello)}\n`), /200$/)
     assert.deepEqual([publisher.counts.refused.malformed, publisher.counts.refused.foreign_gateway], [1, 1])

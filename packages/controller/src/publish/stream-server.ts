@@ -10,7 +10,7 @@ import type { Refusal } from './counts.ts'
 import { type StreamAcceptor } from './stream-acceptor.ts'
 import { addressOf, refuseStream } from './refuse-stream.ts'
 
-export interface StreamServerOptions {
+interface StreamServerOptions {
   /** Accepts the streams of data planes. */
   acceptor: StreamAcceptor
   /** Called with the stream of another controller. */

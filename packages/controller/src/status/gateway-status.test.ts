@@ -77,7 +77,7 @@ describe('the status of a Gateway', () => {
     }
     assert.match(message({ refusals: ['route cart: odd'] }), /route cart: odd/)
     const stalled = message({ isProgrammed: false, isLost: true, notServing: 2 })
-    assert.equal(stalled, 'No data plane serves the Gateway any more: 2 connected without a worker that listens')
+    assert.equal(stalled, 'No data plane serves the Gateway any more: 2 connected without a listening worker')
     assert.match(message({ isProgrammed: false, deployFailures: ['Service shop/web: taken'] }), /shop\/web: taken/)
     assert.equal(message({ refusals: ['x'.repeat(10_000)] }).length, 4096)
   })

@@ -69,12 +69,12 @@ function verdictOf({
 }: GatewayFacts): Verdict | null {
   if (parameterProblems.length > 0) return { reason: 'Invalid', message: parameterProblems.join('; ') }
   if (refusals.length > 0)
-    return { reason: 'Invalid', message: `A data plane refuses the config: ${refusals.join('; ')}` }
+    return { reason: 'Invalid', message: `A data plane rejected the config: ${refusals.join('; ')}` }
   const missing = askedAddresses.filter((asked) => addresses.every(({ value }) => value !== asked))
   if (missing.length > 0)
-    return { reason: 'AddressNotUsable', message: `Not given by the platform: ${missing.join(', ')}` }
+    return { reason: 'AddressNotUsable', message: `Not assigned by the platform: ${missing.join(', ')}` }
   if (isLost && deployFailures.length === 0) {
-    const why = notServing === 0 ? NOT_SERVED : `${NOT_SERVED}: ${notServing} connected without a worker that listens`
+    const why = notServing === 0 ? NOT_SERVED : `${NOT_SERVED}: ${notServing} connected without a listening worker`
     return { reason: 'NotServing', message: why }
   }
   if (!isProgrammed) {
@@ -101,4 +101,4 @@ function shortened(message: string): string {
 /** The longest message; the server allows more, but nobody reads it. */
 const MOST_TEXT = 4096
 const NOT_SERVED = 'No data plane serves the Gateway any more'
-const NOT_TAKEN = 'No data plane has taken the config yet'
+const NOT_TAKEN = 'No data plane has accepted the config yet'

@@ -5,7 +5,7 @@ import type { GatewayAddress } from '../deploy/addresses.ts'
 /** The status to write; for a Gateway with its addresses, if they are known. */
 export type WantedStatus = Status & { addresses?: readonly GatewayAddress[] }
 
-export interface Circumstances {
+interface Circumstances {
   /** The controller name that marks our entries. */
   controllerName: string
   now: Date

@@ -6,7 +6,7 @@ import { statusPatch, type WantedStatus } from './merge.ts'
 import { clearTimer, type Entry, entryOf, newerOf, pauseBefore, withoutTimes } from './writer-entry.ts'
 import { writeStatus } from './write-status.ts'
 
-export interface StatusWriterOptions {
+interface StatusWriterOptions {
   client: KubeClient
   controllerName: string
   /** The API kind; null while the server lacks it. */

@@ -20,7 +20,7 @@ import type { WantedStatus } from './merge.ts'
 import { unservedGatewayStatus } from './unserved-status.ts'
 import { StatusWriter } from './status-writer.ts'
 
-export interface StatusesOptions extends Pick<
+interface StatusesOptions extends Pick<
   GatewayStatusTrackerOptions,
   'stateOf' | 'factsOf' | 'readyOf' | 'isIncomplete'
 > {
@@ -48,7 +48,7 @@ export class Statuses {
     this.#options = options
     const { client, controllerName, watches, metrics, log } = options
     this.#events = new Events(client, controllerName, (error) =>
-      log('events').warn('cannot record an Event', { error }),
+      log('events').warn('Event could not be written', { error }),
     )
     this.#writer = new StatusWriter({
       client,
@@ -56,7 +56,7 @@ export class Statuses {
       apiOf: (kind) => watches.apiOf(kind),
       find: (kind, key) => watches.get(kind, key) ?? this.#unserved(kind, key)?.gateway,
       wanted: (kind, key) => this.#wanted(kind, key),
-      onError: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
+      onError: (kind, key, error) => log('status').warn('status write failed, retrying', { kind, key, error }),
       wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
     })
     this.#truth = new GatewayStatusTracker({
@@ -160,7 +160,7 @@ export class Statuses {
   #tellRefusal(gateway: string, message: string): void {
     const { metrics, log, watches } = this.#options
     metrics.count('config_refusals_total')
-    log('publish').warn('a data plane refuses the config', { gateway, problems: message })
+    log('publish').warn('data plane rejected the config', { gateway, problems: message })
     const about = watches.get('Gateway', gateway)
     if (about === undefined || !this.#isLeading) return
     void this.#events.record({ about, type: 'Warning', reason: 'ConfigRefused', message })

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import { isStatus } from '../kube/kube-error.ts'
 import { getObject, patchStatus } from '../kube/objects.ts'
 
-export interface StatusWrite {
+interface StatusWrite {
   /** The object as last seen; `patch` is the difference of its status. */
   resource: Resource
   patch: object

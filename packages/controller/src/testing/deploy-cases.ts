@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../cases/deploy', import.meta.url))
 const usual: DeploySettings = { image: { registry: 'registry.example', repository: 'portico' }, version: '1.2.3' }
 
 /** One folder of `cases/deploy`: a Gateway, its parameters, and optional settings of the controller. */
-export interface DeployCase {
+interface DeployCase {
   name: string
   folder: string
   resources: Resource[]

@@ -7,7 +7,7 @@ import type { KubeError } from '../kube/kube-error.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import { NamespacedReflector } from './namespaced-reflector.ts'
 
-export interface DeployedWatchOptions {
+interface DeployedWatchOptions {
   client: KubeClient
   /** Namespaces to watch; all when omitted. */
   namespaces?: readonly string[]
@@ -77,7 +77,7 @@ export class DeployedWatch {
 }
 
 /** `namespace/name` of the Gateway that owns an object. */
-export function gatewayOf(object: Resource): string | null {
+function gatewayOf(object: Resource): string | null {
   const owner = listAt(object, 'metadata', 'ownerReferences').find((one) => textAt(one, 'kind') === 'Gateway')
   const name = textAt(owner, 'name')
   return name === undefined ? null : `${object.metadata.namespace ?? ''}/${name}`

@@ -148,8 +148,9 @@ export class Materials {
       const found = await read(kind, key, this.#ending.signal)
       if (!this.#isOpen(entry)) return
       // A response that lacks the object or is older comes from a stale server; the watch decides.
-      if (found === undefined) throw new Error('the server does not have what its watch tells of')
-      if (versionOf(found) < versionOf(seen)) throw new Error('the server gives an older one than its watch tells of')
+      if (found === undefined) throw new Error('the API server lacks an object that its watch reported')
+      if (versionOf(found) < versionOf(seen))
+        throw new Error('the API server returned an older version than its watch reported')
       entry.backoff.reset()
       entry.answered = seen
       if (entry.held !== null && versionOf(entry.held) === versionOf(found)) return

@@ -9,7 +9,7 @@ export interface NamespacedWatcher extends Watcher {
   denied?(namespace: string, error: KubeError | null): void
 }
 
-export interface NamespacedReflectorOptions extends Omit<ReflectorOptions, 'namespace'> {
+interface NamespacedReflectorOptions extends Omit<ReflectorOptions, 'namespace'> {
   namespaces: readonly string[]
 }
 

@@ -191,7 +191,7 @@ async function useScene(t: TestContext, narrowing: Narrowing = {}): Promise<{ ap
     unserved,
     start() {
       running = watches.run(stop.signal)
-      return eventually('all kinds are read', () => watches.isReady)
+      return eventually('initial sync complete', () => watches.isReady)
     },
     keys: (kind) =>
       [...known]

@@ -7,7 +7,7 @@ import { KindWatch } from './kind-watch.ts'
 import { NamespaceScope, type NamespaceScopeOptions } from './namespace-scope.ts'
 import { watchedKinds } from './watched-kinds.ts'
 
-export interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
+interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   client: KubeClient
   /** Called when an object is added or changed, with undefined when it is deleted; not before `ready`. */
   changed: (kind: Kind, key: string, resource: Resource | undefined) => void

@@ -17,7 +17,7 @@ export async function adminPortOf(cluster: Cluster, pod: LiveResource): Promise<
   const [, port] = /:(\d{1,5})$/.exec(address) ?? []
   if (port === undefined) {
     throw new ClusterProblem(
-      `the admin server of ${name} is at ${JSON.stringify(address)}, which is no port: it cannot be forwarded`,
+      `the admin server of ${name} is at ${JSON.stringify(address)}, which has no port, so it cannot be forwarded`,
     )
   }
   return Number(port)

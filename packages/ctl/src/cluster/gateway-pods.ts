@@ -57,7 +57,7 @@ async function withoutPods(cluster: Cluster, gateway: string): Promise<ClusterPr
       .find(({ type, status }) => (type === 'Accepted' || type === 'Programmed') && status !== 'True')
     const why = bad === undefined ? '' : `: ${bad.type} is ${bad.status} (${bad.reason}): ${bad.message}`
     return new ClusterProblem(
-      `Gateway ${namespace}/${gateway} has no Pods${why}; porticoctl status gateway/${gateway} -n ${namespace} tells more`,
+      `Gateway ${namespace}/${gateway} has no Pods${why}; porticoctl status gateway/${gateway} -n ${namespace} shows more`,
     )
   }
   return noSuchGateway(cluster, gateway)
@@ -80,6 +80,6 @@ async function noSuchGateway(cluster: Cluster, gateway: string): Promise<Cluster
     .map(({ metadata }) => metadata.namespace ?? '')
   if (twins.length > 0) return new ClusterProblem(`${start}; there is one in ${twins.join(', ')}: name it with -n`)
   const names = here.map(({ metadata }) => metadata.name)
-  const rest = names.length === 0 ? 'there are none at all' : `there are ${names.slice(0, 10).join(', ')}`
+  const rest = names.length === 0 ? 'there are no Gateways' : `there are ${names.slice(0, 10).join(', ')}`
   return new ClusterProblem(`${start}: ${rest}`)
 }

@@ -19,7 +19,7 @@ export interface OpenGateway {
   close(): Promise<void>
 }
 
-export interface GatewayOptions extends ClusterArguments {
+interface GatewayOptions extends ClusterArguments {
   readonly gateway: string
   /** Whether one Pod is enough. */
   readonly onePod: boolean

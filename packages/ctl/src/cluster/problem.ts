@@ -13,7 +13,7 @@ export class ClusterProblem extends Error {
 }
 
 /** A request in terms of `kubectl auth can-i`: verb, resource, and namespace, or null for all. */
-export interface AttemptedRequest {
+interface AttemptedRequest {
   verb: 'get' | 'list' | 'create'
   resource: string
   namespace: string | null
@@ -27,12 +27,9 @@ export function clusterProblem(error: unknown, attempt: AttemptedRequest): Clust
   }
   switch (error.status) {
     case 401:
-      return new ClusterProblem(
-        'the API server does not take these credentials: log in again, or name another context',
-        {
-          cause: error,
-        },
-      )
+      return new ClusterProblem('the API server rejected these credentials: log in again, or name another context', {
+        cause: error,
+      })
     case 403: {
       const scope = attempt.namespace === null ? '--all-namespaces' : `-n ${attempt.namespace}`
       const check = `kubectl auth can-i ${attempt.verb} ${attempt.resource} ${scope}`
@@ -45,6 +42,6 @@ export function clusterProblem(error: unknown, attempt: AttemptedRequest): Clust
   }
 }
 
-export function printRight({ verb, resource, namespace }: AttemptedRequest): string {
+function printRight({ verb, resource, namespace }: AttemptedRequest): string {
   return `${verb} ${resource} ${namespace === null ? 'in all namespaces' : `in namespace ${namespace}`}`
 }

@@ -99,8 +99,8 @@ describe('effective', () => {
     const other = await useServer(t, (_request, response) => response.end('{}'))
     const guarded = await useServer(t, (_request, response) => response.writeHead(401).end())
     const cases: [string[], number, RegExp][] = [
-      [['--local', '--admin', `127.0.0.1:${other}`], 1, /answers, but not with a config/],
-      [['--local', '--admin', `127.0.0.1:${guarded}`], 1, /asks for a token/],
+      [['--local', '--admin', `127.0.0.1:${other}`], 1, /did not return a config/],
+      [['--local', '--admin', `127.0.0.1:${guarded}`], 1, /requires a token/],
       [['--local', '--admin', '127.0.0.1:1'], 1, /nothing listens on the admin address/],
       [['--local', '-o', 'xml'], 2, /found output "xml"/],
       [['--local', '--admin-token', 'a b'], 2, /the admin token may hold/],

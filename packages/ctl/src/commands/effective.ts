@@ -7,18 +7,18 @@ import { type PlanResult, planSource, type Source, tokenProblem } from '../trace
 
 export const effective = defineCommand({
   name: 'effective',
-  summary: 'show which policies hold where, once all are merged',
+  summary: 'show the effective policies after merging',
   usage: 'gateway/<name> | --local | -f <file> [options]',
   options: {
-    local: { kind: 'flag', summary: 'ask a standalone gateway instead of one in a cluster' },
+    local: { kind: 'flag', summary: 'use a standalone gateway instead of one in a cluster' },
     file: {
       kind: 'value',
       short: 'f',
       value: '<file>',
-      summary: 'read a config file instead; nothing has to run',
+      summary: 'read a config file instead of a running gateway',
       isPath: true,
     },
-    route: { kind: 'value', value: '<name>', summary: 'routes of this name alone, such as shop/orders' },
+    route: { kind: 'value', value: '<name>', summary: 'only routes of this name, such as shop/orders' },
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'yaml (default) or json', fallback: 'yaml' },
     ...adminOptions,
     ...clusterOptions,

@@ -7,10 +7,10 @@ import { planSource, tokenProblem } from '../trace/source.ts'
 
 export const explain = defineCommand({
   name: 'explain',
-  summary: 'say why a recorded request was decided as it was, and what would have passed',
+  summary: 'explain the decision on a recorded request, and what would have passed',
   usage: '<id> gateway/<name> | --local [options]',
   options: {
-    local: { kind: 'flag', summary: 'ask a standalone gateway instead of one in a cluster' },
+    local: { kind: 'flag', summary: 'use a standalone gateway instead of one in a cluster' },
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'text (default) or json', fallback: 'text' },
     ...adminOptions,
     ...clusterOptions,

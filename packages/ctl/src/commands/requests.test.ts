@@ -110,7 +110,10 @@ describe('recorded requests', () => {
     const shown = await runProgram(['explain', summary.id, ...admin])
     assert.equal(shown.code, 0, shown.stderr)
     assert.equal(shown.stdout, printExplanation(explanation))
-    assert.match(shown.stdout, /decided by rateLimit, config 7, which is not kept \(8 is live\) ▸ gateway\.yaml:41:9/)
+    assert.match(
+      shown.stdout,
+      /decided by rateLimit, config 7, which is no longer stored \(8 is live\) ▸ gateway\.yaml:41:9/,
+    )
     assert.match(shown.stdout, /key = \(hidden\)/)
     assert.match(shown.stdout, /^spent:\n {2}at least 1 requests\n {2}aaaaaaaaaaaaaa0 {2}03:03:55\.678 {2}team-a$/m)
     assert.match(shown.stdout, /`requests` is more than 1\. {2}\(GwPolicy shop\/limits spec\.traffic\)/)

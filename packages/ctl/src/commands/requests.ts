@@ -12,9 +12,9 @@ export const requests = defineCommand({
   summary: 'list recorded requests, or follow them',
   usage: '[get <id>] gateway/<name> | --local [options]',
   options: {
-    local: { kind: 'flag', summary: 'ask a standalone gateway instead of one in a cluster' },
+    local: { kind: 'flag', summary: 'use a standalone gateway instead of one in a cluster' },
     follow: { kind: 'flag', summary: 'print requests as they end, until interrupted' },
-    limit: { kind: 'value', value: '<count>', summary: 'how many at most (default 50, up to 1000)', fallback: '50' },
+    limit: { kind: 'value', value: '<count>', summary: 'maximum number (default 50, up to 1000)', fallback: '50' },
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'table (default) or json', fallback: 'table' },
     ...filterOptions,
     ...adminOptions,

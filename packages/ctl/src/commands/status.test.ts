@@ -75,7 +75,7 @@ describe('status of files', () => {
       [['status', '-o', 'xml'], 2, /found output "xml"/],
       [['status', 'httproute/order', '-f', FILE], 1, /there is no HTTPRoute order; did you mean orders\?/],
       [['status', '-f', '/nowhere'], 1, /\/nowhere: cannot be read/],
-      [['status', '-f', FILE, '-n', 'empty'], 1, /there is nothing of Gateways in namespace empty/],
+      [['status', '-f', FILE, '-n', 'empty'], 1, /there are no Gateway API resources in namespace empty/],
     ]
     for (const [args, code, problem] of cases) {
       const ended = await runProgram(args)
@@ -147,7 +147,7 @@ describe('status in a cluster', () => {
     const path = '/api/v1/namespaces/stock/services/open'
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
     const { stdout } = await runProgram(args(cluster, 'httproute/orders'))
-    assert.match(stdout, /unknown +Service stock\/open\n +not looked at: no right to get services in namespace stock\n/)
+    assert.match(stdout, /unknown +Service stock\/open\n +not checked: no right to get services in namespace stock\n/)
   })
 
   test('without the right to read the resource itself, that is the answer', async (t) => {

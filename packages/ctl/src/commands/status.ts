@@ -9,7 +9,7 @@ type Form = (typeof FORMS)[number]
 
 export const status = defineCommand({
   name: 'status',
-  summary: 'say what is wrong with a route, a Gateway, a policy or a backend',
+  summary: 'diagnose a route, a Gateway, a policy or a backend',
   usage: '[<kind>/<name>] [options]',
   options: {
     ...clusterOptions,

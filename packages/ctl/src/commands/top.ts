@@ -7,14 +7,14 @@ import { planSource, tokenProblem } from '../trace/source.ts'
 
 export const top = defineCommand({
   name: 'top',
-  summary: 'show by route what comes through just now',
+  summary: 'show current traffic by route',
   usage: 'gateway/<name> | --local [options]',
   options: {
-    local: { kind: 'flag', summary: 'ask a standalone gateway instead of one in a cluster' },
+    local: { kind: 'flag', summary: 'use a standalone gateway instead of one in a cluster' },
     window: {
       kind: 'value',
       value: '<seconds>',
-      summary: 'over the last so many seconds (default 10)',
+      summary: 'length of the window in seconds (default 10)',
       fallback: '10',
     },
     once: { kind: 'flag', summary: 'print the table once, at the end of the first window' },

@@ -93,7 +93,7 @@ describe('with the real gateway', { skip: skipWithout('curl') }, () => {
     assert.match(stdout, /final response: status=418/)
     const refused = await runProgram([...args, 'request.path =='])
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /^porticoctl: .* refused the trace: invalid expression: .*\n$/)
+    assert.match(refused.stderr, /^porticoctl: .* rejected the trace: invalid expression: .*\n$/)
   })
 
   test('a required token is passed', async (t) => {
@@ -110,7 +110,7 @@ describe('with the real gateway', { skip: skipWithout('curl') }, () => {
     ]
     const without = await runProgram(args)
     assert.equal(without.code, 1)
-    assert.match(without.stderr, /asks for a token: give it with --admin-token or PORTICO_ADMIN_TOKEN/)
+    assert.match(without.stderr, /requires a token: set it with --admin-token or PORTICO_ADMIN_TOKEN/)
     const withToken = await runProgram(args, { env: { PORTICO_ADMIN_TOKEN: 's3cret' } })
     assert.equal(withToken.code, 0, withToken.stderr)
   })
@@ -119,7 +119,7 @@ describe('with the real gateway', { skip: skipWithout('curl') }, () => {
     const gateway = await useGateway(t)
     const args = ['trace', '--local', '--admin', gateway.admin, '--port', String(gateway.port)]
     const terminal = await useTerminal(t, [...args, '--', 'http://api.example.com/api/users', '-H', 'x-evil: \u009b2J'])
-    const screen = await terminal.shows(/events; request finished; curl got its answer/)
+    const screen = await terminal.shows(/events; request finished; curl got its response/)
     assert.match(screen, /initial request: GET api\.example\.com/)
     assert.match(screen, /effective policies: urlRewrite/)
     assert.match(screen, /backendCallResult +status=200/)

@@ -96,7 +96,7 @@ describe('trace --local', () => {
     assert.deepEqual(gateway.expressions, ['true', null])
     const refused = await runProgram(watchArgs(gateway, '--raw', '--admin-token', 'wr0ng'))
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /^porticoctl: .*refused the token.*\n$/)
+    assert.match(refused.stderr, /^porticoctl: .*rejected the token.*\n$/)
     assert.doesNotMatch(refused.stderr, /wr0ng/)
   })
 
@@ -238,9 +238,9 @@ describe('a trace that fails', { skip: skipWithout('curl') }, () => {
 
   test('because of the expression', async (t) => {
     const gateway = await useFakeGateway(t, { refuses: () => true })
-    await fails(watchArgs(gateway, '--expression', 'a ='), /refused the trace: invalid expression: no\n$/)
+    await fails(watchArgs(gateway, '--expression', 'a ='), /rejected the trace: invalid expression: no\n$/)
     const inject = [...watchArgs(gateway, '--expression', 'a =', '--port', '1'), '--', 'http://x/']
-    await fails(inject, /refused the trace: invalid expression: no\n$/)
+    await fails(inject, /rejected the trace: invalid expression: no\n$/)
   })
 
   test('because of the port', async (t) => {
@@ -255,7 +255,7 @@ describe('a trace that fails', { skip: skipWithout('curl') }, () => {
   test('because another program uses the port', async (t) => {
     const port = await useServer(t, (_request, response) => response.end())
     const gateway = { ...(await useFakeGateway(t)), port }
-    await fails(injectArgs(gateway, 'http://a.example/'), /curl got its answer, but .* traced no such request/)
+    await fails(injectArgs(gateway, 'http://a.example/'), /curl got a response, but .* traced no such request/)
   })
 
   test('because of the arguments of curl', async (t) => {

@@ -4,7 +4,7 @@ import { printable } from '../printable.ts'
 
 export const translate = defineCommand({
   name: 'translate',
-  summary: 'show what becomes of resources of a cluster, without one',
+  summary: 'translate manifests to gateway configs, without a cluster',
   usage: '-f <path> [options]',
   options: {
     file: {
@@ -14,7 +14,7 @@ export const translate = defineCommand({
       summary: 'a file or a folder of manifests (required)',
       isPath: true,
     },
-    gateway: { kind: 'value', value: '<namespace/name>', summary: 'the config of this Gateway alone' },
+    gateway: { kind: 'value', value: '<namespace/name>', summary: 'only the config of this Gateway' },
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'yaml (default) or json', fallback: 'yaml' },
   },
   notes: `Prints the config of each Gateway of class portico, the addresses of its Services, and the

@@ -4,7 +4,7 @@ import type { AdminAddress } from '../trace/admin-address.ts'
 import { connectionOf } from '../trace/connection-of.ts'
 import { refusalProblem, unreachableProblem } from '../trace/problems.ts'
 
-export interface ConfigDump extends Ir {
+interface ConfigDump extends Ir {
   version: string
   generation: number
 }
@@ -23,7 +23,7 @@ export async function readConfigDump(admin: AdminAddress, token: string | null):
   } catch {
     // The caller reports the failure below.
   }
-  return `${admin.label} answers, but not with a config: give the gateway's admin address with --admin`
+  return `${admin.label} did not return a config: give the gateway's admin address with --admin`
 }
 
 function ask(admin: AdminAddress, token: string | null): Promise<{ text: string } | string> {

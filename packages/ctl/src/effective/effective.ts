@@ -2,9 +2,9 @@ import { indexPolicies, type Ir, PoliciesByTarget, type Route, setsOfListeners }
 import { trafficPolicies } from '@portico/gateway/schema'
 
 /** The effective policies at one attachment point: for each policy its config and its origin. */
-export type PolicySet = Record<string, EffectivePolicy>
+type PolicySet = Record<string, EffectivePolicy>
 
-export interface EffectivePolicy {
+interface EffectivePolicy {
   from: string
   /** The location `gateway.yaml:12:9`, when the file is known. */
   at?: string
@@ -16,7 +16,7 @@ export interface EffectivePolicy {
 /** Returns the location of a part of the config; null when it is unknown. */
 export type PlaceOf = (part: object) => string | null
 
-export interface EffectiveRoute {
+interface EffectiveRoute {
   route: string
   rule?: string
   hostnames: readonly string[]
@@ -25,7 +25,7 @@ export interface EffectiveRoute {
   backends: { backend: string; weight: number; policies: PolicySet }[]
 }
 
-export interface EffectiveListener {
+interface EffectiveListener {
   listener: string
   port: number
   protocol: string

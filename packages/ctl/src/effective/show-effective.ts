@@ -9,7 +9,7 @@ import type { AdminAddress } from '../trace/admin-address.ts'
 import { readConfigDump } from './config-dump.ts'
 import { effectivePolicies, type PlaceOf } from './effective.ts'
 
-export interface EffectiveRequest extends ClusterArguments {
+interface EffectiveRequest extends ClusterArguments {
   readonly from:
     | { readonly kind: 'local'; readonly admin: AdminAddress }
     | { readonly kind: 'gateway'; readonly name: string }

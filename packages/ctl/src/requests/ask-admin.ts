@@ -4,7 +4,7 @@ import { connectionOf } from '../trace/connection-of.ts'
 import { refusalProblem, unreachableProblem } from '../trace/problems.ts'
 
 /** A response of the admin API: the value, not found, or the reason of a failure. */
-export type AdminResult<Answer> =
+type AdminResult<Answer> =
   | { readonly kind: 'answer'; readonly value: Answer }
   | { readonly kind: 'notFound'; readonly text: string }
   | { readonly kind: 'problem'; readonly problem: string }
@@ -30,11 +30,11 @@ export async function askAdmin<Answer>(adminRequest: AdminRequest): Promise<Admi
     if (response.statusCode === 200) return { kind: 'answer', value: JSON.parse(text) as Answer }
     return { kind: 'problem', problem: refusal(adminRequest, response, text) }
   } catch {
-    return { kind: 'problem', problem: `${adminRequest.admin.label} answers, but not as the admin API of Portico does` }
+    return { kind: 'problem', problem: `${adminRequest.admin.label} is not an admin server of Portico` }
   }
 }
 
-export type OpenResult =
+type OpenResult =
   | { readonly kind: 'open'; readonly response: IncomingMessage }
   | { readonly kind: 'problem'; readonly problem: string }
 
@@ -52,7 +52,7 @@ export function openAdmin({ admin, token, path, signal }: AdminRequest, withinMs
       },
       ...(signal !== undefined && { signal }),
     })
-    const late = setTimeout(() => call.destroy(new Error(`no answer within ${withinMs / 1000} s`)), withinMs)
+    const late = setTimeout(() => call.destroy(new Error(`no response within ${withinMs / 1000} s`)), withinMs)
     call.on('error', (error: NodeJS.ErrnoException) => void fail(error))
     call.on('close', () => clearTimeout(late))
     call.on('response', (response) => {
@@ -65,7 +65,7 @@ export function openAdmin({ admin, token, path, signal }: AdminRequest, withinMs
 
 export function refusal({ admin, token, path }: AdminRequest, response: IncomingMessage, text: string): string {
   const { statusCode } = response
-  if (statusCode === 400) return `${admin.label} refused the question: ${text.trim().split('\n', 1)[0] ?? ''}`
+  if (statusCode === 400) return `${admin.label} rejected the request: ${text.trim().split('\n', 1)[0] ?? ''}`
   const [plain = ''] = path.split('?', 1)
   return refusalProblem({ admin, token, response, text }).replace('/debug/trace', plain)
 }
@@ -75,7 +75,7 @@ export async function readAll(response: IncomingMessage): Promise<string> {
   let bytes = 0
   for await (const part of response as AsyncIterable<Buffer>) {
     bytes += part.length
-    if (bytes > MOST_BYTES) throw new Error('the answer is too large')
+    if (bytes > MOST_BYTES) throw new Error('the response is too large')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')

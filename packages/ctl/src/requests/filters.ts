@@ -1,16 +1,20 @@
 /** Options that filter requests; each is a parameter of the admin API of the same name. */
 export const filterOptions = {
-  since: { kind: 'value', value: '<time>', summary: 'not older than this: 15m, 2h, or a time' },
-  until: { kind: 'value', value: '<time>', summary: 'not newer than this' },
-  id: { kind: 'value', value: '<id>', summary: 'of this id, or with this x-request-id' },
-  status: { kind: 'value', value: '<codes>', summary: 'of this status: 429, 4xx, >=500' },
+  since: { kind: 'value', value: '<time>', summary: 'not older than: 15m, 2h, or a timestamp' },
+  until: { kind: 'value', value: '<time>', summary: 'not newer than this time time' },
+  id: { kind: 'value', value: '<id>', summary: 'with this id or x-request-id' },
+  status: { kind: 'value', value: '<codes>', summary: 'with this status: 429, 4xx, >=500' },
   outcome: { kind: 'value', value: '<names>', summary: 'passed, denied, limited, failed, evicted, aborted, slow' },
   route: { kind: 'value', value: '<name>', summary: 'of this route' },
-  policy: { kind: 'value', value: '<name>', summary: 'that this policy decided' },
+  policy: { kind: 'value', value: '<name>', summary: 'decided by this policy' },
   key: { kind: 'value', value: '<name>', summary: 'of this API key, user or subject' },
   model: { kind: 'value', value: '<name>', summary: 'for this model' },
   tool: { kind: 'value', value: '<name>', summary: 'for this MCP tool' },
-  expression: { kind: 'value', value: '<CEL>', summary: 'for which this is true, over the variables of access logs' },
+  expression: {
+    kind: 'value',
+    value: '<CEL>',
+    summary: 'for which this CEL expression is true (variables of access logs)',
+  },
 } as const
 
 export type FilterValues = { readonly [Name in keyof typeof filterOptions]: string | null }

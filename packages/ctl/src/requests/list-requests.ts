@@ -9,7 +9,7 @@ import { type FilterValues, queryOf } from './filters.ts'
 import { HEAD, requestLine } from './request-line.ts'
 import { refuse } from './with-admins.ts'
 
-export interface ListRequest {
+interface ListRequest {
   readonly filters: FilterValues
   readonly limit: string
   readonly token: string | null

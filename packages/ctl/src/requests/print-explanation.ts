@@ -5,7 +5,7 @@ export function printExplanation(found: Explanation): string {
   const { decidedBy, config } = found
   const generation = config.isExact
     ? `config ${config.generation}`
-    : `config ${config.generation}, which is not kept (${config.live} is live)`
+    : `config ${config.generation}, which is no longer stored (${config.live} is live)`
   const where = decidedBy?.place === null || decidedBy?.place === undefined ? '' : ` ▸ ${printPlace(decidedBy.place)}`
   return [
     `${found.id}  ${found.status === 0 ? 'no answer' : found.status}  ${found.outcome}  ${found.code}`,
@@ -81,11 +81,11 @@ function printPart({ text, value, state, error, parts }: ExplainedPart, indent: 
 function printValue({ value, state }: Pick<ReadValue, 'value' | 'state' | 'name'>): string {
   if (state === 'absent') return '(nothing)'
   if (state === 'hidden') return '(hidden)'
-  return state === 'notKept' ? '(not kept)' : JSON.stringify(value)
+  return state === 'notKept' ? '(not recorded)' : JSON.stringify(value)
 }
 
 /** Prints a location: `gateway.yaml:41:9`, `GwPolicy shop/limits spec.traffic`. */
-export function printPlace(place: WrittenPlace): string {
+function printPlace(place: WrittenPlace): string {
   if ('file' in place) return `${place.file}:${place.line}:${place.column}`
   return `${place.kind} ${place.namespace}/${place.name}${place.path === '' ? '' : ` ${place.path}`}`
 }

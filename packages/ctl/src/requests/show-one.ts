@@ -6,7 +6,7 @@ import { askAdmin } from './ask-admin.ts'
 import { printExplanation } from './print-explanation.ts'
 import { refuse } from './with-admins.ts'
 
-export interface OneRequest {
+interface OneRequest {
   readonly id: string
   readonly token: string | null
   readonly isJson: boolean
@@ -41,5 +41,5 @@ async function findOne<Answer>(
   if (answer !== undefined) return { value: answer.value }
   const problem = asked.find((each) => each.kind === 'problem')
   if (problem !== undefined) return problem.problem
-  return asked.find((each) => each.kind === 'notFound')?.text ?? 'nobody was asked'
+  return asked.find((each) => each.kind === 'notFound')?.text ?? 'no gateway was reached'
 }

@@ -7,7 +7,7 @@ import { followAdmin } from './follow-admin.ts'
 import { TopTable } from './top-table.ts'
 import { refuse } from './with-admins.ts'
 
-export interface TopRequest {
+interface TopRequest {
   readonly windowMs: number
   readonly isOnce: boolean
   readonly token: string | null

@@ -4,7 +4,7 @@ import { printable } from '../printable.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import type { Source } from '../trace/source.ts'
 
-export interface AdminsRequest extends ClusterArguments {
+interface AdminsRequest extends ClusterArguments {
   readonly from: Source
 }
 

@@ -33,7 +33,7 @@ function serviceLink(world: ResourceView, resource: Resource, port: number | und
   if (type === 'ExternalName') {
     return broken(
       what,
-      'it is an ExternalName, which could lead anywhere',
+      'it is an ExternalName, which is not allowed',
       'Use a GwBackend with `static` for a host outside of the cluster.',
     )
   }
@@ -43,7 +43,7 @@ function serviceLink(world: ResourceView, resource: Resource, port: number | und
   const slices = world
     .list('EndpointSlice', namespace)
     .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name)
-  if (slices.length === 0 && world.isOffline) return ok(what, 'found; its addresses are looked up by its name')
+  if (slices.length === 0 && world.isOffline) return ok(what, 'found; resolved by DNS')
   const endpoints = slices.map(readEndpointSlice).flatMap((slice) => {
     return slice.ports.some((each) => each.name === found.name) ? slice.endpoints : []
   })

@@ -136,9 +136,9 @@ describe('diagnosis', () => {
       each.kind === 'HTTPRoute' ? { ...each, metadata: { ...each.metadata, generation: 9 } } : each,
     )
     const world = new ResourceView({ resources: later, statusOf: stale.statusOf, isOffline: false })
-    assert.match(route(world).broken?.says ?? '', /not looked at its last change \(generation 9, seen 3\)/)
+    assert.match(route(world).broken?.says ?? '', /not processed its last change \(generation 9, seen 3\)/)
     const silent = worldOf(gateway, () => undefined)
-    assert.match(route(silent).broken?.says ?? '', /no controller has said anything about it/)
+    assert.match(route(silent).broken?.says ?? '', /no controller has written its status/)
   })
 
   it('does not count missing rights as problems', () => {

@@ -5,7 +5,7 @@ import { broken, conditionsLink, type Link, ok, readConditions, statusFields, un
 import { namespaceOf, type ResourceView } from './resource-view.ts'
 
 /** The state of a class; null when another controller owns it, and so its Gateways. */
-export function classLink(world: ResourceView, name: string): Link | null {
+function classLink(world: ResourceView, name: string): Link | null {
   const what = `GatewayClass ${name}`
   const resource = world.get('GatewayClass', name)
   if (resource === undefined) {

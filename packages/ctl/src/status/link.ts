@@ -12,7 +12,7 @@ export interface Link {
   fix?: string
 }
 
-export interface FoundCondition {
+interface FoundCondition {
   type: string
   status: string
   reason: string
@@ -20,7 +20,7 @@ export interface FoundCondition {
 }
 
 /** A condition of a status, and the generation that it describes. */
-export interface SeenCondition extends FoundCondition {
+interface SeenCondition extends FoundCondition {
   observedGeneration: number | undefined
 }
 
@@ -42,7 +42,7 @@ export function conditionsLink(what: string, resource: Resource, conditions: rea
   if (conditions.length === 0) {
     return broken(
       what,
-      'no controller has said anything about it',
+      'no controller has written its status',
       'Check that the controller runs, and that a GatewayClass names `portico.dev/gateway`.',
     )
   }
@@ -50,7 +50,7 @@ export function conditionsLink(what: string, resource: Resource, conditions: rea
   const { generation = 0 } = resource.metadata
   const seen = Math.max(...conditions.map(({ observedGeneration = generation }) => observedGeneration))
   if (seen < generation) {
-    const says = `the controller has not looked at its last change (generation ${generation}, seen ${seen})`
+    const says = `the controller has not processed its last change (generation ${generation}, seen ${seen})`
     return broken(what, says, 'Try again in a moment; if it stays, check that the controller runs.')
   }
   if (bad !== undefined) return conditionLink(what, 'broken', bad)
@@ -90,7 +90,7 @@ export function broken(what: string, says: string, fix: string): Link {
 }
 
 export function unknown(what: string, right: string): Link {
-  return { what, state: 'unknown', says: `not looked at: no right to ${right}` }
+  return { what, state: 'unknown', says: `not checked: no right to ${right}` }
 }
 
 export function statusFields(status: unknown): Fields {

@@ -36,7 +36,7 @@ export function policyLink(world: ResourceView, policy: Resource): Link {
     .map((each) => ({ name: printAncestor(each.object('ancestorRef')), conditions: readConditions(each) }))
   // A policy without a Gateway of ours has no ancestors.
   if (ancestors.length === 0 && kind === 'BackendTLSPolicy')
-    return { what, state: 'note', says: 'no route of a Gateway leads to its targets' }
+    return { what, state: 'note', says: 'no route of a Gateway uses its targets' }
   const bad = ancestors.find(({ conditions }) => conditions.some((each) => !isFine(each)))
   if (bad !== undefined) return conditionsLink(`${what} at ${bad.name}`, policy, bad.conditions)
   const link = conditionsLink(

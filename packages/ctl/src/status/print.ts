@@ -6,7 +6,7 @@ const STATE_WIDTH = 8
 /** Prints one resource: a line with the result, then all links in order. */
 export function printFinding({ resource, broken, links }: Finding): string[] {
   const unknown = links.some(({ state }) => state === 'unknown')
-  const head = broken !== null ? `broken at ${broken.what}` : unknown ? 'nothing broken was seen' : 'ok'
+  const head = broken !== null ? `broken at ${broken.what}` : unknown ? 'no problem found' : 'ok'
   const width = Math.max(...links.filter(({ state }) => state === 'ok').map(({ what }) => what.length), 0)
   return [`${resource}: ${head}`, ...links.flatMap((link) => printLink(link, width))]
 }

@@ -1,9 +1,9 @@
 import { type Kind, keyOf, kindOf, type Resource } from '@portico/translate'
 
 /** Returns the status of a resource, from a cluster or from translation. The content is untrusted. */
-export type StatusOf = (kind: Kind, resource: Resource) => unknown
+type StatusOf = (kind: Kind, resource: Resource) => unknown
 
-export interface WorldParts {
+interface WorldParts {
   resources: readonly Resource[]
   statusOf: StatusOf
   /** Whether the resources come from files, where Services have no addresses. */

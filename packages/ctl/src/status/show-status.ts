@@ -13,7 +13,7 @@ import { gather } from './gather.ts'
 import { printFinding, printShort } from './print.ts'
 import { ResourceView } from './resource-view.ts'
 
-export interface StatusRequest extends ClusterArguments {
+interface StatusRequest extends ClusterArguments {
   /** The resource, or null for all of the namespace. */
   readonly asked: StatusTarget | null
   /** Manifests to read in place of a cluster. */
@@ -30,7 +30,7 @@ export async function showStatus(request: StatusRequest, io: Io): Promise<number
     const findings = request.asked === null ? diagnoseAll(world, namespace) : [find(world, request.asked, namespace)]
     if (findings.length === 0)
       throw new ClusterProblem(
-        `there is nothing of Gateways in ${namespace === null ? 'these files' : `namespace ${namespace}`}`,
+        `there are no Gateway API resources in ${namespace === null ? 'these files' : `namespace ${namespace}`}`,
       )
     write(findings, request, io)
     return findings.some(({ broken }) => broken !== null) ? exitCode.failed : exitCode.fine

@@ -8,7 +8,7 @@ export interface TracedRequest {
   headers: Readonly<Record<string, unknown>>
 }
 
-export const plainRequest: TracedRequest = {
+const plainRequest: TracedRequest = {
   method: 'GET',
   host: 'api.example.com',
   path: '/api/users',

@@ -15,7 +15,7 @@ export interface FakeCluster {
   asked: string[]
 }
 
-export interface FakeClusterOptions {
+interface FakeClusterOptions {
   /** Objects by path, or functions of the query; other paths return 404. */
   objects: Readonly<Record<string, unknown>>
   /** Ports of this machine, by `pod:port`. */

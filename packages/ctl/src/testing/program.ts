@@ -22,7 +22,7 @@ export interface RunOptions {
   node?: string
 }
 
-export interface RunningProgram {
+interface RunningProgram {
   child: ChildProcess
   /** Resolves when standard error contains the text. */
   told(text: string): Promise<void>

@@ -13,7 +13,7 @@ const run = promisify(execFile)
 /** The reason to skip a test, or false. */
 export const noTerminal: string | false = skipWithout('tmux')
 
-export interface Terminal {
+interface Terminal {
   /** The screen as text; with `colours`, including color escape sequences. */
   screen(options?: { colours: boolean }): Promise<string>
   /** Presses keys by their names in tmux, such as `Down`, `PPage`, `C-c`, or letters. */

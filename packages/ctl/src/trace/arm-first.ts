@@ -1,7 +1,7 @@
 import { arm, type ArmResult, type ArmOptions, type StreamEnd } from './client.ts'
 import type { AdminAddress } from './admin-address.ts'
 
-export interface ArmFirstOptions extends Omit<ArmOptions, 'admin'> {
+interface ArmFirstOptions extends Omit<ArmOptions, 'admin'> {
   readonly admins: readonly [AdminAddress, ...AdminAddress[]]
 }
 

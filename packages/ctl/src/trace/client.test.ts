@@ -138,7 +138,7 @@ describe('the trace stream', () => {
     const end = await opened.ended
     assert.deepEqual(end, {
       kind: 'broken',
-      problem: `127.0.0.1:${port} sent something that is no trace event: {"a":"\\u009b2J"}`,
+      problem: `127.0.0.1:${port} sent an invalid trace event: {"a":"\\u009b2J"}`,
     })
     assert.equal(events.length, 0)
   })
@@ -204,13 +204,13 @@ describe('an admin address that cannot be used', () => {
       [
         400,
         'invalid expression: 1:3: unexpected "=\u001b"\nmore\n',
-        /refused the trace: invalid expression: 1:3: unexpected "=\\u001b"$/,
+        /rejected the trace: invalid expression: 1:3: unexpected "=\\u001b"$/,
       ],
-      [401, 'token required\n', /asks for a token: give it with --admin-token or PORTICO_ADMIN_TOKEN$/],
+      [401, 'token required\n', /requires a token: set it with --admin-token or PORTICO_ADMIN_TOKEN$/],
       [403, 'host not allowed\n', /refused the request \(host not allowed\)/],
       [404, 'not found\n', /has no \/debug\/trace: it is not the admin address of Portico/],
       [405, '', /has no \/debug\/trace/],
-      [200, '<html>', /answers, but not with a trace/],
+      [200, '<html>', /did not return a trace/],
       [503, 'too many traces wait for requests\n', /cannot trace now: too many traces wait for requests$/],
       [500, 'oh\n', /answered 500 \(oh\) instead of a trace/],
     ]
@@ -218,7 +218,7 @@ describe('an admin address that cannot be used', () => {
     const port = await answering(t, (_request, response) => response.writeHead(answer[0]).end(answer[1]))
     for (answer of cases) assert.match(await problemOf(port), answer[2])
     answer = cases[1]!
-    assert.match(await problemOf(port, { token: 'wrong' }), /refused the token/)
+    assert.match(await problemOf(port, { token: 'wrong' }), /rejected the token/)
   })
 
   test('for a server that is silent, closes, or speaks no HTTP', async (t) => {
@@ -232,7 +232,10 @@ describe('an admin address that cannot be used', () => {
       await once(server, 'listening')
       return (server.address() as AddressInfo).port
     }
-    assert.match(await problemOf(await speak(null), { readyWithinMs: 200 }), /takes the connection but does not answer/)
+    assert.match(
+      await problemOf(await speak(null), { readyWithinMs: 200 }),
+      /accepts the connection but does not respond/,
+    )
     assert.match(await problemOf(await speak('')), /does not answer as an admin server/)
     assert.match(await problemOf(await speak('SSH-2.0-x\r\n')), /does not answer as an admin server/)
   })

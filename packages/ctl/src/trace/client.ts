@@ -60,7 +60,8 @@ export function arm(options: ArmOptions): Promise<ArmResult> {
       signal,
     })
     const late = setTimeout(
-      () => rejectWith(`${admin.label} takes the connection but does not answer: is it the admin address of Portico?`),
+      () =>
+        rejectWith(`${admin.label} accepts the connection but does not respond: is it the admin address of Portico?`),
       readyWithinMs,
     )
     // The stream reports errors that occur after the response began.
@@ -115,7 +116,7 @@ function follow({ call, response, options }: Stream, onArmed: (armed: ArmResult)
       if (isOver) return
       const event = parseEvent(data)
       if (event === null) {
-        broken(`${admin.label} sent something that is no trace event: ${printable(data.slice(0, 80))}`)
+        broken(`${admin.label} sent an invalid trace event: ${printable(data.slice(0, 80))}`)
         return
       }
       onEvent(event)

@@ -17,7 +17,7 @@ export interface Injection {
   }
 }
 
-export interface CurlOptions extends Injection {
+interface CurlOptions extends Injection {
   readonly localPorts: PortRange | null
   /** Whether curl may read standard input: not while the UI reads keys. */
   readonly mayReadInput: boolean
@@ -35,7 +35,7 @@ export type CurlEnd =
       readonly isCut: boolean
     }
 
-export interface RunningCurl {
+interface RunningCurl {
   readonly ended: Promise<CurlEnd>
   readonly stop: () => void
 }

@@ -16,7 +16,7 @@ export function unreachableProblem({ label }: AdminAddress, error: NodeJS.ErrnoE
   return `cannot reach the admin address ${label}: ${printable(code === '' ? error.message : code)}`
 }
 
-export interface RefusedResponse {
+interface RefusedResponse {
   readonly admin: AdminAddress
   readonly token: string | null
   readonly response: IncomingMessage
@@ -29,11 +29,11 @@ export function refusalProblem({ admin: { label }, token, response, text }: Refu
   const { statusCode = 0 } = response
   switch (statusCode) {
     case 400:
-      return `${label} refused the trace: ${said}`
+      return `${label} rejected the trace: ${said}`
     case 401:
       return token === null
-        ? `${label} asks for a token: give it with --admin-token or PORTICO_ADMIN_TOKEN`
-        : `${label} refused the token: --admin-token or PORTICO_ADMIN_TOKEN must be the gateway's ADMIN_TOKEN`
+        ? `${label} requires a token: set it with --admin-token or PORTICO_ADMIN_TOKEN`
+        : `${label} rejected the token: --admin-token or PORTICO_ADMIN_TOKEN must be the gateway's ADMIN_TOKEN`
     case 403:
       return `${label} refused the request (${said}): give the address that the gateway itself listens on with --admin`
     case 404:
@@ -42,7 +42,7 @@ export function refusalProblem({ admin: { label }, token, response, text }: Refu
     case 503:
       return `${label} cannot trace now: ${said === '' ? 'it is busy' : said}`
     case 200:
-      return `${label} answers, but not with a trace: give the gateway's admin address with --admin`
+      return `${label} did not return a trace: give the gateway's admin address with --admin`
     default:
       return `${label} answered ${statusCode}${said === '' ? '' : ` (${said})`} instead of a trace: is it the admin address of Portico?`
   }

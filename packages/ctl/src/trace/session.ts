@@ -6,12 +6,12 @@ import type { TraceEvent } from './event.ts'
 import { type Origin, pickLocalPorts, requestFilter } from './local-ports.ts'
 import type { TraceRequest } from './plan.ts'
 
-export interface TracePlan extends TraceRequest {
+interface TracePlan extends TraceRequest {
   /** Whether curl may read standard input: not while the UI reads keys. */
   readonly mayReadInput: boolean
 }
 
-export interface TraceView {
+interface TraceView {
   /** Called when the gateway watches; the request is sent after it returns. */
   armed(problems: readonly string[]): void
   event(event: TraceEvent): void
@@ -113,7 +113,7 @@ async function afterCurl({ scene, armed, firstEvent, curlEnd }: CurlFirst): Prom
   if (first !== 'late') return { ...(await armed.ended), curl: curlEnd }
   const problem =
     curlProblem(curlEnd, injection) ??
-    `curl got its answer, but ${plan.admins[0].label} traced no such request: is ${injection.port} a port of this gateway` +
-      `${plan.expression === null ? '' : ', does --expression fit the request'}, and is no other trace waiting?`
+    `curl got a response, but ${plan.admins[0].label} traced no such request: is ${injection.port} a port of this gateway` +
+      `${plan.expression === null ? '' : ', does --expression match the request'}, and is no other trace waiting?`
   return { kind: 'failed', problem, curl: curlEnd }
 }

@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { exitCode, type Io } from '../io.ts'
 import { printableBlock } from '../printable.ts'
 
-export interface TranslateRequest {
+interface TranslateRequest {
   file: string
   /** The Gateway as `namespace/name`; null for all. */
   gateway: string | null

@@ -9,7 +9,7 @@ import type { TraceSnapshot, TraceStore } from './trace-store.ts'
 import { useKeys } from './use-keys.ts'
 import { type Extent, firstView, move, showMode, switchPane } from './view-state.ts'
 
-export interface AppProps {
+interface AppProps {
   readonly title: string
   readonly store: TraceStore
   readonly theme: Theme

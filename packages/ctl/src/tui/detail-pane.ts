@@ -6,7 +6,7 @@ import { Pane, type PaneProps } from './pane.ts'
 import type { Theme } from './theme.ts'
 import type { DetailMode } from './view-state.ts'
 
-export interface DetailPaneProps extends Pick<PaneProps, 'size' | 'isActive' | 'theme'> {
+interface DetailPaneProps extends Pick<PaneProps, 'size' | 'isActive' | 'theme'> {
   readonly detail: Detail
   readonly mode: DetailMode
   readonly top: number

@@ -8,7 +8,7 @@ import { rowsIn } from './layout.ts'
 import { Pane, type PaneProps } from './pane.ts'
 import { firstRow } from './view-state.ts'
 
-export interface EventListProps extends Pick<PaneProps, 'size' | 'isActive' | 'theme'> {
+interface EventListProps extends Pick<PaneProps, 'size' | 'isActive' | 'theme'> {
   readonly events: readonly TraceEvent[]
   readonly selected: number
 }

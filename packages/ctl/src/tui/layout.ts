@@ -1,4 +1,4 @@
-export interface Layout {
+interface Layout {
   readonly direction: 'row' | 'column'
   readonly list: { readonly width: number; readonly height: number }
   readonly detail: { readonly width: number; readonly height: number }

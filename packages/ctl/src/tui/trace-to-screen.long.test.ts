@@ -25,7 +25,7 @@ async function useInjection(
 describe('the terminal UI', { skip: noTerminal || skipWithout('curl') }, () => {
   test('sends the request, shows its events, and leaves the terminal as it was', async (t) => {
     const terminal = await useInjection(t, {})
-    const screen = await terminal.shows(/13 events; request finished; curl got its answer \(23 bytes\)/)
+    const screen = await terminal.shows(/13 events; request finished; curl got its response \(23 bytes\)/)
     assert.match(screen, />\s+1 requestStarted +request started/)
     assert.match(screen, /selected "api" \(2 evaluated\)/)
     assert.match(screen, /effective policies: cors, urlRewrite/)

@@ -80,5 +80,7 @@ function showOutcome(outcome: TraceOutcome, { store, request }: { store: TraceSt
 function curlNote(end: CurlEnd, injection: Injection): string {
   const problem = curlProblem(end, injection)
   if (problem !== null) return printable(problem)
-  return end.kind === 'missing' ? '' : `curl got its answer (${end.output.length}${end.isCut ? ' or more' : ''} bytes)`
+  return end.kind === 'missing'
+    ? ''
+    : `curl got its response (${end.output.length}${end.isCut ? ' or more' : ''} bytes)`
 }

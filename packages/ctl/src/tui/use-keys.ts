@@ -1,7 +1,7 @@
 import { type Key, useInput } from 'ink'
 import type { DetailMode, Move } from './view-state.ts'
 
-export interface KeyActions {
+interface KeyActions {
   readonly switchPane: () => void
   readonly move: (direction: Move) => void
   readonly showMode: (mode: DetailMode) => void

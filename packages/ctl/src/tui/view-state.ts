@@ -1,6 +1,6 @@
 export type DetailMode = 'event' | 'state' | 'diff'
 
-export interface ViewState {
+interface ViewState {
   readonly pane: 'list' | 'detail'
   /** The index of the selected event. */
   readonly selected: number

@@ -330,7 +330,7 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(await ask('/closed'), 403)
     const text = await told(t, resources)
     assert.match(text, /GwBackend default\/broken .*ConfigMap `broken`: a certificate cannot be read/)
-    assert.match(text, /GwBackend default\/chain .*Secret `chain`: TLS refuses the certificate, or one of its chain/)
+    assert.match(text, /GwBackend default\/chain .*Secret `chain`: TLS rejects the certificate, or one of its chain/)
     assert.match(text, /GwPolicy default\/policy .*ConfigMap `broken`: a certificate cannot be read/)
   })
 

@@ -58,7 +58,7 @@ export function schemaOf({ description, spec, status }: OwnKind): JsonObject {
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: 'Version of the schema that it is written in.' },
+      apiVersion: { type: 'string', description: 'API version of the resource.' },
       kind: { type: 'string', description: 'Kind of the resource.' },
       metadata: { type: 'object' },
       spec: toCrdSchema(spec),
@@ -77,6 +77,6 @@ function columnsOf({ status }: OwnKind): JsonObject[] {
       jsonPath: `${conditions[status]}[?(@.type=="${type}")].status`,
       description: `Whether it is ${type.toLowerCase()}.`,
     })),
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'How old it is.' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
   ]
 }

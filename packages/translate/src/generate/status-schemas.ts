@@ -12,21 +12,21 @@ const text = (description: string, max: number, more: JsonObject = {}): JsonObje
 const name = { minLength: 1 }
 
 const condition: JsonObject = {
-  description: 'What is the case, since when, and why.',
+  description: 'A condition of the resource.',
   type: 'object',
   required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
   properties: {
     lastTransitionTime: { description: 'When the status changed last.', type: 'string', format: 'date-time' },
-    message: text('For people.', 32_768),
+    message: text('Message for people.', 32_768),
     observedGeneration: {
-      description: 'The generation of the resource that it is about.',
+      description: 'Generation of the resource that the condition describes.',
       type: 'integer',
       format: 'int64',
       minimum: 0,
     },
-    reason: text('For programs.', 1_024, { ...name, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
-    status: { description: 'Whether it is the case.', type: 'string', enum: ['True', 'False', 'Unknown'] },
-    type: text('What it is about.', 316, {
+    reason: text('Reason for programs.', 1_024, { ...name, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
+    status: { description: 'Status of the condition.', type: 'string', enum: ['True', 'False', 'Unknown'] },
+    type: text('Type of the condition.', 316, {
       pattern:
         '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
     }),
@@ -35,7 +35,7 @@ const condition: JsonObject = {
 
 function conditions(min: number): JsonObject {
   return {
-    description: 'What is the case.',
+    description: 'Conditions of the resource.',
     type: 'array',
     items: condition,
     minItems: min,
@@ -46,24 +46,24 @@ function conditions(min: number): JsonObject {
 }
 
 const ancestor: JsonObject = {
-  description: 'How it fares at one Gateway, or at a target that no Gateway reaches.',
+  description: 'Status at one Gateway, or at a target without a Gateway.',
   type: 'object',
   required: ['ancestorRef', 'conditions', 'controllerName'],
   properties: {
     ancestorRef: {
-      description: 'The object.',
+      description: 'Reference to the Gateway or target.',
       type: 'object',
       required: ['name'],
       properties: {
-        group: text('Its API group.', 253, { default: 'gateway.networking.k8s.io' }),
-        kind: text('Its kind.', 63, { ...name, default: 'Gateway' }),
-        namespace: text('Its namespace.', 63, name),
-        name: text('Its name.', 253, name),
-        sectionName: text('A part of it.', 253, name),
-        port: { description: 'A port of it.', type: 'integer', format: 'int32', minimum: 1, maximum: 65_535 },
+        group: text('API group of the object.', 253, { default: 'gateway.networking.k8s.io' }),
+        kind: text('Kind of the object.', 63, { ...name, default: 'Gateway' }),
+        namespace: text('Namespace of the object.', 63, name),
+        name: text('Name of the object.', 253, name),
+        sectionName: text('Section of the object.', 253, name),
+        port: { description: 'Port of the object.', type: 'integer', format: 'int32', minimum: 1, maximum: 65_535 },
       },
     },
-    controllerName: text('Who wrote it.', 253, {
+    controllerName: text('Name of the controller that wrote the entry.', 253, {
       ...name,
       pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+$",
     }),
@@ -78,13 +78,13 @@ export const statusSchemas = {
     properties: { conditions: conditions(0) },
   },
   ancestors: {
-    description: 'Whether the policy holds, and where.',
+    description: 'Whether and where the policy applies.',
     type: 'object',
     required: ['ancestors'],
     properties: {
       conditions: conditions(0),
       ancestors: {
-        description: 'Where it holds, or should.',
+        description: 'Gateways and targets of the policy.',
         type: 'array',
         items: ancestor,
         maxItems: 16,
@@ -92,5 +92,5 @@ export const statusSchemas = {
       },
     },
   },
-  nothing: { description: 'Nothing is written here.', type: 'object' },
+  nothing: { description: 'Always empty.', type: 'object' },
 } satisfies Record<string, JsonObject>

@@ -12,13 +12,13 @@ porticoctl status httproute/orders -n shop
 \`\`\`
 
 [porticoctl](porticoctl.md#what-is-wrong) tells more about it. Where nothing is broken and a request still goes wrong,
-\`porticoctl trace gateway/<name>\` shows how it is decided, and \`porticoctl effective gateway/<name>\` which policies hold
+\`porticoctl trace gateway/<name>\` shows how it is decided, and \`porticoctl effective gateway/<name>\` which policies apply
 where.
 
 ## Conditions
 
 ${table(
-  ['Condition', 'On', 'Should be', 'What it says'],
+  ['Condition', 'On', 'Should be', 'Meaning'],
   Object.entries(conditionTypes).map(([type, { on, should, means }]) => [`\`${type}\``, on, should, means]),
 )}
 \`observedGeneration\` says which version of the resource a condition is about. When it is behind \`metadata.generation\`, the
@@ -27,23 +27,18 @@ controller has not looked at the last change. A resource of another controller's
 ## Reasons
 
 ${table(
-  ['Reason', 'On', 'What it means', 'What to do'],
-  Object.entries(reasons).map(([reason, { on, means, fix }]) => [
-    `\`${reason}\``,
-    on,
-    means,
-    fix ?? 'Nothing: all is well.',
-  ]),
+  ['Reason', 'On', 'Meaning', 'What to do'],
+  Object.entries(reasons).map(([reason, { on, means, fix }]) => [`\`${reason}\``, on, means, fix ?? 'Nothing to do.']),
 )}
 ## Without a condition
 
 | What you see | What to do |
 |---|---|
-| a route without a status of \`portico.dev/gateway\` | none of its \`parentRefs\` leads to a Gateway of class \`portico\`: check name, namespace and kind of the parent, and \`gatewayClassName\` of the Gateway |
+| a route without a status of \`portico.dev/gateway\` | none of its \`parentRefs\` refers to a Gateway of class \`portico\`: check name, namespace and kind of the parent, and \`gatewayClassName\` of the Gateway |
 | a Gateway without conditions, or \`Unknown\` | there is no GatewayClass of this name with the controller name \`portico.dev/gateway\`, or the controller does not run |
 | conditions are fine, requests get 503 | no Pod of the Service is ready: \`porticoctl status\` names the Service |
-| conditions are fine, requests get 404 | no route fits: \`porticoctl trace\` shows which were looked at |
-| a policy is attached and does nothing | a nearer policy sets the same field: \`porticoctl effective\` says which one counts |
+| conditions are fine, requests get 404 | no route matches: \`porticoctl trace\` shows which routes were evaluated |
+| a policy is attached and does nothing | a nearer policy sets the same field: \`porticoctl effective\` shows which one wins |
 `
 }
 

@@ -94,7 +94,7 @@ describe('graph', () => {
     }
     const other: Query<number> = { name: 'other', compute: ({ read }) => read(one, '') + 1 }
     const graph = createGraph()
-    assert.throws(() => graph.read(other, ''), /other of  is made of itself/)
+    assert.throws(() => graph.read(other, ''), /other of  depends on itself/)
     values.set('loops', 0)
     graph.invalidate(input, 'loops')
     assert.equal(graph.read(other, ''), 2)

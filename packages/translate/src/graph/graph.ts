@@ -148,7 +148,7 @@ export class Graph<Context> {
 
   #refresh(node: Node<Context>): void {
     if (node.state === 'fresh') return
-    if (node.state === 'running') throw new Error(`${node.query.name} of ${node.arg} is made of itself`)
+    if (node.state === 'running') throw new Error(`${node.query.name} of ${node.arg} depends on itself`)
     if (node.state === 'doubtful') {
       // Dependencies are checked in the order of their reads, because an earlier value may decide whether a later one is
       // read.

@@ -17,7 +17,7 @@ export interface GatewaySpec {
   problems: FieldProblem[]
 }
 
-export interface ClientValidation {
+interface ClientValidation {
   authorities: ObjectReference[]
   isLax: boolean
 }

@@ -29,7 +29,7 @@ export const gwBackendSpec = object(backendFields, [
   policyNeeds('ai'),
   policyNeeds('mcp'),
   staticPort,
-]).describe('What it is: exactly one kind of destination, and policies for talking to it.')
+]).describe('Exactly one kind of destination, and policies for connections to it.')
 
 /** The spec after references are resolved. */
 export type GwBackendSpec = Output<typeof gwBackendSpec>

@@ -48,9 +48,9 @@ function quantity(): Schema<string | number> {
   )
 }
 
-const quantities = () => map(quantity().describe('How much.'), { max: 32 }).optional()
+const quantities = () => map(quantity().describe('The quantity.'), { max: 32 }).optional()
 
-const texts = () => map(string({ max: 262_144 }).describe('Its value.'), { max: 256 }).optional()
+const texts = () => map(string({ max: 262_144 }).describe('Value of the entry.'), { max: 256 }).optional()
 
 const second = () => integer({ min: 0, max: 31_536_000 })
 
@@ -61,25 +61,25 @@ const image = object({
   digest: string({ min: 1, max: 256 }).optional().describe('Digest of the image, such as `sha256:...`.'),
   pullPolicy: string({ min: 1, max: 64 })
     .optional()
-    .describe('When the image is pulled; what Kubernetes does for the tag when unset.'),
+    .describe('When the image is pulled; the default of Kubernetes for the tag when unset.'),
 })
 
 const environmentVariable = object({
   name: string({ min: 1, max: 1_024 }).describe('Name of the variable.'),
-  value: string({ max: 65_536 }).optional().describe('Its value.'),
-  valueFrom: anyObject().optional().describe('Where its value is, as in a container.'),
+  value: string({ max: 65_536 }).optional().describe('Value of the entry.'),
+  valueFrom: anyObject().optional().describe('Source of the value, as in a container.'),
 }).describe('A variable.')
 
 const resources = object({
-  limits: quantities().describe('The most that the container may use.'),
-  requests: quantities().describe('What the container is given for sure.'),
+  limits: quantities().describe('Limits of the container.'),
+  requests: quantities().describe('Guaranteed resources of the container.'),
   claims: list(anyObject().describe('A claim.'), { max: 32 }).optional().describe('Claims of resources.'),
 })
 
 const shutdown = object(
   {
-    min: second().describe('Seconds that connections get at least.'),
-    max: second().describe('Seconds after which the Pod is ended.'),
+    min: second().describe('Minimum seconds that open connections get.'),
+    max: second().describe('Seconds after which the Pod is killed.'),
   },
   [
     otherRule(
@@ -93,8 +93,8 @@ const shutdown = object(
 function overlay(kind: string) {
   return object({
     metadata: object({
-      labels: texts().describe('Labels over those that it has.'),
-      annotations: texts().describe('Annotations over those that it has.'),
+      labels: texts().describe('Labels to add or replace.'),
+      annotations: texts().describe('Annotations to add or replace.'),
     })
       .optional()
       .describe('Labels and annotations.'),
@@ -109,23 +109,23 @@ export const gwParametersSpec = object({
     format: enumeration(['json', 'text']).optional().describe('Form of the lines; `text` when unset.'),
   })
     .optional()
-    .describe('What the data plane logs.'),
-  rawConfig: anyObject()
-    .optional()
-    .describe('Contents of a config file of the data plane; what the other fields say wins.'),
-  image: image.optional().describe('The image; each part over the default one.'),
+    .describe('Logging of the data plane.'),
+  rawConfig: anyObject().optional().describe('Config file of the data plane; the other fields win over it.'),
+  image: image.optional().describe('Parts of the image that replace those of the default image.'),
   env: list(environmentVariable, { max: 256 })
     .optional()
-    .describe('Variables over those that the container has. With `SESSION_KEY` no Secret for it is made.'),
-  resources: resources.optional().describe('What the container needs and may use.'),
-  shutdown: shutdown.optional().describe('How long a Pod that is to end waits; 10 and 60 seconds when unset.'),
+    .describe('Environment variables to add or replace. With `SESSION_KEY`, no Secret with a session key is created.'),
+  resources: resources.optional().describe('Resource requests and limits of the container.'),
+  shutdown: shutdown
+    .optional()
+    .describe('How long a terminating Pod waits for open connections; 10 to 60 seconds when unset.'),
   deployment: overlay('Deployment').describe('Changes to the Deployment.'),
   service: overlay('Service').describe('Changes to the Service.'),
   serviceAccount: overlay('ServiceAccount').describe('Changes to the ServiceAccount.'),
-  podDisruptionBudget: overlay('PodDisruptionBudget').describe('Makes a PodDisruptionBudget for the Deployment.'),
+  podDisruptionBudget: overlay('PodDisruptionBudget').describe('Creates a PodDisruptionBudget for the Deployment.'),
   horizontalPodAutoscaler: overlay('HorizontalPodAutoscaler').describe(
-    'Makes a HorizontalPodAutoscaler for the Deployment.',
+    'Creates a HorizontalPodAutoscaler for the Deployment.',
   ),
-}).describe('What data planes are like.')
+}).describe('Settings of data planes.')
 
 export type GwParametersSpec = Output<typeof gwParametersSpec>

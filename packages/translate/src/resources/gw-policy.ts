@@ -12,7 +12,6 @@ import {
   targetedFrontendBlock,
   trafficPolicies,
 } from '@portico/gateway/schema'
-import type { Output } from '@portico/gateway/schema'
 import { API_GROUP } from './api-group.ts'
 
 /** Kinds that policies may target, with their group. */
@@ -35,7 +34,7 @@ const kindNames = Object.keys(GROUPS) as TargetKind[]
 
 const group = () => string({ max: 253 }).describe('API group of the kind; empty for a Service.')
 
-const kind = () => enumeration(kindNames).describe('What is meant.')
+const kind = () => enumeration(kindNames).describe('Kind of the target.')
 
 const sectionName = () =>
   string(
@@ -44,24 +43,24 @@ const sectionName = () =>
   )
     .optional()
     .describe(
-      'A part of it: a listener, a rule of a route, the number of a port of a Service, or a provider or MCP target of a backend.',
+      'Part of the target: a listener, a rule of a route, a port number of a Service, or a provider or MCP target of a backend.',
     )
 
 const targetRef = object({
   group: group(),
   kind: kind(),
-  name: string({ min: 1, max: 253 }).describe('Its name, in the namespace of the policy.'),
+  name: string({ min: 1, max: 253 }).describe('Name of the target, in the namespace of the policy.'),
   sectionName: sectionName(),
-}).describe('An object by its name.')
+}).describe('A target by name.')
 
 const targetSelector = object({
   group: group(),
   kind: kind(),
   matchLabels: map(string({ max: 63 }).describe('Value of the label.'), { max: 64 }).describe(
-    'Labels that an object must have, all of them.',
+    'Labels that a target must have, all of them.',
   ),
   sectionName: sectionName(),
-}).describe('Objects of the same namespace by their labels.')
+}).describe('Targets in the same namespace, by labels.')
 
 interface Target {
   group?: unknown
@@ -116,7 +115,7 @@ function oneOfKinds(...kinds: TargetKind[]) {
 const pairs = kindNames.map((name) => `(t.kind == '${name}' && t.group == '${GROUPS[name]}')`)
 
 const targetRules = [
-  targetRule('targets must be of a kind that policies know, in its group', null, {
+  targetRule('targets must have a supported kind and its group', null, {
     cel: pairs.join(' || '),
     is: (target) => kindNames.some((name) => name === target.kind && GROUPS[name] === target.group),
   }),
@@ -194,13 +193,13 @@ const otherRules = [
 /** GwPolicy (SPEC 2.4): policies for objects of the same namespace. */
 export const gwPolicySpec = object(
   {
-    targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('What it holds for, by name.'),
-    targetSelectors: list(targetSelector, { min: 1, max: 16 }).optional().describe('What it holds for, by labels.'),
-    frontend: targetedFrontendBlock().optional().describe('Handling of connections; for a whole Gateway only.'),
+    targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('Targets by name.'),
+    targetSelectors: list(targetSelector, { min: 1, max: 16 }).optional().describe('Targets by labels.'),
+    frontend: targetedFrontendBlock().optional().describe('Policies for connections; only for a whole Gateway.'),
     traffic: listenerBlock()
       .optional()
-      .describe('Handling of requests; for a Gateway, a ListenerSet, a listener, a route or a rule.'),
-    backend: backendBlock().optional().describe('Handling of backends; for any target.'),
+      .describe('Policies for requests; for a Gateway, a ListenerSet, a listener, a route or a rule.'),
+    backend: backendBlock().optional().describe('Policies for backends; for any target.'),
   },
   [
     exactlyOneOf('targetRefs', 'targetSelectors'),
@@ -208,6 +207,4 @@ export const gwPolicySpec = object(
     ...targetRules,
     ...otherRules,
   ],
-).describe('What it holds for, and what holds there.')
-
-export type GwPolicySpec = Output<typeof gwPolicySpec>
+).describe('The targets and the policies for them.')

@@ -4,7 +4,7 @@ import { type ListenerSpec, readListeners } from './listener.ts'
 import { type ObjectReference, readReference } from './references.ts'
 import type { Resource } from './resource.ts'
 
-export interface ListenerSetSpec {
+interface ListenerSetSpec {
   parent: ObjectReference | undefined
   listeners: ListenerSpec[]
   problems: FieldProblem[]

@@ -41,7 +41,7 @@ export const ownKinds: readonly OwnKind[] = [
     plural: 'gwparameters',
     singular: 'gwparameters',
     shortNames: ['gwpar'],
-    description: 'What the data planes of a GatewayClass or of a Gateway are like.',
+    description: 'Settings of the data planes of a GatewayClass or of a Gateway.',
     spec: gwParametersSpec,
     status: 'nothing',
   },

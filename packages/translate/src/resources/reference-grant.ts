@@ -1,7 +1,7 @@
 import { Fields } from './fields.ts'
 import type { Resource } from './resource.ts'
 
-export interface ReferenceGrantSpec {
+interface ReferenceGrantSpec {
   from: { group: string; kind: string; namespace: string }[]
   /** Without a name, all objects of the kind are granted. */
   to: { group: string; kind: string; name: string | undefined }[]

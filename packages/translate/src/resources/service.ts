@@ -8,7 +8,7 @@ export interface ServicePort {
   appProtocol: string | undefined
 }
 
-export interface ServiceSpec {
+interface ServiceSpec {
   type: string
   ports: ServicePort[]
   /** Whether session affinity binds clients to one Pod. */
@@ -28,7 +28,7 @@ export function readService({ spec: input }: Resource): ServiceSpec {
   return { type: spec.text('type') ?? 'ClusterIP', ports, isAffine, problems }
 }
 
-export interface EndpointSliceSpec {
+interface EndpointSliceSpec {
   ports: { name: string; port: number }[]
   endpoints: { addresses: string[]; isReady: boolean; isServing: boolean }[]
 }

@@ -9,7 +9,7 @@ import type { TranslateSettings } from '../translate/context.ts'
 import { type TranslationResult, Translator } from '../translator.ts'
 
 /** One folder of `cases`: resources as input, configs and statuses as output. */
-export interface GoldenCase {
+interface GoldenCase {
   name: string
   folder: string
   resources: Resource[]

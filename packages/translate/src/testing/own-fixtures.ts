@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml'
 import type { Resource } from '../resources/resource.ts'
 
 /** A resource of one of our kinds, with the expected problems. */
-export interface OwnFixture {
+interface OwnFixture {
   resource: Resource
   /** Parts of the expected messages of the API server and of validation; null for a valid resource. */
   expected: { admission: string; validation: string } | null

@@ -29,7 +29,7 @@ export function sharedGateway(): Resource[] {
 }
 
 /** A route of a tenant with its own hostname, to its own backend. */
-export function tenant(namespace: string, port: number, backend: object = {}): Resource[] {
+function tenant(namespace: string, port: number, backend: object = {}): Resource[] {
   return [
     own('GwBackend', namespace, 'app', { static: { host: '127.0.0.1', port }, ...backend }),
     own('HTTPRoute', namespace, 'web', {

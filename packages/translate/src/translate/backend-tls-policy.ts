@@ -65,7 +65,9 @@ function verifiedWith(
   const good = found.flatMap((each) => ('pem' in each ? each.pem : []))
   const problem = found.find((each) => 'reason' in each) ?? null
   if (good.length > 0) return { pem: good.join('\n'), problem }
-  return problem ?? { reason: 'InvalidCACertificateRef', message: 'There are no authorities to verify backends with' }
+  return (
+    problem ?? { reason: 'InvalidCACertificateRef', message: 'There are no CA certificates to verify backends with' }
+  )
 }
 
 /** The sections of a Service that a policy targets; undefined stands for the whole Service. */
@@ -118,7 +120,7 @@ function conditionsOf(context: Context, policy: Resource) {
   const refs = 'reason' in authorities ? (isRef(authorities.reason) ? authorities : null) : authorities.problem
   const refusal: Unusable | null =
     winner !== null
-      ? { reason: 'Conflicted', message: `BackendTLSPolicy ${winner} is for the same target and comes first` }
+      ? { reason: 'Conflicted', message: `BackendTLSPolicy ${winner} has the same target and takes precedence` }
       : 'reason' in made
         ? { reason: isRef(made.reason) ? 'NoValidCACertificate' : made.reason, message: made.message }
         : null

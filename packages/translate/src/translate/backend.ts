@@ -13,7 +13,7 @@ import { ownKey, referredObjects } from './referred-objects.ts'
 import { attached } from './attached.ts'
 
 /** The translation of a GwBackend. */
-export interface OwnBackend {
+interface OwnBackend {
   backend: Backend
   /** Inline policies of the backend and of its parts. */
   policies: AttachedPolicy[]
@@ -110,7 +110,7 @@ function targetOf(spec: GwBackendSpec, key: string): BackendTarget {
   if (spec.aws !== undefined) return awsTarget(spec.aws)
   if (spec.dynamicForwardProxy !== undefined) return dynamicTarget(spec.dynamicForwardProxy)
   if (spec.static !== undefined) return staticTarget(spec.static)
-  throw new Error('a backend is of no kind')
+  throw new Error('a backend has no kind')
 }
 
 function policiesIn({ ai, mcp, policies }: GwBackendSpec, key: string): AttachedPolicy[] {

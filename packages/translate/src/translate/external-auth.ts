@@ -23,7 +23,7 @@ export function readExternalAuth(fields: Fields, namespace: string): AuthorizerP
   body.done()
   const [grpc, http] = [grpcConfig(fields.object('grpc')), httpConfig(fields.object('http'))]
   fields.done()
-  if (to === undefined) return unsupported('names no backend')
+  if (to === undefined) return unsupported('has no backend')
   if (protocol === undefined) return unsupported('protocol must be HTTP or GRPC')
   const spoken = protocol === 'GRPC' ? grpc : http
   if ('reason' in spoken) return spoken
@@ -44,9 +44,9 @@ function httpConfig(fields: Fields): { config: Record<string, unknown> } | Unusa
   const prefix = fields.text('path')?.replace(/\/+$/, '') ?? ''
   const [sent, taken] = [fields.texts('allowedHeaders'), fields.texts('allowedResponseHeaders')]
   fields.done()
-  if (!PATH.test(prefix)) return unsupported('http.path is not the beginning of a path')
+  if (!PATH.test(prefix)) return unsupported('http.path must be the beginning of a path')
   // An empty list would mean all headers, so clients could set those that the authorizer omits.
-  if (taken.length === 0) return unsupported('http.allowedResponseHeaders must name the headers that the backend gets')
+  if (taken.length === 0) return unsupported('http.allowedResponseHeaders must list the headers that the backend gets')
   const absolute = prefix === '' || prefix.startsWith('/') ? prefix : `/${prefix}`
   const http = {
     ...(absolute !== '' && { path: `${JSON.stringify(absolute)} + request.pathAndQuery` }),
@@ -72,5 +72,5 @@ export function resolveAuthorizer(
   if ('reason' in found) return found
   const { kind } = found.backend.target
   if (kind === 'static' || kind === 'service') return found
-  return { reason: 'InvalidKind', message: `${printReference(to)} is no fixed destination` }
+  return { reason: 'InvalidKind', message: `${printReference(to)} is not a fixed destination` }
 }

@@ -46,14 +46,14 @@ export function readFilters(owner: Fields, namespace: string, supported: readonl
     filter.done()
   }
   if (plan.policies['requestRedirect'] !== undefined && plan.policies['urlRewrite'] !== undefined) {
-    return { reason: 'IncompatibleFilters', message: 'RequestRedirect and URLRewrite exclude one another' }
+    return { reason: 'IncompatibleFilters', message: 'RequestRedirect and URLRewrite cannot be combined' }
   }
   return plan
 }
 
 function addFilter(plan: FilterPlan, name: FilterName, filter: Fields, namespace: string): Unusable | null {
   const { policies } = plan
-  const twice = (): Unusable => ({ reason: 'IncompatibleFilters', message: `Filter ${name} is there twice` })
+  const twice = (): Unusable => ({ reason: 'IncompatibleFilters', message: `Filter ${name} occurs twice` })
   switch (name) {
     case 'RequestHeaderModifier':
       addHeaders(policies, 'request', filter.object('requestHeaderModifier'))
@@ -160,7 +160,7 @@ function addMirror({ mirrors }: FilterPlan, fields: Fields, namespace: string): 
   const [numerator, denominator = 100] = [fraction.integer('numerator'), fraction.integer('denominator', { min: 1 })]
   fraction.done()
   fields.done()
-  if (to === undefined) return { reason: 'UnsupportedValue', message: 'RequestMirror names no backend' }
+  if (to === undefined) return { reason: 'UnsupportedValue', message: 'RequestMirror has no backend' }
   const percentage = percent ?? (numerator === undefined ? 100 : Math.min(100, (numerator / denominator) * 100))
   if (percentage > 0) mirrors.push({ to, percentage })
   return null

@@ -82,7 +82,7 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
         accepted,
         isProgrammed
           ? say('Programmed', true, 'Programmed', 'Gateway programmed')
-          : say('Programmed', false, 'Invalid', 'There is nothing to serve'),
+          : say('Programmed', false, 'Invalid', 'No valid listeners'),
         ...(certificate === null
           ? []
           : 'reason' in certificate
@@ -94,7 +94,7 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
                 'InsecureFrontendValidationMode',
                 true,
                 'ConfigurationChanged',
-                'Clients are let in without a valid certificate',
+                'Clients without a valid certificate are accepted',
               ),
             ]
           : []),

@@ -174,7 +174,7 @@ function resolveListener(
 
 const WRONG_KINDS: Unusable = {
   reason: 'InvalidRouteKinds',
-  message: 'allowedRoutes.kinds asks for kinds that this protocol does not serve',
+  message: 'allowedRoutes.kinds contains kinds that this protocol does not support',
 }
 
 function protocolOf(text: string): ListenerProtocol | null {
@@ -208,7 +208,7 @@ function refusalOf(
   const what = conflict === 'HostnameConflict' ? 'hostname' : 'protocol'
   return {
     reason: conflict,
-    message: `Another listener of port ${port} comes before this one, and their ${what}s conflict`,
+    message: `Another listener of port ${port} takes precedence, because their ${what}s conflict`,
   }
 }
 
@@ -247,7 +247,7 @@ function tlsOf(
     refusal,
   })
   if (spec.tls === null || spec.tls.mode === 'Passthrough' || spec.tls.certificates.length === 0) {
-    return fail({ reason: 'InvalidCertificateRef', message: 'There is no certificate to end TLS with' })
+    return fail({ reason: 'InvalidCertificateRef', message: 'There is no certificate to terminate TLS with' })
   }
   const found = spec.tls.certificates.map((reference) => certificateOf(context, from, reference))
   const bad = found.find((each) => 'reason' in each)
@@ -255,7 +255,7 @@ function tlsOf(
   if (first === undefined) return fail(bad ?? { reason: 'InvalidCertificateRef', message: '' })
   const clients = clientsOf(context, gateway, spec.port)
   if (clients !== null && clients.root === null) {
-    const message = 'No authority that client certificates could be verified with is valid'
+    const message = 'There is no valid CA certificate to verify client certificates with'
     return fail(clients.problem ?? { reason: 'InvalidCACertificateRef', message }, {
       reason: 'NoValidCACertificate',
       message,

@@ -21,7 +21,7 @@ export interface Referrer {
 /** Reads the certificate and key of a Secret. */
 export function certificateOf(context: Context, from: Referrer, to: ObjectReference): Certificate | Unusable {
   const invalid = (message: string): Unusable => ({ reason: 'InvalidCertificateRef', message })
-  if (to.group !== '' || to.kind !== 'Secret') return invalid(`${printReference(to)} is no Secret`)
+  if (to.group !== '' || to.kind !== 'Secret') return invalid(`${printReference(to)} is not a Secret`)
   if (!isGranted(context, from, to)) return notPermitted(from, to)
   const secret = context.get('Secret', `${to.namespace}/${to.name}`)
   if (secret === undefined) return invalid(`${printReference(to)} not found`)
@@ -34,7 +34,7 @@ export function certificateOf(context: Context, from: Referrer, to: ObjectRefere
 /** Reads the CAs under `ca.crt` of a ConfigMap or a Secret. */
 export function authoritiesOf(context: Context, from: Referrer, to: ObjectReference): { pem: string } | Unusable {
   if (to.group !== '' || (to.kind !== 'ConfigMap' && to.kind !== 'Secret')) {
-    return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is no ConfigMap` }
+    return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is not a ConfigMap` }
   }
   if (!isGranted(context, from, to)) return notPermitted(from, to)
   const invalid = (message: string): Unusable => ({ reason: 'InvalidCACertificateRef', message })

@@ -40,7 +40,7 @@ interface BackendContext {
 }
 
 /** MCP servers of a backend, and the Services that were left out. */
-export interface McpServers {
+interface McpServers {
   target: BackendTarget
   ignored: string[]
 }
@@ -70,7 +70,7 @@ export function mcpTargets(
   return { target: { kind: 'mcp', ...config, targets: made }, ignored }
 }
 
-const NOWHERE: Unusable = { reason: 'BackendError', message: 'an MCP target leads nowhere' }
+const NOWHERE: Unusable = { reason: 'BackendError', message: 'an MCP target has no destination' }
 
 function remoteServer(
   context: Context,

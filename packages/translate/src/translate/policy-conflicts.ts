@@ -6,7 +6,7 @@ import { compare } from './precedence.ts'
 
 /** Conflicts between policies that set the same field for the same target. */
 
-export interface PolicyField {
+interface PolicyField {
   /** The field, such as `traffic.cors`, or `traffic.PreRouting.cors` before routing. */
   id: string
   isJoined: boolean

@@ -56,7 +56,7 @@ export class PolicyFields {
     for (const [name, raw] of Object.entries(written)) {
       const policy = policies.find((each) => each.name === name)
       if (policy !== undefined) this.#field(policy, raw, { at: ['spec', section, name], made, closed })
-      else if (name !== 'phase') this.problems.push(`spec.${section}.${name}: is not known and was ignored`)
+      else if (name !== 'phase') this.problems.push(`spec.${section}.${name}: is unknown and was ignored`)
     }
     // A closed form wins over the policies of the same name.
     return { ...made, ...closed }
@@ -102,7 +102,7 @@ export class PolicyFields {
   /** A call to a missing backend fails according to the `failureMode` of the policy. */
   #backend(found: string | Refusal): string {
     if (!(found instanceof Refusal)) return found
-    const reason = found.detail ?? 'there is no such backend'
+    const reason = found.detail ?? 'backend not found'
     this.problems.push(reason)
     return this.#unreachable(reason)
   }
@@ -127,5 +127,5 @@ function issuerFault({ section, name }: Policy, value: unknown): string | null {
   if (section !== 'traffic' || name !== 'jwtAuthentication') return null
   const { mcp, providers } = value as NonNullable<TrafficPolicies['jwtAuthentication']>
   if (mcp === undefined || isIssuer(providers[0]?.issuer ?? '')) return null
-  return 'spec.traffic.jwtAuthentication.providers[0].issuer: must be a URL without user, query or fragment, because clients of MCP are led there'
+  return 'spec.traffic.jwtAuthentication.providers[0].issuer: must be a URL without user, query or fragment, because MCP clients are directed there'
 }

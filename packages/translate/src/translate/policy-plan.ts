@@ -65,7 +65,7 @@ export const policyPlan: Query<PolicyPlan | null> = {
   },
 }
 
-const ONLY_HTTP = 'spec.traffic.timeouts: holds for HTTPRoutes only, not for a GRPCRoute'
+const ONLY_HTTP = 'spec.traffic.timeouts: applies to HTTPRoutes only, not to a GRPCRoute'
 
 function withoutTimeouts(traffic: TrafficPolicies | null): TrafficPolicies {
   const { timeouts: _unused, ...rest } = traffic ?? {}

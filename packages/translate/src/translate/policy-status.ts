@@ -63,7 +63,7 @@ export const policyStatus: Query<PolicyStatus | null> = {
 }
 
 function printCut(size: number): string {
-  return `spec.traffic.rateLimit: each keyed limit has room for ${size} keys here, because all limits of the Gateway share ${MOST_KEYS}`
+  return `spec.traffic.rateLimit: each keyed limit is reduced to ${size} keys here, because all limits of the Gateway share ${MOST_KEYS}`
 }
 
 /** A pseudo reference for the entry that summarizes all remaining ones. */
@@ -100,7 +100,7 @@ function acceptance(context: Context, place: string, plan: PolicyPlan, generatio
   const taken = conflicts(context, place, plan)
   const lost = [...new Set(taken.map(({ winner }) => winner))].map((winner) => {
     const names = taken.filter((each) => each.winner === winner).map(({ field }) => field)
-    return `${[...new Set(names)].join(', ')} is set for the same target by GwPolicy ${winner}, which comes first`
+    return `${[...new Set(names)].join(', ')} is set for the same target by GwPolicy ${winner}, which takes precedence`
   })
   const message = [...plan.problems, ...lost].join('; ')
   const say = (isTrue: boolean, reason: Reason): Condition =>
@@ -158,6 +158,6 @@ function whyLoose(context: Context, target: NamedTarget, ours: readonly string[]
     ours.some((gateway) => isPartOf(context, gateway, { ...target, sectionName: undefined }))
   if (isWholeFound) return missing(`sectionName ${sectionName} of ${kind} ${key} not found`)
   const message =
-    kind === 'Gateway' ? `${kind} ${key} is of another class` : `${kind} ${key} is not attached to any Gateway`
+    kind === 'Gateway' ? `${kind} ${key} belongs to another class` : `${kind} ${key} is not attached to any Gateway`
   return { reason: 'Pending', message }
 }

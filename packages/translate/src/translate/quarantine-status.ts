@@ -104,7 +104,7 @@ function ofPolicy(status: PolicyStatus, notes: readonly QuarantineNote[]): Polic
       const { namespace = '', name, kind } = ancestor.ancestorRef
       const own = notes.filter(({ gateway }) => kind === 'Gateway' && gateway === `${namespace}/${name}`)
       if (own.length === 0) return ancestor
-      const message = `Policy is quarantined, and what it holds for answers 500: ${problemsOf(own)}`
+      const message = `Policy is quarantined, and its targets answer 500: ${problemsOf(own)}`
       return { ...ancestor, conditions: ancestor.conditions.map((each) => falseAs(each, 'Attached', message)) }
     }),
   }

@@ -76,7 +76,7 @@ function backendKeyOf(
   const resource = context.get('GwBackend', `${namespace}/${name}`)
   if (resource === undefined) return refuse(`${printReference(to)} not found`)
   const isFixed = new Fields(resource.spec, ['spec'], []).has('static')
-  return isFixed ? ownKey(`${namespace}/${name}`) : refuse(`${printReference(to)} is no fixed destination`)
+  return isFixed ? ownKey(`${namespace}/${name}`) : refuse(`${printReference(to)} is not a fixed destination`)
 }
 
 function refuse(detail: string): Refusal {

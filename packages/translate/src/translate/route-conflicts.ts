@@ -18,7 +18,7 @@ interface Claim {
 }
 
 /** The parts of a route that another route has taken. */
-export interface RouteConflicts {
+interface RouteConflicts {
   /** Set when the whole route is taken. */
   refusal: Unusable | null
   notices: string[]
@@ -35,7 +35,7 @@ export function conflictsOf(context: Context, id: string, { gateway, listeners }
     .filter(({ owner }) => owner !== id)
     .map(({ key, hostname, owner }) => {
       const what = hostname === '' ? 'all connections' : `connections for ${hostname}`
-      return `${printId(owner)} is older and has ${what} of listener ${key.slice(key.lastIndexOf('/') + 1)}`
+      return `${printId(owner)} is older and gets ${what} of listener ${key.slice(key.lastIndexOf('/') + 1)}`
     })
   if (notices.length === 0 || notices.length < claims.length) return { refusal: null, notices }
   return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
@@ -53,7 +53,7 @@ function lostToOtherKind(
     const listener = key.slice(key.lastIndexOf('/') + 1)
     return winner === undefined
       ? []
-      : [`${printId(winner)} comes first and has hostnames of it at listener ${listener}`]
+      : [`${printId(winner)} takes precedence for some of its hostnames at listener ${listener}`]
   })
   if (notices.length === 0 || notices.length < listeners.length) return { refusal: null, notices }
   return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }

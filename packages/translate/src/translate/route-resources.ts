@@ -106,6 +106,6 @@ function addRule({ routes, backends, policies }: RouteResources, place: RuleCont
   }
 }
 
-export function hasMatches(kind: RouteKind): boolean {
+function hasMatches(kind: RouteKind): boolean {
   return kind === 'HTTPRoute' || kind === 'GRPCRoute'
 }

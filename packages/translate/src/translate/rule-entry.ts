@@ -31,7 +31,7 @@ export function planEntry(
   const filters = supported.length > 0 ? readFilters(fields, owner.namespace, supported) : NO_FILTERS
   fields.done()
   const weight = reference?.weight ?? 1
-  const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef names nothing' }
+  const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef has no name' }
   const checkedFilters = 'reason' in filters ? filters : checkedTraffic(filters.policies)
   if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null, mirrors: [] }
   const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)

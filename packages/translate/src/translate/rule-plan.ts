@@ -28,7 +28,7 @@ export interface RulePlan {
   ignored: string[]
 }
 
-export interface RuleOwner {
+interface RuleOwner {
   kind: RouteKind
   namespace: string
 }
@@ -92,7 +92,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
 /** Nothing distinguishes the rules of connections without HTTP, so only the first is used. */
 const NOT_THE_FIRST: Unusable = {
   reason: 'UnsupportedValue',
-  message: 'is not served, because nothing tells its connections from those of rules[0]',
+  message: 'is not served, because its connections cannot be distinguished from those of rules[0]',
 }
 
 interface Timeouts {

@@ -8,7 +8,7 @@ import type { FilterPlan } from './filters.ts'
 import type { Unusable } from './materials.ts'
 
 /** The filters, timeouts and retries of a rule, combined. */
-export interface TrafficPlan {
+interface TrafficPlan {
   traffic: TrafficPolicies | null
   called: Backend[]
   unresolved: Unusable[]

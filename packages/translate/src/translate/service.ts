@@ -15,7 +15,7 @@ export function placeOfService(key: string): string | null {
   return key.startsWith('backend/service/') ? key.slice('backend/service/'.length) : null
 }
 
-export interface ReferredService {
+interface ReferredService {
   backend: Backend
   port: ServicePort
   /** Parts that are not served; routes to the Service report them. */
@@ -34,7 +34,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
     if (type === 'ExternalName') {
       return {
         reason: 'UnsupportedValue',
-        message: `Service ${namespace}/${name} is an ExternalName, which could lead anywhere: use a GwBackend with \`static.host\``,
+        message: `Service ${namespace}/${name} is an ExternalName, which is not allowed: use a GwBackend with \`static.host\``,
       }
     }
     const port = ports.find((each) => each.port === Number(digits))

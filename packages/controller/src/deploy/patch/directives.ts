@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts'
 
 /** A map of a patch, split into its fields and its directives. */
-export interface PatchMap {
+interface PatchMap {
   how: 'merge' | 'replace' | 'delete'
   /** Fields to retain; null retains all. */
   retained: ReadonlySet<unknown> | null
@@ -23,11 +23,11 @@ export function readPatchMap(patch: JsonObject, problem: (text: string) => void)
     return new Map(named.map(([name, value]) => [name.slice(prefix.length), listOf(name, value, problem)]))
   }
   const fields = Object.entries(patch).filter(([name]) => !name.startsWith('$'))
-  for (const name of Object.keys(patch)) if (!isKnown(name)) problem(`\`${name}\` is no directive`)
+  for (const name of Object.keys(patch)) if (!isKnown(name)) problem(`unknown directive \`${name}\``)
   const retained = Object.hasOwn(patch, RETAINED) ? new Set(listOf(RETAINED, patch[RETAINED], problem)) : null
   for (const [name, value] of fields)
     if (retained !== null && value !== null && !retained.has(name))
-      problem(`\`${name}\` is given, but not among \`${RETAINED}\``)
+      problem(`\`${name}\` is set, but missing in \`${RETAINED}\``)
   return { how: howOf(patch, problem), retained, removals: lists(REMOVAL), orders: lists(ORDER), fields }
 }
 
@@ -56,6 +56,6 @@ function isKnown(name: string): boolean {
 
 function listOf(name: string, value: unknown, problem: (text: string) => void): readonly unknown[] {
   if (Array.isArray(value)) return value
-  problem(`\`${name}\` is no list`)
+  problem(`\`${name}\` is not a list`)
   return []
 }

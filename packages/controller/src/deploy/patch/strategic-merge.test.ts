@@ -217,31 +217,28 @@ describe('invalid strategic merge patches', () => {
   const cases: Record<string, [JsonObject, string]> = {
     'an item without its key': [
       { containers: [{ image: 'x' }] },
-      'containers[0]: has no `name`, by which items of this list are found',
+      'containers[0]: lacks `name`, the merge key of this list',
     ],
-    'an item that is no map': [{ volumes: ['x'] }, 'volumes[0]: is no map'],
-    'a key that is no scalar': [
-      { volumes: [{ name: {} }] },
-      'volumes[0]: has no `name`, by which items of this list are found',
-    ],
+    'an item that is not a map': [{ volumes: ['x'] }, 'volumes[0]: is not a map'],
+    'a key that is not a scalar': [{ volumes: [{ name: {} }] }, 'volumes[0]: lacks `name`, the merge key of this list'],
     'another `$patch`': [
       { dnsConfig: { $patch: 'remove' } },
       'dnsConfig: `$patch` is "remove", expected `delete`, `replace` or `merge`',
     ],
-    'another directive': [{ dnsConfig: { $retainkeys: [] } }, 'dnsConfig: `$retainkeys` is no directive'],
+    'another directive': [{ dnsConfig: { $retainkeys: [] } }, 'dnsConfig: unknown directive `$retainkeys`'],
     'an item that replaces its list and has more': [
       { containers: [{ $patch: 'replace', name: 'a' }] },
-      'containers[0]: `$patch: replace` stands alone in its item: it replaces the whole list',
+      'containers[0]: `$patch: replace` must be the only field of its item: it replaces the whole list',
     ],
     'a deletion in a list without a key': [
       { readinessGates: [{ $patch: 'delete', conditionType: 'a' }] },
-      'readinessGates[0]: this list is replaced as a whole: its items have no key to find one by',
+      'readinessGates[0]: this list is replaced as a whole, because its items have no merge key',
     ],
     'a field that is not retained': [
       { dnsConfig: { $retainKeys: ['a'], b: 1 } },
-      'dnsConfig: `b` is given, but not among `$retainKeys`',
+      'dnsConfig: `b` is set, but missing in `$retainKeys`',
     ],
-    'a directive that is no list': [{ '$setElementOrder/volumes': {} }, '`$setElementOrder/volumes` is no list'],
+    'a directive that is not a list': [{ '$setElementOrder/volumes': {} }, '`$setElementOrder/volumes` is not a list'],
   }
   for (const [name, [patch, problem]] of Object.entries(cases))
     it(name, () => {
@@ -258,7 +255,7 @@ describe('invalid strategic merge patches', () => {
   it('an empty patch', () => {
     assert.deepEqual(strategicMerge('Service', {}, { $patch: 'delete' }), {
       ok: false,
-      problems: ['`$patch: delete` would leave nothing'],
+      problems: ['`$patch: delete` would delete the whole object'],
     })
   })
 })
@@ -277,7 +274,7 @@ describe('untrusted patches', () => {
     )
     assert.deepEqual(strategicMerge('Service', {}, JSON.parse('{"spec":{"ports":[{"__proto__":{"port":80}}]}}')), {
       ok: false,
-      problems: ['spec.ports[0]: has no `port`, by which items of this list are found'],
+      problems: ['spec.ports[0]: lacks `port`, the merge key of this list'],
     })
   })
 

@@ -3,7 +3,7 @@ import { howOf, isListReplaced, readPatchMap } from './directives.ts'
 import { type IdOf, orderedAs } from './order.ts'
 import { type PatchedKind, type Rule, type Rules, ruleOf, rulesByKind } from './rules.ts'
 
-export type PatchResult = { ok: true; value: JsonObject } | { ok: false; problems: string[] }
+type PatchResult = { ok: true; value: JsonObject } | { ok: false; problems: string[] }
 
 /** Far deeper than any Kubernetes object, and far below the stack limit. */
 const MAX_DEPTH = 100
@@ -15,7 +15,7 @@ const MAX_DEPTH = 100
 export function strategicMerge(kind: PatchedKind, original: JsonObject, patch: JsonObject): PatchResult {
   const merge = new StrategicMerge()
   const value = merge.maps(original, patch, { rules: rulesByKind[kind], place: '', depth: 0 })
-  if (value === undefined) merge.problems.push('`$patch: delete` would leave nothing')
+  if (value === undefined) merge.problems.push('`$patch: delete` would delete the whole object')
   return value === undefined || merge.problems.length > 0
     ? { ok: false, problems: merge.problems }
     : { ok: true, value }
@@ -85,7 +85,7 @@ class StrategicMerge {
       if (!isObject(item)) return [this.#field(undefined, item, at, undefined) ?? null]
       if (isListReplaced(item)) return []
       if (howOf(item, () => {}) !== 'merge')
-        this.#problem(at, 'this list is replaced as a whole: its items have no key to find one by')
+        this.#problem(at, 'this list is replaced as a whole, because its items have no merge key')
       return [this.maps({}, item, { ...at, rules: {} }) ?? {}]
     })
   }
@@ -121,12 +121,13 @@ class StrategicMerge {
       this.#problem(at, text)
       return []
     }
-    if (!isObject(item)) return say('is no map')
+    if (!isObject(item)) return say('is not a map')
     if (isListReplaced(item)) return []
     const id = idsBy(rule)(item)
-    if (id === undefined) return say(`has no \`${rule.key}\`, by which items of this list are found`)
+    if (id === undefined) return say(`lacks \`${rule.key}\`, the merge key of this list`)
     const how = howOf(item, () => {})
-    if (how === 'replace') return say('`$patch: replace` stands alone in its item: it replaces the whole list')
+    if (how === 'replace')
+      return say('`$patch: replace` must be the only field of its item: it replaces the whole list')
     return [{ how, id, item, at }]
   }
 
