@@ -81,6 +81,7 @@ describe('the staged site', () => {
     let found = 0
     for (const page of pages) {
       for (const [, address = '', heading] of linksIn(textByAddress.get(page.address) ?? '')) {
+        if (address.startsWith('files/')) continue
         const target = textByAddress.get(address)
         assert.ok(target !== undefined, `${page.path}: /${address}`)
         if (heading !== undefined) assert.ok(anchorsOf(target).has(heading), `${page.path}: /${address}#${heading}`)
@@ -98,6 +99,9 @@ describe('the staged site', () => {
     }
     const plain = stagePage(null, null)
     assert.doesNotMatch(plain, /\]\(\.\.|editLink/)
+    assert.match(plain, /\]\(\/files\/deploy\/prometheus\/alerts\.yaml\)/)
+    const copied = readFileSync(join(folder, 'public/files/deploy/prometheus/alerts.yaml'), 'utf8')
+    assert.equal(copied, readFileSync(join(root, 'deploy/prometheus/alerts.yaml'), 'utf8'))
     const linked = stagePage('https://code.example/blob/main', 'https://code.example/edit/main')
     assert.match(linked, /\]\(https:\/\/code\.example\/blob\/main\/deploy\//)
     assert.match(linked, /"editLink":"https:\/\/code\.example\/edit\/main\/docs\/production\.md"/)

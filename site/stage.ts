@@ -33,8 +33,10 @@ export function stageSite({ folder, base, sourceUrl, editUrl }: StageOptions): S
     const markdown = withoutComments(readFileSync(join(root, page.path), 'utf8'))
     const plain = replaceLinks(markdown, page.path, (text, { path, heading }) => {
       const target = find(path)
-      if (target === undefined) return text.startsWith('!') ? `${text}(${imageLink(page, path)})` : unlinked(text)
-      return `${text}(${posix.relative(posix.dirname(markdownFile(page)), markdownFile(target))}${heading})`
+      if (target === undefined && text.startsWith('!')) return `${text}(${imageLink(page, path)})`
+      const copy = target === undefined ? copiedFile(path, publicFolder) : markdownFile(target)
+      if (copy === null) return unlinked(text)
+      return `${text}(${posix.relative(posix.dirname(markdownFile(page)), copy)}${heading})`
     })
     plainByPath.set(page.path, plain)
     write(join(publicFolder, markdownFile(page)), plain)
@@ -43,7 +45,9 @@ export function stageSite({ folder, base, sourceUrl, editUrl }: StageOptions): S
       if (path === page.path) return `${text}(${heading})`
       const target = find(path)
       if (target !== undefined) return `${text}(/${target.address}${heading})`
-      return sourceUrl === null ? unlinked(text) : `${text}(${sourceUrl}/${path})`
+      if (sourceUrl !== null) return `${text}(${sourceUrl}/${path})`
+      const copy = copiedFile(path, publicFolder)
+      return copy === null ? unlinked(text) : `${text}(/${copy})`
     })
     const body = page.path === HOME ? linked.replace(/^# .*\n/m, '') : linked
     write(join(folder, `${stagedName(page)}.md`), frontMatter(page, editUrl) + forVitePress(body))
@@ -102,7 +106,14 @@ function homeFields(): object {
   }
 }
 
-/** Files outside of the site are named, and not linked, where nobody says where the tree can be read. */
+/** Configs and manifests that pages link to come along; returns the name on the site, null for any other file. */
+function copiedFile(path: string, publicFolder: string): string | null {
+  if (!/\.(?:ya?ml|json)$/.test(path)) return null
+  cpSync(join(root, path), join(publicFolder, 'files', path))
+  return `files/${path}`
+}
+
+/** Other files outside of the site are named, and not linked, where nobody says where the tree can be read. */
 function unlinked(text: string): string {
   return text.slice(1, -1)
 }

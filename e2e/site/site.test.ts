@@ -21,6 +21,9 @@ describe('the built site', { skip: notBuilt }, () => {
       assert.ok(existsSync(join(dist, markdownFile(page))), markdownFile(page))
       assert.match(readFileSync(file, 'utf8'), /<h1[ >]/, page.path)
     }
+    const copies = [...readFileSync(join(dist, 'examples/index.html'), 'utf8').matchAll(/href="\/(files\/[^"]+)"/g)]
+    assert.ok(copies.length > 20, `the page of examples links only ${copies.length} files`)
+    for (const [, file = ''] of copies) assert.ok(existsSync(join(dist, file)), file)
     for (const file of ['llms.txt', 'llms-full.txt', 'versions.json', '404.html']) {
       assert.ok(existsSync(join(dist, file)), file)
     }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { parse } from 'yaml'
-import { fencesOf, readPage } from './docs-pages.ts'
+import { fencesOf, isInstalled, readPage, run } from './docs-pages.ts'
 import { type DocsStand, useDocsStand } from './docs-stand.ts'
 import { startGateway } from './gateway.ts'
 import { fromInstallation } from './installed-program.ts'
@@ -58,6 +61,17 @@ describe('the guides about tools', () => {
     assert.deepEqual(await toolsOf(t, page, 'k-reader-5c7d10e9'), shownTools(page))
     assert.ok((await toolsOf(t, page, 'k-editor-77aa0142')).includes('create_entities'))
   })
+})
+
+test('migrating from nginx begins with a config that nginx takes', async (t) => {
+  if (!(await isInstalled('nginx'))) return t.skip('no nginx on this machine')
+  const before = fencesOf(readPage('docs/migrating/nginx.md')).find(({ lang }) => lang === 'nginx')
+  const folder = mkdtempSync(join(tmpdir(), 'portico-docs-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'nginx.conf')
+  writeFileSync(file, `pid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${before?.text}}\n`)
+  const { code, stderr } = await run(['nginx', '-t', '-e', join(folder, 'error.log'), '-c', file], '')
+  assert.equal(code, 0, stderr)
 })
 
 function configsOf(page: string): string[] {
