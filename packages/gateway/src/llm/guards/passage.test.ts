@@ -36,6 +36,11 @@ describe('what a passage stands for', () => {
       { text: 'l is new', of: 1, isMask: true },
     ])
     assert.deepEqual(compare('gone', ''), [{ text: '', of: 4, isMask: true }])
+    assert.deepEqual(compare('gone', 'x y'), [{ text: 'x y', of: 4, isMask: true }])
+    assert.deepEqual(compare(' at home', 'at home'), [
+      { text: '', of: 1, isMask: true },
+      { text: 'at home', of: 7, isMask: false },
+    ])
   })
 
   it('adds up to both texts, whatever they are', () => {

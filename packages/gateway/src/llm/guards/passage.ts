@@ -99,9 +99,8 @@ function nextMeeting(olds: readonly string[], news: readonly string[]): [number,
   for (let apart = 1; apart <= 2 * MAX_APART; apart++) {
     for (let skipped = Math.min(apart, MAX_APART); skipped >= Math.max(0, apart - MAX_APART); skipped--) {
       const added = apart - skipped
-      const isEnd = skipped === olds.length && added === news.length
       const isAlike = skipped < olds.length && olds[skipped] === news[added] && olds[skipped + 1] === news[added + 1]
-      if (isEnd || isAlike) return [skipped, added]
+      if (isAlike) return [skipped, added]
     }
   }
   return [null, null]
