@@ -34,3 +34,14 @@ test('the first load is small, and nothing is loaded from other hosts', { timeou
   assert.doesNotMatch(table, /fetch\(|XMLHttpRequest|raw\.githubusercontent\.com/, 'they are never fetched anew')
   assert.match(readFileSync(join(folder, 'NOTICE'), 'utf8'), /^react 19\.\d+\.\d+ \(MIT\)$/m)
 })
+
+test('the page of the parts is not in the product', { timeout: 120_000 }, async () => {
+  const folder = await freshUi()
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  assert.ok(files.length > 10)
+  for (const { parentPath, name } of files) {
+    const text = readFileSync(join(parentPath, name), 'utf8')
+    assert.doesNotMatch(text, /Parts of the Portico UI|testing-library|happy-dom/, name)
+  }
+  assert.ok(!files.some(({ name }) => name === 'parts.html'))
+})

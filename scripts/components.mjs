@@ -57,6 +57,8 @@ function provideDocument(window) {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
   for (const name of Object.getOwnPropertyNames(window)) if (!(name in globalThis)) provide(name, window[name])
   for (const name of ['document', 'history', ...OF_THE_BROWSER]) provide(name, window[name])
+  // happy-dom loads no fonts; text areas that grow listen for them.
+  window.document.fonts ??= new window.EventTarget()
   provide('window', window)
   provide('self', window)
 }

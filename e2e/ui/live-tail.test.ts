@@ -34,7 +34,7 @@ describe('a live tail', { skip: noBrowser }, () => {
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
     await page.addInitScript(WATCH)
     await page.goto(`${program.admin}/ui/requests`)
-    await page.getByText('● live').waitFor()
+    await page.getByText('● Live').waitFor()
     complaints.length = 0
 
     const flood = keepAsking(crowd)

@@ -34,7 +34,7 @@ describe('the web UI', { skip: noBrowser }, () => {
         for (const [name, path, sign] of PAGES) {
           await page.goto(`${program.admin}/ui${path}`)
           await page.getByText(sign).first().waitFor()
-          await page.getByText('config 1 live').waitFor()
+          await page.getByText('Config 1 live').waitFor()
           if (name === 'overview') await page.locator('.react-flow__node').first().waitFor()
           await shoot(page, `${name}-${size}-${colorScheme}`)
           assert.deepEqual(await seriousFindings(page), [], `${name} ${size} ${colorScheme}`)
@@ -58,7 +58,7 @@ describe('the web UI', { skip: noBrowser }, () => {
         .getByText(/^Route api → backend .* answered 200$/)
         .waitFor()
       const facts = page.getByRole('region', { name: 'Path, times and sizes' })
-      for (const name of ['response head after', 'total', 'request body', 'response body', 'attempts'])
+      for (const name of ['Response head after', 'Total', 'Request body', 'Response body', 'Attempts'])
         await facts.getByText(name, { exact: true }).waitFor()
       await shoot(page, `request-passed-${size}`)
       assert.deepEqual(await seriousFindings(page), [])
@@ -83,7 +83,7 @@ describe('the web UI', { skip: noBrowser }, () => {
     await page.waitForURL(/id=/)
     await page.getByText('▲ stopped').waitFor()
     await page.getByText('rateLimit route').waitFor()
-    await page.getByRole('region', { name: 'Why, and what would pass' }).getByText('It passes, if').waitFor()
+    await page.getByRole('region', { name: 'Why, and what would pass' }).getByText('It passes if').waitFor()
     await shoot(page, 'explained-limit')
     assert.deepEqual(await seriousFindings(page), [])
     const address = page.url()
@@ -112,14 +112,14 @@ describe('the web UI', { skip: noBrowser }, () => {
     const { program } = await useTraffic(t, origin)
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
     await openReady({ page, complaints }, `${program.admin}/ui/requests`)
-    await page.getByText('● live').waitFor()
+    await page.getByText('● Live').waitFor()
     await fetch(`http://127.0.0.1:${program.port()}/api/just-now`)
     await page.getByText('/api/just-now').waitFor()
     await page.keyboard.press('l')
-    await page.getByText('▷ held').waitFor()
+    await page.getByText('▷ Paused').waitFor()
     await fetch(`http://127.0.0.1:${program.port()}/api/while-held`)
     await page.keyboard.press('l')
-    await page.getByText('● live').waitFor()
+    await page.getByText('● Live').waitFor()
     await fetch(`http://127.0.0.1:${program.port()}/api/afterwards`)
     await page.getByText('/api/afterwards').waitFor()
     assert.deepEqual(complaints, [])
@@ -142,16 +142,16 @@ describe('the web UI', { skip: noBrowser }, () => {
     const { program, config } = await useTraffic(t, origin)
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
     await openReady({ page, complaints }, `${program.admin}/ui/config`)
-    await page.getByText('secrets are hidden').waitFor()
+    await page.getByText('secrets are redacted').waitFor()
     assert.doesNotMatch(await page.innerText('main'), /sk-very-secret/)
     config.edit(configText(origin.port).replace('name: api', 'nam: api'))
-    await page.getByText('reload refused').waitFor()
+    await page.getByText('Reload rejected').waitFor()
     await page.locator('.config-problems').first().waitFor()
     await shoot(page, 'config-refused')
     config.edit(configText(origin.port))
-    await page.getByText('config 2 live').waitFor()
+    await page.getByText('Config 2 live').waitFor()
     program.child.kill('SIGKILL')
-    await page.getByText('the gateway does not answer').waitFor()
+    await page.getByText('The gateway does not respond').waitFor()
     await page.locator('main.gone').waitFor()
     await shoot(page, 'gone')
   })
@@ -185,10 +185,10 @@ const PAGES = [
   ['overview', '/', '127.0.0.1:9'],
   ['requests', '/requests', 'Authorization refused it'],
   ['refusals', '/requests?q=outcome:limited,denied', 'Authorization refused it'],
-  ['routes', '/routes', 'Policies, in running order'],
-  ['expressions', '/expressions?expression=request.method', 'A value of type string'],
+  ['routes', '/routes', 'Policies, in order of execution'],
+  ['expressions', '/expressions?expression=request.method', 'The value has the type string'],
   ['metrics', '/metrics', 'Requests by route'],
-  ['config', '/config', 'secrets are hidden'],
+  ['config', '/config', 'secrets are redacted'],
 ] as const
 
 function configText(port: number): string {

@@ -9,6 +9,7 @@ import { readConfigSearch } from './config/search.ts'
 import { readExpressionsSearch } from './expressions/search.ts'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
+import { PageError } from './frame/page-error.tsx'
 import { readMetricsSearch } from './metrics/search.ts'
 import { readModelsSearch } from './models/search.ts'
 import { readOverviewSearch } from './overview/search.ts'
@@ -81,6 +82,7 @@ export function createUiRouter(history?: RouterHistory) {
   return createRouter({
     routeTree,
     basepath: '/ui',
+    defaultErrorComponent: PageError,
     defaultPreload: 'intent',
     ...(history !== undefined && { history }),
   })

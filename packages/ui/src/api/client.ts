@@ -1,6 +1,6 @@
 import { goToLogin, sessionProof } from './session.ts'
 
-/** What the gateway said instead of an answer. Its text is shown as text. */
+/** An error response of the admin API. Pages show its text as plain text. */
 export class RefusedCall extends Error {
   readonly status: number
 
@@ -17,7 +17,7 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/** One call of the admin API of the gateway that serves this page. */
+/** `call` sends one request to the admin API of the gateway that serves this page. */
 export async function call(path: string, { method = 'GET', body, signal }: CallOptions = {}): Promise<Response> {
   const proof = sessionProof()
   const response = await fetch(path, {
@@ -35,7 +35,7 @@ export async function call(path: string, { method = 'GET', body, signal }: CallO
   return response
 }
 
-/** The types of answers are the gateway's own, which is built from the same sources. */
+/** `getJson` trusts the type of the response: UI and gateway are built from the same sources. */
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await call(path, signal === undefined ? {} : { signal })
   return (await response.json()) as T

@@ -15,7 +15,7 @@ test('events are the same wherever their stream is cut', () => {
   )
 })
 
-test('what is not complete waits', () => {
+test('an incomplete event waits', () => {
   const reader = new EventReader()
   assert.deepEqual(reader.read('data: 1\n'), [])
   assert.deepEqual(reader.read('\ndata: 2'), ['1'])

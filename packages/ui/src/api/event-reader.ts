@@ -1,8 +1,8 @@
-/** Cuts a stream of server-sent events into the data of its events. Comments, which only say that it lives, are left out. */
+/** `EventReader` splits a stream of server-sent events into the data of its events. Comments are dropped. */
 export class EventReader {
   #rest = ''
 
-  /** The data of each event that is complete now. */
+  /** `read` returns the data of each event that the text completes. */
   read(text: string): string[] {
     const parts = (this.#rest + text).split('\n\n')
     this.#rest = parts.pop() ?? ''

@@ -11,7 +11,7 @@ import type { BackendsView, ConfigView, RoutesView } from '@portico/gateway/admi
 import { queryOptions } from '@tanstack/react-query'
 import { getJson } from './client.ts'
 
-/** What each page asks for. What changes by itself is asked for again while somebody looks. */
+/** The queries of the pages. Data that changes is read again while a page shows it. */
 
 export const stateQuery = queryOptions({
   queryKey: ['state'],
@@ -58,14 +58,14 @@ export const configQuery = queryOptions({
   refetchInterval: 2000,
 })
 
-/** The newest requests of the last minute: what rates are made of. */
+/** The newest requests of the last minute, for rates. */
 export const recentQuery = queryOptions({
   queryKey: ['recent'],
   queryFn: ({ signal }) => listRequests(new URLSearchParams({ since: '60s', limit: '1000' }), signal),
   refetchInterval: 2000,
 })
 
-/** The newest calls of models and tools. */
+/** The newest model and tool calls. */
 export const callsQuery = queryOptions({
   queryKey: ['calls'],
   queryFn: ({ signal }) =>
@@ -80,7 +80,7 @@ export const callsQuery = queryOptions({
   staleTime: 30_000,
 })
 
-/** The last that were refused or failed. */
+/** The latest denied or failed requests. */
 export const refusalsQuery = queryOptions({
   queryKey: ['refusals'],
   queryFn: ({ signal }) =>
@@ -91,7 +91,7 @@ export const refusalsQuery = queryOptions({
   refetchInterval: 2000,
 })
 
-/** Steps of the shortest range end every five seconds. */
+/** Series for the charts. Steps of the shortest range end every five seconds. */
 export const seriesQuery = (range: HistoryRange) =>
   queryOptions({
     queryKey: ['series', range],
@@ -99,7 +99,7 @@ export const seriesQuery = (range: HistoryRange) =>
     refetchInterval: 5000,
   })
 
-/** Every record of the range is read for it, so it is asked for less often. */
+/** Usage of models. The gateway reads every record of the range for it, so the interval is long. */
 export const usageQuery = (range: HistoryRange) =>
   queryOptions({
     queryKey: ['usage', range],

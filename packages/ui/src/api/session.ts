@@ -1,4 +1,4 @@
-/** The half of a session that only pages of this origin have: a cookie alone calls nothing. */
+/** Local storage key of the session proof. A call needs the proof, which only pages of this origin have, and the cookie. */
 const KEY = 'portico.session'
 
 export function sessionProof(): string | null {
@@ -9,7 +9,7 @@ export function hasSession(): boolean {
   return sessionProof() !== null
 }
 
-/** The login sends people back to the page that they were on. */
+/** Opens the login, which leads back to the current page. */
 export function goToLogin(): void {
   localStorage.removeItem(KEY)
   location.assign(`/ui/login?to=${encodeURIComponent(location.pathname + location.search)}`)

@@ -6,26 +6,27 @@ import { Loading } from '../parts/states.tsx'
 import { applyConfig } from './config-calls.ts'
 import { checkQuery } from './config-queries.ts'
 import { effectSentences } from './effect-text.ts'
-import { withoutPlace } from './place.ts'
+import { withoutLocation } from './location.ts'
+import { asError } from '../api/unknown-values.ts'
 
-/** What is to be applied. */
-export interface Wanted {
+/** A config text that people want to apply. */
+export interface ConfigCandidate {
   readonly text: string
   readonly basedOn: string
-  /** Of the history, where it comes from there. */
+  /** The generation of the history that the text comes from; undefined for an edit. */
   readonly generation?: number
 }
 
 interface ApplyDialogProps {
-  wanted: Wanted | null
+  wanted: ConfigCandidate | null
   view: ConfigView
   onClose: () => void
   onApplied: (applied: AppliedConfig) => void
 }
 
-/** Says once what will happen, and asks for the token. */
+/** A dialog that shows the effect of a config and asks for the admin token. */
 export function ApplyDialog({ wanted, view, onClose, onApplied }: ApplyDialogProps) {
-  const title = wanted?.generation === undefined ? 'Apply this config' : `Go back to config ${wanted.generation}`
+  const title = wanted?.generation === undefined ? 'Apply this config' : `Roll back to config ${wanted.generation}`
   return (
     <Modal
       opened={wanted !== null}
@@ -39,9 +40,9 @@ export function ApplyDialog({ wanted, view, onClose, onApplied }: ApplyDialogPro
   )
 }
 
-function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApplied'> & { wanted: Wanted }) {
+function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApplied'> & { wanted: ConfigCandidate }) {
   const { basedOn, ...request } = wanted
-  // What is open changes by itself: looked up again.
+  // The number of open streams changes, so the effect is computed again.
   const { data, error } = useQuery({ ...checkQuery(request, basedOn), placeholderData: undefined, staleTime: 0 })
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -55,13 +56,13 @@ function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApp
       if (result.kind === 'applied') return onApplied(result.applied)
       setAnswer(result.kind === 'refused' ? result.checked : result.text)
     } catch (failure) {
-      setAnswer(`The gateway cannot be reached: ${failure instanceof Error ? failure.message : String(failure)}`)
+      setAnswer(`The gateway does not respond: ${asError(failure).message}`)
     } finally {
       setBusy(false)
     }
   }
   if (error !== null) return <p role="alert">{error.message}</p>
-  if (data === undefined) return <Loading what="what will happen" rows={4} />
+  if (data === undefined) return <Loading what="the effect" rows={4} />
   return (
     <form className="apply" onSubmit={(event) => void apply(event)}>
       {data.effect === null ? (
@@ -69,10 +70,10 @@ function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApp
       ) : (
         <>
           {view.isInMemory ? (
-            <p>What this gateway holds in memory is replaced, and goes live at once. No file is written.</p>
+            <p>The config in memory is replaced and goes live at once. No file is written.</p>
           ) : (
             <p>
-              The file <span className="mono wrap">{view.file}</span> is replaced, and goes live at once.
+              The file <span className="mono wrap">{view.file}</span> is replaced and goes live at once.
             </p>
           )}
           <ul aria-label="What will happen">
@@ -98,7 +99,7 @@ function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApp
       )}
       {answer !== null && typeof answer === 'object' && <CannotGo checked={answer} />}
       <Button type="submit" loading={isBusy} disabled={data.effect === null || token.trim() === ''}>
-        {wanted.generation === undefined ? 'Apply' : 'Go back'}
+        {wanted.generation === undefined ? 'Apply' : 'Roll back'}
       </Button>
     </form>
   )
@@ -106,13 +107,13 @@ function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApp
 
 const TOKENS: Readonly<Record<ConfigView['edit']['token'], string>> = {
   variable: 'The value of ADMIN_TOKEN of this gateway',
-  terminal: 'The one that this gateway printed in its terminal when it started',
+  terminal: 'The token that this gateway printed in its terminal when it started',
 }
 
 function CannotGo({ checked: { problems, refused } }: { checked: CheckedConfig }) {
   return (
     <div className="config-problems" role="alert">
-      <p>It cannot go live as it is; nothing was changed.</p>
+      <p>The config cannot go live; nothing was changed.</p>
       <ol>
         {problems.map(({ text }) => (
           <li key={text} className="mono">
@@ -121,7 +122,7 @@ function CannotGo({ checked: { problems, refused } }: { checked: CheckedConfig }
         ))}
         {refused.map(({ path, text }) => (
           <li key={`${path} ${text}`}>
-            <span className="mono">{path}</span>: {withoutPlace(text)}
+            <span className="mono">{path}</span>: {withoutLocation(text)}
           </li>
         ))}
       </ol>

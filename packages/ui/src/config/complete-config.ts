@@ -2,7 +2,7 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 import { contextAt } from './yaml-context.ts'
 import { type JsonSchema, keysAt, kindOf, valuesAt } from './schema-walk.ts'
 
-/** What may be written at a place of the config, from its schema. */
+/** Completions at a location of the config, from its schema. */
 export function completeConfig(schema: JsonSchema): (context: CompletionContext) => CompletionResult | null {
   return (context) => {
     const place = contextAt(context.state.sliceDoc(0, context.pos))

@@ -4,8 +4,8 @@ import { goToLogin, sessionProof } from '../api/session.ts'
 export type ApplyAnswer =
   | { kind: 'applied'; applied: AppliedConfig }
   | { kind: 'refused'; checked: CheckedConfig }
-  /** In the words of the gateway. */
-  | { kind: 'told'; status: number; text: string }
+  /** Any other response, with the text of the gateway. */
+  | { kind: 'failed'; status: number; text: string }
 
 export async function checkConfig(request: CheckRequest, signal: AbortSignal): Promise<CheckedConfig> {
   const response = await post('/api/config/check', request, { signal })
@@ -14,12 +14,12 @@ export async function checkConfig(request: CheckRequest, signal: AbortSignal): P
   return (await response.json()) as CheckedConfig
 }
 
-/** The token goes along once, and is kept nowhere. */
+/** `applyConfig` sends the token with this one call and stores it nowhere. */
 export async function applyConfig(request: ApplyRequest, token: string): Promise<ApplyAnswer> {
   const response = await post('/api/config/apply', request, { headers: { authorization: `Bearer ${token}` } })
   if (response.ok) return { kind: 'applied', applied: (await response.json()) as AppliedConfig }
   if (response.status === 422) return { kind: 'refused', checked: (await response.json()) as CheckedConfig }
-  return { kind: 'told', status: response.status, text: (await response.text()).trim().slice(0, 500) }
+  return { kind: 'failed', status: response.status, text: (await response.text()).trim().slice(0, 500) }
 }
 
 function post(

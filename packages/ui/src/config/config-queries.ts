@@ -16,7 +16,7 @@ export const pastQuery = (generation: number) =>
     staleTime: Infinity,
   })
 
-/** `live` is what it is held against: with another, the answer is another. */
+/** `live` names the config that the text is compared with, because the result depends on it. */
 export const checkQuery = (request: CheckRequest, live: string) =>
   queryOptions({
     queryKey: ['config-check', live, request.generation ?? 0, request.text],

@@ -1,6 +1,6 @@
 import { type DiffLine, diffLines, shortDiff } from './line-diff.ts'
 
-/** What comes and what goes, with a few lines around it. */
+/** Added and removed lines, with a few lines around them. */
 export function DiffView({ before, after, same }: { before: string; after: string; same: string }) {
   const lines = shortDiff(diffLines(before, after))
   if (lines.length === 0) return <p className="note config-note">{same}</p>

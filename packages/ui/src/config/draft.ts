@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** A text that somebody writes. It outlives the page that shows it, and not the window: it may have new secrets in it. */
+/** An edited text. It survives a change of page but not the window, because it may contain new secrets. */
 export interface Draft {
   readonly text: string
-  /** `version` of the file that it was made of. */
+  /** `version` of the file that the edit began with. */
   readonly basedOn: string
 }
 
@@ -25,7 +25,7 @@ export function useDraft(): Draft | null {
   )
 }
 
-/** What is written and not applied is lost with the window: browsers ask first. */
+/** Closing the window loses an edit that is not applied, so the browser asks first. */
 window.addEventListener('beforeunload', (event) => {
   if (current !== null) event.preventDefault()
 })

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '@codemirror/lint'
 import type { Text } from '@codemirror/state'
-import { withoutPlace } from './place.ts'
+import { withoutLocation } from './location.ts'
 
-/** Something to be seen at a place of the text. */
+/** A problem or a warning at a location of the text. */
 export interface EditorMark {
   readonly line: number | null
   readonly column: number | null
@@ -10,18 +10,20 @@ export interface EditorMark {
   readonly severity: 'error' | 'warning'
 }
 
-/** Marks as the editor takes them: the word at the place, or the rest of its line. */
+/** Diagnostics for the editor: each marks the word at its location, or one character. */
 export function diagnosticsOf(document: Text, marks: readonly EditorMark[]): Diagnostic[] {
   return marks.flatMap(({ line, column, text, severity }) => {
     if (line === null) return []
     const from = offsetAt(document, line, column ?? 1)
     const rest = document.sliceString(from, document.lineAt(from).to)
     const [word = ''] = /^(?:"[^"]*"|'[^']*'|[^\s:,{}[\]]+)/.exec(rest) ?? []
-    return [{ from, to: from + Math.max(word.length, Math.min(1, rest.length)), severity, message: withoutPlace(text) }]
+    return [
+      { from, to: from + Math.max(word.length, Math.min(1, rest.length)), severity, message: withoutLocation(text) },
+    ]
   })
 }
 
-/** The places that are not there any more are at the end. */
+/** The offset of a location. A location beyond the text is at its end. */
 export function offsetAt(document: Text, line: number, column: number): number {
   const found = document.line(Math.min(Math.max(line, 1), document.lines))
   return Math.min(found.from + Math.max(column - 1, 0), found.to)

@@ -3,7 +3,7 @@ import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
-/** Colour is for outcomes alone: keys are told by weight, comments by paleness. */
+/** Color is reserved for outcomes: keys are bold, comments are pale. */
 const words = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], fontWeight: '600' },
   { tag: [tags.comment, tags.lineComment, tags.meta], color: 'var(--dim)', fontStyle: 'italic' },

@@ -25,14 +25,14 @@ export interface EditorProps {
   text: string
   isReadOnly: boolean
   marks: readonly EditorMark[]
-  /** What is to be seen; another object means once more. */
+  /** The location to scroll to. A new object scrolls again, even to the same location. */
   place: { line: number; column: number } | null
   onChange: (text: string) => void
   onSave: () => void
 }
 
 /**
- * The text of the config. It lives in a tree of its own, where the styles that the editor makes are style sheets and
+ * The editor of the config. It lives in a shadow tree, where the styles that CodeMirror adds are style sheets and
  * no elements: the page allows none inline.
  */
 export function Editor(props: EditorProps) {
@@ -53,7 +53,7 @@ export function Editor(props: EditorProps) {
     return () => made.destroy()
   }, [])
   useEffect(() => {
-    const effects = [leave.reconfigure(leaveOf(isReadOnly)), look.reconfigure(editorTheme(isDark))]
+    const effects = [access.reconfigure(accessOf(isReadOnly)), look.reconfigure(editorTheme(isDark))]
     view.current?.dispatch({ effects })
   }, [isReadOnly, isDark])
   useEffect(() => {
@@ -75,10 +75,10 @@ export function Editor(props: EditorProps) {
   return <div ref={host} className="config-editor" />
 }
 
-const leave = new Compartment()
+const access = new Compartment()
 const look = new Compartment()
 
-function leaveOf(isReadOnly: boolean): Extension {
+function accessOf(isReadOnly: boolean): Extension {
   return [
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
@@ -112,7 +112,7 @@ function basics(latest: { readonly current: EditorProps }): Extension {
       ...historyKeymap,
       ...defaultKeymap,
     ]),
-    leave.of(leaveOf(latest.current.isReadOnly)),
+    access.of(accessOf(latest.current.isReadOnly)),
     look.of(editorTheme(false)),
     EditorView.updateListener.of(({ docChanged, state }) => {
       const text = state.doc.toString()

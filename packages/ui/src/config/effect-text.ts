@@ -1,6 +1,6 @@
 import type { ConfigEffect, OpenStreams, PartChanges } from '@portico/gateway/admin-config'
 
-/** What would come of an edit, in sentences. */
+/** The effect of an edit, in sentences. */
 export function effectSentences(effect: ConfigEffect): string[] {
   const { routes, backends, policies, listeners, ports, limits, connections, streams } = effect
   const touched = routes.counts.changed + routes.counts.dropped
@@ -18,8 +18,8 @@ export function effectSentences(effect: ConfigEffect): string[] {
     ...(ports.closed.length > 0 ? [closedText(ports.closed, connections)] : ['No port closes.']),
     limits.reset.length === 0
       ? 'No limit is reset.'
-      : `${count(limits.reset.length, 'limit')} begin${limits.reset.length === 1 ? 's' : ''} anew: what was spent is forgotten.`,
-    'Requests under way end on the config that they began with.',
+      : `${count(limits.reset.length, 'limit')} ${limits.reset.length === 1 ? 'is' : 'are'} reset: the spent budget is forgotten.`,
+    'Requests in progress finish on the config they started with.',
   ]
 }
 
@@ -32,7 +32,7 @@ function streamsText({ open, onThem, unheard }: OpenStreams, routes: number): st
         ? 'No stream is open'
         : 'No stream is known to be open'
       : `${onThem === 0 ? 'None' : onThem.toLocaleString('en')} of ${count(open, 'open stream')} ${onThem === 1 || onThem === 0 ? 'is' : 'are'} on ${them}`
-  return `${said}${unheard === 0 ? '' : `; ${count(unheard, 'worker')} too busy to say`}.`
+  return `${said}${unheard === 0 ? '' : `; ${count(unheard, 'worker')} did not report`}.`
 }
 
 function closedText(closed: readonly string[], connections: number): string {
@@ -46,11 +46,14 @@ function closedText(closed: readonly string[], connections: number): string {
 function partsText(name: string, { counts, total }: PartChanges): string | null {
   const { added, changed, dropped } = counts
   const said = [
-    ...(changed > 0 ? [`${count(changed, name)} ${changed === 1 ? 'changes' : 'change'}`] : []),
+    ...(changed > 0
+      ? [`${changed.toLocaleString('en')} of ${count(total, name)} ${changed === 1 ? 'changes' : 'change'}`]
+      : []),
     ...(added > 0 ? [`${count(added, name)} ${added === 1 ? 'is' : 'are'} added`] : []),
-    ...(dropped > 0 ? [`${count(dropped, name)} ${dropped === 1 ? 'is' : 'are'} dropped`] : []),
+    ...(dropped > 0 ? [`${count(dropped, name)} ${dropped === 1 ? 'is' : 'are'} removed`] : []),
   ]
-  return said.length === 0 ? null : `${said.join(', ')}, of ${total} then.`
+  if (said.length === 0) return null
+  return `${said.join(', ')}${changed > 0 ? '' : `, ${total.toLocaleString('en')} in total`}.`
 }
 
 function count(number: number, name: string): string {

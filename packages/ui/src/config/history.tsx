@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useKeys } from '../parts/use-keys.ts'
 import { formatAgo, formatMoment } from '../format/times.ts'
 import { Failed, Loading } from '../parts/states.tsx'
-import type { Wanted } from './apply-dialog.tsx'
+import type { ConfigCandidate } from './apply-dialog.tsx'
 import { historyQuery, pastQuery } from './config-queries.ts'
 import { DiffView } from './diff-view.tsx'
 
@@ -12,10 +12,10 @@ interface HistoryProps {
   view: ConfigView
   chosen: number | null
   onChoose: (generation: number) => void
-  onBack: (wanted: Wanted) => void
+  onBack: (wanted: ConfigCandidate) => void
 }
 
-/** Configs that were live, and the way back to each. */
+/** Earlier configs, and a rollback to each. */
 export function History({ view, chosen, onChoose, onBack }: HistoryProps) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(historyQuery)
   const generations = data?.generations ?? []
@@ -29,11 +29,10 @@ export function History({ view, chosen, onChoose, onBack }: HistoryProps) {
   if (data === undefined && error !== null)
     return <Failed what="The history" error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading what="the history" />
-  if (open === undefined)
-    return <p className="note config-note">No config of this gateway has a text that could be kept.</p>
+  if (open === undefined) return <p className="note config-note">No earlier config is available.</p>
   return (
     <div className="config-history">
-      <ul aria-label="Configs that were live">
+      <ul aria-label="Earlier configs">
         {generations.map(({ generation, at }) => (
           <li key={generation}>
             <button
@@ -42,7 +41,7 @@ export function History({ view, chosen, onChoose, onBack }: HistoryProps) {
               aria-current={generation === open.generation}
               onClick={() => onChoose(generation)}
             >
-              <span>config {generation}</span>
+              <span>Config {generation}</span>
               <span className="dim" title={formatMoment(at)}>
                 {generation === data.live ? 'live' : formatAgo(at, dataUpdatedAt)}
               </span>
@@ -59,7 +58,7 @@ function Past({ generation, view, onBack }: { generation: number; view: ConfigVi
   const { data, error, refetch } = useQuery(pastQuery(generation))
   if (data === undefined)
     return error === null ? (
-      <Loading what="its text" />
+      <Loading what="the config" />
     ) : (
       <Failed what={`Config ${generation}`} error={error} onRetry={() => void refetch()} />
     )
@@ -71,8 +70,8 @@ function Past({ generation, view, onBack }: { generation: number; view: ConfigVi
     <section className="config-past" aria-label={`Config ${generation}`}>
       <div className="config-past-head">
         <p className="dim">
-          What going back changes of the {view.isInMemory ? 'config' : 'file'}. It was live from {formatMoment(data.at)}
-          .
+          Changes to the {view.isInMemory ? 'config' : 'file'} if you roll back. Config {generation} went live at{' '}
+          {formatMoment(data.at)}.
         </p>
         <Button
           size="xs"
@@ -81,10 +80,10 @@ function Past({ generation, view, onBack }: { generation: number; view: ConfigVi
           title={edit.reason ?? undefined}
           onClick={() => version !== null && onBack({ text, basedOn: version, generation })}
         >
-          Go back to config {generation}
+          Roll back to config {generation}
         </Button>
       </div>
-      <DiffView before={view.text ?? ''} after={text} same="It is this config, but for what may be hidden." />
+      <DiffView before={view.text ?? ''} after={text} same="No changes, except perhaps in redacted values." />
     </section>
   )
 }

@@ -7,7 +7,7 @@ export interface DiffLine {
   after: number | null
 }
 
-/** How one text becomes another, line by line: as few as possible come and go. */
+/** The shortest line difference of two texts. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [old, now] = [linesOf(before), linesOf(after)]
   let start = 0
@@ -20,7 +20,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
   return numbered(kinds, old, now)
 }
 
-/** Changed lines with some around them; null stands for those that were left out. */
+/** Changed lines with some lines around them; null stands for a gap. */
 export function shortDiff(lines: readonly DiffLine[], around = 3): (DiffLine | null)[] {
   const isNear = new Array<boolean>(lines.length).fill(false)
   lines.forEach(({ kind }, at) => {
@@ -34,7 +34,7 @@ export function shortDiff(lines: readonly DiffLine[], around = 3): (DiffLine | n
   return shown.every((line) => line === null) ? [] : shown
 }
 
-/** As a terminal has it, for those who bring it to the file by hand. */
+/** The difference as text, to apply it by hand. */
 export function printDiff(lines: readonly (DiffLine | null)[]): string {
   const signs = { same: ' ', added: '+', dropped: '-' } as const
   return lines.map((line) => (line === null ? '@@' : `${signs[line.kind]}${line.text}`)).join('\n') + '\n'

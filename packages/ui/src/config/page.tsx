@@ -9,7 +9,7 @@ import { formatMoment } from '../format/times.ts'
 import { useKeys } from '../parts/use-keys.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
-import { ApplyDialog, type Wanted } from './apply-dialog.tsx'
+import { ApplyDialog, type ConfigCandidate } from './apply-dialog.tsx'
 import { checkQuery } from './config-queries.ts'
 import './config.css'
 import { DiffView } from './diff-view.tsx'
@@ -30,15 +30,15 @@ export function ConfigPage() {
   if (data === undefined && error !== null)
     return <Failed what="The config" error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading what="the config" rows={16} />
-  return <Loaded view={data} />
+  return <LoadedConfig view={data} />
 }
 
-function Loaded({ view }: { view: ConfigView }) {
+function LoadedConfig({ view }: { view: ConfigView }) {
   const { tab = 'text', generation = null, line } = page.useSearch()
   const navigate = page.useNavigate()
   const queries = useQueryClient()
   const draft = useDraft()
-  const [wanted, setWanted] = useState<Wanted | null>(null)
+  const [wanted, setWanted] = useState<ConfigCandidate | null>(null)
   const [applied, setApplied] = useState<number | null>(null)
   const edit = useEdit(view, draft)
   const go = (search: ConfigSearch): void => void navigate({ search, replace: true })
@@ -74,7 +74,7 @@ function Loaded({ view }: { view: ConfigView }) {
           />
         </Tabs.Panel>
         <Tabs.Panel value="diff">
-          <DiffView before={view.text ?? ''} after={edit.text} same="Nothing is changed." />
+          <DiffView before={view.text ?? ''} after={edit.text} same="No changes." />
         </Tabs.Panel>
         <Tabs.Panel value="history">
           <History
@@ -90,7 +90,7 @@ function Loaded({ view }: { view: ConfigView }) {
   )
 }
 
-/** The text as it is written, and what the gateway says of it. */
+/** The edited text, and the result of its check by the gateway. */
 function useEdit(view: ConfigView, draft: Draft | null) {
   const text = draft?.text ?? view.text ?? ''
   const isDirty = draft !== null && draft.text !== view.text
@@ -165,14 +165,14 @@ interface HeadProps {
   view: ConfigView
   draft: Draft | null
   canApply: boolean
-  /** The config that was applied here last. */
+  /** The generation that this page applied last. */
   applied: number | null
   onApply: () => void
 }
 
 function Head({ view, draft, canApply, applied, onApply }: HeadProps) {
   const { file, isInMemory, generation, since, text, problems, edit, version } = view
-  // The page hears of it by the answer first, and by the config itself a little later.
+  // The response arrives first; the config that the page polls follows a little later.
   const isNew = applied !== null && applied >= generation
   return (
     <div className="config-head">
@@ -182,15 +182,15 @@ function Head({ view, draft, canApply, applied, onApply }: HeadProps) {
           {text !== null && <Copy text={draft?.text ?? text} label="Copy the text" />}
         </h1>
         <p className="dim">
-          {problems.length === 0 ? '' : 'This is not what is live. '}
+          {problems.length === 0 ? '' : 'This text is not live. '}
           <span role="status" className={isNew ? 'config-said' : ''}>
-            {isNew ? `Config ${applied} is live.` : `config ${generation} is live`}
+            {isNew ? `Config ${applied} is live.` : `Config ${generation} is live`}
           </span>
-          {!isNew && since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
+          {!isNew && since !== null && ` since ${formatMoment(since)}`} · secrets are redacted
         </p>
         {isInMemory && <InMemory text={draft?.text ?? text ?? ''} />}
         {edit.isAllowed && <p className="dim config-narrow">Open this page in a wider window to edit the text.</p>}
-        {!edit.isAllowed && <p className="dim config-closed">To be read: {edit.reason}.</p>}
+        {!edit.isAllowed && <p className="dim config-closed">Read-only: {edit.reason}.</p>}
         {draft !== null && draft.basedOn !== version && version !== null && text !== null && (
           <Overtaken draft={draft} version={version} what={isInMemory ? 'config' : 'file'} />
         )}
@@ -209,19 +209,19 @@ function Head({ view, draft, canApply, applied, onApply }: HeadProps) {
   )
 }
 
-/** Somebody else was quicker: which text counts is for people to say. */
+/** Shown when the file changed during an edit: people decide which text counts. */
 function Overtaken({ draft, version, what }: { draft: Draft; version: string; what: string }) {
   return (
     <p className="config-overtaken" role="alert">
-      ▲ The {what} has changed since this text was begun.{' '}
+      ▲ The {what} has changed since you began to edit.{' '}
       <button type="button" className="link" onClick={() => setDraft(null)}>
-        Take the {what}
+        Discard your text
       </button>{' '}
       or{' '}
       <button type="button" className="link" onClick={() => setDraft({ ...draft, basedOn: version })}>
-        go on with this text
+        keep your text
       </button>
-      , which then replaces it: look at the difference first.
+      , which then replaces the {what}: check the difference first.
     </p>
   )
 }

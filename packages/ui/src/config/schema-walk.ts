@@ -19,7 +19,7 @@ export interface JsonSchema {
 /** A key of a mapping, or any item of a list. */
 export type Step = { key: string } | 'item'
 
-/** What may stand at a path, as far as the schema tells. */
+/** The schemas of the values at a path. */
 export function schemasAt(root: JsonSchema, path: readonly Step[]): JsonSchema[] {
   return path.reduce<JsonSchema[]>(
     (schemas, step) => schemas.flatMap((schema) => childrenOf(root, schema, step)),
@@ -27,7 +27,7 @@ export function schemasAt(root: JsonSchema, path: readonly Step[]): JsonSchema[]
   )
 }
 
-/** Keys of a mapping there, each with what is said of it. */
+/** The keys of the mapping at a path, each with its schema. */
 export function keysAt(
   root: JsonSchema,
   path: readonly Step[],
@@ -50,7 +50,7 @@ export function valuesAt(root: JsonSchema, path: readonly Step[]): string[] {
   return [...new Set(values.map(String))]
 }
 
-/** `mapping`, `list` or what the value is, in a word. */
+/** The kind of a value in a word: `mapping`, `list`, or its type. */
 export function kindOf(root: JsonSchema, schema: JsonSchema): string {
   const forms = formsOf(root, schema)
   if (
@@ -77,7 +77,7 @@ function childrenOf(root: JsonSchema, schema: JsonSchema, step: Step): JsonSchem
   return typeof others === 'object' ? formsOf(root, others) : []
 }
 
-/** All the ways in which it may be written. */
+/** The alternative schemas of a value. */
 function formsOf(root: JsonSchema, schema: JsonSchema): JsonSchema[] {
   const plain = resolved(root, schema)
   const choices = [...(plain.anyOf ?? []), ...(plain.oneOf ?? []), ...(plain.allOf ?? [])]

@@ -1,16 +1,16 @@
-/** What the address of the page holds. */
+/** The state of the page, as its address holds it. */
 export interface ConfigSearch {
   tab?: ConfigTab
-  /** The one of the history that is open. */
+  /** The open generation of the history. */
   generation?: number
-  /** Where the text is shown. */
+  /** The line to scroll to. */
   line?: number
 }
 
 export const CONFIG_TABS = ['text', 'diff', 'history'] as const
 export type ConfigTab = (typeof CONFIG_TABS)[number]
 
-/** Addresses are written by anyone: what does not fit is left out. */
+/** Anyone can write an address: invalid values are dropped. */
 export function readConfigSearch({ tab, generation, line }: Record<string, unknown>): ConfigSearch {
   const known = CONFIG_TABS.find((name) => name === tab)
   return {

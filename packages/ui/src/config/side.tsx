@@ -1,24 +1,24 @@
 import type { CheckedConfig, ConfigProblem, RefusedEdit } from '@portico/gateway/admin-config'
 import { Copy } from '../parts/copy.tsx'
 import { effectSentences } from './effect-text.ts'
-import { withoutPlace } from './place.ts'
+import { withoutLocation } from './location.ts'
 
 export interface SideProps {
-  /** Of the text as it is; null while nothing is written. */
+  /** The check of the text; null without an edit. */
   checked: CheckedConfig | null
   isChecking: boolean
-  /** Why it could not be checked. */
+  /** The error of the check itself; null when it ran. */
   failure: string | null
-  /** There is no file of this config. */
+  /** The config has no file. */
   isInMemory: boolean
-  /** Of the last reload, where it was refused. */
+  /** The problems of the last reload, if it was rejected. */
   reload: readonly ConfigProblem[]
-  /** Changed lines, for those who bring them to the file. */
+  /** The changed lines as a diff, to apply them in the file. */
   patch: string
   onGo: (line: number, column: number) => void
 }
 
-/** What is wrong with the text, and what would come of it. */
+/** The problems of the text, and the effect of applying it. */
 export function Side({ checked, isChecking, failure, isInMemory, reload, patch, onGo }: SideProps) {
   const isNew = checked !== null
   const problems = isNew ? checked.problems : reload
@@ -29,10 +29,10 @@ export function Side({ checked, isChecking, failure, isInMemory, reload, patch, 
       </p>
       {failure !== null && (
         <p className="config-failure" role="alert">
-          It could not be checked: {failure}
+          The check failed: {failure}
         </p>
       )}
-      <Problems title={isNew ? 'Problems' : 'The last reload was refused'} problems={problems} onGo={onGo} />
+      <Problems title={isNew ? 'Problems' : 'The last reload was rejected'} problems={problems} onGo={onGo} />
       {isNew && problems.length === 0 && checked.refused.length === 0 && <p className="dim">No problems.</p>}
       {isNew && <Refused edits={checked.refused} isInMemory={isInMemory} patch={patch} onGo={onGo} />}
       {isNew && <Problems title="Warnings" problems={checked.warnings} onGo={onGo} />}
@@ -44,9 +44,9 @@ export function Side({ checked, isChecking, failure, isInMemory, reload, patch, 
               <li key={sentence}>{sentence}</li>
             ))}
           </ul>
-          <Keys title="Routes that change" keys={checked.effect.routes.changed} />
-          <Keys title="Routes that are added" keys={checked.effect.routes.added} />
-          <Keys title="Routes that are dropped" keys={checked.effect.routes.dropped} />
+          <Keys title="Changed routes" keys={checked.effect.routes.changed} />
+          <Keys title="Added routes" keys={checked.effect.routes.added} />
+          <Keys title="Removed routes" keys={checked.effect.routes.dropped} />
         </section>
       )}
     </aside>
@@ -71,7 +71,8 @@ function Problems({ title, problems, onGo }: ListProps) {
       <ol>
         {problems.map(({ text, line, column }, index) => (
           <li key={index}>
-            <Place line={line} column={column} onGo={onGo} /> <span className="mono">{withoutPlace(text)}</span>
+            <LocationLink line={line} column={column} onGo={onGo} />{' '}
+            <span className="mono">{withoutLocation(text)}</span>
           </li>
         ))}
       </ol>
@@ -86,31 +87,31 @@ interface RefusedProps extends Pick<SideProps, 'isInMemory' | 'patch' | 'onGo'> 
 function Refused({ edits, isInMemory, patch, onGo }: RefusedProps) {
   if (edits.length === 0) return null
   return (
-    <section className="config-refused" aria-label="Not here">
+    <section className="config-refused" aria-label="Changes for the file">
       <h2>
-        ▲ To be changed in {isInMemory ? 'a file of your own' : 'the file itself'}: {edits.length}
+        ▲ Change these in {isInMemory ? 'a file of your own' : 'the file itself'}: {edits.length}
       </h2>
       <ol>
         {edits.map(({ path, line, column, text }) => (
           <li key={`${path} ${text}`}>
-            <Place line={line} column={column} onGo={onGo} /> <span className="mono">{path}</span>: {text}
+            <LocationLink line={line} column={column} onGo={onGo} /> <span className="mono">{path}</span>: {text}
           </li>
         ))}
       </ol>
       <p>
-        Take the change along, and make it in the file: <Copy text={patch} label="Copy the changed lines" />
+        Copy the changed lines and apply them in the file: <Copy text={patch} label="Copy the changed lines" />
       </p>
     </section>
   )
 }
 
-interface PlaceProps {
+interface LocationLinkProps {
   line: number | null
   column: number | null
   onGo: SideProps['onGo']
 }
 
-function Place({ line, column, onGo }: PlaceProps) {
+function LocationLink({ line, column, onGo }: LocationLinkProps) {
   if (line === null) return null
   return (
     <button type="button" className="link mono" onClick={() => onGo(line, column ?? 1)}>

@@ -1,8 +1,8 @@
 import { EditorView } from '@codemirror/view'
 
 /**
- * Puts what is typed in the place of what is selected. Left to it, the browser carries the look of the old words over
- * as inline styles, which the page's policy refuses.
+ * `typeOver` replaces the selection by the typed text. The browser itself would copy the look of the old text as inline
+ * styles, which the content security policy of the page forbids.
  */
 export const typeOver = EditorView.domEventHandlers({
   beforeinput: ({ inputType, data }, view) => {

@@ -1,14 +1,14 @@
 import type { Step } from './schema-walk.ts'
 
-/** Where somebody writes. */
+/** The position of the cursor in the YAML document. */
 export interface YamlContext {
-  /** Of the mapping or list that they write in; of the value, where they write one. */
+  /** Path of the mapping or list around the cursor, or of the value under the cursor. */
   path: Step[]
-  /** A key is written; else a value. */
+  /** Whether the cursor is at a key; else it is at a value. */
   isKey: boolean
-  /** Keys that stand in the same mapping above. */
+  /** Keys of the same mapping above the cursor. */
   siblings: string[]
-  /** Where the word begins. */
+  /** Offset of the first character of the word at the cursor. */
   from: number
 }
 
@@ -21,8 +21,8 @@ interface Frame {
 }
 
 /**
- * What the place at the end of a text is, told by indentation and brackets alone: a text that is being written is
- * seldom valid. Null inside of comments and quotes.
+ * `contextAt` finds the position at the end of a text by indentation and brackets alone, because a text that people are
+ * writing is seldom valid YAML. It returns null inside of comments and quotes.
  */
 export function contextAt(text: string): YamlContext | null {
   const reader = new Reader()
@@ -70,7 +70,7 @@ class Reader {
     return [...block, ...flow]
   }
 
-  /** Dashes and the key of a line; gives what follows them. */
+  /** Reads the dashes and the key of a line, and returns the rest. */
   #takeBlock(line: string): string {
     let column = /^\s*/.exec(line)?.[0].length ?? 0
     let rest = line.slice(column)
@@ -98,7 +98,7 @@ class Reader {
     this.#frames.push({ column, step: 'item', keys: [] })
   }
 
-  /** Brackets; gives what stands behind the last of them or of their commas, null in quotes and comments. */
+  /** Reads brackets, and returns the text after the last bracket or comma; null in quotes and comments. */
   #takeFlow(text: string): string | null {
     let tail = ''
     for (let at = 0; at < text.length; at++) {
@@ -144,7 +144,7 @@ function endOfQuote(text: string, at: number): number {
   return -1
 }
 
-/** Where the key of a line begins, behind its dashes. */
+/** The column of the key of a line, after its dashes. */
 function contentColumn(line: string): number {
   return /^\s*(?:-\s+)*/.exec(line)?.[0].length ?? 0
 }

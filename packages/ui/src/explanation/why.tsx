@@ -6,9 +6,9 @@ import { formatClock } from '../format/times.ts'
 import { Failed, Loading } from '../parts/states.tsx'
 import { partText } from '../parts/part-text.ts'
 import { Value } from '../parts/value.tsx'
-import { placeText } from './place-text.ts'
+import { locationText } from './location-text.ts'
 
-/** Who decided, by what, and what would have passed. */
+/** The explanation: the policy that decided, the values it read, and changes that would let the request pass. */
 export function Why({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(explanationQuery(id))
   if (data === undefined) {
@@ -43,12 +43,12 @@ function DecidedLine({ explanation: { decidedBy, config } }: { explanation: Expl
     <p className="dim">
       {policy !== null && (
         <>
-          by <span className="mono">{policy}</span>
+          By <span className="mono">{policy}</span>
           {origin !== null && `, ${origin}`} ·{' '}
         </>
       )}
       config {config.generation}
-      {!config.isExact && ', which is not kept'}
+      {!config.isExact && ', which is no longer available'}
       {config.live !== config.generation && ` (${config.live} is live now)`}
       <At place={place} />
     </p>
@@ -60,7 +60,7 @@ function At({ place }: { place: WrittenPlace | null }) {
   return (
     <>
       {' '}
-      <span className="dim">▸</span> <Value text={placeText(place)} />
+      <span className="dim">▸</span> <Value text={locationText(place)} />
     </>
   )
 }
@@ -83,7 +83,7 @@ function Rules({ rules }: { rules: readonly ExplainedRule[] }) {
   )
 }
 
-/** Every part of an expression with what it gave. */
+/** Every part of an expression with its value. */
 function Parts({ parts }: { parts: readonly ExplainedPart[] }) {
   if (parts.length === 0) return null
   return (
@@ -102,7 +102,7 @@ function Parts({ parts }: { parts: readonly ExplainedPart[] }) {
 function Values({ values }: { values: readonly ReadValue[] }) {
   if (values.length === 0) return null
   return (
-    <dl className="why-values" aria-label="What was read">
+    <dl className="why-values" aria-label="Values">
       {values.map(({ name, state, value }) => (
         <div key={name}>
           <dt className="mono">{name}</dt>
@@ -118,7 +118,7 @@ function Values({ values }: { values: readonly ReadValue[] }) {
 function Candidates({ explanation: { candidates } }: { explanation: Explanation }) {
   if (candidates.length === 0) return null
   return (
-    <ul className="why-list" aria-label="The nearest routes">
+    <ul className="why-list" aria-label="Nearest routes">
       {candidates.map(({ route, match, lacks, place }) => (
         <li key={`${route} ${match}`}>
           <span className="dim">not</span> <span className="mono">{route}</span>: {lacks.join('; ')}
@@ -129,17 +129,17 @@ function Candidates({ explanation: { candidates } }: { explanation: Explanation 
   )
 }
 
-/** Who took what from the budget, each a link to its own story. */
+/** The requests that spent the budget, each with a link to its detail. */
 function Spent({ spending }: { spending: Explanation['spending'] }) {
   if (spending === null || spending.requests === 0) return null
   const { counts, total, requests, isWhole, latest } = spending
   return (
     <>
       <p className="dim">
-        spent since {formatClock(spending.from)}: {isWhole ? '' : 'at least '}
+        Spent since {formatClock(spending.from)}: {isWhole ? '' : 'at least '}
         {counts === 'tokens' && `${total.toLocaleString()} tokens, `}by {requests} requests
       </p>
-      <ul className="why-list" aria-label="Who spent it">
+      <ul className="why-list" aria-label="Requests that spent it">
         {latest.map(({ id, at, key, cost }) => (
           <li key={id}>
             <Link to="/requests" search={{ id }} className="mono">
@@ -158,7 +158,7 @@ function WouldPass({ explanation: { wouldPass } }: { explanation: Explanation })
   if (wouldPass.length === 0) return null
   return (
     <>
-      <p>It passes, if</p>
+      <p>It passes if</p>
       <ul className="why-list would-pass" aria-label="What would pass">
         {wouldPass.map(({ text, changes }) => (
           <li key={text}>

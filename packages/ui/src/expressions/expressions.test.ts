@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readVariables } from './given.ts'
+import { readVariables } from './evaluation-input.ts'
 import { markedLine } from './marked-line.ts'
 import { readExpressionsSearch } from './search.ts'
 
@@ -8,7 +8,7 @@ function problemAt(line: number, column: number) {
   return { message: 'wrong', line, column, offset: 0, suggestion: null }
 }
 
-test('the word at the place of a problem is marked', () => {
+test('the word at the location of a problem is marked', () => {
   assert.deepEqual(markedLine('request.path ==\n  request.pth && a', problemAt(2, 11)), {
     before: '  request.',
     mark: 'pth',
@@ -30,8 +30,8 @@ test('an address holds expressions that look like JSON, and nothing that does no
   assert.deepEqual(readExpressionsSearch({ expression: '' }), {})
 })
 
-test('variables are JSON, or it is said that they are not', () => {
+test('variables are JSON, or the problem is named', () => {
   assert.deepEqual(readVariables('{"jwt": {"sub": "ann"}}'), { variables: { jwt: { sub: 'ann' } } })
   assert.deepEqual(readVariables('  '), { variables: {} })
-  assert.match(JSON.stringify(readVariables('{jwt')), /^"No JSON: /)
+  assert.match(JSON.stringify(readVariables('{jwt')), /^"Invalid JSON: /)
 })

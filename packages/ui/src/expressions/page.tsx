@@ -6,17 +6,17 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useKeys } from '../parts/use-keys.ts'
 import { Failed, Loading } from '../parts/states.tsx'
-import { type Given, readVariables } from './given.ts'
-import { GivenPick } from './given-pick.tsx'
+import { type EvaluationInput, readVariables } from './evaluation-input.ts'
+import { InputPick } from './input-pick.tsx'
 import { placesQuery } from './queries.ts'
 import { Result } from './result.tsx'
-import { Readable } from './readable.tsx'
+import { VariableList } from './variable-list.tsx'
 import { useDraft } from './use-draft.ts'
 import './expressions.css'
 
 const page = getRouteApi('/expressions')
 
-/** An expression, what it is tried on, and what each of its parts gives. */
+/** An expression, its input, and the value of each of its parts. */
 export function ExpressionsPage() {
   const { data, error, refetch } = useQuery(placesQuery)
   const { phase: chosen } = page.useSearch()
@@ -41,7 +41,8 @@ function Trial({ places, place }: { places: readonly ExpressionPlace[]; place: E
   const [variablesText, setVariablesText] = useState(FIRST_VARIABLES)
   const [settledText] = useDebouncedValue(variablesText, 300)
   const variables = readVariables(settledText)
-  const given: Given | null = id !== undefined ? { requestId: id } : typeof variables === 'string' ? null : variables
+  const given: EvaluationInput | null =
+    id !== undefined ? { requestId: id } : typeof variables === 'string' ? null : variables
   const goTo = (offset: number): void => {
     field.current?.focus()
     field.current?.setSelectionRange(offset, offset + 1)
@@ -65,7 +66,7 @@ function Trial({ places, place }: { places: readonly ExpressionPlace[]; place: E
           onChange={(event) => write(event.currentTarget.value)}
         />
         <NativeSelect
-          label="Where it is to stand"
+          label="Used in"
           value={place.phase}
           onChange={({ currentTarget: { value } }) =>
             void navigate({ search: (before) => ({ ...before, phase: value }), replace: true })
@@ -77,9 +78,9 @@ function Trial({ places, place }: { places: readonly ExpressionPlace[]; place: E
             </option>
           ))}
         </NativeSelect>
-        <Readable place={place} />
+        <VariableList place={place} />
       </div>
-      <GivenPick
+      <InputPick
         text={variablesText}
         problem={typeof variables === 'string' ? variables : null}
         onText={setVariablesText}

@@ -2,7 +2,7 @@ import type { ExplainedPart } from '@portico/gateway/admin-api'
 import { partText } from '../parts/part-text.ts'
 import { Value } from '../parts/value.tsx'
 
-/** A part of an expression with what it gave, and below it the parts that it is made of. */
+/** A part of an expression with its value, and below it the parts it consists of. */
 export function PartTree({ part }: { part: ExplainedPart }) {
   return (
     <ul className="expr-tree" aria-label="Values of the parts">
@@ -20,7 +20,7 @@ function Branch({ part }: { part: ExplainedPart }) {
           <Value text={text} most={200} />
         </span>
         <span className={state === 'found' ? 'expr-value' : `expr-value expr-${state}`}>
-          <span className="visually-hidden">gave </span>
+          <span className="visually-hidden">value </span>
           <Value text={partText(part)} most={200} />
         </span>
       </div>

@@ -9,25 +9,25 @@ export const placesQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** A few to pick from. */
+/** A few recent requests to choose from. */
 export const latestQuery = queryOptions({
   queryKey: ['latest'],
   queryFn: ({ signal }) => listRequests(new URLSearchParams({ limit: '8' }), signal),
   refetchInterval: 5000,
 })
 
-/** Null while there is nothing to ask. What was found last stays until the next answer. */
+/** The evaluation of a question; disabled while it is null. The last evaluation stays until the next arrives. */
 export const evaluationQuery = (question: EvaluationQuestion | null) =>
   queryOptions({
     queryKey: ['evaluation', question],
     queryFn: async ({ signal }) => {
       const answer = await call('/api/expressions/evaluate', { method: 'POST', body: question, signal })
-      // Places in it are those of the expression that was asked for.
+      // Locations in the evaluation are those of this expression.
       return { evaluation: (await answer.json()) as Evaluation, expression: question?.expression ?? '' }
     },
     enabled: question !== null,
     placeholderData: keepPreviousData,
-    // Records do not change, and neither does what was written.
+    // The same question always has the same result.
     staleTime: Infinity,
     retry: false,
   })

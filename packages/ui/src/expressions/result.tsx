@@ -3,7 +3,7 @@ import type { Evaluation, ExpressionProblem } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Loading } from '../parts/states.tsx'
-import type { Given } from './given.ts'
+import type { EvaluationInput } from './evaluation-input.ts'
 import { markedLine } from './marked-line.ts'
 import { PartTree } from './part-tree.tsx'
 import { evaluationQuery } from './queries.ts'
@@ -11,13 +11,13 @@ import { evaluationQuery } from './queries.ts'
 interface ResultProps {
   expression: string
   phase: string
-  /** Null while what was written cannot be read. */
-  given: Given | null
-  /** Shows a place of the expression where it is written. */
+  /** Null while the variables are not valid JSON. */
+  given: EvaluationInput | null
+  /** Selects a location in the text of the expression. */
   onPlace: (offset: number) => void
 }
 
-/** What the expression gives, with all its parts, or why there is nothing. */
+/** The value of the expression and of its parts, or its problems. */
 export function Result({ expression, phase, given, onPlace }: ResultProps) {
   const isBlank = expression.trim() === ''
   const { data, error, refetch, isPlaceholderData } = useQuery(
@@ -27,7 +27,7 @@ export function Result({ expression, phase, given, onPlace }: ResultProps) {
     <section className={isPlaceholderData ? 'expr-result old' : 'expr-result'} aria-label="Result">
       <h2>Result</h2>
       {isBlank && <NoExpression />}
-      {!isBlank && given === null && <p className="note">The variables are no JSON yet.</p>}
+      {!isBlank && given === null && <p className="note">The variables are not valid JSON.</p>}
       {!isBlank && given !== null && data === undefined && error === null && <Loading what="the value" rows={4} />}
       {!isBlank && given !== null && data === undefined && error !== null && (
         <>
@@ -39,32 +39,36 @@ export function Result({ expression, phase, given, onPlace }: ResultProps) {
           </Button>
         </>
       )}
-      {!isBlank && given !== null && data !== undefined && <Found {...data} onPlace={onPlace} />}
+      {!isBlank && given !== null && data !== undefined && <EvaluationView {...data} onPlace={onPlace} />}
     </section>
   )
 }
 
-interface FoundProps {
+interface EvaluationViewProps {
   evaluation: Evaluation
   expression: string
   onPlace: (offset: number) => void
 }
 
-function Found({ evaluation: { problems, warnings, tree, type, failure, isCut }, expression, onPlace }: FoundProps) {
+function EvaluationView({
+  evaluation: { problems, warnings, tree, type, failure, isCut },
+  expression,
+  onPlace,
+}: EvaluationViewProps) {
   return (
     <>
-      {problems.length > 0 && <p role="status">A config with it would be refused.</p>}
+      {problems.length > 0 && <p role="status">A config with this expression would be rejected.</p>}
       <Problems of="Problems" problems={problems} expression={expression} onPlace={onPlace} />
       <Problems of="Warnings" problems={warnings} expression={expression} onPlace={onPlace} />
-      {failure !== null && <p className="expr-bad">▲ It fails: {failure}</p>}
-      {type !== null && <p className="note">A value of type {type}, and what each part gave:</p>}
+      {failure !== null && <p className="expr-bad">▲ The evaluation failed: {failure}</p>}
+      {type !== null && <p className="note">The value has the type {type}. The values of its parts:</p>}
       {tree !== null && <PartTree part={tree} />}
-      {isCut && <p className="note">It took too long: some parts are left out.</p>}
+      {isCut && <p className="note">The evaluation took too long: some parts are missing.</p>}
     </>
   )
 }
 
-interface ProblemsProps extends Pick<FoundProps, 'expression' | 'onPlace'> {
+interface ProblemsProps extends Pick<EvaluationViewProps, 'expression' | 'onPlace'> {
   of: 'Problems' | 'Warnings'
   problems: readonly ExpressionProblem[]
 }
@@ -79,11 +83,11 @@ function Problems({ of, problems, expression, onPlace }: ProblemsProps) {
         return (
           <li key={index}>
             <p className={of === 'Problems' ? 'expr-bad' : 'expr-warning'}>
-              <button type="button" className="mono" title="Show the place" onClick={() => onPlace(offset)}>
+              <button type="button" className="mono" title="Go to this location" onClick={() => onPlace(offset)}>
                 {line}:{column}
               </button>{' '}
               {of === 'Problems' ? '✕' : '▲'} {message}
-              {suggestion !== null && `; ${suggestion} may be meant`}
+              {suggestion !== null && `; did you mean ${suggestion}?`}
             </p>
             <pre className="mono">
               {before}
@@ -105,7 +109,7 @@ const EXAMPLES = [
 function NoExpression() {
   return (
     <>
-      <p className="note">Write an expression, and what each of its parts gives stands here. For example:</p>
+      <p className="note">Write an expression to see the value of each of its parts. For example:</p>
       <ul className="expr-examples">
         {EXAMPLES.map((expression) => (
           <li key={expression}>

@@ -1,15 +1,15 @@
-/** What the address of the page holds. Variables that were written stay out of it: they may be secrets. */
+/** The state of the page, as its address holds it. Variables stay out of the address: they may be secrets. */
 export interface ExpressionsSearch {
   expression?: string
-  /** The recorded request that it is tried on. */
+  /** The recorded request that is the input. */
   id?: string
-  /** Where the expression is to stand. */
+  /** The phase of the expression. */
   phase?: string
 }
 
-/** Addresses are written by anyone: what does not fit is left out. */
+/** Anyone can write an address: invalid values are dropped. */
 export function readExpressionsSearch({ expression, id, phase }: Record<string, unknown>): ExpressionsSearch {
-  const written = textOf(expression)
+  const written = expressionText(expression)
   return {
     ...(written !== '' && { expression: written }),
     ...((typeof id === 'string' || typeof id === 'number') && { id: String(id) }),
@@ -18,9 +18,9 @@ export function readExpressionsSearch({ expression, id, phase }: Record<string, 
 }
 
 /** The router reads `true`, `5` and `[1]` as JSON; here they are expressions. */
-function textOf(expression: unknown): string {
+function expressionText(expression: unknown): string {
   if (expression === undefined) return ''
   const text = typeof expression === 'string' ? expression : JSON.stringify(expression)
-  // As fields for text have it, so that columns and offsets hold there.
+  // Text fields have `\n` line ends, so that columns and offsets are the same there.
   return text.replaceAll(/\r\n?/g, '\n')
 }

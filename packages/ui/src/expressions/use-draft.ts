@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** A text that is settled elsewhere, such as in the address, a moment after its last change. */
+/** `useDraft` holds a text while people type, and passes it to `settle` 300 ms after the last change. */
 export function useDraft(settled: string, settle: (text: string) => Promise<void>): [string, (text: string) => void] {
   const [draft, setDraft] = useState<string | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
@@ -9,7 +9,7 @@ export function useDraft(settled: string, settle: (text: string) => Promise<void
     setDraft(text)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => {
-      // Whoever wrote on meanwhile keeps what they wrote.
+      // A text that changed in the meantime stays.
       void settle(text).finally(() => setDraft((now) => (now === text ? null : now)))
     }, PAUSE)
   }

@@ -1,4 +1,4 @@
-/** Long values lose their middle: what tells them apart often stands at an end. */
+/** `cutMiddle` keeps both ends of a long text, where similar values differ most. */
 export function cutMiddle(text: string, most: number): string {
   if (text.length <= most) return text
   const left = Math.ceil((most - 1) / 2)

@@ -6,7 +6,8 @@ export function formatTook(micros: number): string {
   if (micros < 10_000) return `${(micros / 1000).toFixed(1)} ms`
   if (micros < 1_000_000) return `${Math.round(micros / 1000)} ms`
   if (micros < 60_000_000) return `${(micros / 1_000_000).toFixed(micros < 10_000_000 ? 2 : 1)} s`
-  return `${Math.floor(micros / 60_000_000)} min ${Math.round((micros % 60_000_000) / 1_000_000)} s`
+  const seconds = Math.round(micros / 1_000_000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
 export function formatBytes(bytes: number): string {

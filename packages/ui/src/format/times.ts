@@ -8,7 +8,7 @@ export function formatAgo(at: number, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
-/** How long until then, in words that stand behind a comma. */
+/** The time left until `until`, such as `41 s left`. */
 export function formatLeft(until: number, now: number): string {
   const seconds = Math.max(0, Math.ceil((until - now) / 1000))
   if (seconds < 120) return `${seconds} s left`
@@ -16,7 +16,7 @@ export function formatLeft(until: number, now: number): string {
   return `${Math.floor(seconds / 3600)} h left`
 }
 
-/** In the clock of the reader. */
+/** The local time of day. */
 export function formatClock(at: number): string {
   return new Date(at).toLocaleTimeString('en-GB', { hour12: false })
 }

@@ -14,7 +14,7 @@ import { isGone } from './is-gone.ts'
 
 type Overlay = 'palette' | 'keys' | null
 
-/** What is around every page: how the gateway is, where one can go, and the keys that work everywhere. */
+/** The frame of every page: status line, navigation, search, and the keys that work everywhere. */
 export function Frame() {
   const [overlay, setOverlay] = useState<Overlay>(null)
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-/** The gateway does not answer any more: what is shown is what it said last. */
+/** Whether the gateway stopped responding, so that the page shows its last data. */
 export function isGone({ isError, data }: { isError: boolean; data: unknown }): boolean {
   return isError && data !== undefined
 }

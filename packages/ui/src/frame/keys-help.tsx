@@ -3,15 +3,15 @@ import { Kbd, Modal } from '@mantine/core'
 import { PAGES } from './pages.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
-  [`${MOD_KEY}K`, 'go to a page, a route, a backend or a request'],
-  ['/', 'write a filter'],
-  ['j · k', 'next, previous row'],
-  ['Enter', 'open the row'],
-  ['Esc', 'close what is open'],
-  [`${MOD_KEY}S`, 'apply the config that is written'],
-  ['l', 'hold or go on with what is live'],
+  [`${MOD_KEY}K`, 'Go to a page, a route, a backend or a request'],
+  ['/', 'Write a filter'],
+  ['j · k', 'Next, previous row'],
+  ['Enter', 'Open the row'],
+  ['Esc', 'Close the open detail or dialog'],
+  [`${MOD_KEY}S`, 'Apply the edited config'],
+  ['l', 'Pause or resume live requests'],
   [PAGES.map(({ key }) => key).join(' · '), PAGES.map(({ name }) => name).join(', ')],
-  ['?', 'this list'],
+  ['?', 'Show this list'],
 ]
 
 export function KeysHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {

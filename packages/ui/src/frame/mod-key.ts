@@ -1,4 +1,4 @@
-/** How this machine names the key that shortcuts are pressed with. */
+/** The name of the modifier key of shortcuts on this machine. */
 export const MOD_KEY = isApple() ? '⌘' : 'Ctrl '
 
 function isApple(): boolean {

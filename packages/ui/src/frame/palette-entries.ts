@@ -2,12 +2,12 @@ import type { PagePath } from './pages.ts'
 import type { RequestsSearch } from '../requests/search.ts'
 
 export interface PaletteEntry {
-  /** What it is, in a word. */
+  /** The kind of the entry, as shown. */
   kind: string
   name: string
-  /** Tells it from others of that name. */
+  /** Distinguishes entries of the same name. */
   where?: string
-  /** It comes from the config or from traffic. */
+  /** Whether the name comes from config or traffic, which is shown in monospace. */
   isMono: boolean
   action:
     | { kind: 'page'; to: PagePath }
@@ -18,7 +18,7 @@ export interface PaletteEntry {
     | { kind: 'do'; run: () => void }
 }
 
-/** Those that have every word, the ones that begin with the first word first. An id of a request is one by itself. */
+/** The entries that contain every word; names that begin with the first word come first. The id of a request is an entry itself. */
 export function findEntries(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
   const words = text
     .toLowerCase()

@@ -18,7 +18,7 @@ interface PaletteProps {
   onKeys: () => void
 }
 
-/** Everything that has a name is one line away. */
+/** A search over all pages, routes, backends, models, tools and requests. */
 export function Palette({ opened, onClose, onKeys }: PaletteProps) {
   return (
     <Modal
@@ -78,7 +78,7 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id="palette-list" role="listbox" aria-label="Found">
+      <ul id="palette-list" role="listbox" aria-label="Results">
         {found.map((entry, index) => (
           <li
             key={`${entry.kind} ${entry.name} ${entry.where ?? ''}`}
@@ -93,7 +93,7 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="palette-none dim">Nothing has that name.</p>}
+      {found.length === 0 && <p className="palette-none dim">No match.</p>}
     </div>
   )
 }

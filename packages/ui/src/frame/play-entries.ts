@@ -15,10 +15,10 @@ export function modelEntries(targets: readonly PlayTarget[], calls: readonly Req
   )
 }
 
-/** As the cache of queries has them: behind the key, the route of each list. */
+/** Lists of tools from the query cache; the second part of a key is the route. */
 export type CachedLists = readonly (readonly [readonly unknown[], ToolList | undefined])[]
 
-/** Tools that were listed in this page or called of late: nobody is asked only because somebody searches. */
+/** Tools that this page listed or that were called lately. A search does not call MCP servers. */
 export function toolEntries(
   targets: readonly PlayTarget[],
   calls: readonly RequestSummary[],

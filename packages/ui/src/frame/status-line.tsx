@@ -5,12 +5,12 @@ import { formatRate } from '../format/numbers.ts'
 import { formatAgo, formatMoment } from '../format/times.ts'
 import { isGone } from './is-gone.ts'
 
-/** How the gateway is, always: what it said last, and when that was if it is gone. */
+/** The state of the gateway: its config, workers and load, or when it responded last. */
 export function StatusLine() {
   const state = useQuery(stateQuery)
   const { data, error, dataUpdatedAt, errorUpdatedAt } = state
   if (data === undefined) {
-    const said = error === null ? 'asking the gateway …' : `the gateway does not answer: ${error.message}`
+    const said = error === null ? 'Connecting to the gateway …' : `The gateway does not respond: ${error.message}`
     return (
       <p className={error === null ? 'status' : 'status bad'} role="status">
         {said}
@@ -20,7 +20,7 @@ export function StatusLine() {
   if (isGone(state)) {
     return (
       <p className="status bad" role="status">
-        <Mark kind="bad" /> the gateway does not answer · last heard{' '}
+        <Mark kind="bad" /> The gateway does not respond · last response{' '}
         {formatAgo(dataUpdatedAt, Math.max(errorUpdatedAt, dataUpdatedAt))}
       </p>
     )
@@ -35,7 +35,7 @@ function Answered({ state }: { state: GatewayState }) {
     const others = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
     return (
       <p className="status bad" role="status" title={problems.map(({ text }) => text).join('\n')}>
-        <Mark kind="bad" /> <strong>reload refused</strong>, config {generation} stays live ·{' '}
+        <Mark kind="bad" /> <strong>Reload rejected</strong>, config {generation} stays live ·{' '}
         <span className="mono">{problem.text}</span>
         {others}
       </p>
@@ -43,9 +43,9 @@ function Answered({ state }: { state: GatewayState }) {
   }
   return (
     <p className={isDraining ? 'status warn' : 'status'} role="status">
-      <Mark kind={isDraining ? 'warn' : 'good'} /> {isDraining && <strong>draining · </strong>}
+      <Mark kind={isDraining ? 'warn' : 'good'} /> {isDraining && <strong>Draining · </strong>}
       <span title={since === null ? undefined : `since ${formatMoment(since)}`}>
-        {generation === 0 ? 'no config live yet' : `config ${generation} live`}
+        {generation === 0 ? 'No config live yet' : `Config ${generation} live`}
       </span>
       <span className="status-more">
         {' '}

@@ -7,7 +7,7 @@ import { LeaveIcon, MoonIcon, SunIcon } from '../parts/icons.tsx'
 export function TopActions({ onSearch }: { onSearch: () => void }) {
   const { setColorScheme } = useMantineColorScheme()
   const isDark = useComputedColorScheme('light') === 'dark'
-  const label = isDark ? 'Light colours' : 'Dark colours'
+  const label = isDark ? 'Light colors' : 'Dark colors'
   return (
     <div className="top-actions">
       <button type="button" className="search-button" onClick={onSearch}>

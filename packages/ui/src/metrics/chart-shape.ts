@@ -1,4 +1,4 @@
-/** Shapes of a chart, in a box of this size whatever its place on the page is. */
+/** The coordinate system of a chart; the page scales it. */
 export const BOX = { width: 600, height: 120 } as const
 
 /** When each step begins and ends, and what the whole width stands for; milliseconds since 1970. */
@@ -28,7 +28,7 @@ export function pathOf(values: readonly (number | null)[], scale: TimeScale, top
   return path
 }
 
-/** What stands at the upper edge: the peak, or one where everything is nothing. */
+/** The value at the upper edge: the peak, or 1 when all values are 0. */
 export function topOf(lines: readonly { values: readonly (number | null)[] }[]): number {
   const peak = Math.max(0, ...lines.map(({ values }) => peakOf(values) ?? 0))
   return peak === 0 ? 1 : peak

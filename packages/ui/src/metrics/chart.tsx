@@ -4,7 +4,7 @@ import { formatClock } from '../format/times.ts'
 import { BOX, pathOf, peakOf, stepAt, type TimeScale, topOf, xOf } from './chart-shape.ts'
 import type { Figure, Line } from './figures.ts'
 
-/** Lines over time, and beneath them the same as text: where the pointer is, or the latest. */
+/** Lines over time, and below them their values: at the pointer, or the latest. */
 export function Chart({ figure, scale }: { figure: Figure; scale: TimeScale }) {
   const { title, lines, omitted, format } = figure
   const [pointed, setPointed] = useState<number | null>(null)
@@ -43,9 +43,11 @@ export function Chart({ figure, scale }: { figure: Figure; scale: TimeScale }) {
       <table className="legend">
         <thead>
           <tr>
-            <th>{omitted === 0 ? <span className="visually-hidden">line</span> : `${omitted} more have less`}</th>
-            <th className="number">{at === null ? 'latest' : formatClock(scale.times[at] ?? 0)}</th>
-            <th className="number">peak</th>
+            <th>
+              {omitted === 0 ? <span className="visually-hidden">Line</span> : `${omitted} smaller ones not shown`}
+            </th>
+            <th className="number">{at === null ? 'Latest' : formatClock(scale.times[at] ?? 0)}</th>
+            <th className="number">Peak</th>
           </tr>
         </thead>
         <tbody>

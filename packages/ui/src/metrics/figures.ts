@@ -6,7 +6,7 @@ import { type FilterTerm, printFilter } from '../requests/filter.ts'
 export interface Figure {
   readonly title: string
   readonly lines: readonly Line[]
-  /** Lines that had traffic and are not drawn. */
+  /** The number of lines with traffic that are not drawn. */
   readonly omitted: number
   readonly format: (value: number) => string
 }
@@ -14,18 +14,18 @@ export interface Figure {
 export interface Line {
   readonly name: string
   readonly kind: LineKind
-  /** As long as the times; null where there was nothing to measure. */
+  /** One value per time; null for a step without a measurement. */
   readonly values: readonly (number | null)[]
-  /** Filter of the requests it is made of; null where no filter says it. */
+  /** Filter of the requests behind the line; null when no filter can express it. */
   readonly filter: string | null
 }
 
 export type LineKind = 'refused' | 'failed' | (typeof KINDS)[number]
 
-/** Told apart by colour and by dashes. */
+/** Styles of lines, which differ in color and in dashes. */
 const KINDS = ['first', 'second', 'third', 'fourth', 'fifth'] as const
 
-/** At most six; those of models only where models were called. */
+/** The charts of the page, six at most. Charts of models appear when models were called. */
 export function figuresOf(view: SeriesView): readonly Figure[] {
   const { total, range } = view
   const all = { ...rateForm, omitted: 0 }
@@ -41,12 +41,12 @@ export function figuresOf(view: SeriesView): readonly Figure[] {
       lines: [{ name: 'all', kind: 'first', values: perSecond(view, total.requests), filter: since }],
     },
     {
-      title: 'Refused and failed',
+      title: 'Denied and failed',
       omitted: 0,
       format: formatShare,
       lines: [
         {
-          ...{ name: 'refused', kind: 'refused', values: shareOf(total.refused, total.requests) },
+          ...{ name: 'denied', kind: 'refused', values: shareOf(total.refused, total.requests) },
           filter: outcome('denied,limited'),
         },
         {
@@ -74,8 +74,8 @@ function routesFigure(view: SeriesView): Figure {
     ...rateForm,
     title: 'Requests by route',
     omitted: omitted.routes + Math.max(0, routes.length - KINDS.length),
-    lines: drawn(routes, ({ name, requests }) => ({
-      name: name === NOT_KNOWN ? 'no route' : name,
+    lines: drawLines(routes, ({ name, requests }) => ({
+      name: name === UNKNOWN_LABEL ? 'no route' : name,
       values: perSecond(view, requests),
       filter: namedFilter('route', name, range),
     })),
@@ -90,7 +90,7 @@ function modelFigures(view: SeriesView): Figure[] {
     values: perSecond(view, values),
     filter: namedFilter('model', model, range),
   })
-  const tokens = drawn(models, (each) =>
+  const tokens = drawLines(models, (each) =>
     lineOf(
       each,
       each.input.map((input, step) => input + (each.output[step] ?? 0)),
@@ -98,24 +98,29 @@ function modelFigures(view: SeriesView): Figure[] {
   )
   return [
     { ...rateForm, title: 'Tokens by model', omitted: more, lines: tokens },
-    { ...rateForm, title: 'Calls by model', omitted: more, lines: drawn(models, (each) => lineOf(each, each.calls)) },
+    {
+      ...rateForm,
+      title: 'Calls by model',
+      omitted: more,
+      lines: drawLines(models, (each) => lineOf(each, each.calls)),
+    },
   ]
 }
 
-/** The requests of a range, narrowed by some words. */
+/** A filter for the requests of a range. */
 export function filterOf(terms: readonly FilterTerm[], range: HistoryRange): string {
   return printFilter([...terms, { name: 'since', value: range }])
 }
 
-/** Null for the names that stand for many, or for none. */
+/** A filter by name; null for names that stand for many values or for none. */
 export function namedFilter(name: 'route' | 'model' | 'key', value: string, range: HistoryRange): string | null {
-  return [NOT_KNOWN, 'other', ''].includes(value) ? null : filterOf([{ name, value }], range)
+  return [UNKNOWN_LABEL, 'other', ''].includes(value) ? null : filterOf([{ name, value }], range)
 }
 
-/** What the labels of metrics say where there is nothing. */
-const NOT_KNOWN = 'unknown'
+/** The label of metrics for a missing value. */
+const UNKNOWN_LABEL = 'unknown'
 
-function drawn<T>(from: readonly T[], lineOf: (each: T) => Omit<Line, 'kind'>): Line[] {
+function drawLines<T>(from: readonly T[], lineOf: (each: T) => Omit<Line, 'kind'>): Line[] {
   return KINDS.flatMap((kind, index) => {
     const each = from[index]
     return each === undefined ? [] : [{ ...lineOf(each), kind }]

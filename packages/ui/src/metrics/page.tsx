@@ -13,7 +13,7 @@ import './metrics.css'
 
 const page = getRouteApi('/metrics')
 
-/** How the last minutes or hours went, and who used which models. */
+/** Charts of the last minutes or hours, and the usage of models. */
 export function MetricsPage() {
   const { range = '15m', by = null } = page.useSearch()
   return (
@@ -43,28 +43,26 @@ export function MetricsPage() {
 function Charts({ range }: { range: HistoryRange }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(seriesQuery(range))
   if (data === undefined) {
-    if (error !== null) return <Failed what="Figures" error={error} onRetry={() => void refetch()} />
-    return <Loading what="figures" />
+    if (error !== null) return <Failed what="Metrics" error={error} onRetry={() => void refetch()} />
+    return <Loading what="metrics" />
   }
   return (
     <>
       {error !== null && <Stale at={dataUpdatedAt} error={error} />}
-      <Drawn view={data} />
+      <ChartGrid view={data} />
     </>
   )
 }
 
-function Drawn({ view }: { view: SeriesView }) {
+function ChartGrid({ view }: { view: SeriesView }) {
   const { range, now, since, times, seconds, total } = view
-  // A young gateway fills its charts, too.
+  // The charts of a young gateway begin with its start.
   const from = Math.max(now - RANGE_MILLIS[range], Math.min(since, now - 60_000))
-  if (times.length === 0) return <p className="dim">The first figures come some seconds after the start.</p>
+  if (times.length === 0) return <p className="dim">The first data arrives a few seconds after the start.</p>
   const hasTraffic = total.requests.some((count) => count > 0)
   return (
     <>
-      {since > now - RANGE_MILLIS[range] && (
-        <p className="dim">There are figures since {formatMoment(since).slice(0, -4)}.</p>
-      )}
+      {since > now - RANGE_MILLIS[range] && <p className="dim">Data since {formatMoment(since).slice(0, -4)}.</p>}
       {!hasTraffic && <p className="metrics-none">No requests in the last {RANGE_NAMES[range]}.</p>}
       {hasTraffic && (
         <div className="charts">
@@ -91,11 +89,11 @@ function Usage({ range, by }: { range: HistoryRange; by: UsageGroup | null }) {
   )
 }
 
-/** What is shown is what was said last. */
+/** Shown above data that could not be read again. */
 function Stale({ at, error }: { at: number; error: Error }) {
   return (
     <p className="metrics-stale" role="status">
-      ▲ as of {formatClock(at)}: {error.message}
+      ▲ As of {formatClock(at)}: {error.message}
     </p>
   )
 }

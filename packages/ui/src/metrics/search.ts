@@ -3,14 +3,14 @@ import { USAGE_GROUPS, type UsageGroup } from './usage-lines.ts'
 
 export const RANGES: readonly HistoryRange[] = ['15m', '3h', '24h']
 
-/** What the address of the page holds; without a range it is the shortest. */
+/** The state of the page, as its address holds it. The default range is the shortest. */
 export interface MetricsSearch {
   range?: HistoryRange
-  /** By what usage is put together. */
+  /** The field that usage is grouped by. */
   by?: UsageGroup
 }
 
-/** Addresses are written by anyone: what does not fit is left out. */
+/** Anyone can write an address: invalid values are dropped. */
 export function readMetricsSearch({ range, by }: Record<string, unknown>): MetricsSearch {
   const known = RANGES.find((each) => each === range)
   const group = USAGE_GROUPS.find((each) => each === by)

@@ -1,13 +1,13 @@
 import type { UsageRow, UsageSums } from '@portico/gateway/admin-api'
 
 export const USAGE_GROUPS = ['model', 'key', 'route'] as const
-/** By what rows are put together. */
+/** The field that rows are grouped by. */
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
-/** Rows that are shown as one. */
+/** A line of the table: the sum of several rows. */
 export interface UsageLine extends UsageSums {
   readonly id: string
-  /** Undefined where they have several. */
+  /** Undefined when the rows have several. */
   readonly provider?: string
   readonly model?: string
   readonly key?: string | null
@@ -17,9 +17,9 @@ export interface UsageLine extends UsageSums {
   readonly rows: readonly UsageRow[]
 }
 
-/** The most tokens first; null has a line for each model, key and route. */
+/** The lines of the table, most tokens first. Without a group there is a line for each model, key and route. */
 export function usageLines(rows: readonly UsageRow[], by: UsageGroup | null): UsageLine[] {
-  const groups = new Map<string, { named: Named; rows: UsageRow[] }>()
+  const groups = new Map<string, { named: UsageNames; rows: UsageRow[] }>()
   for (const row of rows) {
     const named = namedBy(row, by)
     const id = JSON.stringify(Object.values(named))
@@ -32,9 +32,9 @@ export function usageLines(rows: readonly UsageRow[], by: UsageGroup | null): Us
     .toSorted((a, b) => b.input + b.output - a.input - a.output || b.calls - a.calls)
 }
 
-type Named = Pick<UsageLine, 'provider' | 'model' | 'key' | 'route'>
+type UsageNames = Pick<UsageLine, 'provider' | 'model' | 'key' | 'route'>
 
-function namedBy({ provider, model, key, route }: UsageRow, by: UsageGroup | null): Named {
+function namedBy({ provider, model, key, route }: UsageRow, by: UsageGroup | null): UsageNames {
   switch (by) {
     case 'model':
       return { provider, model }
@@ -47,7 +47,7 @@ function namedBy({ provider, model, key, route }: UsageRow, by: UsageGroup | nul
   }
 }
 
-export function sumOf(rows: readonly UsageRow[]): Omit<UsageLine, 'id' | 'rows' | keyof Named> {
+export function sumOf(rows: readonly UsageRow[]): Omit<UsageLine, 'id' | 'rows' | keyof UsageNames> {
   const sum = (field: SumField): number => rows.reduce((total, row) => total + row[field], 0)
   return {
     ...{ calls: sum('calls'), input: sum('input'), output: sum('output') },
@@ -58,7 +58,7 @@ export function sumOf(rows: readonly UsageRow[]): Omit<UsageLine, 'id' | 'rows' 
 
 type SumField = keyof UsageSums | 'estimatedCalls' | 'silentCalls'
 
-/** Who counted the tokens. */
+/** The source of the token counts: the provider, the gateway, or none. */
 export function usageSource({ calls, estimatedCalls, silentCalls }: Omit<UsageLine, 'id' | 'rows'>): string {
   const parts = [
     part(estimatedCalls, calls, 'counted by the gateway'),

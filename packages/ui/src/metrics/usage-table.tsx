@@ -6,13 +6,13 @@ import { formatCount } from '../format/numbers.ts'
 import { formatMoment } from '../format/times.ts'
 import { type CostSum, costText, sumCosts } from '../prices/cost.ts'
 import { CostNote, CostSource } from '../prices/cost-source.tsx'
-import { placeOf } from '../prices/place-of.ts'
+import { providerAddress } from '../prices/provider-address.ts'
 import { type Prices, usePrices } from '../prices/use-prices.ts'
 import { namedFilter } from './figures.ts'
 import { RANGE_MILLIS, RANGE_NAMES } from './search.ts'
 import { sumOf, USAGE_GROUPS, type UsageGroup, type UsageLine, usageLines, usageSource } from './usage-lines.ts'
 
-/** Who used how many tokens of which model where, and what that cost. */
+/** Tokens and cost by model, API key and route. */
 export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | null }) {
   const { rows, omitted, range } = usage
   const lines = usageLines(rows, by)
@@ -24,7 +24,7 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
     <section className="usage" aria-label="Tokens and cost by model, key and route">
       <header>
         <h2>Tokens and cost</h2>
-        <nav aria-label="Put together by">
+        <nav aria-label="Group by">
           {[null, ...USAGE_GROUPS].map((each) => (
             <Link
               key={each}
@@ -34,7 +34,7 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
               activeOptions={{ exact: true }}
               aria-current={each === by ? 'true' : undefined}
             >
-              {each === null ? 'by model, key and route' : `by ${each}`}
+              {each === null ? 'By model, key and route' : `By ${each}`}
             </Link>
           ))}
         </nav>
@@ -43,22 +43,22 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
       {rows.length === 0 ? (
         <p className="dim">No model was called.</p>
       ) : (
-        // Wide tables move by themselves, by keys too.
+        // A wide table scrolls by itself, and by keys.
         <div className="usage-space" role="region" aria-label="Table of tokens and cost" tabIndex={0}>
           <table>
             <thead>
               <tr>
                 {columnsOf(by).map((name) => (
-                  <th key={name}>{name}</th>
+                  <th key={name}>{COLUMN_NAMES[name]}</th>
                 ))}
                 {numbers.map(([, name]) => (
                   <th key={name} className="number">
                     {name}
                   </th>
                 ))}
-                <th className="number">cost</th>
-                <th>tokens are</th>
-                <th>price by</th>
+                <th className="number">Cost</th>
+                <th>Token source</th>
+                <th>Price source</th>
               </tr>
             </thead>
             <tbody>
@@ -70,7 +70,7 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
           </table>
         </div>
       )}
-      {omitted > 0 && <p className="dim">{formatCount(omitted)} rows with fewer tokens are left out.</p>}
+      {omitted > 0 && <p className="dim">{formatCount(omitted)} rows with fewer tokens are not shown.</p>}
       {rows.length > 0 && <CostNote />}
       {prices.error !== null && <p className="metrics-stale">▲ Prices could not be loaded: {prices.error.message}</p>}
     </section>
@@ -78,28 +78,30 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
 }
 
 const NUMBERS = [
-  ['calls', 'calls'],
-  ['input', 'input'],
-  ['output', 'output'],
-  ['cacheRead', 'cache read'],
-  ['cacheWrite', 'cache written'],
-  ['reasoning', 'reasoning'],
+  ['calls', 'Calls'],
+  ['input', 'Input'],
+  ['output', 'Output'],
+  ['cacheRead', 'Cache read'],
+  ['cacheWrite', 'Cache written'],
+  ['reasoning', 'Reasoning'],
 ] as const
-/** The others have a column where there are any. */
+/** Columns that are there even when all of their values are 0. */
 const ALWAYS: ReadonlySet<string> = new Set(['calls', 'input', 'output'])
 
 type Numbers = readonly (typeof NUMBERS)[number][]
+
+const COLUMN_NAMES: Readonly<Record<UsageGroup, string>> = { model: 'Model', key: 'Key', route: 'Route' }
 
 function columnsOf(by: UsageGroup | null): readonly UsageGroup[] {
   return by === null ? USAGE_GROUPS : [by]
 }
 
-/** Null while the prices are not there. */
+/** A function that prices a line; its result is null until the prices are loaded. */
 function useCosts({ table }: Prices, { now }: UsageView): (line: UsageLine) => CostSum | null {
   const { data } = useQuery(backendsQuery)
   return ({ rows }) => {
     if (table === null) return null
-    return sumCosts(rows.map((row) => table.priceRow(row, placeOf(data, row.backend, row.providerName), now)))
+    return sumCosts(rows.map((row) => table.priceRow(row, providerAddress(data, row.backend, row.providerName), now)))
   }
 }
 
@@ -115,7 +117,7 @@ function Line({ line, by, range, numbers, cost }: LineProps & { range: HistoryRa
     <tr>
       {columnsOf(by).map((name) => (
         <td key={name}>
-          <Named name={name} value={line[name] ?? null} range={range} />
+          <FilterLink name={name} value={line[name] ?? null} range={range} />
           {name === 'model' && line.provider !== line.model && <span className="dim"> {line.provider}</span>}
         </td>
       ))}
@@ -129,7 +131,7 @@ function Total({ line, by, numbers, cost }: LineProps) {
   return (
     <tfoot>
       <tr>
-        <th colSpan={columnsOf(by).length}>all of them</th>
+        <th colSpan={columnsOf(by).length}>Total</th>
         <Figures line={line} numbers={numbers} cost={cost} />
         <td className="usage-source">{cost?.unknown.join('; ')}</td>
       </tr>
@@ -157,7 +159,7 @@ function howComplete({ range, now, completeSince }: UsageView): string {
   return `Records go back to ${formatMoment(completeSince).slice(0, -4)}; usage before that is not counted.`
 }
 
-function Named({ name, value, range }: { name: UsageGroup; value: string | null; range: HistoryRange }) {
+function FilterLink({ name, value, range }: { name: UsageGroup; value: string | null; range: HistoryRange }) {
   const filter = value === null ? null : namedFilter(name, value, range)
   if (filter === null) return <span className="mono">{value === null || value === '' ? '–' : value}</span>
   return (

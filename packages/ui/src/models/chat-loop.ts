@@ -1,9 +1,10 @@
 import type { McpResult, McpTool } from '../play/mcp-session.ts'
 import { McpFailure } from '../play/mcp-session.ts'
-import { headerOf, type Sent } from '../play/send.ts'
-import { type ChatAnswer, ChatReader, type WantedCall } from './chat-reader.ts'
+import { headerOf, type SentRequest } from '../play/send.ts'
+import { type ChatAnswer, ChatReader, type RequestedToolCall } from './chat-reader.ts'
+import { asError } from '../api/unknown-values.ts'
 
-/** What was said, in the form that Chat Completions has for it. */
+/** A message of Chat Completions. */
 export type ChatMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
   | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls?: readonly object[] }
@@ -12,28 +13,28 @@ export type ChatMessage =
 /** A line of the conversation as people read it. */
 export type Turn =
   | { readonly kind: 'user'; readonly text: string }
-  | { readonly kind: 'model'; readonly answer: ChatAnswer; readonly sent: Sent | null; readonly isOver: boolean }
+  | { readonly kind: 'model'; readonly answer: ChatAnswer; readonly sent: SentRequest | null; readonly isOver: boolean }
   | {
       readonly kind: 'tool'
-      readonly call: WantedCall
+      readonly call: RequestedToolCall
       readonly result: McpResult | null
       readonly problem: string | null
-      readonly sent: Sent | null
+      readonly sent: SentRequest | null
     }
-  | { readonly kind: 'failed'; readonly text: string; readonly sent: Sent | null }
+  | { readonly kind: 'failed'; readonly text: string; readonly sent: SentRequest | null }
 
 export interface ChatParts {
   readonly model: string
   readonly isStream: boolean
   readonly tools: readonly McpTool[]
   /** Asks the model; tells of the text as it comes. */
-  readonly ask: (body: object, onText: (text: string, sent: Sent) => void) => Promise<Sent>
-  readonly callTool: (name: string, args: unknown) => Promise<{ result: McpResult; sent: Sent }>
-  /** A new turn, or another state of the last one. */
+  readonly ask: (body: object, onText: (text: string, sent: SentRequest) => void) => Promise<SentRequest>
+  readonly callTool: (name: string, args: unknown) => Promise<{ result: McpResult; sent: SentRequest }>
+  /** Shows a new turn, or a new state of the last turn. */
   readonly show: (turn: Turn, isNew: boolean) => void
 }
 
-/** Asks until the model has nothing more to call; gives what was said besides. Tools in the loop are bounded. */
+/** `runChat` calls the model until it requests no more tools, `MAX_ROUNDS` at most, and returns the new messages. */
 export async function runChat(messages: readonly ChatMessage[], parts: ChatParts): Promise<ChatMessage[]> {
   const said: ChatMessage[] = []
   for (let round = 0; round <= MAX_ROUNDS; round++) {
@@ -42,8 +43,8 @@ export async function runChat(messages: readonly ChatMessage[], parts: ChatParts
     said.push(assistantMessage(answer))
     if (answer.calls.length === 0) return said
     if (round === MAX_ROUNDS) {
-      parts.show({ kind: 'failed', text: `stopped after ${MAX_ROUNDS} rounds of tools`, sent: null }, true)
-      // Calls without results would be refused with the next question.
+      parts.show({ kind: 'failed', text: `Stopped after ${MAX_ROUNDS} rounds of tool calls`, sent: null }, true)
+      // Providers reject a conversation with calls that have no results.
       said.pop()
       return said
     }
@@ -77,38 +78,38 @@ async function askOnce(messages: readonly ChatMessage[], parts: ChatParts): Prom
   return problem === null ? answer : null
 }
 
-function problemOf(sent: Sent, reader: ChatReader | null): string | null {
-  if (sent.status === null) return sent.end?.error ?? 'there was no answer'
+function problemOf(sent: SentRequest, reader: ChatReader | null): string | null {
+  if (sent.status === null) return sent.end?.error ?? 'The gateway received no response'
   if (sent.status >= 300) return `${sent.status}: ${messageIn(sent.text)}`
   if (sent.end?.error != null) return sent.end.error
-  if (reader === null) return 'the answer was empty'
+  if (reader === null) return 'The response was empty'
   return reader.answer().error
 }
 
-/** Of an error in the format of the API its message, else its text. */
+/** The message of an error in the format of the API, or the text as it is. */
 function messageIn(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: unknown } }
     if (typeof error?.message === 'string') return error.message
   } catch {
-    // The gateway's own refusals are a line of text.
+    // Errors of the gateway itself are a line of text.
   }
   return text.trim().slice(0, 500)
 }
 
-async function callOnce(call: WantedCall, { callTool, show }: ChatParts): Promise<ChatMessage> {
+async function callOnce(call: RequestedToolCall, { callTool, show }: ChatParts): Promise<ChatMessage> {
   show({ kind: 'tool', call, result: null, problem: null, sent: null }, true)
   const reply = (content: string): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content })
   try {
     const args: unknown = call.arguments.trim() === '' ? {} : JSON.parse(call.arguments)
     const { result, sent } = await callTool(call.name, args)
     show({ kind: 'tool', call, result, problem: null, sent }, false)
-    return reply(textOf(result))
+    return reply(resultText(result))
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = asError(error).message
     show({ kind: 'tool', call, result: null, problem, sent: error instanceof McpFailure ? error.sent : null }, false)
-    // Models can go on without it.
+    // A model can continue without the result.
     return reply(`error: ${problem}`)
   }
 }
@@ -128,8 +129,8 @@ function toolOf({ name, description, inputSchema }: McpTool): object {
   return { type: 'function', function: { name, ...(description !== undefined && { description }), parameters } }
 }
 
-/** What a model can read of a result. */
-function textOf({ content, structuredContent }: McpResult): string {
+/** The parts of a result that a model can read. */
+function resultText({ content, structuredContent }: McpResult): string {
   const texts = content.map((item) => {
     const { type, text } = item as { type?: unknown; text?: unknown }
     return type === 'text' && typeof text === 'string' ? text : `[${String(type)}]`
@@ -138,5 +139,5 @@ function textOf({ content, structuredContent }: McpResult): string {
   return structuredContent === undefined ? '' : JSON.stringify(structuredContent)
 }
 
-/** A model that goes on calling would go on spending. */
+/** The limit of tool rounds per message: every round costs tokens. */
 export const MAX_ROUNDS = 8

@@ -1,7 +1,8 @@
 import { EventReader } from '../api/event-reader.ts'
+import { isObject } from '../api/unknown-values.ts'
 
-/** A call that a model wants made. */
-export interface WantedCall {
+/** A tool call that a model requests. */
+export interface RequestedToolCall {
   readonly id: string
   readonly name: string
   /** JSON, as the model wrote it. */
@@ -10,15 +11,15 @@ export interface WantedCall {
 
 export interface ChatAnswer {
   readonly text: string
-  readonly calls: readonly WantedCall[]
+  readonly calls: readonly RequestedToolCall[]
   readonly model: string | null
   readonly finish: string | null
   readonly usage: { readonly input: number; readonly output: number } | null
-  /** What the stream itself said went wrong. */
+  /** The error that the stream itself reported. */
   readonly error: string | null
 }
 
-/** Reads an answer of Chat Completions as it comes: a stream of pieces, or one document. */
+/** `ChatReader` reads a response of Chat Completions as it arrives: a stream of chunks, or one document. */
 export class ChatReader {
   readonly #events: EventReader | null
   #document = ''
@@ -41,7 +42,7 @@ export class ChatReader {
     for (const data of this.#events.read(text.replaceAll('\r\n', '\n'))) if (data !== '[DONE]') this.#take(data)
   }
 
-  /** What is there now; of a document only once all of it is. */
+  /** The answer so far. Call it for a document only when the document is complete. */
   answer(): ChatAnswer {
     if (this.#document !== '') {
       this.#take(this.#document)
@@ -64,7 +65,8 @@ export class ChatReader {
     if (typeof model === 'string' && model !== '') this.#model = model
     if (isObject(usage))
       this.#usage = { input: count(usage['prompt_tokens']), output: count(usage['completion_tokens']) }
-    if (isObject(error)) this.#error = typeof error['message'] === 'string' ? error['message'] : 'the stream broke off'
+    if (isObject(error))
+      this.#error = typeof error['message'] === 'string' ? error['message'] : 'The stream ended with an error'
     const choice = Array.isArray(choices) ? (choices[0] as unknown) : undefined
     if (!isObject(choice)) return
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason']
@@ -100,10 +102,6 @@ function parsed(data: string): Record<string, unknown> | null {
 
 function count(value: unknown): number {
   return typeof value === 'number' ? value : 0
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const MAX_CALLS = 32

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { McpResult } from '../play/mcp-session.ts'
-import { begun, type Sent } from '../play/send.ts'
+import { begun, type SentRequest } from '../play/send.ts'
 import { type ChatMessage, MAX_ROUNDS, runChat, type Turn } from './chat-loop.ts'
 import { ChatReader } from './chat-reader.ts'
 
@@ -75,7 +75,7 @@ describe('a conversation', () => {
     const { messages, shown, asked } = await converse(Array.from({ length: 50 }, () => callOf('echo', '{}')))
     assert.equal(asked.length, MAX_ROUNDS + 1)
     assert.equal(messages.at(-1)?.role, 'tool')
-    assert.match(JSON.stringify(shown.at(-1)), /stopped after/)
+    assert.match(JSON.stringify(shown.at(-1)), /Stopped after/)
   })
 
   test('shows a refusal with what was sent, and says nothing in its place', async () => {
@@ -89,7 +89,7 @@ describe('a conversation', () => {
 
 const CALL = { bind: 'b', listener: 'l', method: 'POST', path: '/' }
 
-async function converse(answers: Sent[]) {
+async function converse(answers: SentRequest[]) {
   const shown: Turn[] = []
   const asked: object[] = []
   const called: unknown[] = []
@@ -117,14 +117,14 @@ async function converse(answers: Sent[]) {
   return { messages, shown, asked, called }
 }
 
-function answered(message: object): Sent {
+function answered(message: object): SentRequest {
   return { ...begun(CALL), status: 200, text: JSON.stringify({ choices: [{ message }] }) }
 }
 
-function sayOf(content: string): Sent {
+function sayOf(content: string): SentRequest {
   return answered({ content })
 }
 
-function callOf(name: string, args: string): Sent {
+function callOf(name: string, args: string): SentRequest {
   return answered({ content: null, tool_calls: [{ id: 'c', function: { name, arguments: args } }] })
 }

@@ -1,7 +1,7 @@
 import type { RequestSummary } from '@portico/gateway/admin-api'
 import type { PlayTarget } from '../play/targets.ts'
 
-/** Names that can be asked for on this route, as far as the config or earlier requests tell. */
+/** Model names of a route, from aliases in the config and from earlier requests. */
 export function knownModels({ entry, route }: PlayTarget, recent: readonly RequestSummary[]): string[] {
   const names = new Set<string>()
   for (const { name, configs } of entry.policies) {

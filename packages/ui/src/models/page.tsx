@@ -13,7 +13,7 @@ import { Providers } from './providers.tsx'
 
 const page = getRouteApi('/models')
 
-/** Which providers answer on which route, a playground, and how clients are set up. */
+/** Routes to models with their providers, a playground, and the setup of clients. */
 export function ModelsPage() {
   const { route } = page.useSearch()
   return (

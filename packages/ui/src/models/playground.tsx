@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { type KeyboardEvent, useCallback, useState } from 'react'
 import { recentQuery } from '../api/queries.ts'
 import { Credentials } from '../play/credentials.tsx'
-import { Decided } from '../play/decided.tsx'
-import { send, type Sent } from '../play/send.ts'
+import { DecisionList } from '../play/decision-list.tsx'
+import { send, type SentRequest } from '../play/send.ts'
 import { callTo, type PlayTarget } from '../play/targets.ts'
 import { useMcp } from '../play/use-mcp.ts'
 import { routeTitle } from '../format/print-match.ts'
@@ -21,13 +21,13 @@ interface PlaygroundProps {
   toolTargets: readonly PlayTarget[]
 }
 
-/** A chat with the models of a route, with tools in the loop, and what was decided about each request beside it. */
+/** A chat with the models of a route, with tools, and the decisions about each request beside it. */
 export function Playground({ target, toolTargets }: PlaygroundProps) {
   const search = page.useSearch()
   const { model = '', system = '', whole = false } = search
   const [headersText, setHeadersText] = useState('')
-  const [requests, setRequests] = useState<readonly Sent[]>([])
-  const onSent = useCallback((sent: Sent) => setRequests((before) => [...before, sent]), [])
+  const [requests, setRequests] = useState<readonly SentRequest[]>([])
+  const onSent = useCallback((sent: SentRequest) => setRequests((before) => [...before, sent]), [])
   const toolTarget = toolTargets.find(({ route }) => route.key === search.tools) ?? null
   const { session, tools } = useMcp(toolTarget, headersText, onSent)
   const chat = useChat({
@@ -52,7 +52,7 @@ export function Playground({ target, toolTargets }: PlaygroundProps) {
           onClear={() => setRequests([])}
         />
       </section>
-      <Decided requests={requests} />
+      <DecisionList requests={requests} />
     </div>
   )
 }
@@ -62,7 +62,7 @@ interface SettingsProps {
   toolTargets: readonly PlayTarget[]
   toolTarget: PlayTarget | null
   tools: ReturnType<typeof useMcp>['tools']
-  onSent: (sent: Sent) => void
+  onSent: (sent: SentRequest) => void
 }
 
 function Settings({ target, toolTargets, toolTarget, tools, onSent }: SettingsProps) {
@@ -83,7 +83,7 @@ function Settings({ target, toolTargets, toolTarget, tools, onSent }: SettingsPr
       <div className="chat-row">
         <TextInput
           label="Model"
-          placeholder="name of a model"
+          placeholder="Name of a model"
           list="models-known"
           classNames={{ input: 'mono' }}
           value={model}
@@ -98,7 +98,7 @@ function Settings({ target, toolTargets, toolTarget, tools, onSent }: SettingsPr
           List models
         </Button>
         <NativeSelect
-          label="Tools in the loop"
+          label="Tools for the model"
           value={toolTarget?.route.key ?? ''}
           onChange={(event) => change({ tools: event.currentTarget.value || undefined })}
         >
@@ -110,7 +110,7 @@ function Settings({ target, toolTargets, toolTarget, tools, onSent }: SettingsPr
           ))}
         </NativeSelect>
         <Checkbox
-          label="streamed"
+          label="Streamed"
           checked={!whole}
           onChange={(event) => change({ whole: event.currentTarget.checked ? undefined : true })}
         />
@@ -126,9 +126,9 @@ function Settings({ target, toolTargets, toolTarget, tools, onSent }: SettingsPr
       )}
       {toolTarget !== null && (
         <p className={tools.isError ? 'play-failed' : 'note'} role="status">
-          {tools.isError && `tools could not be listed: ${tools.error.message}`}
-          {tools.data !== undefined && `${tools.data.tools.length} tools in the loop`}
-          {tools.isPending && 'listing tools …'}
+          {tools.isError && `Tools could not be listed: ${tools.error.message}`}
+          {tools.data !== undefined && `${tools.data.tools.length} tools for the model`}
+          {tools.isPending && 'Listing tools …'}
         </p>
       )}
       <Textarea
@@ -163,7 +163,7 @@ function Composer({ chat, isReady, onClear }: { chat: Chat; isReady: boolean; on
     >
       <Textarea
         aria-label="Message"
-        placeholder={isReady ? 'Message (Enter sends, Shift Enter is a new line)' : 'Name a model first'}
+        placeholder={isReady ? 'Message (Enter sends, Shift+Enter starts a new line)' : 'Name a model first'}
         rows={2}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}

@@ -11,7 +11,7 @@ import { PRICE_TABLE } from '../prices/table-date.ts'
 import { usePrices } from '../prices/use-prices.ts'
 import { printFilter } from '../requests/filter.ts'
 
-/** Who is asked, in the order of failover: who takes requests now, who is left out and why, and what each used. */
+/** The providers in failover order, with their health, tokens and cost. */
 export function Providers({ target: { backend, route }, now }: { target: PlayTarget; now: number }) {
   const { data } = useQuery(usageQuery('24h'))
   const rows = (data?.rows ?? []).filter((row) => row.backend === backend.key && row.route === route.name)
@@ -21,7 +21,7 @@ export function Providers({ target: { backend, route }, now }: { target: PlayTar
       <ol>
         {backend.groups.map((group, index) => (
           <li key={index}>
-            {backend.groups.length > 1 && <p className="dim">{index === 0 ? 'first' : 'then, when those fail'}</p>}
+            {backend.groups.length > 1 && <p className="dim">{index === 0 ? 'First' : 'Fallback'}</p>}
             {group.map((part) => (
               <Provider
                 key={part.name}
@@ -36,7 +36,7 @@ export function Providers({ target: { backend, route }, now }: { target: PlayTar
       </ol>
       <p>
         <Link to="/requests" search={{ q: printFilter([{ name: 'route', value: route.name }]) }}>
-          its requests
+          Requests of this route
         </Link>
       </p>
     </section>
@@ -45,7 +45,7 @@ export function Providers({ target: { backend, route }, now }: { target: PlayTar
 
 interface ProviderProps {
   part: ViewedPart
-  /** Its group gets the next request. */
+  /** Whether its group gets the next request. */
   isAsked: boolean
   rows: readonly UsageRow[]
   now: number
@@ -59,8 +59,8 @@ function Provider({ part: { name, kind, at, health }, isAsked, rows, now }: Prov
         <span className="mono">{name}</span> <span className="dim">{kind === name ? '' : kind}</span>{' '}
         <span className="mono dim">{at}</span>
       </p>
-      {isAsked && !isOut && <p>● takes requests</p>}
-      {!isAsked && !isOut && <p className="dim">○ waits</p>}
+      {isAsked && !isOut && <p>● Receives requests</p>}
+      {!isAsked && !isOut && <p className="dim">○ On standby</p>}
       {health !== null && (
         <p>
           <EndpointHealth endpoint={health} now={now} />

@@ -1,10 +1,10 @@
-/** What the address of the page holds. */
+/** The state of the page, as its address holds it. */
 export interface ModelsSearch {
   route?: string
   tab?: 'clients'
   model?: string
   system?: string
-  /** Answers come whole. */
+  /** Responses are not streamed. */
   whole?: true
   /** The route whose tools are in the loop. */
   tools?: string

@@ -3,7 +3,7 @@ import type { ViewedBackend } from '@portico/gateway/admin-config'
 import { useEffect, useRef } from 'react'
 import { formatCount } from '../format/numbers.ts'
 import { costText } from '../prices/cost.ts'
-import { placeIn } from '../prices/place-of.ts'
+import { addressIn } from '../prices/provider-address.ts'
 import { priceLlm } from '../prices/price-llm.ts'
 import { PRICE_TABLE } from '../prices/table-date.ts'
 import { usePrices } from '../prices/use-prices.ts'
@@ -16,17 +16,17 @@ interface TurnsProps {
   backend: ViewedBackend
 }
 
-/** What was said, as text: models write whatever they like. */
+/** The conversation, as plain text: the output of models is untrusted. */
 export function Turns({ turns, isBusy, backend }: TurnsProps) {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Newer browsers give a promise back, which is no way to clean up.
+    // Newer browsers return a promise, which an effect must not return.
     end.current?.scrollIntoView({ block: 'nearest' })
   }, [turns])
   return (
     <div className="turns" role="log" aria-label="Conversation" aria-busy={isBusy} tabIndex={0}>
       {turns.length === 0 && (
-        <p className="note">Say something: it goes through the gateway like a request of any client.</p>
+        <p className="note">Write a message: it goes through the gateway like the request of any client.</p>
       )}
       {turns.map((turn, index) => (
         <article key={index} className={`turn turn-${turn.kind}`}>
@@ -54,14 +54,14 @@ function OneTurn({ turn, backend }: { turn: Turn; backend: ViewedBackend }) {
           <h3>
             <span className="mono">{model ?? 'Model'}</span>{' '}
             <span className="dim turn-facts">
-              {!turn.isOver && 'writes …'}
+              {!turn.isOver && 'writing …'}
               {usage !== null && `${formatCount(usage.input)} + ${formatCount(usage.output)} tokens`}
               {turn.sent?.end?.record != null && <TurnCost record={turn.sent.end.record} backend={backend} />}
               {finish !== null && finish !== 'stop' && ` · ${finish}`}
             </span>
           </h3>
           {text !== '' && <p className="play-text">{text}</p>}
-          {text === '' && turn.isOver && calls.length === 0 && <p className="note">It said nothing.</p>}
+          {text === '' && turn.isOver && calls.length === 0 && <p className="note">The response has no text.</p>}
         </>
       )
     }
@@ -69,7 +69,7 @@ function OneTurn({ turn, backend }: { turn: Turn; backend: ViewedBackend }) {
       return (
         <details open>
           <summary>
-            calls <span className="mono">{turn.call.name}</span>
+            Calls <span className="mono">{turn.call.name}</span>
             {turn.result === null && turn.problem === null && <span className="dim"> …</span>}
           </summary>
           <pre className="mono play-text">{turn.call.arguments}</pre>
@@ -86,12 +86,12 @@ function OneTurn({ turn, backend }: { turn: Turn; backend: ViewedBackend }) {
   }
 }
 
-/** Nothing, where no price is known: the request itself says why. */
+/** The cost of a turn. Shows nothing when no price is known: the detail of the request says why. */
 function TurnCost({ record, backend }: { record: RequestSummary; backend: ViewedBackend }) {
   const { llm, at } = record
   const { table } = usePrices(llm !== null)
   if (table === null || llm === null) return null
-  const cost = priceLlm(table, llm, placeIn(backend, llm.providerName), at)
+  const cost = priceLlm(table, llm, addressIn(backend, llm.providerName), at)
   if (cost.dollars === null) return null
   return <span title={`An estimate, by prices of ${PRICE_TABLE.date}`}> · {costText(cost)}</span>
 }

@@ -1,9 +1,10 @@
 import { useRef, useState } from 'react'
 import type { McpSession, McpTool } from '../play/mcp-session.ts'
 import { readHeaders } from '../play/headers-text.ts'
-import { send, type Sent } from '../play/send.ts'
+import { send, type SentRequest } from '../play/send.ts'
 import { callTo, type PlayTarget } from '../play/targets.ts'
 import { type ChatMessage, runChat, type Turn } from './chat-loop.ts'
+import { asError } from '../api/unknown-values.ts'
 
 export interface ChatSettings {
   target: PlayTarget
@@ -13,7 +14,7 @@ export interface ChatSettings {
   headersText: string
   session: McpSession | null
   tools: readonly McpTool[]
-  onSent: (sent: Sent) => void
+  onSent: (sent: SentRequest) => void
 }
 
 export interface Chat {
@@ -43,12 +44,12 @@ export function useChat(settings: ChatSettings): Chat {
     void converse([...history.current, question], settings, stop.signal, show)
       .then(
         (said) => {
-          // What was never answered is not part of what was said.
+          // A question without an answer does not become part of the conversation.
           if (said.length > 0) history.current = [...history.current, question, ...said]
         },
         (error: unknown) => {
           const isStopped = stop.signal.aborted
-          const words = isStopped ? 'stopped' : error instanceof Error ? error.message : String(error)
+          const words = isStopped ? 'Stopped' : asError(error).message
           show({ kind: 'failed', text: words, sent: null }, true)
         },
       )
@@ -92,7 +93,7 @@ function converse(
       return sent
     },
     callTool(name, args) {
-      if (session === null) throw new Error('no tools are in the loop')
+      if (session === null) throw new Error('No tools are selected')
       return session.callTool(name, args, signal)
     },
   })

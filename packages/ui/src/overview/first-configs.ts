@@ -1,4 +1,4 @@
-/** Whole configs to begin with, where there is nothing yet; a test starts a gateway with each. */
+/** Complete configs to begin with. A test starts a gateway with each. */
 export const FIRST_HTTP = `binds:
 - port: 8080
   listeners:

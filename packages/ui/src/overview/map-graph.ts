@@ -14,15 +14,15 @@ export interface MapNode {
   /** A `group` has several routes, `backends` are those of a closed group. */
   readonly kind: 'listener' | 'group' | 'route' | 'backend' | 'backends'
   readonly name: string
-  /** What it stands for, in a line. */
+  /** One line on what the box is. */
   readonly about: string
-  /** Some of it is left out for a while, or all of it. */
-  readonly evicted: Evicted | null
-  /** Of a group. */
+  /** The eviction of all or some of its endpoints; null when none is evicted. */
+  readonly evicted: Eviction | null
+  /** Whether a group is open; false for other kinds. */
   readonly isOpen: boolean
 }
 
-export interface Evicted {
+export interface Eviction {
   readonly isWhole: boolean
   /** When the first returns, in milliseconds since 1970. */
   readonly until: number
@@ -53,7 +53,7 @@ const EVERYTHING: MapChoice = { isGrouped: false, open: new Set(), search: '' }
 /** A closed group leads to its backends themselves where it has no more than these. */
 const FEW_BACKENDS = 3
 
-/** Listeners, their routes, and where those lead. */
+/** The graph of listeners, their routes, and the backends of these. */
 export function mapGraph(
   { binds }: RoutesView,
   { backends }: BackendsView,
@@ -135,7 +135,7 @@ class MapBuilder {
     }
     const evicted = [...all.keys()].flatMap((key) => {
       const found = this.#backends.get(key)
-      return (found === undefined ? null : evictedOf(found)) ?? []
+      return (found === undefined ? null : evictionOf(found)) ?? []
     })
     const whole = {
       isWhole: evicted.length === all.size && evicted.every(({ isWhole }) => isWhole),
@@ -151,10 +151,10 @@ class MapBuilder {
     const where =
       found === undefined ? '' : found.at || found.groups.flatMap((group) => group.map((part) => part.name)).join(', ')
     const node = { name: name === '' ? where : name, about: name === '' ? '' : where }
-    return this.#put({ id: `backend ${key}`, kind: 'backend', ...node }, found === undefined ? null : evictedOf(found))
+    return this.#put({ id: `backend ${key}`, kind: 'backend', ...node }, found === undefined ? null : evictionOf(found))
   }
 
-  #put(node: Omit<MapNode, 'evicted' | 'isOpen'> & { isOpen?: boolean }, evicted: Evicted | null = null): string {
+  #put(node: Omit<MapNode, 'evicted' | 'isOpen'> & { isOpen?: boolean }, evicted: Eviction | null = null): string {
     this.#nodes.set(node.id, { isOpen: false, ...node, evicted })
     return node.id
   }
@@ -169,8 +169,8 @@ function searchText(listener: ViewedListener, route: ViewedRoute): string {
   return [listener.name, titleOf(route), ...route.hostnames, ...pathsOf(route), ...backends].join(' ')
 }
 
-/** Of a backend with parts the parts, of any other its addresses. */
-function evictedOf({ groups, endpoints }: ViewedBackend): Evicted | null {
+/** The eviction of a backend: of its providers or MCP servers, or else of its addresses. */
+function evictionOf({ groups, endpoints }: ViewedBackend): Eviction | null {
   const parts = groups.flat().map(({ health, endpoints: own }) => (health === null ? own : [health]))
   const all = parts.length > 0 ? parts : endpoints.map((endpoint) => [endpoint])
   const times = all.map((own) => {

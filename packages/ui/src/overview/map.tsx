@@ -35,12 +35,12 @@ interface OverviewMapProps {
   onToggle: (id: string) => void
 }
 
-/** Left to right: who is asked, what is chosen, where it goes. */
+/** The map, from left to right: listeners, routes, backends. */
 export function OverviewMap({ graph, now, onToggle }: OverviewMapProps) {
   const navigate = useNavigate()
   const flow = useRef<Flow | null>(null)
   const shape = graph.nodes.map(({ id }) => id).join('\n')
-  // Rates change every second, the layout only with what is shown.
+  // Rates change every second; the layout changes only with the nodes.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   const places = useMemo(() => layOut(graph), [shape])
   useEffect(() => {

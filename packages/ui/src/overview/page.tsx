@@ -6,14 +6,14 @@ import { formatAgo } from '../format/times.ts'
 import { Outcome } from '../parts/outcome.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 import { printFilter } from '../requests/filter.ts'
-import { whatDecided } from '../explanation/what-decided.ts'
+import { decisionText } from '../explanation/decision-text.ts'
 import { FirstSteps } from './first-steps.tsx'
 import './overview.css'
 import { Trouble } from './trouble.tsx'
 import { ratesOf, reasonsOf } from './rates.ts'
 import { RoutesPart } from './routes-part.tsx'
 
-/** What runs, how much goes where, and what was refused lately. */
+/** The overview: routes with their traffic, backends that fail, and the latest denied or failed requests. */
 export function OverviewPage() {
   const routes = useQuery(routesQuery)
   const backends = useQuery(backendsQuery)
@@ -50,13 +50,13 @@ export function OverviewPage() {
 
 function Refusals() {
   const { data, dataUpdatedAt } = useQuery(refusalsQuery)
-  if (data === undefined) return <aside aria-label="Refusals" />
+  if (data === undefined) return <aside aria-label="Denied and failed requests" />
   const reasons = reasonsOf(data.requests)
   return (
-    <aside aria-label="Refusals">
-      <h2>Refused and failed, by what decided</h2>
-      {reasons.length === 0 && <p className="dim">No refusals recorded.</p>}
-      {reasons.length > 0 && <p className="dim">Counts of the newest {formatCount(data.requests.length)}.</p>}
+    <aside aria-label="Denied and failed requests">
+      <h2>Denied and failed, by reason</h2>
+      {reasons.length === 0 && <p className="dim">No denied or failed requests recorded.</p>}
+      {reasons.length > 0 && <p className="dim">Counts of the newest {formatCount(data.requests.length)} requests.</p>}
       <ul className="reasons">
         {reasons.slice(0, 8).map(({ name, count, last }) => (
           <li key={name}>
@@ -76,7 +76,7 @@ function Refusals() {
           </li>
         ))}
       </ul>
-      {reasons.length > 0 && <h2>The last ten</h2>}
+      {reasons.length > 0 && <h2>Latest ten</h2>}
       <ol className="last">
         {data.requests.slice(0, 10).map((request) => (
           <li key={request.id}>
@@ -85,7 +85,7 @@ function Refusals() {
               <span className="mono">{request.path ?? request.protocol}</span>
             </Link>
             <span className="dim number">{formatAgo(request.at, dataUpdatedAt)}</span>
-            <span className="dim last-why">{whatDecided(request)}</span>
+            <span className="dim last-why">{decisionText(request)}</span>
           </li>
         ))}
       </ol>

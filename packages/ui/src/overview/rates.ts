@@ -1,23 +1,23 @@
 import type { RequestSummary } from '@portico/gateway/admin-api'
 
-/** What is known of requests that went the same way. */
+/** The traffic of the requests that a filter matches. */
 export interface Rate {
   readonly count: number
   readonly perSecond: number
-  /** Of those that the gateway or a backend failed, or that were refused. */
+  /** The share of requests that failed or were denied, from 0 to 1. */
   readonly badShare: number
   /** Microseconds. */
   readonly p95: number
 }
 
 export interface Rates {
-  /** How many requests these are, and over how many seconds. */
+  /** The number of requests, and the seconds they cover. */
   readonly count: number
   readonly seconds: number
-  of(way: Way): Rate | null
+  of(filter: TrafficFilter): Rate | null
 }
 
-export interface Way {
+export interface TrafficFilter {
   readonly listener?: string
   readonly route?: string
   /** Any of these, in place of `route`. */
@@ -25,7 +25,7 @@ export interface Way {
   readonly backend?: string
 }
 
-/** Rates of the last seconds; where there were more requests than were asked for, of the seconds that these cover. */
+/** Rates over `windowMs`. A full list of `most` requests covers less time; then the rates are over that time. */
 export function ratesOf(requests: readonly RequestSummary[], now: number, most: number, windowMs: number): Rates {
   const oldest = requests.reduce((least, { at }) => Math.min(least, at), now)
   const seconds = Math.max(requests.length < most ? windowMs : now - oldest, 1000) / 1000
@@ -33,9 +33,9 @@ export function ratesOf(requests: readonly RequestSummary[], now: number, most: 
   return {
     count: requests.length,
     seconds,
-    of(way) {
-      const among = way.route === undefined ? requests : (byRoute.get(way.route) ?? [])
-      const own = among.filter((request) => goes(request, way))
+    of(filter) {
+      const among = filter.route === undefined ? requests : (byRoute.get(filter.route) ?? [])
+      const own = among.filter((request) => matches(request, filter))
       if (own.length === 0) return null
       const took = own.map((request) => request.took).toSorted((a, b) => a - b)
       return {
@@ -50,7 +50,7 @@ export function ratesOf(requests: readonly RequestSummary[], now: number, most: 
 
 const BAD: ReadonlySet<string> = new Set(['denied', 'limited', 'failed', 'evicted'])
 
-function goes(request: RequestSummary, { listener, routes, backend }: Way): boolean {
+function matches(request: RequestSummary, { listener, routes, backend }: TrafficFilter): boolean {
   if (listener !== undefined && request.listener !== listener) return false
   if (routes !== undefined && (request.route === null || !routes.has(request.route))) return false
   return backend === undefined || request.backend === backend

@@ -1,20 +1,20 @@
 import type { ViewedRoute } from '@portico/gateway/admin-config'
 
-/** A route of the map, or several that are closed to one box. */
+/** A route of the map, or a group of routes in one box. */
 export type RouteItem = { readonly kind: 'route'; readonly route: ViewedRoute } | RouteGroup
 
 export interface RouteGroup {
   readonly kind: 'group'
   /** The same for the same routes as long as the config is the same. */
   readonly id: string
-  /** What its routes share: `shop.example.com`, `/api/orders`; the first and the last where they share nothing. */
+  /** The host or path that its routes share: `shop.example.com`, `/api/orders`; the first and the last where they share nothing. */
   readonly name: string
   readonly routes: readonly ViewedRoute[]
 }
 
 /** A box opens to at most this many; that many routes stand by themselves. */
 export const MOST_ITEMS = 24
-/** Ranges are made as large as this before there are more of them than `MOST_RANGES`. */
+/** The size of a range of names; ranges are larger when there would be more than `MOST_RANGES`. */
 const RANGE = 20
 const MOST_RANGES = 12
 
@@ -37,7 +37,7 @@ function asItem(route: ViewedRoute): RouteItem {
   return { kind: 'route', route }
 }
 
-/** What routes are grouped by: the first of these that tells some of them apart. */
+/** Keys to group routes by. The first key that separates some of the routes is used. */
 const SHARED: readonly ((route: ViewedRoute) => string)[] = [
   ({ hostnames }) => (hostnames.length === 0 ? 'any host' : hostnames.join(', ')),
   ...[1, 2, 3, 4].map(

@@ -1,7 +1,7 @@
 import type { RoutesView, ViewedRoute } from '@portico/gateway/admin-config'
 import type { Rate, Rates } from './rates.ts'
 
-/** From so many routes on, a table takes the place of the map. */
+/** The number of routes from which on the table is the default view. */
 export const TABLE_FROM = 30
 
 export interface RouteRow {
@@ -9,7 +9,7 @@ export interface RouteRow {
   readonly listener: string
   /** `name`, or `name/rule`. */
   readonly title: string
-  /** As requests name it. */
+  /** The name of the route in records. */
   readonly route: string
   readonly path: string
   readonly backends: string
@@ -17,7 +17,9 @@ export interface RouteRow {
   readonly rate: Rate | null
 }
 
-export type Column = 'listener' | 'title' | 'path' | 'backends' | 'perSecond' | 'badShare' | 'p95'
+/** The columns of the table, from left to right; also their names in the address. */
+export const ROUTE_COLUMNS = ['listener', 'title', 'path', 'backends', 'perSecond', 'badShare', 'p95'] as const
+export type Column = (typeof ROUTE_COLUMNS)[number]
 
 export interface Order {
   readonly by: Column

@@ -1,27 +1,69 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { formatCount, formatRate, formatShare, formatTook } from '../format/numbers.ts'
 import { withTerm } from '../requests/filter.ts'
-import type { Column, Order, RouteRow } from './route-rows.ts'
+import { type Column, type Order, ROUTE_COLUMNS, type RouteRow } from './route-rows.ts'
 
-const COLUMNS: readonly { by: Column; name: string; isNumber: boolean }[] = [
-  { by: 'listener', name: 'Listener', isNumber: false },
-  { by: 'title', name: 'Route', isNumber: false },
-  { by: 'path', name: 'Path', isNumber: false },
-  { by: 'backends', name: 'Backends', isNumber: false },
-  { by: 'perSecond', name: 'Rate', isNumber: true },
-  { by: 'badShare', name: 'Errors', isNumber: true },
-  { by: 'p95', name: 'p95', isNumber: true },
-]
+const TEXT_COLUMN = { isNumber: false, isWideOnly: true } as const
+const NUMBER_COLUMN = { isNumber: true, isWideOnly: false } as const
+const NO_TRAFFIC = <span className="dim">–</span>
+
+interface RouteColumn {
+  readonly header: string
+  readonly isNumber: boolean
+  /** Whether the column is hidden in a narrow window. */
+  readonly isWideOnly: boolean
+  readonly cell: (row: RouteRow) => ReactNode
+}
+
+/** One entry for each of `ROUTE_COLUMNS`: headers and cells are made from it. */
+const COLUMNS: Readonly<Record<Column, RouteColumn>> = {
+  listener: { header: 'Listener', ...TEXT_COLUMN, cell: ({ listener }) => <Dim text={listener} /> },
+  title: {
+    ...{ header: 'Route', isNumber: false, isWideOnly: false },
+    cell: ({ key, title, path }) => (
+      <span className="mono">
+        <Link to="/routes" search={{ route: key }}>
+          {title}
+        </Link>
+        <span className="narrow-only dim">{path}</span>
+      </span>
+    ),
+  },
+  path: { header: 'Path', ...TEXT_COLUMN, cell: ({ path }) => <Dim text={path} /> },
+  backends: { header: 'Backends', ...TEXT_COLUMN, cell: ({ backends }) => <Dim text={backends} /> },
+  perSecond: {
+    header: 'Rate',
+    ...NUMBER_COLUMN,
+    cell: ({ rate, route }) =>
+      rate === null ? (
+        NO_TRAFFIC
+      ) : (
+        <Link to="/requests" search={{ q: withTerm('', 'route', route) }}>
+          {formatRate(rate.perSecond)}
+        </Link>
+      ),
+  },
+  badShare: {
+    header: 'Errors',
+    ...NUMBER_COLUMN,
+    cell: ({ rate }) => {
+      if (rate === null) return NO_TRAFFIC
+      if (rate.badShare === 0) return <span className="dim">0 %</span>
+      return <span className="outcome-denied">▲ {formatShare(rate.badShare)}</span>
+    },
+  },
+  p95: { header: 'p95', ...NUMBER_COLUMN, cell: ({ rate }) => (rate === null ? NO_TRAFFIC : formatTook(rate.p95)) },
+}
 
 interface RouteTableProps {
-  /** In the order in which they are shown. */
+  /** In the order of display. */
   rows: readonly RouteRow[]
   order: Order
   onOrder: (order: Order) => void
 }
 
-/** All routes with their traffic of the last minute, where a map would be too large to read. */
+/** All routes with their traffic of the last minute, for configs whose map would be too large to read. */
 export function RouteTable({ rows, order, onOrder }: RouteTableProps) {
   const [most, setMost] = useState(PAGE)
   const shown = rows.slice(0, most)
@@ -30,12 +72,13 @@ export function RouteTable({ rows, order, onOrder }: RouteTableProps) {
       <table>
         <thead>
           <tr>
-            {COLUMNS.map(({ by, name, isNumber }) => {
+            {ROUTE_COLUMNS.map((by) => {
+              const { header, isNumber } = COLUMNS[by]
               const isSorted = order.by === by
               return (
                 <th
                   key={by}
-                  className={isNumber ? 'number' : by === 'title' ? undefined : 'wide-only'}
+                  className={classOf(COLUMNS[by])}
                   aria-sort={isSorted ? (order.isDown ? 'descending' : 'ascending') : 'none'}
                 >
                   <button
@@ -43,7 +86,7 @@ export function RouteTable({ rows, order, onOrder }: RouteTableProps) {
                     className="link"
                     onClick={() => onOrder({ by, isDown: isSorted ? !order.isDown : isNumber })}
                   >
-                    {name}
+                    {header}
                     {isSorted ? (order.isDown ? ' ↓' : ' ↑') : ''}
                   </button>
                 </th>
@@ -72,31 +115,22 @@ export function RouteTable({ rows, order, onOrder }: RouteTableProps) {
 /** Rows that are drawn at once: thousands would make the page slow. */
 const PAGE = 200
 
-function Line({ row: { key, listener, title, route, path, backends, rate } }: { row: RouteRow }) {
+function Line({ row }: { row: RouteRow }) {
   return (
     <tr>
-      <td className="mono dim wide-only">{listener}</td>
-      <td className="mono">
-        <Link to="/routes" search={{ route: key }}>
-          {title}
-        </Link>
-        <span className="narrow-only dim">{path}</span>
-      </td>
-      <td className="mono dim wide-only">{path}</td>
-      <td className="mono dim wide-only">{backends}</td>
-      <td className="number">
-        {rate === null ? (
-          <span className="dim">–</span>
-        ) : (
-          <Link to="/requests" search={{ q: withTerm('', 'route', route) }}>
-            {formatRate(rate.perSecond)}
-          </Link>
-        )}
-      </td>
-      <td className={rate !== null && rate.badShare > 0 ? 'number outcome-denied' : 'number dim'}>
-        {rate === null ? '–' : rate.badShare === 0 ? '0 %' : `▲ ${formatShare(rate.badShare)}`}
-      </td>
-      <td className="number">{rate === null ? <span className="dim">–</span> : formatTook(rate.p95)}</td>
+      {ROUTE_COLUMNS.map((by) => (
+        <td key={by} className={classOf(COLUMNS[by])}>
+          {COLUMNS[by].cell(row)}
+        </td>
+      ))}
     </tr>
   )
+}
+
+function classOf({ isNumber, isWideOnly }: RouteColumn): string | undefined {
+  return isNumber ? 'number' : isWideOnly ? 'wide-only' : undefined
+}
+
+function Dim({ text }: { text: string }) {
+  return <span className="mono dim">{text}</span>
 }

@@ -20,7 +20,7 @@ interface RoutesPartProps {
   now: number
 }
 
-/** The map of a few routes; of many a table, and a map of groups that open. */
+/** The map of a few routes. Many routes have a table, and a map of groups that open. */
 export function RoutesPart({ routes, backends, rates, now }: RoutesPartProps) {
   const { view, find = '', sort = '', open = [] } = page.useSearch()
   const navigate = page.useNavigate()

@@ -1,8 +1,8 @@
-import type { Column, Order } from './route-rows.ts'
+import { type Order, ROUTE_COLUMNS } from './route-rows.ts'
 
-/** What the address of the page holds. */
+/** The state of the page, as its address holds it. */
 export interface OverviewSearch {
-  /** What stands in place of the default: the map of few routes, the table of many. */
+  /** The chosen view; the default is the map for few routes and the table for many. */
   view?: 'map' | 'table'
   /** Words that routes must have to be shown. */
   find?: string
@@ -12,7 +12,7 @@ export interface OverviewSearch {
   open?: string[]
 }
 
-/** Addresses are written by anyone: what does not fit is left out. */
+/** Anyone can write an address: invalid values are dropped. */
 export function readOverviewSearch({ view, find, sort, open }: Record<string, unknown>): OverviewSearch {
   const ids = Array.isArray(open) ? open.filter((id) => typeof id === 'string').slice(0, MOST_OPEN) : []
   return {
@@ -25,10 +25,9 @@ export function readOverviewSearch({ view, find, sort, open }: Record<string, un
 }
 
 const MOST_OPEN = 50
-const COLUMNS: readonly Column[] = ['listener', 'title', 'path', 'backends', 'perSecond', 'badShare', 'p95']
 
 export function readOrder(sort: string): Order | null {
-  const by = COLUMNS.find((name) => name === sort.replace(/^-/, ''))
+  const by = ROUTE_COLUMNS.find((name) => name === sort.replace(/^-/, ''))
   return by === undefined ? null : { by, isDown: sort.startsWith('-') }
 }
 

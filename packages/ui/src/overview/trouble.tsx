@@ -2,11 +2,11 @@ import type { BackendsView } from '@portico/gateway/admin-config'
 import { Link } from '@tanstack/react-router'
 import { EndpointHealth, TargetError } from '../parts/health.tsx'
 import { backendFilter } from '../requests/filter.ts'
-import { troubleOf } from './trouble-of.ts'
+import { findTroubles } from './backend-troubles.ts'
 
-/** What is left out, what fails, and who takes its place. Nothing, where all is well. */
+/** Backends that are evicted or fail, and their fallbacks. Shows nothing when all are healthy. */
 export function Trouble({ view, now }: { view: BackendsView; now: number }) {
-  const troubled = troubleOf(view)
+  const troubled = findTroubles(view)
   if (troubled.length === 0 && view.unheard === 0) return null
   return (
     <aside aria-label="Backends in trouble">
@@ -27,7 +27,11 @@ export function Trouble({ view, now }: { view: BackendsView; now: number }) {
           </li>
         ))}
       </ul>
-      {view.unheard > 0 && <p className="note">{view.unheard} workers were too busy to say how theirs do.</p>}
+      {view.unheard > 0 && (
+        <p className="note">
+          {view.unheard === 1 ? '1 worker' : `${view.unheard} workers`} did not report the health of backends.
+        </p>
+      )}
     </aside>
   )
 }

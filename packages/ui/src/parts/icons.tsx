@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Lines of 16 by 16; what they mean stands beside them. */
+/** An icon of 16 by 16 pixels, hidden from screen readers: a text stands beside it. */
 function Icon({ children }: { children: ReactNode }) {
   return (
     <svg

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 
 export type KeyTable = Readonly<Record<string, () => void>>
 
-/** Keys of a page, while nobody writes. `Escape` counts there too. */
+/** The keys of a page. In a text field only `Escape` and keys with a modifier work. */
 export function useKeys(table: KeyTable): void {
   const current = useRef(table)
   useEffect(() => {

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { cutMiddle } from '../format/cut.ts'
+import './value.css'
 
 /** A text from traffic or config. A text longer than `most` characters is cut in the middle until it is clicked. */
 export function Value({ text, most = 80 }: { text: string; most?: number }) {

@@ -10,7 +10,7 @@ const fences = readdirSync(folder).flatMap((name) =>
   ),
 )
 
-test('what the pages say of clients is what the docs say', () => {
+test('the setup of clients is the same as in the docs', () => {
   assert.ok(fences.length > 20, 'has the form of the fences changed?')
   const origin = 'http://127.0.0.1:3000'
   const models = (model: string): ClientSnippet[] => modelClients({ origin, path: '/v1', model })

@@ -1,7 +1,7 @@
-/** How to point a client at this gateway: the texts of docs/clients, with the address filled in. */
+/** The setup of a client for this gateway: a text of docs/clients with the address filled in. */
 export interface ClientSnippet {
   readonly title: string
-  /** Where it is written. */
+  /** The file or shell that the text goes into. */
   readonly where: string
   readonly text: string
 }
@@ -16,7 +16,7 @@ export interface ModelAddress {
 
 export function modelClients({ origin, path, model }: ModelAddress): ClientSnippet[] {
   const openai = origin + path
-  // Libraries of Anthropic add it themselves.
+  // Libraries of Anthropic add `/v1` themselves.
   const anthropic = origin + path.replace(/\/v1$/, '')
   return [
     {

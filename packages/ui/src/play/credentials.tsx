@@ -6,7 +6,7 @@ interface CredentialsProps {
   onChange: (text: string) => void
 }
 
-/** Headers of one's own, such as a key that the route asks for. They stay in this page, and leave with it. */
+/** Headers to send along, such as an API key. They stay in the memory of this page. */
 export function Credentials({ text, onChange }: CredentialsProps) {
   const read = readHeaders(text)
   return (
@@ -15,7 +15,7 @@ export function Credentials({ text, onChange }: CredentialsProps) {
       <Textarea
         aria-label="Headers to send, one on each line"
         placeholder={'authorization: Bearer …\nx-team: web'}
-        description="Such as a key that the route asks for. Kept in this page only."
+        description="Such as an API key for the route. They stay in this page only."
         classNames={{ input: 'mono' }}
         rows={3}
         value={text}

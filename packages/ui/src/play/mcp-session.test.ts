@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { TraceEvent } from '@portico/gateway/admin-api'
 import type { SendCall } from '@portico/gateway/admin-send'
 import { McpFailure, McpSession } from './mcp-session.ts'
-import { begun, type Sent } from './send.ts'
+import { begun, type SentRequest } from './send.ts'
 
 describe('a session with MCP servers', () => {
   test('begins once, says which revision and session it is, and reads all pages', async () => {
@@ -58,13 +58,13 @@ describe('a session with MCP servers', () => {
     for (const [answer, text] of [
       [{ status: 403, text: 'authorization denied\n' }, 'authorization denied'],
       [{ error: { code: -32602, message: 'Unknown tool: a' } }, '-32602: Unknown tool: a'],
-      [{ text: 'no json' }, 'there was no answer to the message'],
-      [{ result: 7 }, 'the server gave no result'],
+      [{ text: 'no json' }, 'The MCP server did not answer the message'],
+      [{ result: 7 }, 'The MCP server returned no result'],
     ] as const)
       await assert.rejects(scene(() => answer).session.callTool('a', {}), { message: text })
   })
 
-  test('says what rules hide, and which', async () => {
+  test('lists denied tools with the rules that deny them', async () => {
     const items = [
       { kind: 'tool', name: 'push', target: 'git', rules: [{ name: 'mcp.tool.name == "push"', mode: 'deny' }] },
       { kind: 'tool', name: 'tag', target: 'git', by: 'tools' },
@@ -78,7 +78,7 @@ describe('a session with MCP servers', () => {
     const { session } = scene(() => ({ result: { tools: [] }, trace: [event] }))
     assert.deepEqual((await session.listTools()).hidden, [
       { name: 'push', why: 'deny mcp.tool.name == "push"' },
-      { name: 'tag', why: '`tools` of the target leaves it out' },
+      { name: 'tag', why: 'not in `tools` of the target' },
     ])
   })
 })
@@ -100,10 +100,11 @@ interface Answer {
 
 function scene(answer: (message: Message) => Answer) {
   const calls: SendCall[] = []
-  const send = (call: SendCall): Promise<Sent> => {
+  const send = (call: SendCall): Promise<SentRequest> => {
     calls.push(call)
     const message = JSON.parse(call.body ?? '{}') as Message
-    const sent = (fields: Partial<Sent>): Promise<Sent> => Promise.resolve({ ...begun(call), status: 200, ...fields })
+    const sent = (fields: Partial<SentRequest>): Promise<SentRequest> =>
+      Promise.resolve({ ...begun(call), status: 200, ...fields })
     if (message.method === 'initialize')
       return sent({
         headers: [['mcp-session-id', 's-1']],

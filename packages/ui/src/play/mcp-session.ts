@@ -1,8 +1,9 @@
 import type { SendCall } from '@portico/gateway/admin-send'
 import { EventReader } from '../api/event-reader.ts'
-import { headerOf, type Sender, type Sent } from './send.ts'
+import { headerOf, type Sender, type SentRequest } from './send.ts'
+import { isObject, textOrJson } from '../api/unknown-values.ts'
 
-/** A tool as a server tells of it. Everything in it is somebody else's text. */
+/** A tool as an MCP server describes it. All of its texts are untrusted. */
 export interface McpTool {
   readonly name: string
   readonly title?: string
@@ -19,7 +20,7 @@ export interface McpResult {
   readonly raw: unknown
 }
 
-/** Something that rules keep from this caller. */
+/** A tool that rules deny to this caller. */
 export interface HiddenItem {
   readonly name: string
   readonly why: string
@@ -30,11 +31,11 @@ export interface ToolList {
   readonly hidden: readonly HiddenItem[]
 }
 
-/** There was no result: the request was refused, or the server said what is wrong. */
+/** A call without a result: the request was denied, or the MCP server returned an error. */
 export class McpFailure extends Error {
-  readonly sent: Sent
+  readonly sent: SentRequest
 
-  constructor(message: string, sent: Sent) {
+  constructor(message: string, sent: SentRequest) {
     super(message)
     this.sent = sent
   }
@@ -44,13 +45,13 @@ export class McpFailure extends Error {
 export class McpSession {
   readonly #send: Sender
   readonly #call: Omit<SendCall, 'method'>
-  readonly #onSent: (sent: Sent) => void
+  readonly #onSent: (sent: SentRequest) => void
   #session: string | null = null
   #version: string | null = null
   #begun: Promise<void> | null = null
   #lastId = 0
 
-  constructor(send: Sender, call: Omit<SendCall, 'method'>, onSent: (sent: Sent) => void = () => {}) {
+  constructor(send: Sender, call: Omit<SendCall, 'method'>, onSent: (sent: SentRequest) => void = () => {}) {
     this.#send = send
     this.#call = call
     this.#onSent = onSent
@@ -72,9 +73,9 @@ export class McpSession {
     return { tools, hidden: [...hidden.values()] }
   }
 
-  async callTool(name: string, args: unknown, signal?: AbortSignal): Promise<{ result: McpResult; sent: Sent }> {
+  async callTool(name: string, args: unknown, signal?: AbortSignal): Promise<{ result: McpResult; sent: SentRequest }> {
     const { result, sent } = await this.#asked('tools/call', { name, arguments: args }, signal)
-    if (!isObject(result)) throw new McpFailure('the server gave no result', sent)
+    if (!isObject(result)) throw new McpFailure('The MCP server returned no result', sent)
     const { content, structuredContent, isError } = result
     return {
       result: {
@@ -87,7 +88,7 @@ export class McpSession {
     }
   }
 
-  /** Programs that were started for it can end. */
+  /** Ends the session, so that the gateway can stop programs it started for it. */
   async end(): Promise<void> {
     if (this.#session === null) return
     const session = this.#session
@@ -96,7 +97,7 @@ export class McpSession {
     await this.#send({ ...this.#call, method: 'DELETE', headers: [...this.#headers(), ['mcp-session-id', session]] })
   }
 
-  async #asked(method: string, params: object, signal: AbortSignal | undefined): Promise<Answered> {
+  async #asked(method: string, params: object, signal: AbortSignal | undefined): Promise<McpReply> {
     for (const isLast of [false, true]) {
       this.#begun ??= this.#begin(signal)
       try {
@@ -106,7 +107,7 @@ export class McpSession {
         throw error
       }
       const sent = await this.#post({ id: ++this.#lastId, method, params }, signal)
-      // The session is over: it begins anew once.
+      // The session has expired: begin a new one, once.
       if (sent.status === 404 && this.#session !== null && !isLast) {
         this.#session = null
         this.#begun = null
@@ -128,7 +129,7 @@ export class McpSession {
     await this.#post({ method: 'notifications/initialized' }, signal)
   }
 
-  async #post(message: object, signal: AbortSignal | undefined): Promise<Sent> {
+  async #post(message: object, signal: AbortSignal | undefined): Promise<SentRequest> {
     const sent = await this.#send(
       {
         ...this.#call,
@@ -156,23 +157,23 @@ export class McpSession {
   }
 }
 
-interface Answered {
+interface McpReply {
   result: unknown
-  sent: Sent
+  sent: SentRequest
 }
 
-function resultOf(sent: Sent, id: number): Answered {
+function resultOf(sent: SentRequest, id: number): McpReply {
   if (sent.status === null || sent.status >= 300)
-    throw new McpFailure(sent.text.trim().slice(0, 500) || (sent.end?.error ?? `status ${sent.status ?? 'none'}`), sent)
+    throw new McpFailure(sent.text.trim().slice(0, 500) || (sent.end?.error ?? `Status ${sent.status ?? 'none'}`), sent)
   const message = messagesOf(sent).find((each) => isObject(each) && each['id'] === id)
-  if (!isObject(message)) throw new McpFailure(sent.end?.error ?? 'there was no answer to the message', sent)
+  if (!isObject(message)) throw new McpFailure(sent.end?.error ?? 'The MCP server did not answer the message', sent)
   const { error } = message
-  if (isObject(error)) throw new McpFailure(`${textOf(error['code'])}: ${textOf(error['message'])}`, sent)
+  if (isObject(error)) throw new McpFailure(`${textOrJson(error['code'])}: ${textOrJson(error['message'])}`, sent)
   return { result: message['result'], sent }
 }
 
-/** The answer is one message, or a stream of them. */
-function messagesOf(sent: Sent): unknown[] {
+/** The messages of a response: one JSON message, or a stream of messages. */
+function messagesOf(sent: SentRequest): unknown[] {
   const isStream = (headerOf(sent, 'content-type') ?? '').startsWith('text/event-stream')
   const texts = isStream ? new EventReader().read(`${sent.text.replaceAll('\r\n', '\n')}\n\n`) : [sent.text]
   return texts.flatMap((text) => {
@@ -184,35 +185,27 @@ function messagesOf(sent: Sent): unknown[] {
   })
 }
 
-/** What the trace says that rules took out of the list. */
-function hiddenIn({ trace }: Sent): HiddenItem[] {
+/** The tools that rules removed from the list, by the trace of the request. */
+function hiddenIn({ trace }: SentRequest): HiddenItem[] {
   return trace.flatMap(({ message }) => {
     if (message.type !== 'mcpFiltered' || !Array.isArray(message['items'])) return []
     return (message['items'] as unknown[]).filter(isObject).map((item) => ({
-      name: textOf(item['name']),
+      name: textOrJson(item['name']),
       why: whyHidden(item),
     }))
   })
 }
 
 function whyHidden({ rules, by }: Record<string, unknown>): string {
-  if (by === 'tools') return '`tools` of the target leaves it out'
+  if (by === 'tools') return 'not in `tools` of the target'
   const names = (Array.isArray(rules) ? (rules as unknown[]) : []).map((rule) =>
-    isObject(rule) ? `${textOf(rule['mode'])} ${textOf(rule['name'])}`.trim() : textOf(rule),
+    isObject(rule) ? `${textOrJson(rule['mode'])} ${textOrJson(rule['name'])}`.trim() : textOrJson(rule),
   )
-  return names.length === 0 ? 'a rule hides it' : names.join(', ')
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return names.length === 0 ? 'denied by a rule' : names.join(', ')
 }
 
 function isTool(value: unknown): value is McpTool {
   return isObject(value) && typeof value['name'] === 'string'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const VERSION = '2025-11-25'

@@ -9,21 +9,21 @@ import { routeTitle } from '../format/print-match.ts'
 import { type PlayTarget, playTargets } from './targets.ts'
 import './play.css'
 
-/** What a playground is made of. */
+/** The data of a playground. */
 export interface PlayParts {
   readonly targets: readonly PlayTarget[]
   readonly open: PlayTarget
   readonly routes: RoutesView
   readonly backends: BackendsView
-  /** When the backends were asked. */
+  /** When the backends were read, in milliseconds since 1970. */
   readonly now: number
 }
 
 interface PlayPageProps {
   kind: 'ai' | 'mcp'
-  /** What it is about, in a word. */
+  /** The name of the page. */
   what: string
-  /** Key of the route that is to be open; the first without one. */
+  /** Key of the route to open; the first route when undefined. */
   chosen: string | undefined
   none: ReactNode
   children: (parts: PlayParts) => ReactNode
@@ -52,7 +52,7 @@ interface TargetListProps {
   children: ReactNode
 }
 
-/** The routes beside a playground, and what belongs to the one that is open. */
+/** The routes beside a playground, and the details of the open one. */
 export function TargetList({ to, title, label, targets, open, factsOf, children }: TargetListProps) {
   return (
     <nav className="play-list" aria-label={label}>
@@ -77,7 +77,7 @@ export function TargetList({ to, title, label, targets, open, factsOf, children 
 }
 
 interface PlayTabsProps {
-  /** What the playground is called. */
+  /** The title of the first tab. */
   title: string
   tab: 'clients' | undefined
   onTab: (tab: 'clients' | undefined) => void
@@ -85,7 +85,7 @@ interface PlayTabsProps {
   clients: ReactNode
 }
 
-/** The playground, and how clients are set up. */
+/** Two tabs: the playground, and the setup of clients. */
 export function PlayTabs({ title, tab, onTab, play, clients }: PlayTabsProps) {
   return (
     <Tabs

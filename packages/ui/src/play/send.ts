@@ -3,31 +3,31 @@ import type { SendCall, SendEnd, SendEvent } from '@portico/gateway/admin-send'
 import { call } from '../api/client.ts'
 import { EventReader } from '../api/event-reader.ts'
 
-/** A request that was sent through the gateway, and what came of it so far. */
-export interface Sent {
+/** A request that was sent through the gateway, with its response so far. */
+export interface SentRequest {
   readonly call: SendCall
   readonly status: number | null
   readonly headers: readonly (readonly [string, string])[]
   readonly text: string
-  /** Some of it was no text. */
+  /** Whether parts of the body were binary. */
   readonly isBinary: boolean
   readonly trace: readonly TraceEvent[]
-  /** Null while it goes on. */
+  /** Null until the response has ended. */
   readonly end: SendEnd | null
 }
 
 export interface SendOptions {
   readonly signal?: AbortSignal
-  /** Hears of each piece of the body, once it is added. */
-  readonly onText?: (text: string, sent: Sent) => void
+  /** Called with each piece of the body. */
+  readonly onText?: (text: string, sent: SentRequest) => void
 }
 
-export type Sender = (call: SendCall, options?: SendOptions) => Promise<Sent>
+export type Sender = (call: SendCall, options?: SendOptions) => Promise<SentRequest>
 
-/** Sends it; ends with the answer. Throws where the gateway did not even try. */
-export async function send(request: SendCall, { signal, onText }: SendOptions = {}): Promise<Sent> {
+/** `send` resolves when the response has ended. It throws when the gateway did not send the request. */
+export async function send(request: SendCall, { signal, onText }: SendOptions = {}): Promise<SentRequest> {
   const response = await call('/api/send', { method: 'POST', body: request, ...(signal !== undefined && { signal }) })
-  if (response.body === null) throw new Error('the gateway gave no answer')
+  if (response.body === null) throw new Error('The gateway sent no response')
   const events = new EventReader()
   let sent = begun(request)
   for await (const text of streamOf(response.body)) {
@@ -37,15 +37,15 @@ export async function send(request: SendCall, { signal, onText }: SendOptions = 
       if (event.type === 'body' && 'text' in event) onText?.(event.text, sent)
     }
   }
-  if (sent.end === null) throw new Error('the gateway went away in the middle of the answer')
+  if (sent.end === null) throw new Error('The connection to the gateway was lost during the response')
   return sent
 }
 
-export function begun(request: SendCall): Sent {
+export function begun(request: SendCall): SentRequest {
   return { call: request, status: null, headers: [], text: '', isBinary: false, trace: [], end: null }
 }
 
-export function took(sent: Sent, event: SendEvent): Sent {
+export function took(sent: SentRequest, event: SendEvent): SentRequest {
   switch (event.type) {
     case 'head':
       return { ...sent, status: event.status, headers: event.headers }
@@ -58,11 +58,11 @@ export function took(sent: Sent, event: SendEvent): Sent {
   }
 }
 
-export function headerOf({ headers }: Pick<Sent, 'headers'>, name: string): string | null {
+export function headerOf({ headers }: Pick<SentRequest, 'headers'>, name: string): string | null {
   return headers.find(([each]) => each === name)?.[1] ?? null
 }
 
-/** Browsers do not all iterate over streams. */
+/** The texts of a stream. Not all browsers can iterate over streams. */
 async function* streamOf(body: NonNullable<Response['body']>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   try {

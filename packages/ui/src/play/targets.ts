@@ -18,11 +18,11 @@ export interface PlayTarget {
   readonly backend: ViewedBackend
   /** As the route has it, with the policies that hold there. */
   readonly entry: ViewedRouteBackend
-  /** Where calls begin: `/v1` of models, `/mcp` of tools. */
+  /** The base path of calls: `/v1` for models, `/mcp` for tools. */
   readonly path: string
-  /** Null for whatever the listener says. */
+  /** Null to use the hostname of the listener. */
   readonly host: string | null
-  /** Headers that the route asks for. */
+  /** Headers that the route matches on. */
   readonly headers: readonly (readonly [string, string])[]
 }
 
@@ -54,12 +54,12 @@ export function playTargets(view: RoutesView, { backends }: BackendsView, kind: 
   )
 }
 
-/** What every call to it has in common. */
+/** The fields that all calls to a target share. */
 export function callTo({ bind, listener, host, headers }: PlayTarget): Omit<SendCall, 'method' | 'path'> {
   return { bind: bind.key, listener: listener.key, headers, ...(host !== null && { host }) }
 }
 
-/** For clients on other machines, the name by which this page was found. */
+/** The address for clients. A bind on all addresses has the host name of this page. */
 export function addressOf({ bind, listener, host }: PlayTarget, seenAs: string): string {
   const isTls = listener.protocol === 'HTTPS'
   const isEvery = ['', '0.0.0.0', '::'].includes(bind.address)
@@ -68,7 +68,7 @@ export function addressOf({ bind, listener, host }: PlayTarget, seenAs: string):
   return `${isTls ? 'https' : 'http'}://${name}${port}`
 }
 
-/** Calls are known by the end of their path: a base of any depth will do. */
+/** The gateway recognizes calls by the end of their path, so a base of any depth works. */
 function modelPath(match: ViewedMatch | undefined): string {
   if (match === undefined || match.path.kind === 'regex') return '/v1'
   const { kind, value } = match.path
@@ -79,7 +79,7 @@ function modelPath(match: ViewedMatch | undefined): string {
 
 const MODEL_CALL = /\/(?:chat\/completions|responses|messages|embeddings|models)$/
 
-/** Where the older transport has a match of its own, the other is meant. */
+/** The match for Streamable HTTP, when the older SSE transport has a match of its own. */
 function mcpMatch(matches: readonly ViewedMatch[]): ViewedMatch | undefined {
   return matches.find(({ path }) => !path.value.endsWith('/sse')) ?? matches[0]
 }

@@ -1,7 +1,7 @@
-/** Under which lists of tools are kept, with what tells their sessions apart behind it. */
+/** The first part of the query keys of lists of tools. */
 export const TOOLS_KEY = 'mcp-tools'
 
-/** The route that a list is of. */
+/** The query key of a list of tools: its route and its session. */
 export function toolsKey(route: string, path: string, headers: string): readonly string[] {
   return [TOOLS_KEY, route, path, headers]
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { TraceEvent } from '@portico/gateway/admin-api'
 import { traceLines } from './trace-line.ts'
 
-test('a trace is told in lines: what did something, and what stopped it', () => {
+test('a trace has a line for each effect and for the policy that stopped it', () => {
   const events = [
     event({ type: 'requestStarted' }),
     event({ type: 'requestSnapshot', stage: 'initial request' }),
@@ -31,7 +31,7 @@ test('a trace is told in lines: what did something, and what stopped it', () => 
   assert.equal(told(true)[1], 'cors skipped no Origin')
 })
 
-test('what an event has is told in few words: no absent parts, no digits that nobody knows', () => {
+test('an event is short: no absent parts, no more than three decimals', () => {
   const call = { method: 'tools/call', item: { kind: 'tool', name: 'echo' }, error: null, durationMs: 97.111465999 }
   const [line] = traceLines([event({ type: 'mcpCall', ...call, sizes: [1, 2], losses: [], count: 20 })], false)
   assert.equal(line?.what, 'method tools/call, item tool echo, durationMs 97.111, sizes [1,2], count 20')

@@ -1,4 +1,5 @@
 import type { TraceEvent } from '@portico/gateway/admin-api'
+import { isObject, textOrJson } from '../api/unknown-values.ts'
 
 /** An event of a trace in a line. */
 export interface TraceLine {
@@ -9,7 +10,7 @@ export interface TraceLine {
   readonly what: string
 }
 
-/** What happened, in order. Snapshots say nothing that happened, and what did nothing is left out on request. */
+/** The events of a trace as lines, in order. Snapshots are left out, and skipped policies unless `withSkipped` is set. */
 export function traceLines(events: readonly TraceEvent[], withSkipped: boolean): TraceLine[] {
   return events
     .filter(({ message }) => !QUIET.has(message.type))
@@ -29,22 +30,23 @@ function lineOf({ eventEnd, severity, message }: TraceEvent): TraceLine {
   const plain = { at: eventEnd, phase: '', kind: severity === 'error' ? ('failed' as const) : ('plain' as const) }
   const { type, kind, phase, result } = message
   if (type === 'policy' && isObject(result)) {
-    const how = HOW[textOf(result['type'])] ?? 'plain'
+    const how = HOW[textOrJson(result['type'])] ?? 'plain'
     const what = [result['status'], result['reason'], printed(result['details'])].filter(
       (part) => part != null && part !== '',
     )
     return {
       at: eventEnd,
-      name: textOf(kind),
-      phase: textOf(phase ?? ''),
+      name: textOrJson(kind),
+      phase: textOrJson(phase ?? ''),
       kind: how,
-      what: what.map(textOf).join(' · '),
+      what: what.map(textOrJson).join(' · '),
     }
   }
-  if (type === 'routeSelection') return { ...plain, name: 'route', what: textOf(message['selectedRoute'] ?? 'none') }
+  if (type === 'routeSelection')
+    return { ...plain, name: 'route', what: textOrJson(message['selectedRoute'] ?? 'none') }
   if (type === 'backendCallResult') {
     const { status, error } = message
-    return { ...plain, name: 'backend', what: textOf(error ?? status) }
+    return { ...plain, name: 'backend', what: textOrJson(error ?? status) }
   }
   if (type === 'requestFinished') {
     const { status, error } = message
@@ -53,7 +55,7 @@ function lineOf({ eventEnd, severity, message }: TraceEvent): TraceLine {
       name: 'finished',
       what: [status, error]
         .filter((part) => part != null)
-        .map(textOf)
+        .map(textOrJson)
         .join(' · '),
     }
   }
@@ -71,18 +73,10 @@ function printed(value: unknown): string {
     .join(', ')
 }
 
-/** Of something with parts what they are; no time is known to a billionth of a millisecond. */
+/** A short text of a value: an object of plain values as these values, a number with at most three decimals. */
 function brief(value: unknown): string {
   if (typeof value === 'number') return String(Math.round(value * 1000) / 1000)
   const parts = isObject(value) ? Object.values(value) : []
   const isFlat = parts.length > 0 && parts.every((part) => typeof part === 'string' || typeof part === 'number')
-  return isFlat ? parts.map(textOf).join(' ') : textOf(value)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isFlat ? parts.map(textOrJson).join(' ') : textOrJson(value)
 }

@@ -6,7 +6,7 @@ import './play.css'
 
 const WORDS = { passed: 'applied', skipped: 'skipped', stopped: '▲ stopped', failed: '✕', plain: '' } as const
 
-/** The steps of a request, as its trace tells them. */
+/** The steps of a request, from its trace. */
 export function TraceList({ events, withSkipped = false }: { events: readonly TraceEvent[]; withSkipped?: boolean }) {
   const lines = traceLines(events, withSkipped)
   if (lines.length === 0) return <p className="note">No events yet.</p>

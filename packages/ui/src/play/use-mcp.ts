@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { readHeaders } from './headers-text.ts'
 import { McpSession, type ToolList } from './mcp-session.ts'
-import { send, type Sent } from './send.ts'
+import { send, type SentRequest } from './send.ts'
 import { callTo, type PlayTarget } from './targets.ts'
 import { TOOLS_KEY, toolsKey } from './tools-key.ts'
 
@@ -11,8 +11,8 @@ export interface Mcp {
   tools: UseQueryResult<ToolList>
 }
 
-/** A session with the servers of a route, and their tools; none without a route. It ends with the page. */
-export function useMcp(target: PlayTarget | null, headersText: string, onSent: (sent: Sent) => void): Mcp {
+/** A session with the MCP servers of a route, and their tools. The session ends with the page; without a route there is none. */
+export function useMcp(target: PlayTarget | null, headersText: string, onSent: (sent: SentRequest) => void): Mcp {
   const key = target === null ? null : `${target.route.key} ${target.path} ${headersText}`
   const session = useMemo(() => {
     if (target === null) return null

@@ -2,7 +2,7 @@ import { PRICE_TABLE } from './table-date.ts'
 import type { CostSum } from './cost.ts'
 import './prices.css'
 
-/** Which entries of the table a figure was computed by, and what is not in it. */
+/** The price table entries behind a cost, and the reasons for missing parts. */
 export function CostSource({ sum: { by, notes, unknown } }: { sum: CostSum }) {
   return (
     <>
@@ -25,7 +25,7 @@ export function CostSource({ sum: { by, notes, unknown } }: { sum: CostSum }) {
   )
 }
 
-/** What all figures of cost have in common. */
+/** A note on how all costs are estimated. */
 export function CostNote() {
   return (
     <p className="dim">
@@ -33,7 +33,7 @@ export function CostNote() {
       <span className="mono">
         {PRICE_TABLE.name} {PRICE_TABLE.version}
       </span>{' '}
-      had them on {PRICE_TABLE.date}, without discounts, taxes and what is billed besides tokens.
+      had them on {PRICE_TABLE.date}, without discounts, taxes and fees other than tokens.
     </p>
   )
 }

@@ -1,12 +1,12 @@
-/** What something costs by the table of prices. What has no price is not free: it is unknown. */
+/** The cost by the price table. The cost of a model without a price is unknown, not zero. */
 export type Cost = KnownCost | UnknownCost
 
 export interface KnownCost {
   readonly kind: 'known'
   readonly dollars: number
-  /** Entries of the table that it was computed by. */
+  /** The price table entries behind the cost. */
   readonly by: readonly PriceEntry[]
-  /** What to know when reading it. */
+  /** Remarks on the figure. */
   readonly notes: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export interface UnknownCost {
 }
 
 export interface PriceEntry {
-  /** As the table names both. */
+  /** The provider and the model, as the price table names them. */
   readonly provider: string
   readonly model: string
   /** `$2.50 input, $10 output` for a million tokens. */
@@ -32,8 +32,8 @@ export interface TokenUsage {
   readonly reasoning: number
 }
 
-/** Whose price is asked for. */
-export interface Priced {
+/** A lookup in the price table. */
+export interface PriceQuestion {
   /** As telemetry names the provider: `aws.bedrock`. */
   readonly provider: string
   /** Names of the model, the surest first. */
@@ -44,13 +44,13 @@ export interface Priced {
   readonly moment: number
 }
 
-/** Of several costs: what is known of them, and what is not. */
+/** The sum of several costs, some of which may be unknown. */
 export interface CostSum {
-  /** Null where none is known. */
+  /** Null when no cost is known. */
   readonly dollars: number | null
   readonly by: readonly PriceEntry[]
   readonly notes: readonly string[]
-  /** Why some are unknown. */
+  /** The reasons for unknown parts. */
   readonly unknown: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export function sumCosts(costs: readonly Cost[]): CostSum {
   }
 }
 
-/** US dollars with as many digits as help; what is nothing says so, and what is little is not nothing. */
+/** US dollars. A tiny amount is not shown as zero. */
 export function formatDollars(dollars: number): string {
   if (dollars === 0) return '$0'
   if (isLittle(dollars)) return '< $0.0001'
@@ -74,7 +74,7 @@ export function formatDollars(dollars: number): string {
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 }
 
-/** In a few words: an estimate, a part of one, or that it is not known. */
+/** The cost as text: an estimate, a lower bound, or `unknown`. */
 export function costText({ dollars, unknown }: CostSum): string {
   if (dollars === null) return 'unknown'
   if (unknown.length > 0) return `≥ ${formatDollars(isLittle(dollars) ? 0 : dollars)}`

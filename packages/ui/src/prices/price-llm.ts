@@ -1,14 +1,18 @@
 import type { RecordedLlm } from '@portico/gateway/admin-api'
-import { type CostSum, type Priced, sumCosts, type TokenUsage } from './cost.ts'
+import { type CostSum, type PriceQuestion, sumCosts, type TokenUsage } from './cost.ts'
 import type { PriceTable } from './use-prices.ts'
 
-/** What one recorded call cost. */
+/** The cost of one recorded model call. */
 export function priceLlm(table: PriceTable, llm: RecordedLlm, at: string, moment: number): CostSum {
-  return sumCosts([table.priceCall(pricedOf(llm, at, moment), tokensOf(llm))])
+  return sumCosts([table.priceCall(priceQuestion(llm, at, moment), tokensOf(llm))])
 }
 
-function pricedOf({ provider, responseModel, requestModel }: RecordedLlm, at: string, moment: number): Priced {
-  // Deployments have names of their own, and answer with that of their model.
+function priceQuestion(
+  { provider, responseModel, requestModel }: RecordedLlm,
+  at: string,
+  moment: number,
+): PriceQuestion {
+  // A deployment has a name of its own, and responds with the name of its model.
   return { provider, models: [responseModel, requestModel].filter((name) => name !== ''), at, moment }
 }
 

@@ -1,4 +1,4 @@
-/** How the table of prices calls those that telemetry names. Who is not here has no prices. */
+/** Ids of providers in the price table, by their names in telemetry. A provider that is missing here has no prices. */
 const PROVIDER_IDS: Readonly<Record<string, string>> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -12,7 +12,7 @@ export function providerId(telemetryName: string): string | null {
   return Object.hasOwn(PROVIDER_IDS, telemetryName) ? (PROVIDER_IDS[telemetryName] ?? null) : null
 }
 
-/** The ways in which providers write one model: with its place before it, or its day behind an `@`. */
+/** The spellings of a model name: providers add a path before it, or a date after an `@`. */
 export function spellings(model: string): string[] {
   const last = model.slice(model.lastIndexOf('/') + 1)
   return [...new Set([model, last, last.replace('@', '-')])].filter((name) => name !== '')

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { PROMPT_SIZES, SizedUsage, UsageRow } from '@portico/gateway/admin-api'
 import * as fc from 'fast-check'
-import { type Cost, costText, formatDollars, type Priced, sumCosts, type TokenUsage } from './cost.ts'
+import { type Cost, costText, formatDollars, type PriceQuestion, sumCosts, type TokenUsage } from './cost.ts'
 import { priceCall, priceRow } from './price-table.ts'
 import { PRICE_TABLE } from './table-date.ts'
 
@@ -40,26 +40,26 @@ describe('the price of a call', () => {
     const cost = priceCall(priced('openai', 'gpt-4o', '10.0.0.7:8000'), MILLION)
     assert.deepEqual(cost.kind === 'known' && [cost.by, cost.notes], [
       [{ provider: 'OpenAI', model: 'gpt-4o', rates: '$2.50 input, $1.25 cache read, $10 output' }],
-      ['asked at 10.0.0.7:8000, priced as OpenAI itself'],
+      ['Called at 10.0.0.7:8000, priced as OpenAI itself'],
     ])
     const hourly = priceCall(priced('openai', 'deepseek-chat', 'api.deepseek.com:443'), MILLION)
-    assert.deepEqual(hourly.kind === 'known' && hourly.notes, ['its price depends on the time of day'])
+    assert.deepEqual(hourly.kind === 'known' && hourly.notes, ['The price depends on the time of day'])
   })
 
-  test('is unknown, and never nothing, where nobody knows it', () => {
+  test('is unknown, and never zero, without an entry', () => {
     for (const [of, usage, why] of [
-      [priced('mock', 'gpt-4o'), MILLION, 'no prices known for mock'],
-      [priced('openai', 'gpt-99'), MILLION, 'no price known for gpt-99'],
-      [priced('openai', ''), MILLION, 'no price known for openai'],
-      [priced('openai', 'gpt-4o'), NONE, 'no tokens were reported'],
-      [priced('openai', 'gpt-4o'), { ...MILLION, cacheRead: 200_000 }, 'the tokens of gpt-4o do not add up'],
-      [priced('openai', 'gpt-4o'), { ...MILLION, input: NaN }, 'the tokens of gpt-4o do not add up'],
-      [priced('openai', 'whisper-1'), MILLION, 'no price of tokens known for whisper-1'],
+      [priced('mock', 'gpt-4o'), MILLION, 'No prices known for mock'],
+      [priced('openai', 'gpt-99'), MILLION, 'No price known for gpt-99'],
+      [priced('openai', ''), MILLION, 'No price known for openai'],
+      [priced('openai', 'gpt-4o'), NONE, 'No tokens were reported'],
+      [priced('openai', 'gpt-4o'), { ...MILLION, cacheRead: 200_000 }, 'The tokens of gpt-4o do not add up'],
+      [priced('openai', 'gpt-4o'), { ...MILLION, input: NaN }, 'The tokens of gpt-4o do not add up'],
+      [priced('openai', 'whisper-1'), MILLION, 'No token price known for whisper-1'],
     ] as const)
       assert.deepEqual(priceCall(of, usage), { kind: 'unknown', why })
   })
 
-  test('of a second name counts where the first has none', () => {
+  test('is that of the second name when the first has none', () => {
     const cost = priceCall({ ...priced('azure', ''), models: ['my-deployment', 'gpt-4o'] }, MILLION)
     assert.equal(cost.kind, 'known')
   })
@@ -103,7 +103,7 @@ describe('the price of a row', () => {
     assert.equal(priceRow(rowOf('openai', 'gpt-99', [sized(0, [MILLION])]), '', MOMENT).kind, 'unknown')
     assert.deepEqual(priceRow(rowOf('openai', 'gpt-4o', [sized(0, [NONE])]), '', MOMENT), {
       kind: 'unknown',
-      why: 'no tokens were reported',
+      why: 'No tokens were reported',
     })
   })
 
@@ -143,7 +143,7 @@ describe('several costs', () => {
     assert.equal(sumCosts([{ kind: 'unknown', why: 'x' }]).dollars, null)
   })
 
-  test('of any order are the same', () => {
+  test('are the same in any order', () => {
     const cost: fc.Arbitrary<Cost> = fc.oneof(
       fc.record({ kind: fc.constant('unknown'), why: fc.constantFrom('x', 'y') }),
       fc.record({ kind: fc.constant('known'), dollars: fc.nat(1000), by: fc.constant([]), notes: fc.constant([]) }),
@@ -197,13 +197,13 @@ const REAL: readonly (readonly [string, string, string, string])[] = [
   ['openai', 'gpt-4o-mini-2024-07-18', '', 'OpenAI gpt-4o-mini'],
   ['openai', 'o3-mini-2025-01-31', '', 'OpenAI o3-mini'],
   ['openai', 'ft:gpt-4o-mini-2024-07-18:acme::abc', '', 'OpenAI ft:gpt-4o-mini'],
-  ['openai', 'llama3.2', '127.0.0.1:11434', 'no price known for llama3.2'],
-  ['openai', 'my-gpt-4o', '10.0.0.1:80', 'no price known for my-gpt-4o'],
-  ['openai', 'openai/gpt-4o', '10.0.0.1:80', 'no price known for openai/gpt-4o'],
+  ['openai', 'llama3.2', '127.0.0.1:11434', 'No price known for llama3.2'],
+  ['openai', 'my-gpt-4o', '10.0.0.1:80', 'No price known for my-gpt-4o'],
+  ['openai', 'openai/gpt-4o', '10.0.0.1:80', 'No price known for openai/gpt-4o'],
   ['openai', 'meta-llama/llama-3.3-70b-instruct', 'openrouter.ai:443', 'OpenRouter meta-llama/llama-3.3-70b-instruct'],
   ['openai', 'llama-3.3-70b-versatile', 'api.groq.com:443', 'Groq llama-3.3-70b-versatile'],
   ['anthropic', 'claude-sonnet-4-5-20250929', '', 'Anthropic claude-sonnet-4-5'],
-  ['anthropic', 'claude-unknown-9', '', 'no price known for claude-unknown-9'],
+  ['anthropic', 'claude-unknown-9', '', 'No price known for claude-unknown-9'],
   ['gcp.gemini', 'gemini-2.5-pro', '', 'Google gemini-2.5-pro'],
   ['gcp.gemini', 'models/gemini-2.5-flash', '', 'Google gemini-2.5-flash'],
   ['gcp.vertex_ai', 'google/gemini-2.5-pro', '', 'Google gemini-2.5-pro'],
@@ -230,13 +230,13 @@ const REAL: readonly (readonly [string, string, string, string])[] = [
     'aws.bedrock',
     'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3',
     '',
-    'no price known for arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3',
+    'No price known for arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3',
   ],
   ['azure', 'gpt-4o-2024-08-06', '', 'Microsoft Azure gpt-4o'],
   ['azure', 'gpt-4o-2024-08-06', 'acme.openai.azure.com:443', 'Microsoft Azure gpt-4o'],
-  ['azure', 'my-deployment', '', 'no price known for my-deployment'],
-  ['mock', 'mock', '', 'no prices known for mock'],
-  ['constructor', 'gpt-4o', '', 'no prices known for constructor'],
+  ['azure', 'my-deployment', '', 'No price known for my-deployment'],
+  ['mock', 'mock', '', 'No prices known for mock'],
+  ['constructor', 'gpt-4o', '', 'No prices known for constructor'],
 ]
 
 /** Parts are never more than the whole, and prompts are short. */
@@ -250,7 +250,7 @@ const usages: fc.Arbitrary<TokenUsage> = fc
     reasoning: Math.floor((output * thought) / 100),
   }))
 
-function priced(provider: string, model: string, at = ''): Priced {
+function priced(provider: string, model: string, at = ''): PriceQuestion {
   return { provider, models: [model], at, moment: MOMENT }
 }
 

@@ -1,6 +1,6 @@
 import type { ModelPrice } from '@pydantic/genai-prices'
 
-/** What a million tokens cost, by their kind; of prices that rise with the prompt, from where on they do. */
+/** The prices of a million tokens by kind. A price that rises with the prompt names each threshold. */
 export function printRates(price: ModelPrice): string {
   return KINDS.flatMap(([field, name]) => {
     const rate = price[field]

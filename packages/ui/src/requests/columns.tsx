@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { formatTook } from '../format/numbers.ts'
 import { formatClock, formatMoment } from '../format/times.ts'
 import { Outcome } from '../parts/outcome.tsx'
-import { whatDecided } from '../explanation/what-decided.ts'
+import { decisionText } from '../explanation/decision-text.ts'
 
 /** A column of the table of requests. Header, cells and grid are made from it. */
 export interface RequestColumn {
@@ -70,8 +70,8 @@ export const REQUEST_COLUMNS: readonly RequestColumn[] = [
   {
     ...{ name: 'decided', header: 'Decided by', width: 'minmax(140px, 3.4fr)', align: 'start', font: 'text' },
     narrowArea: 'decided',
-    cell: whatDecided,
-    tooltip: whatDecided,
+    cell: decisionText,
+    tooltip: decisionText,
   },
 ]
 

@@ -2,34 +2,34 @@ import type { RecordedStep, RequestRecord } from '@portico/gateway/admin-api'
 import { formatTook } from '../format/numbers.ts'
 import { Value } from '../parts/value.tsx'
 import { valueText } from './value-text.ts'
-import { Passage } from './passage.tsx'
+import { RequestFacts } from './request-facts.tsx'
 import { Why } from '../explanation/why.tsx'
 import { waterfall, type WaterfallLine } from './waterfall.ts'
 
-/** The steps in the order in which they were taken, each with what it found. */
+/** The steps of a request in order, each with the values it decided by. */
 export function Decisions({ record }: { record: RequestRecord }) {
   if (record.steps === null) {
     return (
       <>
-        <Passage record={record} />
+        <RequestFacts record={record} />
         <p className="note">
-          The request passed. Its headers and policy steps are not kept: <code>frontend.recorder</code> can sample such
-          requests whole.
+          The request passed. Its headers and policy steps were not recorded: <code>frontend.recorder</code> can sample
+          such requests whole.
         </p>
       </>
     )
   }
   return (
     <>
-      <Passage record={record} />
+      <RequestFacts record={record} />
       <table className="waterfall">
         <thead>
           <tr>
-            <th className="number">at</th>
-            <th>step</th>
-            <th className="bar-cell">time</th>
-            <th>outcome</th>
-            <th>decided by</th>
+            <th className="number">At</th>
+            <th>Step</th>
+            <th className="bar-cell">Time</th>
+            <th>Outcome</th>
+            <th>Decided by</th>
           </tr>
         </thead>
         <tbody>

@@ -12,15 +12,15 @@ import { Outcome } from '../parts/outcome.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 import { Value } from '../parts/value.tsx'
 import { Attempts } from './attempts.tsx'
-import { curlOf } from './curl-of.ts'
+import { curlCommand } from './curl-command.ts'
 import { Decisions } from './decisions.tsx'
 import { Headline } from '../explanation/headline.tsx'
 import { Heads } from './heads.tsx'
 import { ModelFacts } from './model-facts.tsx'
 import { DETAIL_TABS, type DetailTab } from './search.ts'
 
-const Again = lazy(() => import('./again.tsx').then(({ Again: loaded }) => ({ default: loaded })))
-const Arm = lazy(() => import('./arm.tsx').then(({ Arm: loaded }) => ({ default: loaded })))
+const Resend = lazy(() => import('./resend.tsx').then(({ Resend: loaded }) => ({ default: loaded })))
+const TraceNext = lazy(() => import('./trace-next.tsx').then(({ TraceNext: loaded }) => ({ default: loaded })))
 
 interface DetailProps {
   id: string
@@ -36,14 +36,14 @@ const TITLES: Readonly<Record<DetailTab, string>> = {
   model: 'Model',
   raw: 'Raw',
   again: 'Send again',
-  next: 'Trace the next',
+  next: 'Trace the next request',
 }
 
-/** One request: the story of its decisions. */
+/** The detail of one request, in tabs: decisions first. */
 export function Detail({ id, tab, onTab, onClose }: DetailProps) {
   const { data, error, refetch } = useQuery(recordQuery(id))
   return (
-    <section className="detail" aria-label="The request that is open">
+    <section className="detail" aria-label="Open request">
       <div className="detail-head">
         {data === undefined ? <span className="mono dim">{id}</span> : <Title record={data} />}
         <ActionIcon variant="subtle" color="gray" aria-label="Close" title="Close (Esc)" onClick={onClose}>
@@ -71,8 +71,8 @@ export function Detail({ id, tab, onTab, onClose }: DetailProps) {
             {tab === 'model' && data.llm === null && <p className="note">No model was called.</p>}
             {tab === 'raw' && <Raw record={data} />}
             <Suspense fallback={<Loading what="the form" rows={3} />}>
-              {tab === 'again' && <Again record={data} />}
-              {tab === 'next' && <Arm record={data} />}
+              {tab === 'again' && <Resend record={data} />}
+              {tab === 'next' && <TraceNext record={data} />}
             </Suspense>
           </Tabs.Panel>
         </Tabs>
@@ -103,12 +103,12 @@ function Title({ record }: { record: RequestRecord }) {
         {method !== null && (
           <>
             {' '}
-            · curl <Copy text={curlOf(record)} label="Copy as curl" />
+            · curl <Copy text={curlCommand(record)} label="Copy as curl" />
           </>
         )}{' '}
         ·{' '}
         <Link to="/expressions" search={{ id }}>
-          Try an expression on it
+          Try an expression on this request
         </Link>
       </p>
     </div>

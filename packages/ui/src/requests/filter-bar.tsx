@@ -12,7 +12,7 @@ interface FilterBarProps {
   onHold: () => void
 }
 
-/** What is asked for, and how much of it there is. */
+/** The filter of the requests, and how many requests match. */
 export function FilterBar({ text, requests, inputRef, onFilter, onHold }: FilterBarProps) {
   const [draft, setDraft] = useState(text)
   const { problems, terms } = parseFilter(draft)
@@ -43,10 +43,10 @@ export function FilterBar({ text, requests, inputRef, onFilter, onHold }: Filter
         />
         <span id="filter-help" className={problems.length > 0 ? 'filter-help bad' : 'filter-help'}>
           {problems.length > 0 ? `Not understood: ${problems.join(' ')}. ` : ''}
-          Words: {FILTER_NAMES.map((name) => `${name}:`).join(' ')}
+          Filters: {FILTER_NAMES.map((name) => `${name}:`).join(' ')}
         </span>
       </form>
-      <fieldset className="quick" aria-label="Only">
+      <fieldset className="quick" aria-label="Show only">
         {['denied', 'limited', 'failed', 'slow'].map((value) => (
           <button key={value} type="button" aria-pressed={outcome === value} onClick={() => quick(value)}>
             {value}
@@ -61,14 +61,16 @@ export function FilterBar({ text, requests, inputRef, onFilter, onHold }: Filter
 function Tail({ requests, onHold }: { requests: Requests; onHold: () => void }) {
   const { rows, omitted } = requests.shown
   const count = (outcomes: readonly string[]): number => rows.filter((row) => outcomes.includes(row.outcome)).length
-  const [refused, failed] = [count(['denied', 'limited']), count(['failed', 'evicted'])]
+  const [denied, failed] = [count(['denied', 'limited']), count(['failed', 'evicted'])]
   const isHeld = requests.tail === 'held'
   return (
     <div className="tail">
       <p className="counts number">
         {formatCount(rows.length)} shown
-        {omitted > 0 && <span title="Too many at once to show them all"> · {formatCount(omitted)} left out</span>}
-        {refused > 0 && <span className="outcome-denied"> · {formatCount(refused)} refused</span>}
+        {omitted > 0 && (
+          <span title="Too many requests at once to show them all"> · {formatCount(omitted)} not shown</span>
+        )}
+        {denied > 0 && <span className="outcome-denied"> · {formatCount(denied)} denied</span>}
         {failed > 0 && <span className="outcome-failed"> · {formatCount(failed)} failed</span>}
       </p>
       <Button
@@ -85,8 +87,8 @@ function Tail({ requests, onHold }: { requests: Requests; onHold: () => void }) 
 }
 
 const TAIL_WORDS: Readonly<Record<Requests['tail'], string>> = {
-  live: '● live',
-  connecting: '○ live …',
-  lost: '▲ lost, trying',
-  held: '▷ held',
+  live: '● Live',
+  connecting: '○ Connecting …',
+  lost: '▲ Connection lost, retrying',
+  held: '▷ Paused',
 }

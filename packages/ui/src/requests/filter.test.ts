@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { FILTER_NAMES, filterParameters, parseFilter, printFilter, withoutTerm, withTerm } from './filter.ts'
 
-test('words become parameters, others are told', () => {
+test('terms become parameters, other words are problems', () => {
   const filter = parseFilter('status:>=400 route:chat  expression:"request.path == \\"/a b\\"" nonsense color:red key:')
   assert.equal(
     filterParameters(filter).toString(),
@@ -17,7 +17,7 @@ test('words become parameters, others are told', () => {
   assert.deepEqual(parseFilter(' ').terms, [])
 })
 
-test('what is printed is read again as it was, whatever the values are', () => {
+test('a printed filter reads as the same filter, whatever its values', () => {
   const term = fc
     .tuple(fc.constantFrom(...FILTER_NAMES), fc.string({ minLength: 1 }))
     .map(([name, value]) => ({ name, value }))
@@ -28,7 +28,7 @@ test('what is printed is read again as it was, whatever the values are', () => {
   )
 })
 
-test('a click narrows the question, and another takes it back', () => {
+test('a click adds a term, and another click removes it', () => {
   const narrowed = withTerm('since:15m route:a', 'route', 'b c')
   assert.equal(narrowed, 'since:15m route:"b c"')
   assert.equal(withoutTerm(narrowed, 'since'), 'route:"b c"')

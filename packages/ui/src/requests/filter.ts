@@ -1,7 +1,7 @@
 /** The filter as people write it: `status:>=400 route:chat since:15m`. Each word is a parameter of the admin API. */
 export interface Filter {
   readonly terms: readonly FilterTerm[]
-  /** Words that are none, as they stand. */
+  /** Words that are no term, as written. */
   readonly problems: readonly string[]
 }
 

@@ -8,19 +8,19 @@ function printed(...heads: Parameters<typeof changedLines>): string[] {
 
 const MARKS = { same: ' ', gone: '-', added: '+' }
 
-test('lines that policies took, changed and set stand beside those that stayed', () => {
-  const came = { host: 'a', authorization: '(hidden)', 'x-env': 'test' }
+test('lines that policies removed, changed and set stand beside unchanged lines', () => {
+  const came = { host: 'a', authorization: '<redacted>', 'x-env': 'test' }
   const left = { host: 'a', 'x-env': 'live', 'x-user': 'ann' }
   assert.deepEqual(printed(came, left), [
     ' host: a',
-    '-authorization: (hidden)',
+    '-authorization: <redacted>',
     '-x-env: test',
     '+x-env: live',
     '+x-user: ann',
   ])
 })
 
-test('of several lines of one name only those that changed are marked', () => {
+test('only changed lines are marked among several of one name', () => {
   assert.deepEqual(printed({ via: ['a', 'b', 'a'] }, { via: ['a', 'b', 'c'] }), [
     ' via: a',
     ' via: b',

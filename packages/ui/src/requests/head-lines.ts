@@ -3,11 +3,11 @@ import type { RecordedHeaders } from '@portico/gateway/admin-api'
 export interface HeadLine {
   name: string
   value: string
-  /** What policies did to it. */
+  /** The effect of policies on the line. */
   fate: 'same' | 'gone' | 'added'
 }
 
-/** The lines of a head as it came, with what became of each; those that came to it stand beside their namesakes. */
+/** The header lines before and after policies. A line that policies added follows the lines of the same name. */
 export function changedLines(came: RecordedHeaders, left: RecordedHeaders): HeadLine[] {
   const names = [...new Set([...Object.keys(came), ...Object.keys(left)])]
   return names.flatMap((name) => {

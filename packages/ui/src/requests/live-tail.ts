@@ -7,11 +7,11 @@ export type TailState = 'connecting' | 'live' | 'lost'
 export interface TailOptions {
   parameters: URLSearchParams
   onBatch: (batch: RequestBatch) => void
-  /** `problem` is there when the gateway refused. */
+  /** `problem` is the text of the gateway when it refused the call; else null. */
   onState: (state: TailState, problem: string | null) => void
 }
 
-/** Follows requests until it is stopped; a gateway that is gone is asked again. Returns what stops it. */
+/** `followRequests` reads live requests and reconnects when the connection is lost. It returns a function that stops it. */
 export function followRequests({ parameters, onBatch, onState }: TailOptions): () => void {
   const stop = new AbortController()
   const follow = async (): Promise<void> => {

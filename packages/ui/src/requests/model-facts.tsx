@@ -7,32 +7,32 @@ import { causeWords } from '../parts/cause-words.ts'
 import { Value } from '../parts/value.tsx'
 import { costText } from '../prices/cost.ts'
 import { CostNote, CostSource } from '../prices/cost-source.tsx'
-import { placeOf } from '../prices/place-of.ts'
+import { providerAddress } from '../prices/provider-address.ts'
 import { priceLlm } from '../prices/price-llm.ts'
 import { usePrices } from '../prices/use-prices.ts'
 
-/** What was asked of a model, what it said of itself, what it used and what that cost. */
+/** The model call of a request: requested model, provider, tokens and cost. */
 export function ModelFacts({ record, llm }: { record: RequestRecord; llm: RecordedLlm }) {
   const { provider, providerName, requestModel, responseModel, timeToFirstToken } = llm
   return (
     <>
-      <dl className="why-values model-facts" aria-label="The model">
-        <Fact name="asked for">
-          {requestModel === '' ? 'no model by name' : <Value text={requestModel} />}{' '}
+      <dl className="why-values model-facts" aria-label="Model call">
+        <Fact name="Requested model">
+          {requestModel === '' ? 'No model named' : <Value text={requestModel} />}{' '}
           <span className="dim">{llm.operation?.replaceAll('_', ' ')}, after aliases</span>
         </Fact>
-        <Fact name="answered by">
+        <Fact name="Provider">
           <span className="mono">{providerName || provider}</span>{' '}
           {providerName !== '' && providerName !== provider && <span className="dim">{provider}</span>}{' '}
-          {responseModel === '' ? <span className="dim">which named no model</span> : <Value text={responseModel} />}
+          {responseModel === '' ? <span className="dim">model not reported</span> : <Value text={responseModel} />}
         </Fact>
         {llm.attempts.length > 1 && (
-          <Fact name="tried">
+          <Fact name="Attempts">
             {llm.attempts.map(({ provider: tried, outcome }) => `${tried} (${causeWords(outcome)})`).join(', then ')}
           </Fact>
         )}
-        <Fact name="ended">
-          {llm.finishReason === '' ? 'without a word why' : <span className="mono">{llm.finishReason}</span>}{' '}
+        <Fact name="Finish reason">
+          {llm.finishReason === '' ? 'Not reported' : <span className="mono">{llm.finishReason}</span>}{' '}
           <span className="dim">
             {llm.streaming && 'streamed'}
             {timeToFirstToken !== null && `, first token after ${formatTook(timeToFirstToken * 1000)}`}
@@ -48,11 +48,11 @@ export function ModelFacts({ record, llm }: { record: RequestRecord; llm: Record
 
 function Usage({ llm }: { llm: RecordedLlm }) {
   const { inputTokens, outputTokens } = llm
-  if (inputTokens === null && outputTokens === null) return <Fact name="tokens">The provider reported none</Fact>
+  if (inputTokens === null && outputTokens === null) return <Fact name="Tokens">The provider reported none</Fact>
   return (
-    <Fact name="tokens">
+    <Fact name="Tokens">
       {count(inputTokens, 'input')}
-      {aside([count(llm.cacheReadTokens, 'from the cache'), count(llm.cacheWriteTokens, 'written to it')])},{' '}
+      {aside([count(llm.cacheReadTokens, 'from the cache'), count(llm.cacheWriteTokens, 'written to the cache')])},{' '}
       {count(outputTokens, 'output')}
       {aside([count(llm.reasoningTokens, 'of reasoning')])}{' '}
       <span className="dim">
@@ -67,10 +67,11 @@ function Usage({ llm }: { llm: RecordedLlm }) {
 function CostFact({ record, llm }: { record: RequestRecord; llm: RecordedLlm }) {
   const { table, error } = usePrices(true)
   const { data } = useQuery(backendsQuery)
-  if (table === null) return <Fact name="cost">{error === null ? '…' : `no prices: ${error.message}`}</Fact>
-  const cost = priceLlm(table, llm, placeOf(data, record.keys.backend, llm.providerName), record.at)
+  if (table === null)
+    return <Fact name="Cost">{error === null ? '…' : `Prices could not be loaded: ${error.message}`}</Fact>
+  const cost = priceLlm(table, llm, providerAddress(data, record.keys.backend, llm.providerName), record.at)
   return (
-    <Fact name="cost">
+    <Fact name="Cost">
       {cost.dollars !== null && costText(cost)} <CostSource sum={cost} />
     </Fact>
   )

@@ -11,7 +11,7 @@ import { useRequests } from './use-requests.ts'
 
 const route = getRouteApi('/requests')
 
-/** What came through, newest first, and how each was decided. All that is seen is in the address. */
+/** Requests, newest first, and the detail of one. The address holds the whole state of the page. */
 export function RequestsPage() {
   const { q = '', id = null, tab = 'decisions', paused = false } = route.useSearch()
   const navigate = route.useNavigate()
@@ -82,8 +82,8 @@ function Rows({ filter, requests, cursor, openId, onOpen, onFilter }: RowsProps)
       <Empty title="No request matches">
         <p>
           {parseFilter(filter).terms.length === 0
-            ? 'The filter has no word that counts.'
-            : 'None of those that are kept.'}{' '}
+            ? 'The filter has no valid term.'
+            : 'No recorded request matches the filter.'}{' '}
           <button type="button" className="link" onClick={() => onFilter('')}>
             Show all
           </button>
@@ -94,8 +94,8 @@ function Rows({ filter, requests, cursor, openId, onOpen, onFilter }: RowsProps)
   return (
     <Empty title="No requests yet">
       <p>
-        Send one to a port of this gateway; it appears here as it happens. <code>npm start</code> without a config
-        prints some to try.
+        Send one to a port of this gateway; it appears here at once. <code>npm start</code> without a config prints some
+        to try.
       </p>
     </Empty>
   )

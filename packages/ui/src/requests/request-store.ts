@@ -1,20 +1,20 @@
 import type { ListedRequest } from '@portico/gateway/admin-api'
 
-/** What the table shows. A new object each time that something changes. */
-export interface Shown {
+/** The rows of the table. Every change makes a new object. */
+export interface RequestRows {
   /** Newest first. */
   readonly rows: readonly ListedRequest[]
-  /** How many came in above since the list was begun: who has scrolled down stays where they were. */
+  /** Requests added above since the list was read. The table scrolls by as many rows, so that rows in sight stay in place. */
   readonly added: number
-  /** Matched while it was live, and were too many to be shown. */
+  /** Requests that matched but were too many to be listed. */
   readonly omitted: number
-  /** For the next page; null where nothing older is kept. */
+  /** The cursor of the next page; null when no older request is recorded. */
   readonly next: string | null
 }
 
-/** The rows of one filter: pages of history below, what happens now above. Bounded. */
+/** The rows of one filter: pages of history below, live requests above. At most `MOST_ROWS`. */
 export class RequestStore {
-  #shown: Shown = NOTHING
+  #shown: RequestRows = NOTHING
   readonly #listeners = new Set<() => void>()
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -22,13 +22,13 @@ export class RequestStore {
     return () => this.#listeners.delete(listener)
   }
 
-  readonly snapshot = (): Shown => this.#shown
+  readonly snapshot = (): RequestRows => this.#shown
 
   reset(): void {
     this.#set(NOTHING)
   }
 
-  /** Newest first, and older than all that is there. */
+  /** `append` takes a page of older requests, newest first. */
   append(page: readonly ListedRequest[], next: string | null): void {
     const { rows, added, omitted } = this.#shown
     const known = new Set(rows.map(({ id }) => id))
@@ -36,10 +36,10 @@ export class RequestStore {
     this.#set({ rows: all.slice(0, MOST_ROWS), added, omitted, next: all.length >= MOST_ROWS ? null : next })
   }
 
-  /** Oldest first, as they happened; requests end in another order than they began. */
+  /** `take` adds live requests, in the order in which they ended. */
   take(batch: readonly ListedRequest[], omitted: number): void {
     const { rows, added, next, omitted: before } = this.#shown
-    // What a page of history has brought already is among the newest of it.
+    // A request that a page of history already listed is among its newest.
     const known = new Set(rows.slice(0, 4 * MOST_OF_A_BATCH).map(({ id }) => id))
     const fresh = batch.filter(({ id }) => !known.has(id)).toReversed()
     if (fresh.length === 0 && omitted === 0) return
@@ -51,12 +51,12 @@ export class RequestStore {
     })
   }
 
-  #set(shown: Shown): void {
+  #set(shown: RequestRows): void {
     this.#shown = shown
     for (const listener of this.#listeners) listener()
   }
 }
 
-const NOTHING: Shown = { rows: [], added: 0, omitted: 0, next: null }
+const NOTHING: RequestRows = { rows: [], added: 0, omitted: 0, next: null }
 const MOST_OF_A_BATCH = 500
 export const MOST_ROWS = 10_000

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { rowWindow } from './row-window.ts'
 
-test('what is seen is drawn, and what is drawn is bounded', () => {
+test('rows in sight are drawn, and no more than a few others', () => {
   fc.assert(
     fc.property(fc.nat(400_000), fc.nat(4000), fc.nat(10_000), (scrollTop, height, count) => {
       const { from, to } = rowWindow(scrollTop, height, 28, count)

@@ -1,11 +1,11 @@
 export interface RowWindow {
   /** First row that is drawn. */
   from: number
-  /** Behind the last one. */
+  /** One more than the last row that is drawn. */
   to: number
 }
 
-/** Rows that are drawn: what is seen, and a few around it, so that a small scroll shows no gap. */
+/** The rows to draw: those in sight and a few around them, so that a small scroll shows no gap. */
 export function rowWindow(scrollTop: number, height: number, rowHeight: number, count: number): RowWindow {
   const first = Math.floor(scrollTop / rowHeight) - AROUND
   const last = Math.ceil((scrollTop + height) / rowHeight) + AROUND

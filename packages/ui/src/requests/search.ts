@@ -1,18 +1,18 @@
-/** What the address of the page holds: everything that is seen. */
+/** The state of the page, as its address holds it. */
 export interface RequestsSearch {
   /** The filter, as written. */
   q?: string
   /** The request that is open. */
   id?: string
   tab?: DetailTab
-  /** Only what was there when the page was opened. */
+  /** Live requests are not added. */
   paused?: true
 }
 
 export const DETAIL_TABS = ['decisions', 'heads', 'attempts', 'model', 'raw', 'again', 'next'] as const
 export type DetailTab = (typeof DETAIL_TABS)[number]
 
-/** Addresses are written by anyone: what does not fit is left out. */
+/** Anyone can write an address: invalid values are dropped. */
 export function readRequestsSearch(search: Record<string, unknown>): RequestsSearch {
   const { q, id, tab, paused } = search
   const known = DETAIL_TABS.find((name) => name === tab)

@@ -2,20 +2,20 @@ import type { ListedRequest } from '@portico/gateway/admin-api'
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks'
 import { type UIEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { REQUEST_COLUMNS, REQUEST_GRID } from './columns.tsx'
-import type { Shown } from './request-store.ts'
+import type { RequestRows } from './request-store.ts'
 import { rowWindow } from './row-window.ts'
 
 interface TableProps {
-  shown: Shown
+  shown: RequestRows
   /** The row that keys work on. */
   cursor: string | null
   openId: string | null
   onOpen: (id: string) => void
-  /** The end of what was read is near. */
+  /** Called when the end of the rows is near. */
   onEnd: () => void
 }
 
-/** Rows of one height, of which only those in sight exist. What comes in above moves nobody who has scrolled down. */
+/** The table of requests. Only rows in sight are drawn, and rows added above do not move a reader who has scrolled down. */
 export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProps) {
   const bodyRef = useRef<HTMLDivElement>(null)
   const { ref: sizeRef, height } = useElementSize<HTMLDivElement>()
@@ -44,7 +44,7 @@ export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProp
     const top = index * rowHeight
     if (top < body.scrollTop) body.scrollTop = top
     else if (top + rowHeight > body.scrollTop + body.clientHeight) body.scrollTop = top + rowHeight - body.clientHeight
-    // Only a move of the cursor scrolls, and not what comes in.
+    // Only a move of the cursor scrolls, not a new row.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [cursor])
 
@@ -76,7 +76,7 @@ export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProp
         <div className="table-space" style={{ height: rows.length * rowHeight }}>
           {rows.slice(from, to).map((row, offset) => (
             <Row
-              // By place, so that a flood changes texts and makes no elements anew.
+              // Keyed by position: a flood of requests then changes texts and creates no elements.
               key={offset}
               row={row}
               index={from + offset}

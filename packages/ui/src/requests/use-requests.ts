@@ -2,13 +2,14 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { listRequests } from '../api/queries.ts'
 import { filterParameters, parseFilter } from './filter.ts'
 import { followRequests, type TailState } from './live-tail.ts'
-import { RequestStore, type Shown } from './request-store.ts'
+import { RequestStore, type RequestRows } from './request-store.ts'
+import { asError } from '../api/unknown-values.ts'
 
 export interface Requests {
-  shown: Shown
-  /** The first page of history is on its way. */
+  shown: RequestRows
+  /** Whether the first page of history is still loading. */
   isLoading: boolean
-  /** Why there is none: what the gateway said, or that it is gone. */
+  /** The error of the last read; null when it succeeded. */
   error: Error | null
   tail: TailState | 'held'
   /** Reads the next page of history. */
@@ -16,15 +17,15 @@ export interface Requests {
   retry: () => void
 }
 
-interface Loaded {
+interface LoadState {
   isLoading: boolean
   error: Error | null
 }
 
-/** The requests that a filter lets through: history, and what happens now unless it is held. */
+/** The requests that match a filter: history, and live requests unless the list is paused. */
 export function useRequests(filter: string, isHeld: boolean): Requests {
   const [store] = useState(() => new RequestStore())
-  const [{ isLoading, error }, setLoaded] = useState<Loaded>({ isLoading: true, error: null })
+  const [{ isLoading, error }, setLoaded] = useState<LoadState>({ isLoading: true, error: null })
   const [tail, setTail] = useState<TailState>('connecting')
   const [attempt, setAttempt] = useState(0)
   const query = useMemo(() => filterParameters(parseFilter(filter)).toString(), [filter])
@@ -83,10 +84,6 @@ async function readPage(
   if (before !== null) parameters.set('before', before)
   const { requests, next } = await listRequests(parameters, signal)
   store.append(requests, next)
-}
-
-function asError(failure: unknown): Error {
-  return failure instanceof Error ? failure : new Error(String(failure))
 }
 
 const PAGE = 200

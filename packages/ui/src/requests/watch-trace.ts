@@ -3,12 +3,12 @@ import { call } from '../api/client.ts'
 import { EventReader } from '../api/event-reader.ts'
 
 export interface TraceWatcher {
-  /** Every worker watches: a request that is sent from now on is seen. */
+  /** Called when all workers trace: the next matching request is not missed. */
   onReady: () => void
   onEvent: (event: TraceEvent) => void
 }
 
-/** Ends when the request that was waited for is over. */
+/** `watchTrace` resolves when the traced request has ended. */
 export async function watchTrace(
   expression: string,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export async function watchTrace(
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
-    // The first thing that comes is the comment that says so.
+    // The stream begins with a comment, which says that all workers trace.
     if (!isReady) onReady()
     isReady = true
     for (const data of events.read(value)) onEvent(JSON.parse(data) as TraceEvent)

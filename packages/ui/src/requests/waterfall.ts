@@ -1,7 +1,7 @@
 import type { RecordedStep, RequestRecord } from '@portico/gateway/admin-api'
 
 export interface WaterfallLine {
-  /** Microseconds from the start; null where nobody looked. */
+  /** Microseconds from the start of the request; null when not measured. */
   at: number | null
   name: string
   phase: string
@@ -13,7 +13,7 @@ export interface WaterfallLine {
   width: number
 }
 
-/** Steps and calls in one order. A step lasts until the next thing that has a time. */
+/** Steps and backend calls in one order. A step lasts until the next line with a time. */
 export function waterfall({ steps, calls, took }: RequestRecord): WaterfallLine[] {
   const before = (steps ?? []).filter(({ phase }) => phase !== 'response').map(stepLine)
   const after = (steps ?? []).filter(({ phase }) => phase === 'response').map(stepLine)

@@ -2,7 +2,7 @@ import type { MatchQuestion, RouteMatchView } from '@portico/gateway/admin-api'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
 
-/** Null while there is nothing to ask. With another config the answer may be another. */
+/** The matching routes of a question, per config generation; disabled while the question is null. */
 export const matchQuery = (question: MatchQuestion | null, generation: number) =>
   queryOptions({
     queryKey: ['match', generation, question],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { firstLack, questionOf, shareableHeaders } from './match-question.ts'
 import { readRoutesSearch } from './search.ts'
 
-test('a request is asked for as it is written', () => {
+test('the question has the request as written', () => {
   assert.equal(questionOf({ url: ' ', method: '', headers: 'x' }), null)
   assert.deepEqual(questionOf({ url: ' /a ', method: '', headers: '' }), { url: '/a' })
   assert.deepEqual(questionOf({ url: '/a', method: 'post', headers: 'X-Team: a\nx-team: b\n\nx-one:1' }), {
@@ -12,7 +12,7 @@ test('a request is asked for as it is written', () => {
     headers: { 'x-team': ['a', 'b'], 'x-one': ['1'] },
   })
   const misread = questionOf({ url: '/a', method: '', headers: 'nothing' })
-  assert.deepEqual(misread, { in: 'headers', problem: 'no header: nothing' })
+  assert.deepEqual(misread, { in: 'headers', problem: 'Not a header: nothing' })
   for (const url of ['a', 'http:/', 'http://', 'ftp://a/', 'http://me@a/'])
     assert.equal(JSON.stringify(questionOf({ url, method: '', headers: '' })).slice(0, 11), '{"in":"url"', url)
 })
@@ -22,11 +22,11 @@ test('headers that may be secrets stay out of the address', () => {
   assert.equal(shareableHeaders(headers), 'x-team: authorization\nhost: a')
 })
 
-test('of what is lacking the first is said', () => {
+test('the first missing condition is named', () => {
   const candidate = { route: 'r', name: 'r', match: 0 }
   assert.equal(firstLack({ ...candidate, lacks: ['method GET', 'header a'] }), 'lacks method GET, and 1 more')
   assert.equal(firstLack({ ...candidate, lacks: ['path below /a'] }), 'lacks path below /a')
-  assert.equal(firstLack({ ...candidate, lacks: [] }), 'fits too, but comes later')
+  assert.equal(firstLack({ ...candidate, lacks: [] }), 'matches too, but has lower precedence')
 })
 
 test('addresses are read as texts, whatever the router made of them', () => {

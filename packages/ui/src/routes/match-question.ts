@@ -7,17 +7,17 @@ export interface WrittenRequest {
   headers: string
 }
 
-/** What is wrong with a part of it. */
-export interface Misread {
+/** A part of the form that cannot be read. */
+export interface InputProblem {
   in: 'url' | 'headers'
   problem: string
 }
 
-/** Null while there is nothing to ask. Half an address is told here: whoever writes one asks nothing yet. */
-export function questionOf({ url, method, headers }: WrittenRequest): MatchQuestion | Misread | null {
+/** The question for the admin API; null while the URL is empty, and an `InputProblem` while it is incomplete. */
+export function questionOf({ url, method, headers }: WrittenRequest): MatchQuestion | InputProblem | null {
   const address = url.trim()
   if (address === '') return null
-  if (!ADDRESS.test(address)) return { in: 'url', problem: 'expected a path that begins with /, or http://host/path' }
+  if (!ADDRESS.test(address)) return { in: 'url', problem: 'Expected a path that begins with /, or http://host/path' }
   const pairs = readHeaders(headers)
   if (typeof pairs === 'string') return { in: 'headers', problem: pairs }
   const byName = Map.groupBy(pairs, ([name]) => name.toLowerCase())
@@ -31,7 +31,7 @@ export function questionOf({ url, method, headers }: WrittenRequest): MatchQuest
 
 const ADDRESS = /^(?:\/|https?:\/\/[^/?#\s@]+(?:[/?#]|$))/i
 
-/** What may stand in an address: links are passed on, and stay in the history of browsers. */
+/** The headers without possible secrets. Links are passed on, and browsers keep them in their history. */
 export function shareableHeaders(headers: string): string {
   return headers
     .split('\n')
@@ -39,9 +39,9 @@ export function shareableHeaders(headers: string): string {
     .join('\n')
 }
 
-/** The first thing that a request lacks for a route. */
+/** The first condition of a route that the request does not meet. */
 export function firstLack({ lacks }: MatchCandidate): string {
   const [first, ...rest] = lacks
-  if (first === undefined) return 'fits too, but comes later'
+  if (first === undefined) return 'matches too, but has lower precedence'
   return `lacks ${first}${rest.length === 0 ? '' : `, and ${rest.length} more`}`
 }

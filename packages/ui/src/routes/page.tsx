@@ -11,7 +11,7 @@ import './routes.css'
 
 const page = getRouteApi('/routes')
 
-/** Which route takes what, and what holds on it. */
+/** Routes by listener, and the matches, backends and policies of one. */
 export function RoutesPage() {
   const { data, error, refetch } = useQuery(routesQuery)
   const { route: chosen } = page.useSearch()
@@ -26,7 +26,7 @@ export function RoutesPage() {
   useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
   if (data === undefined && error !== null) return <Failed what="Routes" error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading what="routes" />
-  if (open === undefined) return <Empty title="No routes">The config that is live has none.</Empty>
+  if (open === undefined) return <Empty title="No routes">The live config has no routes.</Empty>
   return (
     <div className="routes">
       <h1 className="visually-hidden">Routes</h1>
@@ -37,12 +37,12 @@ export function RoutesPage() {
   )
 }
 
-interface Placed {
+interface ListedRoute {
   listener: ViewedListener
   route: ViewedRoute
 }
 
-function routesOf({ binds }: RoutesView): Placed[] {
+function routesOf({ binds }: RoutesView): ListedRoute[] {
   return binds.flatMap(({ listeners }) =>
     listeners.flatMap((listener) => listener.routes.map((route) => ({ listener, route }))),
   )
@@ -87,23 +87,23 @@ function Tree({ view, chosen }: { view: RoutesView; chosen: string }) {
   )
 }
 
-function RouteDetail({ listener, route, frontend }: Placed & { frontend: readonly HeldPolicy[] }) {
-  // Where a route is one rule, people wrote a route.
+function RouteDetail({ listener, route, frontend }: ListedRoute & { frontend: readonly HeldPolicy[] }) {
+  // A route of one rule was written without rules.
   const words = route.rule === '' ? { ...WORDS, rule: WORDS.route } : WORDS
   return (
     <article className="route-detail">
       <h2>
         <span className="mono">{routeTitle(route)}</span>{' '}
         <Link to="/requests" search={{ q: printFilter([{ name: 'route', value: route.name }]) }}>
-          its requests
+          Requests of this route
         </Link>
       </h2>
       <dl className="facts">
-        <dt>hosts</dt>
+        <dt>Hosts</dt>
         <dd className="mono">
-          {route.hostnames.length === 0 ? listener.hostname || 'every' : route.hostnames.join(', ')}
+          {route.hostnames.length === 0 ? listener.hostname || 'every host' : route.hostnames.join(', ')}
         </dd>
-        <dt>matches</dt>
+        <dt>Matches</dt>
         <dd>
           {route.matches.length === 0 ? (
             <span className="dim">every connection</span>
@@ -115,7 +115,7 @@ function RouteDetail({ listener, route, frontend }: Placed & { frontend: readonl
             ))
           )}
         </dd>
-        <dt>goes to</dt>
+        <dt>Backends</dt>
         <dd>
           {route.backends.length === 0 && <span className="dim">no backend</span>}
           {route.backends.map(({ backend, name, weight }) => (
@@ -126,12 +126,12 @@ function RouteDetail({ listener, route, frontend }: Placed & { frontend: readonl
           ))}
         </dd>
       </dl>
-      <Policies title="Policies, in running order" words={words} policies={route.policies} />
+      <Policies title="Policies, in order of execution" words={words} policies={route.policies} />
       <Policies title="Before routing" words={words} policies={listener.policies} />
       {route.backends.map(({ backend, name, policies }) => (
-        <Policies key={backend} title={`Of the backend ${name}`} words={words} policies={policies} />
+        <Policies key={backend} title={`On the backend ${name}`} words={words} policies={policies} />
       ))}
-      <Policies title="Of every request and connection" words={words} policies={frontend} />
+      <Policies title="On every request and connection" words={words} policies={frontend} />
     </article>
   )
 }
@@ -155,8 +155,8 @@ function Policies({ title, words, policies }: PoliciesProps) {
               from {words[from.on]}
               {others.length > 0 &&
                 (isJoined
-                  ? `, beside ${others.map(({ on }) => words[on]).join(', ')}`
-                  : `, in place of ${others.map(({ on }) => words[on]).join(', ')}`)}
+                  ? `, together with ${others.map(({ on }) => words[on]).join(', ')}`
+                  : `, overrides ${others.map(({ on }) => words[on]).join(', ')}`)}
             </span>
           </summary>
           <pre className="mono">{configs.map((config) => JSON.stringify(config, null, 2)).join('\n')}</pre>
@@ -169,7 +169,7 @@ function Policies({ title, words, policies }: PoliciesProps) {
 
 const WORDS: Readonly<Record<HeldPolicy['from']['on'], string>> = {
   gateway: 'the gateway',
-  listenerSet: 'the set of listeners',
+  listenerSet: 'the listener set',
   listener: 'the listener',
   route: 'the route',
   rule: 'the rule',

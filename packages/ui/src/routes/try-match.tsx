@@ -10,12 +10,12 @@ import { matchQuery } from './match-query.ts'
 
 const page = getRouteApi('/routes')
 
-/** Does this URL match? Answered by the router itself; nothing is sent through the gateway. */
+/** A form that asks the router which route a URL matches. No request is sent through the gateway. */
 export function TryMatch({ generation }: { generation: number }) {
   const { url = '', method = '', headers: shared = '' } = page.useSearch()
   const navigate = page.useNavigate()
   const field = useRef<HTMLInputElement>(null)
-  // With those that may be secrets, which the address has not.
+  // The headers as written. The address has them without possible secrets.
   const [headers, setHeaders] = useState(shared)
   const set = (name: 'url' | 'method' | 'headers', text: string): Promise<void> =>
     navigate({
@@ -79,7 +79,7 @@ export function TryMatch({ generation }: { generation: number }) {
         <Textarea
           aria-label="Headers, one on each line"
           placeholder={'x-team: web'}
-          description="Keys, tokens and cookies stay in this page; the rest is in its address."
+          description="Keys, tokens and cookies stay in this page; other headers become part of its address."
           classNames={MONO}
           rows={2}
           value={writtenHeaders}
@@ -101,12 +101,12 @@ const MONO = { input: 'mono' }
 
 function Answer({ answer }: { answer: RouteMatchView }) {
   return (
-    <ul className="try-answer" aria-label="Which route takes it" aria-live="polite">
+    <ul className="try-answer" aria-label="Matching routes" aria-live="polite">
       {answer.ports.map((port) => (
         <li key={port.bind}>
           <Taken port={port} />
           {port.nearest.length > 0 && (
-            <ul aria-label="The nearest others">
+            <ul aria-label="Nearest other routes">
               {port.nearest.map((candidate) => (
                 <li key={candidate.route}>
                   <Link to="/routes" search={(before) => ({ ...before, route: candidate.route })} className="mono">
@@ -140,14 +140,14 @@ function Taken({ port: { port, listener, route } }: { port: PortMatch }) {
         </>
       )}
       {route === null ? (
-        <strong className="try-none">▲ {listener === null ? 'no listener takes it' : 'no route takes it'}</strong>
+        <strong className="try-none">▲ {listener === null ? 'No listener matches' : 'No route matches'}</strong>
       ) : (
         <>
           →{' '}
           <Link to="/routes" search={(before) => ({ ...before, route: route.key })} className="mono try-taken">
             {route.name === '' ? route.key : route.rule === '' ? route.name : `${route.name}/${route.rule}`}
           </Link>{' '}
-          <span className="dim">takes it, by match {route.match + 1}</span>
+          <span className="dim">matches, by its match {route.match + 1}</span>
         </>
       )}
     </p>

@@ -7,16 +7,19 @@ import {
   createRouter,
   RouterProvider,
 } from '@tanstack/react-router'
-import { cleanup, render } from '@testing-library/react'
+import { cleanup, configure, render } from '@testing-library/react'
 import userEvent, { type UserEvent } from '@testing-library/user-event'
 import type { ReactElement } from 'react'
 import type { TestContext } from 'node:test'
 import { createUiRouter } from '../router.tsx'
 import { theme } from '../theme.ts'
 
+// `findBy…` and `waitFor` return at once when they succeed; a loaded machine may need seconds.
+configure({ asyncUtilTimeout: 20_000 })
+
 export interface OpenedPage {
   readonly user: UserEvent
-  /** Path and query of the page that is shown. */
+  /** Path and query of the page that is shown, without `/ui`. */
   readonly address: () => string
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shownContent } from './content.ts'
+import { displayContent } from './content.ts'
 import { estimatedTokens } from './tool-size.ts'
 
 test('pictures are shown where they can be nothing else', () => {
-  const image = (mimeType: unknown, data: unknown = 'iVBORw0KGgo=') => shownContent({ type: 'image', mimeType, data })
+  const image = (mimeType: unknown, data: unknown = 'iVBORw0KGgo=') => displayContent({ type: 'image', mimeType, data })
   assert.deepEqual(image('image/png'), {
     kind: 'image',
     source: 'data:image/png;base64,iVBORw0KGgo=',
@@ -16,16 +16,16 @@ test('pictures are shown where they can be nothing else', () => {
     assert.equal(image('image/png', data).kind, 'other')
 })
 
-test('whatever a server gives has a place', () => {
-  assert.deepEqual(shownContent({ type: 'text', text: '<b>' }), { kind: 'text', text: '<b>' })
-  assert.equal(shownContent({ type: 'resource_link', uri: 'javascript:1', name: 'x' }).kind, 'link')
-  assert.equal(shownContent({ type: 'resource', resource: { uri: 'a:b', text: 'x' } }).kind, 'resource')
+test('every item of a result can be shown', () => {
+  assert.deepEqual(displayContent({ type: 'text', text: '<b>' }), { kind: 'text', text: '<b>' })
+  assert.equal(displayContent({ type: 'resource_link', uri: 'javascript:1', name: 'x' }).kind, 'link')
+  assert.equal(displayContent({ type: 'resource', resource: { uri: 'a:b', text: 'x' } }).kind, 'resource')
   assert.match(
-    JSON.stringify(shownContent({ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' })),
+    JSON.stringify(displayContent({ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' })),
     /audio\/wav, 3 bytes/,
   )
   for (const item of [null, undefined, 7, [], {}, { type: 'text' }, { type: 'resource' }, { type: { a: 1 } }])
-    assert.equal(shownContent(item).kind, 'other', JSON.stringify(item))
+    assert.equal(displayContent(item).kind, 'other', JSON.stringify(item))
 })
 
 test('the size of a tool is that of what a model reads of it', () => {

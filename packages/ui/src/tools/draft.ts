@@ -1,6 +1,7 @@
 import type { SchemaField } from './schema-field.ts'
+import { asError } from '../api/unknown-values.ts'
 
-/** What stands in a form: texts, as people write them. Empty is absent. */
+/** The texts of a form, as people write them. An empty text means that the value is absent. */
 export type Draft = string | readonly Draft[] | { readonly [name: string]: Draft }
 
 export interface DraftProblem {
@@ -9,7 +10,7 @@ export interface DraftProblem {
   readonly text: string
 }
 
-/** The value of a form; undefined where nothing was written. */
+/** The value of a form; undefined for an empty form. */
 export function readDraft(field: SchemaField, draft: Draft): { value: unknown; problems: DraftProblem[] } {
   const problems: DraftProblem[] = []
   const value = read(field, draft, '', problems)
@@ -29,11 +30,11 @@ function read(field: SchemaField, draft: Draft, path: string, problems: DraftPro
   }
   if (field.kind === 'list') {
     const items = Array.isArray(draft) ? (draft as readonly Draft[]) : []
-    if (items.length < field.fewest) return wrong(`needs at least ${field.fewest}`)
+    if (items.length < field.fewest) return wrong(`Needs at least ${field.fewest}`)
     return items.map((item, at) => read(field.item, item, `${path}[${at}]`, problems))
   }
   const text = typeof draft === 'string' ? draft : ''
-  if (text.trim() === '') return wrong('needed')
+  if (text.trim() === '') return wrong('Required')
   return readText(field, text, wrong)
 }
 
@@ -48,20 +49,20 @@ function readText(
     case 'boolean':
       return text === 'true'
     case 'choice':
-      return field.choices.find((choice) => choiceText(choice) === text) ?? wrong('is none of the choices')
+      return field.choices.find((choice) => choiceText(choice) === text) ?? wrong('Not one of the choices')
     case 'number':
     case 'integer': {
       const number = Number(text)
-      if (!Number.isFinite(number)) return wrong('expected a number')
-      if (field.kind === 'integer' && !Number.isSafeInteger(number)) return wrong('expected a whole number')
-      if (field.least !== null && number < field.least) return wrong(`expected ${field.least} or more`)
-      return field.most !== null && number > field.most ? wrong(`expected ${field.most} or less`) : number
+      if (!Number.isFinite(number)) return wrong('Expected a number')
+      if (field.kind === 'integer' && !Number.isSafeInteger(number)) return wrong('Expected a whole number')
+      if (field.least !== null && number < field.least) return wrong(`Expected ${field.least} or more`)
+      return field.most !== null && number > field.most ? wrong(`Expected ${field.most} or less`) : number
     }
     case 'json':
       try {
         return JSON.parse(text) as unknown
       } catch (error) {
-        return wrong(`no JSON: ${error instanceof Error ? error.message : ''}`)
+        return wrong(`Invalid JSON: ${asError(error).message}`)
       }
   }
 }
@@ -92,7 +93,7 @@ function own(parts: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(parts, name) ? parts[name] : undefined
 }
 
-/** Nothing is written anywhere in it. */
+/** Whether every text in the draft is empty. */
 function isBlank(draft: Draft): boolean {
   if (typeof draft === 'string') return draft.trim() === ''
   return isParts(draft) ? Object.values(draft).every(isBlank) : draft.length === 0

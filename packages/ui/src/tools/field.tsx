@@ -94,7 +94,7 @@ function Plain({ field, path, draft, problems, onChange }: FieldProps) {
     const choices = field.kind === 'boolean' ? ['true', 'false'] : field.choices.map(choiceText)
     return (
       <NativeSelect {...common} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">{field.isNeeded ? 'choose' : 'leave out'}</option>
+        <option value="">{field.isNeeded ? 'Choose' : 'Leave out'}</option>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
             {choice}
@@ -132,7 +132,7 @@ function Label({ field, path }: { field: SchemaField; path: string }) {
       <span className="mono">{field.name === '' ? path : field.name}</span>{' '}
       <span className="dim">
         {kind}
-        {field.isNeeded ? ' needed' : ''}
+        {field.isNeeded ? ' required' : ''}
       </span>
     </>
   )

@@ -8,10 +8,10 @@ import { TargetError } from '../parts/health.tsx'
 import { Empty } from '../parts/states.tsx'
 import { toolClients } from '../play/clients.ts'
 import { Credentials } from '../play/credentials.tsx'
-import { Decided } from '../play/decided.tsx'
+import { DecisionList } from '../play/decision-list.tsx'
 import type { McpTool } from '../play/mcp-session.ts'
 import { PlayPage, type PlayParts, PlayTabs, TargetList } from '../play/play-page.tsx'
-import type { Sent } from '../play/send.ts'
+import type { SentRequest } from '../play/send.ts'
 import { Snippets } from '../play/snippets.tsx'
 import { addressOf, type PlayTarget } from '../play/targets.ts'
 import { type Mcp, useMcp } from '../play/use-mcp.ts'
@@ -22,7 +22,7 @@ import './tools.css'
 
 const page = getRouteApi('/tools')
 
-/** MCP servers with their tools, a form for each, and what was decided about each call. */
+/** MCP servers with their tools, a form for each tool, and the decisions about each call. */
 export function ToolsPage() {
   const { route } = page.useSearch()
   return (
@@ -36,8 +36,8 @@ function Servers({ parts: { targets, open, now } }: { parts: PlayParts }) {
   const { tool: chosen, tab } = page.useSearch()
   const navigate = page.useNavigate()
   const [headersText, setHeadersText] = useState('')
-  const [requests, setRequests] = useState<readonly Sent[]>([])
-  const onSent = useCallback((sent: Sent) => setRequests((before) => [...before, sent]), [])
+  const [requests, setRequests] = useState<readonly SentRequest[]>([])
+  const onSent = useCallback((sent: SentRequest) => setRequests((before) => [...before, sent]), [])
   const { session, tools } = useMcp(open, headersText, onSent)
   const tool = findTool(tools.data?.tools ?? [], chosen)
   return (
@@ -65,17 +65,17 @@ function Servers({ parts: { targets, open, now } }: { parts: PlayParts }) {
         }
         clients={<Snippets snippets={toolClients(`${addressOf(open, location.hostname)}${open.path}`)} />}
       />
-      <Decided requests={requests} />
+      <DecisionList requests={requests} />
     </div>
   )
 }
 
 function whyNone({ isFetching, data }: Mcp['tools'], chosen: string | undefined): string {
-  if (isFetching) return 'Asking for tools …'
+  if (isFetching) return 'Listing tools …'
   return data === undefined || chosen === undefined ? 'No tool is open.' : `${chosen} is not offered to this caller.`
 }
 
-/** The tools of the route that is open, to be filtered and walked through. */
+/** The tools of the open route, with a filter and keys to walk through them. */
 function Offered({ tools, tool, route }: { tools: Mcp['tools']; tool: McpTool | undefined; route: string }) {
   const navigate = page.useNavigate()
   const [filter, setFilter] = useState('')
@@ -94,7 +94,7 @@ function Offered({ tools, tool, route }: { tools: Mcp['tools']; tool: McpTool | 
           ref={filterInput}
           size="xs"
           aria-label="Filter tools"
-          placeholder="filter (/)"
+          placeholder="Filter (/)"
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
@@ -102,7 +102,7 @@ function Offered({ tools, tool, route }: { tools: Mcp['tools']; tool: McpTool | 
           List again
         </Button>
       </div>
-      {tools.isFetching && <p role="status">listing tools …</p>}
+      {tools.isFetching && <p role="status">Listing tools …</p>}
       {tools.error !== null && (
         <p className="play-failed" role="alert">
           ▲ {tools.error.message}
@@ -123,7 +123,7 @@ function serversOf({ backend }: PlayTarget) {
   ))
 }
 
-/** What went wrong last at the servers of a route. */
+/** The last error of each MCP server of a route. */
 function LastErrors({ target: { backend }, now }: { target: PlayTarget; now: number }) {
   const failed = backend.groups.flat().filter(({ lastError }) => lastError !== null)
   if (failed.length === 0) return null

@@ -1,19 +1,19 @@
 import { useState } from 'react'
 import { Copy } from '../parts/copy.tsx'
 import type { McpResult } from '../play/mcp-session.ts'
-import { type ShownContent, shownContent } from './content.ts'
+import { type DisplayContent, displayContent } from './content.ts'
 import './tools.css'
 
-/** What a tool gave. */
+/** The result of a tool call. */
 export function ToolResult({ result }: { result: McpResult }) {
   const [isRaw, setRaw] = useState(false)
   const raw = JSON.stringify(result.raw, null, 2)
   return (
     <section className="tool-result" aria-label="Result">
       <p className={result.isError ? 'play-refused' : 'dim'}>
-        {result.isError ? '▲ the tool says that it failed' : 'result'} ·{' '}
+        {result.isError ? '▲ The tool reported an error' : 'Result'} ·{' '}
         <button type="button" className="link" onClick={() => setRaw(!isRaw)}>
-          {isRaw ? 'as shown' : 'raw'}
+          {isRaw ? 'Formatted' : 'Raw'}
         </button>{' '}
         <Copy text={raw} label="Copy the result as JSON" />
       </p>
@@ -22,12 +22,14 @@ export function ToolResult({ result }: { result: McpResult }) {
       ) : (
         <>
           {result.content.map((item, index) => (
-            <Content key={index} content={shownContent(item)} />
+            <Content key={index} content={displayContent(item)} />
           ))}
-          {result.content.length === 0 && result.structuredContent === undefined && <p className="note">Nothing.</p>}
+          {result.content.length === 0 && result.structuredContent === undefined && (
+            <p className="note">The result is empty.</p>
+          )}
           {result.structuredContent !== undefined && (
             <>
-              <p className="dim">structured</p>
+              <p className="dim">Structured content</p>
               <pre className="mono play-text">{JSON.stringify(result.structuredContent, null, 2)}</pre>
             </>
           )}
@@ -37,7 +39,7 @@ export function ToolResult({ result }: { result: McpResult }) {
   )
 }
 
-function Content({ content }: { content: ShownContent }) {
+function Content({ content }: { content: DisplayContent }) {
   switch (content.kind) {
     case 'text':
       return <pre className="mono play-text">{content.text}</pre>
@@ -47,10 +49,10 @@ function Content({ content }: { content: ShownContent }) {
       return (
         <>
           <p className="dim">
-            resource <span className="mono">{content.uri}</span> {content.type}
+            Resource <span className="mono">{content.uri}</span> {content.type}
           </p>
           {content.text === null ? (
-            <p className="note">It is no text.</p>
+            <p className="note">The resource is not text.</p>
           ) : (
             <pre className="mono play-text">{content.text}</pre>
           )}
@@ -59,7 +61,7 @@ function Content({ content }: { content: ShownContent }) {
     case 'link':
       return (
         <p>
-          link to a resource: {content.name} <span className="mono">{content.uri}</span>{' '}
+          Link to a resource: {content.name} <span className="mono">{content.uri}</span>{' '}
           <Copy text={content.uri} label="Copy the address" /> <span className="dim">{content.description}</span>
         </p>
       )

@@ -1,4 +1,6 @@
-/** A field of a form, made from a JSON Schema that somebody else wrote. What a form cannot show is written as JSON. */
+import { isObject, textOrEmpty } from '../api/unknown-values.ts'
+
+/** A field of a form, made from an untrusted JSON Schema. A schema that no form can show becomes a field for JSON. */
 export type SchemaField = FieldBase &
   (
     | { readonly kind: 'text' }
@@ -18,11 +20,11 @@ interface FieldBase {
 
 type Schema = Record<string, unknown>
 
-/** The fields of the arguments of a tool; null where only JSON will do. */
+/** The field of the arguments of a tool: an object of fields, or JSON if no form can show the schema. */
 export function argumentsField(schema: unknown): SchemaField {
   const base = { name: '', description: '', isNeeded: true }
   if (schema === undefined) return { ...base, kind: 'object', fields: [] }
-  return isSchema(schema) ? fieldOf(schema, base, { root: schema, depth: 0 }) : { ...base, kind: 'json' }
+  return isObject(schema) ? fieldOf(schema, base, { root: schema, depth: 0 }) : { ...base, kind: 'json' }
 }
 
 interface Around {
@@ -34,7 +36,7 @@ function fieldOf(given: Schema, base: FieldBase, around: Around): SchemaField {
   const found = resolved(given, around.root)
   const schema = found === null ? null : withoutNull(found, around.root)
   if (schema === null || around.depth > MAX_DEPTH) return { ...base, kind: 'json' }
-  const described = { ...base, description: textOf(given['description'] ?? schema['description']) }
+  const described = { ...base, description: textOrEmpty(given['description'] ?? schema['description']) }
   const choices = choicesOf(schema)
   if (choices !== null) return { ...described, kind: 'choice', choices }
   if (['oneOf', 'anyOf', 'allOf', 'not', 'if'].some((word) => word in schema)) return { ...described, kind: 'json' }
@@ -62,23 +64,23 @@ function fieldOf(given: Schema, base: FieldBase, around: Around): SchemaField {
 
 function listField(schema: Schema, base: FieldBase, { root, depth }: Around): SchemaField {
   const { items } = schema
-  if (!isSchema(items) || 'prefixItems' in schema) return { ...base, kind: 'json' }
+  if (!isObject(items) || 'prefixItems' in schema) return { ...base, kind: 'json' }
   const item = fieldOf(items, { name: '', description: '', isNeeded: true }, { root, depth: depth + 1 })
   const fewest = numberOf(schema['minItems']) ?? 0
   return { ...base, kind: 'list', item, fewest, most: numberOf(schema['maxItems']) ?? MAX_ITEMS }
 }
 
 function objectField(schema: Schema, base: FieldBase, { root, depth }: Around): SchemaField {
-  const properties = isSchema(schema['properties']) ? schema['properties'] : {}
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const names = Object.keys(properties)
-  // Names of its own choosing are for JSON, and so is what nobody would fill in.
-  const isOpen = names.length === 0 && (depth > 0 || isSchema(schema['additionalProperties']))
+  // Free property names need JSON, and so does a form that is too long to fill in.
+  const isOpen = names.length === 0 && (depth > 0 || isObject(schema['additionalProperties']))
   if (isOpen || names.length > MAX_FIELDS) return { ...base, kind: 'json' }
   const needed = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []
   const fields = names.map((name) => {
     const property = properties[name]
     const own = { name, description: '', isNeeded: needed.includes(name) }
-    return isSchema(property) ? fieldOf(property, own, { root, depth: depth + 1 }) : { ...own, kind: 'json' as const }
+    return isObject(property) ? fieldOf(property, own, { root, depth: depth + 1 }) : { ...own, kind: 'json' as const }
   })
   return { ...base, kind: 'object', fields }
 }
@@ -87,7 +89,7 @@ function objectField(schema: Schema, base: FieldBase, { root, depth }: Around): 
 function resolved(schema: Schema, root: Schema): Schema | null {
   let found: unknown = schema
   for (let step = 0; step < MAX_DEPTH; step++) {
-    if (!isSchema(found)) return null
+    if (!isObject(found)) return null
     const { $ref: reference } = found
     if (reference === undefined) return found
     if (typeof reference !== 'string' || !reference.startsWith('#/')) return null
@@ -95,19 +97,19 @@ function resolved(schema: Schema, root: Schema): Schema | null {
       .slice(2)
       .split('/')
       .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<unknown>((at, part) => (isSchema(at) && Object.hasOwn(at, part) ? at[part] : undefined), root)
+      .reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), root)
   }
   return null
 }
 
-/** What may be null as well is what it else is: a field that is left empty. */
+/** The schema without its `null` option: an empty field stands for null. */
 function withoutNull(schema: Schema, root: Schema): Schema | null {
   const { anyOf, oneOf, type } = schema
   const options = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : null
   if (options !== null) {
-    const others = (options as unknown[]).filter((option) => !isSchema(option) || option['type'] !== 'null')
+    const others = (options as unknown[]).filter((option) => !isObject(option) || option['type'] !== 'null')
     const [only] = others
-    return others.length === 1 && others.length < options.length && isSchema(only) ? resolved(only, root) : schema
+    return others.length === 1 && others.length < options.length && isObject(only) ? resolved(only, root) : schema
   }
   if (!Array.isArray(type)) return schema
   const others = (type as unknown[]).filter((each) => each !== 'null')
@@ -123,16 +125,8 @@ function typeOf(schema: Schema): unknown {
   return schema['type'] ?? ('properties' in schema ? 'object' : undefined)
 }
 
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 const MAX_DEPTH = 5

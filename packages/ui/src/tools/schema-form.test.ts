@@ -70,15 +70,15 @@ describe('a form', () => {
     const field = argumentsField(SCHEMA)
     const told = (draft: Parameters<typeof readDraft>[1]): string[] =>
       readDraft(field, draft).problems.map(({ path, text }) => `${path}: ${text}`)
-    assert.deepEqual(told(emptyDraft(field)), ['query: needed', 'size: needed'])
+    assert.deepEqual(told(emptyDraft(field)), ['query: Required', 'size: Required'])
     assert.deepEqual(told({ query: 'a', size: '11', either: '{', tags: [''], place: { zip: '1' } }), [
-      'size: expected 10 or less',
-      'tags[0]: needed',
-      'place.city: needed',
-      'either: no JSON: ' + jsonError('{'),
+      'size: Expected 10 or less',
+      'tags[0]: Required',
+      'place.city: Required',
+      'either: Invalid JSON: ' + jsonError('{'),
     ])
-    assert.deepEqual(told({ query: 'a', size: '1.5', place: { city: 'x' } }), ['size: expected a whole number'])
-    assert.deepEqual(told({ query: 'a', size: 'many', place: { city: 'x' } }), ['size: expected a number'])
+    assert.deepEqual(told({ query: 'a', size: '1.5', place: { city: 'x' } }), ['size: Expected a whole number'])
+    assert.deepEqual(told({ query: 'a', size: 'many', place: { city: 'x' } }), ['size: Expected a number'])
   })
 
   test('stands whatever a server says a schema is', () => {

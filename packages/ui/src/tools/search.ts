@@ -1,11 +1,11 @@
-/** What the address of the page holds. */
+/** The state of the page, as its address holds it. */
 export interface ToolsSearch {
   route?: string
   tool?: string
   tab?: 'clients'
 }
 
-/** Addresses are written by anyone: what does not fit is left out. */
+/** Anyone can write an address: invalid values are dropped. */
 export function readToolsSearch({ route, tool, tab }: Record<string, unknown>): ToolsSearch {
   return {
     ...(typeof route === 'string' && { route }),

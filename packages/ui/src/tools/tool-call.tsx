@@ -7,6 +7,7 @@ import { Field } from './field.tsx'
 import { ToolResult } from './result.tsx'
 import { argumentsField } from './schema-field.ts'
 import { estimatedTokens } from './tool-size.ts'
+import { asError } from '../api/unknown-values.ts'
 
 type State =
   | { kind: 'ready' }
@@ -14,7 +15,7 @@ type State =
   | { kind: 'done'; result: McpResult }
   | { kind: 'failed'; text: string }
 
-/** A form from the schema of a tool, and what came of the call. */
+/** A form made from the schema of a tool, and the result of the call. */
 export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession }) {
   const field = argumentsField(tool.inputSchema)
   const [draft, setDraft] = useState<Draft>(() => emptyDraft(field))
@@ -42,7 +43,7 @@ export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession
       const { result } = await session.callTool(tool.name, read.value, stop.signal)
       setState({ kind: 'done', result })
     } catch (error) {
-      setState({ kind: 'failed', text: stop.signal.aborted ? 'stopped' : wordsOf(error) })
+      setState({ kind: 'failed', text: stop.signal.aborted ? 'Stopped' : wordsOf(error) })
     }
   }
   return (
@@ -75,7 +76,7 @@ export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession
         )}
         {isTried && raw === null && read.problems.length > 0 && (
           <p className="play-failed" role="alert">
-            {read.problems.length} {read.problems.length === 1 ? 'field is' : 'fields are'} not right yet
+            {read.problems.length} {read.problems.length === 1 ? 'field has' : 'fields have'} a problem
           </p>
         )}
         <div className="tool-actions">
@@ -96,10 +97,10 @@ export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession
         </div>
       </form>
       <details className="tool-schema">
-        <summary>schema</summary>
+        <summary>Schema</summary>
         <pre className="mono play-text">{JSON.stringify(tool.inputSchema, null, 2)}</pre>
       </details>
-      {state.kind === 'calling' && <p role="status">calling …</p>}
+      {state.kind === 'calling' && <p role="status">Calling …</p>}
       {state.kind === 'failed' && (
         <p className="play-failed" role="alert">
           ▲ {state.text}
@@ -115,5 +116,5 @@ const JSON_FIELD = { kind: 'json', name: '', description: '' } as const
 function wordsOf(error: unknown): string {
   if (error instanceof McpFailure)
     return error.sent.status === 200 ? error.message : `${error.sent.status ?? ''} ${error.message}`
-  return error instanceof Error ? error.message : String(error)
+  return asError(error).message
 }

@@ -5,14 +5,14 @@ import { estimatedTokens } from './tool-size.ts'
 
 interface ToolListProps {
   list: Listed
-  /** Those that the filter lets through. */
+  /** The tools that match the filter. */
   shown: readonly McpTool[]
   open: string | null
   /** Key of the route. */
   route: string
 }
 
-/** What clients see of the servers of a route, how large it is, and what rules keep from them. */
+/** The tools that a client sees on a route, with their size, and the tools that rules hide from it. */
 export function ToolList({ list: { tools, hidden }, shown, open, route }: ToolListProps) {
   const sum = tools.reduce((total, tool) => total + estimatedTokens(tool), 0)
   return (
@@ -21,7 +21,7 @@ export function ToolList({ list: { tools, hidden }, shown, open, route }: ToolLi
         {formatCount(tools.length)} tools · ≈ {formatCount(sum)} tokens{' '}
         <span title="Four bytes of JSON for a token">(estimated)</span>
       </p>
-      {tools.length === 0 && <p className="note">The servers of this route offer none to this caller.</p>}
+      {tools.length === 0 && <p className="note">The MCP servers of this route offer no tools to this caller.</p>}
       <ul className="play-pick">
         {shown.map((tool) => (
           <li key={tool.name}>

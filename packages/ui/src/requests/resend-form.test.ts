@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RequestRecord } from '@portico/gateway/admin-api'
-import { againOf, expressionFor } from './again-of.ts'
+import { resendForm, expressionFor } from './resend-form.ts'
 
-test('a request is sent again as far as it was kept, and what is missing is said', () => {
-  const again = againOf(
+test('a request is sent again as recorded, with remarks on missing parts', () => {
+  const again = resendForm(
     record({
       requestHeaders: { host: 'a', connection: 'close', 'x-team': ['a', 'b'], authorization: '<redacted>' },
       requestBody: { text: '{"a":1}', base64: null, isCut: false },
@@ -19,21 +19,21 @@ test('a request is sent again as far as it was kept, and what is missing is said
       ['x-team', 'b'],
     ],
     body: '{"a":1}',
-    remarks: ['Credentials were hidden before they were kept: authorization.'],
+    remarks: ['Credentials were redacted in the record: authorization.'],
   })
-  const bare = againOf(record({ bytesIn: 12 }))
+  const bare = resendForm(record({ bytesIn: 12 }))
   assert.equal(bare?.remarks.length, 2)
-  assert.match(bare?.remarks.join(' ') ?? '', /headers were not kept.*body \(12 bytes\) was not kept/)
-  const cut = againOf(record({ requestHeaders: {}, requestBody: { text: 'a', base64: null, isCut: true } }))
+  assert.match(bare?.remarks.join(' ') ?? '', /headers were not recorded.*body \(12 bytes\) was not recorded/)
+  const cut = resendForm(record({ requestHeaders: {}, requestBody: { text: 'a', base64: null, isCut: true } }))
   assert.match(cut?.remarks.join(' ') ?? '', /Only the beginning/)
 })
 
-test('what never was a request cannot be sent', () => {
-  assert.equal(againOf(record({ method: null })), null)
-  assert.equal(againOf(record({ keys: { listener: null, route: null, backend: null } })), null)
+test('a connection cannot be sent again', () => {
+  assert.equal(resendForm(record({ method: null })), null)
+  assert.equal(resendForm(record({ keys: { listener: null, route: null, backend: null } })), null)
 })
 
-test('the next one of its kind has its method and its path', () => {
+test('the expression for the next request has its method and its path', () => {
   assert.equal(expressionFor(record({ path: '/a"b?c' })), 'request.method == "POST" && request.path == "/a\\"b"')
 })
 

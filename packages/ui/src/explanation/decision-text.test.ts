@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ListedRequest, RequestSummary } from '@portico/gateway/admin-api'
-import { whatDecided } from './what-decided.ts'
+import { decisionText } from './decision-text.ts'
 
 const plain = {
   ...{ reason: null, error: null, llm: null, mcp: null, attempts: 1 },
@@ -15,22 +15,22 @@ const llm = {
 } as RequestSummary['llm']
 const mcp = { method: 'tools/call', name: 'echo', outcome: 'ok' } as RequestSummary['mcp']
 
-test('a refusal is told by the sentence of its explanation', () => {
+test('a denied request has the headline of its explanation', () => {
   const reason = { kind: 'RateLimit', policy: 'rateLimit', phase: 'route', code: 'rate_limited', values: {} } as const
   const headline = 'the limit 5/Minute is used up: it passes again in 41 s'
   assert.equal(
-    whatDecided({ ...plain, reason, headline, mcp, attempts: 2 }),
+    decisionText({ ...plain, reason, headline, mcp, attempts: 2 }),
     'The limit 5/Minute is used up: it passes again in 41 s',
   )
   const { headline: _headline, ...without } = plain
-  assert.equal(whatDecided({ ...without, error: 'connection refused' }), 'Connection refused')
+  assert.equal(decisionText({ ...without, error: 'connection refused' }), 'Connection refused')
 })
 
-test('what passed says what a model or a tool did, how often it was tried, and where it went', () => {
-  assert.equal(whatDecided(plain), 'Route a → backend b answered 200')
-  assert.equal(whatDecided({ ...plain, attempts: 3 }), '3 attempts · Route a → backend b answered 200')
-  assert.equal(whatDecided({ ...plain, llm }), 'fast → gpt-5 · 1,200 + 0 tokens · Route a → backend b answered 200')
-  assert.equal(whatDecided({ ...plain, mcp }), 'tools/call echo · Route a → backend b answered 200')
+test('a request that passed has its model or tool call, and its attempts', () => {
+  assert.equal(decisionText(plain), 'Route a → backend b answered 200')
+  assert.equal(decisionText({ ...plain, attempts: 3 }), '3 attempts · Route a → backend b answered 200')
+  assert.equal(decisionText({ ...plain, llm }), 'fast → gpt-5 · 1,200 + 0 tokens · Route a → backend b answered 200')
+  assert.equal(decisionText({ ...plain, mcp }), 'tools/call echo · Route a → backend b answered 200')
   const failed = { ...plain, mcp: { ...mcp!, outcome: 'tool_error' as const }, headline: 'the tool failed' }
-  assert.equal(whatDecided(failed), 'The tool failed')
+  assert.equal(decisionText(failed), 'The tool failed')
 })

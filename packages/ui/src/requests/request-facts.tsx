@@ -2,8 +2,8 @@ import type { RequestRecord } from '@portico/gateway/admin-api'
 import { formatBytes, formatTook } from '../format/numbers.ts'
 import { Value } from '../parts/value.tsx'
 
-/** The path of a request through the gateway, with times and sizes: what is kept of every request. */
-export function Passage({ record }: { record: RequestRecord }) {
+/** The path of a request through the gateway, with times and sizes. Every request has these in its record. */
+export function RequestFacts({ record }: { record: RequestRecord }) {
   const { source, listener, route, backend, endpoint, took, answeredAfter, bytesIn, bytesOut, attempts } = record
   const path = [source, listener, route, backend, endpoint].filter((part) => part !== null && part !== '')
   return (
@@ -17,14 +17,14 @@ export function Passage({ record }: { record: RequestRecord }) {
         ))}
       </p>
       <dl className="why-values">
-        <Fact name="response head after" text={answeredAfter === null ? 'no response' : formatTook(answeredAfter)} />
+        <Fact name="Response head after" text={answeredAfter === null ? 'No response' : formatTook(answeredAfter)} />
         {answeredAfter !== null && (
-          <Fact name="response body took" text={formatTook(Math.max(0, took - answeredAfter))} />
+          <Fact name="Response body took" text={formatTook(Math.max(0, took - answeredAfter))} />
         )}
-        <Fact name="total" text={formatTook(took)} />
-        <Fact name="request body" text={formatBytes(bytesIn)} />
-        <Fact name="response body" text={formatBytes(bytesOut)} />
-        <Fact name="attempts" text={String(attempts)} />
+        <Fact name="Total" text={formatTook(took)} />
+        <Fact name="Request body" text={formatBytes(bytesIn)} />
+        <Fact name="Response body" text={formatBytes(bytesOut)} />
+        <Fact name="Attempts" text={String(attempts)} />
       </dl>
     </section>
   )

@@ -1,25 +1,27 @@
 import { Button, Textarea, TextInput } from '@mantine/core'
 import type { RequestRecord } from '@portico/gateway/admin-api'
 import { useState } from 'react'
-import { Story } from '../play/decided.tsx'
+import { Story } from '../play/decision-list.tsx'
 import { printHeaders, readHeaders } from '../play/headers-text.ts'
-import { send, type Sent } from '../play/send.ts'
-import { type AgainForm, againOf } from './again-of.ts'
+import { send, type SentRequest } from '../play/send.ts'
+import { type ResendForm, resendForm } from './resend-form.ts'
+import { asError } from '../api/unknown-values.ts'
 
-/** The same request once more, as it was kept; what was not is said, and can be filled in. */
-export function Again({ record }: { record: RequestRecord }) {
-  const form = againOf(record)
-  if (form === null) return <p className="note">It was no request that reached a listener: there is nothing to send.</p>
-  return <AgainFields key={record.id} record={record} form={form} />
+/** A form that sends a recorded request again. It lists the parts that were not recorded, for people to fill in. */
+export function Resend({ record }: { record: RequestRecord }) {
+  const form = resendForm(record)
+  if (form === null)
+    return <p className="note">This was not an HTTP request to a listener, so it cannot be sent again.</p>
+  return <ResendFields key={record.id} record={record} form={form} />
 }
 
-function AgainFields({ record, form }: { record: RequestRecord; form: AgainForm }) {
+function ResendFields({ record, form }: { record: RequestRecord; form: ResendForm }) {
   const [method, setMethod] = useState(form.method)
   const [host, setHost] = useState(form.host)
   const [path, setPath] = useState(form.path)
   const [headersText, setHeadersText] = useState(printHeaders(form.headers))
   const [body, setBody] = useState(form.body)
-  const [state, setState] = useState<'ready' | 'sending' | Sent | Error>('ready')
+  const [state, setState] = useState<'ready' | 'sending' | SentRequest | Error>('ready')
   const headers = readHeaders(headersText)
   const submit = async (): Promise<void> => {
     if (typeof headers === 'string') return
@@ -38,7 +40,7 @@ function AgainFields({ record, form }: { record: RequestRecord; form: AgainForm 
         }),
       )
     } catch (error) {
-      setState(error instanceof Error ? error : new Error(String(error)))
+      setState(asError(error))
     }
   }
   return (
@@ -50,8 +52,8 @@ function AgainFields({ record, form }: { record: RequestRecord; form: AgainForm 
       }}
     >
       <p className="dim">
-        It goes to the listener <span className="mono">{record.listener}</span> of this gateway, as a client on its
-        machine would send it, and does there whatever it does.
+        The request goes to the listener <span className="mono">{record.listener}</span> of this gateway, as from a
+        client on the same machine, with all its effects.
       </p>
       {form.remarks.map((remark) => (
         <p key={remark} className="play-refused">
@@ -101,25 +103,25 @@ function AgainFields({ record, form }: { record: RequestRecord; form: AgainForm 
           ▲ {state.message}
         </p>
       )}
-      {typeof state === 'object' && !(state instanceof Error) && <Answer sent={state} />}
+      {typeof state === 'object' && !(state instanceof Error) && <ResponseView sent={state} />}
     </form>
   )
 }
 
 const MONO = { input: 'mono' }
 
-function Answer({ sent }: { sent: Sent }) {
+function ResponseView({ sent }: { sent: SentRequest }) {
   const { status, headers, text, isBinary, end } = sent
   return (
-    <section aria-label="Answer">
+    <section aria-label="Response">
       <h3>
-        <span className="mono">{status ?? 'no answer'}</span>
+        <span className="mono">{status ?? 'No response'}</span>
       </h3>
       <Story sent={sent} />
       <pre className="mono body">
         {printHeaders(headers)}
         {text !== '' && `\n\n${text}`}
-        {isBinary && '\n\n(what is no text is not shown)'}
+        {isBinary && '\n\n(binary parts are not shown)'}
         {end?.isCut === true && '\n… cut here'}
       </pre>
     </section>

@@ -4,15 +4,15 @@ import { formatTook } from '../format/numbers.ts'
 import { Outcome } from '../parts/outcome.tsx'
 import { Value } from '../parts/value.tsx'
 import { Headline } from '../explanation/headline.tsx'
-import { callDetails } from '../explanation/what-decided.ts'
+import { callDetails } from '../explanation/decision-text.ts'
 import { Why } from '../explanation/why.tsx'
-import type { Sent } from './send.ts'
+import type { SentRequest } from './send.ts'
 import { TraceList } from './trace-list.tsx'
 import '../requests/requests.css'
 import './play.css'
 
-/** What was decided about the requests of a playground, the newest open. */
-export function Decided({ requests }: { requests: readonly Sent[] }) {
+/** The requests of a playground with their decisions. The newest is open. */
+export function DecisionList({ requests }: { requests: readonly SentRequest[] }) {
   const [chosen, setChosen] = useState<number | null>(null)
   const open = chosen ?? requests.length - 1
   return (
@@ -20,7 +20,7 @@ export function Decided({ requests }: { requests: readonly Sent[] }) {
       <h2>Decisions</h2>
       {requests.length === 0 && (
         <p className="note">
-          Each request that is sent from here appears with the steps that it took, and what stopped it.
+          Requests sent from this page appear here with their steps, and with the policy that stopped them.
         </p>
       )}
       <ol>
@@ -42,7 +42,7 @@ export function Decided({ requests }: { requests: readonly Sent[] }) {
   )
 }
 
-function Line({ sent: { call, status, end } }: { sent: Sent }) {
+function Line({ sent: { call, status, end } }: { sent: SentRequest }) {
   const record = end?.record ?? null
   return (
     <>
@@ -59,8 +59,8 @@ function Line({ sent: { call, status, end } }: { sent: Sent }) {
   )
 }
 
-/** The record says it in short, the trace step by step; of a refusal also what would have passed. */
-export function Story({ sent: { end, trace } }: { sent: Sent }) {
+/** The headline and the trace of one request. A denied request has its explanation, too. */
+export function Story({ sent: { end, trace } }: { sent: SentRequest }) {
   const record = end?.record ?? null
   return (
     <div className="decided-story">
@@ -69,12 +69,12 @@ export function Story({ sent: { end, trace } }: { sent: Sent }) {
         <p>
           {callDetails(record) !== '' && <Value text={callDetails(record)} most={160} />}{' '}
           <Link to="/requests" search={{ id: record.id }}>
-            open the request
+            Open the request
           </Link>
         </p>
       )}
       {end !== null && end.error !== null && <p className="play-failed">▲ {end.error}</p>}
-      {record === null && end !== null && end.error === null && <p className="note">Nothing was recorded of it.</p>}
+      {record === null && end !== null && end.error === null && <p className="note">The request was not recorded.</p>}
       {trace.length > 0 && <TraceList events={trace} />}
       {record !== null && record.outcome !== 'passed' && <Why id={record.id} />}
     </div>

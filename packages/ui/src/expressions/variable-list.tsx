@@ -1,13 +1,13 @@
 import type { ExpressionPlace } from '@portico/gateway/admin-api'
 
-/** The variables that expressions of a place can read. */
-export function Readable({ place: { phase, variables } }: { place: ExpressionPlace }) {
+/** The variables that expressions of a phase can read. */
+export function VariableList({ place: { phase, variables } }: { place: ExpressionPlace }) {
   return (
     <details className="expr-readable">
       <summary>
-        What it can read there: {variables.length} {variables.length === 1 ? 'variable' : 'variables'}
+        Available: {variables.length} {variables.length === 1 ? 'variable' : 'variables'}
       </summary>
-      {variables.length === 0 && <p className="note">An expression of {phase} reads nothing of a request.</p>}
+      {variables.length === 0 && <p className="note">An expression of {phase} has no variables.</p>}
       <dl>
         {variables.map(({ name, fields, isOptional }) => (
           <div key={name}>

@@ -1,7 +1,7 @@
 import { REDACTED, type RequestRecord } from '@portico/gateway/admin-api'
 
-/** A recorded request as it can be sent once more, and what of it is missing. */
-export interface AgainForm {
+/** A recorded request in a form that can be sent again, with remarks on the missing parts. */
+export interface ResendForm {
   readonly method: string
   readonly host: string
   readonly path: string
@@ -10,35 +10,35 @@ export interface AgainForm {
   readonly remarks: readonly string[]
 }
 
-/** Null where there is nothing to send: a connection, or a message that never was a request. */
-export function againOf(record: RequestRecord): AgainForm | null {
+/** `resendForm` returns null for connections and for messages that were no HTTP request. */
+export function resendForm(record: RequestRecord): ResendForm | null {
   const { method, host, path, requestHeaders, requestBody, bytesIn, bind, keys } = record
   if (method === null || path === null || bind === null || keys.listener === null) return null
   const remarks: string[] = []
   const all = Object.entries(requestHeaders ?? {}).flatMap(([name, values]) =>
     (typeof values === 'string' ? [values] : values).map((value) => [name, value] as const),
   )
-  const headers = all.filter(([name, value]) => !OF_THE_CONNECTION.has(name) && !isHidden(value))
-  if (requestHeaders === null) remarks.push('Its headers were not kept: it is sent without any.')
-  const hidden = [...new Set(all.filter(([, value]) => isHidden(value)).map(([name]) => name))]
-  if (hidden.length > 0) remarks.push(`Credentials were hidden before they were kept: ${hidden.join(', ')}.`)
-  if (isHidden(path)) remarks.push('A credential in its path was hidden before it was kept.')
+  const headers = all.filter(([name, value]) => !CONNECTION_HEADERS.has(name) && !isRedacted(value))
+  if (requestHeaders === null) remarks.push('The headers were not recorded: the request is sent without headers.')
+  const redacted = [...new Set(all.filter(([, value]) => isRedacted(value)).map(([name]) => name))]
+  if (redacted.length > 0) remarks.push(`Credentials were redacted in the record: ${redacted.join(', ')}.`)
+  if (isRedacted(path)) remarks.push('A credential in the path was redacted in the record.')
   const body = requestBody?.text ?? ''
   const size = Math.max(bytesIn, Number(all.find(([name]) => name === 'content-length')?.[1] ?? 0) || 0)
   if (body === '' && size > 0 && requestBody?.base64 == null)
-    remarks.push(`Its body (${size} bytes) was not kept: frontend.recorder can keep bodies.`)
-  else if (requestBody?.isCut === true) remarks.push('Only the beginning of its body was kept.')
+    remarks.push(`The body (${size} bytes) was not recorded: frontend.recorder can record bodies.`)
+  else if (requestBody?.isCut === true) remarks.push('Only the beginning of the body was recorded.')
   else if (requestBody !== null && requestBody.text === null)
-    remarks.push('Its body is no text, and cannot be sent from here.')
+    remarks.push('The body is not text and cannot be sent from here.')
   return { method, host: host ?? '', path, headers, body, remarks }
 }
 
-function isHidden(value: string): boolean {
+function isRedacted(value: string): boolean {
   return value.includes(REDACTED)
 }
 
-/** What the gateway and its clients say of one connection, or set anew for each request. */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+/** Headers that belong to one connection, or that clients and the gateway set anew for each request. */
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',
   'content-length',
@@ -57,7 +57,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'x-forwarded-host',
 ])
 
-/** For the next request of the same kind. */
+/** A CEL expression that matches the next request with the same method and path. */
 export function expressionFor({ method, path }: RequestRecord): string {
   const plain = (path ?? '/').split('?', 1)[0] ?? '/'
   return `request.method == ${JSON.stringify(method ?? 'GET')} && request.path == ${JSON.stringify(plain)}`

@@ -2,21 +2,22 @@ import { Button, TextInput } from '@mantine/core'
 import type { RequestRecord, TraceEvent } from '@portico/gateway/admin-api'
 import { useEffect, useRef, useState } from 'react'
 import { TraceList } from '../play/trace-list.tsx'
-import { expressionFor } from './again-of.ts'
+import { expressionFor } from './resend-form.ts'
 import { watchTrace } from './watch-trace.ts'
+import { asError } from '../api/unknown-values.ts'
 
 type State = 'idle' | 'arming' | 'waiting' | 'seen' | 'over' | Error
 
 const WORDS = {
   idle: '',
-  arming: 'arming …',
-  waiting: '● waiting for the next request that matches',
-  seen: '● it is here',
-  over: 'it is over',
+  arming: 'Starting the trace …',
+  waiting: '● Waiting for the next request that matches',
+  seen: '● Request found',
+  over: 'The request is finished',
 } as const
 
-/** Waits for the next request like this one, and shows all of its steps as they happen. */
-export function Arm({ record }: { record: RequestRecord }) {
+/** Waits for the next request like this one, and shows its steps as they happen. */
+export function TraceNext({ record }: { record: RequestRecord }) {
   const [expression, setExpression] = useState(() => expressionFor(record))
   const [state, setState] = useState<State>('idle')
   const [events, setEvents] = useState<readonly TraceEvent[]>([])
@@ -37,7 +38,7 @@ export function Arm({ record }: { record: RequestRecord }) {
       })
       setState('over')
     } catch (error) {
-      setState(stop.signal.aborted ? 'idle' : error instanceof Error ? error : new Error(String(error)))
+      setState(stop.signal.aborted ? 'idle' : asError(error))
     }
   }
   const isArmed = state === 'arming' || state === 'waiting' || state === 'seen'
@@ -50,8 +51,8 @@ export function Arm({ record }: { record: RequestRecord }) {
       }}
     >
       <TextInput
-        label="The next request for which this holds"
-        description="CEL over the request as it comes in: method, path, host, headers, source"
+        label="Trace the next request that matches"
+        description="A CEL expression over the request as it arrives: method, path, host, headers, source"
         classNames={{ input: 'mono' }}
         value={expression}
         disabled={isArmed}
@@ -60,11 +61,11 @@ export function Arm({ record }: { record: RequestRecord }) {
       <div className="tool-actions">
         {isArmed ? (
           <Button size="xs" variant="default" onClick={() => running.current?.abort()}>
-            Let go
+            Stop waiting
           </Button>
         ) : (
           <Button size="xs" variant="default" type="submit">
-            Arm a trace
+            Start the trace
           </Button>
         )}
         <span role="status" className="dim">

@@ -1,13 +1,13 @@
 import type { ListedRequest, RequestSummary } from '@portico/gateway/admin-api'
 import { formatCount } from '../format/numbers.ts'
 
-/** In a line why a request ended as it did; of one that passed first what a model or a tool did. */
-export function whatDecided(request: ListedRequest): string {
+/** One line on why a request ended as it did. A request that passed begins with its model or tool call. */
+export function decisionText(request: ListedRequest): string {
   const { headline = request.error ?? '' } = request
   return [callDetails(request), asSentence(headline)].filter((part) => part !== '').join(' · ')
 }
 
-/** What a model or a tool did, and how often it was tried; empty for a request that did not pass. */
+/** The model or tool call of a request and its attempts; empty for a request that did not pass. */
 export function callDetails({ reason, error, llm, mcp, attempts }: RequestSummary): string {
   if (reason !== null || error !== null) return ''
   const parts = [mcp === null ? null : mcpLine(mcp), llm === null ? null : llmLine(llm)].filter((part) => part !== null)
@@ -15,12 +15,12 @@ export function callDetails({ reason, error, llm, mcp, attempts }: RequestSummar
   return parts.join(' · ')
 }
 
-/** With a capital, as sentences of pages have it. */
+/** A headline with a capital: the gateway writes them in lower case. */
 export function asSentence(headline: string): string {
   return headline.slice(0, 1).toUpperCase() + headline.slice(1)
 }
 
-/** Nothing for a message that failed: the headline is about that. */
+/** Null for a message that failed: its headline says so. */
 function mcpLine({ method, name, outcome }: NonNullable<RequestSummary['mcp']>): string | null {
   if (outcome !== null && outcome !== 'ok') return null
   return name === null ? method : `${method} ${name}`

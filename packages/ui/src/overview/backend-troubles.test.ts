@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BackendsView, ViewedBackend, ViewedEndpoint, ViewedPart } from '@portico/gateway/admin-config'
-import { troubleOf } from './trouble-of.ts'
+import { findTroubles } from './backend-troubles.ts'
 
 const endpoint = (name: string, state: ViewedEndpoint['state']) => ({ name, state }) as ViewedEndpoint
 const part = (name: string, rest: Partial<ViewedPart>) =>
@@ -9,7 +9,7 @@ const part = (name: string, rest: Partial<ViewedPart>) =>
 const backend = (name: string, rest: Partial<ViewedBackend>) =>
   ({ key: `k/${name}`, name, groups: [], endpoints: [], activeGroup: null, ...rest }) as ViewedBackend
 
-test('what does as it should is not told; what takes the place of an evicted provider is', () => {
+test('healthy backends are not listed, and an evicted provider names its fallback', () => {
   const error = { at: 1, request: 'r', outcome: 'unavailable', message: 'no' }
   const view: BackendsView = {
     ...{ generation: 1, unheard: 0 },
@@ -27,11 +27,17 @@ test('what does as it should is not told; what takes the place of an evicted pro
     ],
   }
   assert.deepEqual(
-    troubleOf(view).map((found) => [found.backend, found.part, found.endpoint?.name, found.error?.message, found.note]),
+    findTroubles(view).map((found) => [
+      found.backend,
+      found.part,
+      found.endpoint?.name,
+      found.error?.message,
+      found.note,
+    ]),
     [
       ['k/', '', 'a:1', undefined, ''],
       ['k/', '', 'a:2', undefined, ''],
-      ['models', 'main', 'main', undefined, 'spare is asked instead'],
+      ['models', 'main', 'main', undefined, 'requests go to spare'],
       ['tools', 'files', undefined, 'no', ''],
     ],
   )

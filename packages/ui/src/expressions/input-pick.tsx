@@ -10,23 +10,23 @@ import { latestQuery } from './queries.ts'
 
 const page = getRouteApi('/expressions')
 
-interface GivenPickProps {
-  /** Variables as written, and what is wrong with them. */
+interface InputPickProps {
+  /** The variables as written. */
   text: string
   problem: string | null
   onText: (text: string) => void
 }
 
-/** A recorded request, or variables of one's own. */
-export function GivenPick({ text, problem, onText }: GivenPickProps) {
+/** The input of an expression: a recorded request, or variables as JSON. */
+export function InputPick({ text, problem, onText }: InputPickProps) {
   const { id } = page.useSearch()
   return (
-    <section className="expr-given" aria-label="Tried on">
-      <h2>Tried on</h2>
+    <section className="expr-given" aria-label="Input">
+      <h2>Input</h2>
       {id === undefined ? (
         <Textarea
           label="Variables as JSON"
-          description="Kept in this page only."
+          description="They stay in this page only."
           classNames={{ input: 'mono' }}
           autosize
           minRows={4}
@@ -39,7 +39,7 @@ export function GivenPick({ text, problem, onText }: GivenPickProps) {
       ) : (
         <Chosen id={id} />
       )}
-      <h3>The latest requests</h3>
+      <h3>Latest requests</h3>
       <Latest chosen={id ?? null} />
     </section>
   )
@@ -57,13 +57,15 @@ function Chosen({ id }: { id: string }) {
           <Outcome status={data.status} outcome={data.outcome} />
         </p>
       )}
-      {data === undefined && error === null && <p role="status">reading the request …</p>}
+      {data === undefined && error === null && <p role="status">Reading the request …</p>}
       {data === undefined && error !== null && (
         <p className="expr-bad" role="alert">
           ▲ The request could not be read: {error.message}
         </p>
       )}
-      {data?.steps === null && <p className="note">Only its summary is kept, so that much of it is not known.</p>}
+      {data?.steps === null && (
+        <p className="note">Only a summary of this request was recorded, so many values are unknown.</p>
+      )}
       <p>
         <Link to="/requests" search={{ id }} className="mono">
           {id}
@@ -94,10 +96,10 @@ function Latest({ chosen }: { chosen: string | null }) {
       </>
     )
   }
-  if (data === undefined) return <p role="status">listing requests …</p>
-  if (data.requests.length === 0) return <p className="note">No request is recorded yet.</p>
+  if (data === undefined) return <p role="status">Listing requests …</p>
+  if (data.requests.length === 0) return <p className="note">No requests recorded yet.</p>
   return (
-    <ul className="expr-latest" aria-label="The latest requests">
+    <ul className="expr-latest" aria-label="Latest requests">
       {data.requests.map((request) => (
         <li key={request.id}>
           <Line request={request} isChosen={request.id === chosen} />

@@ -1,0 +1,19 @@
+/** Readers of values whose type nobody vouches for: JSON of servers and models, caught errors. */
+
+/** `isObject` tells whether a value is a JSON object: no list, not null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** A text as it is, anything else as JSON; empty for undefined. */
+export function textOrJson(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
