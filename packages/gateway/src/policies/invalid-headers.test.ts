@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test, type TestContext } from 'node:test'
+import { END_HEADERS, END_STREAM } from '../net/http2/test-client.ts'
 import { denied, ok, option, useAuthorizer } from '../testing/authorizer.ts'
 import { exchangeRaw, request, sendRaw } from '../testing/client.ts'
+import { useFrameBackend } from '../testing/frame-backend.ts'
 import { useLimitServer } from '../testing/limit-server.ts'
 import { agree, answerTo, headers, immediate, useAnsweringProcessor } from '../testing/processor.ts'
 import type { OriginHandler } from '../testing/origin.ts'
@@ -100,6 +102,35 @@ async function useRawAuthorizer(t: TestContext, answer: string): Promise<string>
   t.after(() => server.close())
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+describe('extAuth by HTTP/2', () => {
+  const fields: Readonly<Record<string, [name: string, value: string]>> = {
+    'a line break': ['x-user', 'ann\r\nb'],
+    NUL: ['x-user', 'ann\0'],
+    'a blank in the name': ['x user', 'ann'],
+  }
+  for (const [what, field] of Object.entries(fields)) {
+    for (const failureMode of ['FailClosed', 'FailOpen']) {
+      test(`${what} is refused with ${failureMode}`, async (t) => {
+        const origin = await useOrigin(t)
+        const authorizer = await useFrameBackend(t, (connection, stream) => {
+          connection.head(stream, [field], END_HEADERS | END_STREAM)
+        })
+        const extAuth = { backendRef: { name: 'auth' }, http: { allowedResponseHeaders: ['x-user'] }, failureMode }
+        const { port } = authorizer
+        const backends = [
+          { name: 'auth', static: { host: '127.0.0.1', port }, policies: { http: { version: 'HTTP2' } } },
+        ]
+        const gateway = await useGateway(t, httpConfig([routeTo(origin, { extAuth })], { backends }))
+        const { status } = await request(gateway.port(), { headers: { 'x-user': 'admin' } })
+        assert.equal(status, 500)
+        assert.equal(origin.seen.length, 0)
+        await gateway.finished(1)
+        assert.match(gateway.records[0]?.error ?? '', /malformed response head \(bad_header_(name|value)\)/)
+      })
+    }
+  }
+})
 
 describe('extAuth by HTTP', () => {
   const lines: Readonly<Record<string, string>> = {
