@@ -55,6 +55,14 @@ test('a request is counted under all its labels, with bytes and duration', () =>
   assert.deepEqual(lines('portico_request_duration_seconds_sum'), [`${first} 0.006`, `${second} 0.003`])
 })
 
+test('every method of the HTTP registry that gateways meet has its own label', () => {
+  const { record, lines } = start()
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']
+  for (const method of methods) record({ ...outcome, method })
+  const labels = lines('portico_requests_total').map((line) => /method="(\w+)"/.exec(line)?.[1])
+  assert.deepEqual(new Set(labels), new Set(methods))
+})
+
 test('clients cannot grow the labels with methods, statuses or reasons of their own', () => {
   const { record, lines } = start()
   for (let i = 0; i < 300; i += 1) {

@@ -127,6 +127,7 @@ const METHODS = [
   'OPTIONS',
   'TRACE',
   'PATCH',
+  'QUERY',
   'other',
 ] as const
 const OTHER_METHOD = METHODS.length - 1
