@@ -24,14 +24,21 @@ const REVERSED = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
 export function mutantsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8')
   const found = []
+  const bounds = new Set()
   const put = (start, end, by, what) =>
     found.push({ file, start, end, by, what, line: text.slice(0, start).split('\n').length })
   walk(parseAst(text, { lang: 'ts', sourceType: 'module' }), null, (node, parent) => {
     if (isSilent(node, text)) return false
+    if (isTypedDefault(node, parent)) return false
     switch (node.type) {
+      case 'ForStatement':
+      case 'WhileStatement':
+        bounds.add(firstCondition(node.test))
+        break
       case 'BinaryExpression':
       case 'LogicalExpression':
-        putOpposite(node, parent, text, put)
+        if (bounds.has(node) && isEndOfList(node)) put(node.start, node.end, 'false', 'loop is left out')
+        else putOpposite(node, text, put)
         break
       case 'UnaryExpression':
         if (node.operator === '!') put(node.start, node.start + 1, '', '! is removed')
@@ -53,10 +60,10 @@ export function mutantsOf(root, file) {
   return found
 }
 
-function putOpposite(node, parent, text, put) {
+function putOpposite(node, text, put) {
   const { operator, left, right } = node
-  if (isLoopOverAll(node, parent)) return put(node.start, node.end, 'false', 'loop is left out')
-  const by = ([left, right].some(isInstant) ? REVERSED[operator] : undefined) ?? OPPOSITE[operator]
+  const isOpen = [left, right].some((side) => isInstant(side) || isChosenLimit(side))
+  const by = (isOpen ? REVERSED[operator] : undefined) ?? OPPOSITE[operator]
   const isText = operator === '+' && [left, right].some(isTextNode)
   const at = text.indexOf(operator, left.end)
   if (by === undefined || isText || at === -1 || at >= right.start) return
@@ -64,10 +71,24 @@ function putOpposite(node, parent, text, put) {
 }
 
 /** Whether the condition is `i < list.length` of a loop: one element further is `undefined`, which most loops skip. */
-function isLoopOverAll(node, parent) {
-  return (
-    parent?.type === 'ForStatement' && parent.test === node && node.operator === '<' && nameOf(node.right) === 'length'
-  )
+function isEndOfList({ operator, right }) {
+  return operator === '<' && /^(length|end)$/.test(nameOf(right))
+}
+
+/** The first condition of `a && b && c`: a loop ends where the first condition does not hold. */
+function firstCondition(test) {
+  return test?.type === 'LogicalExpression' && test.operator === '&&' ? firstCondition(test.left) : test
+}
+
+/** Whether the node is the 0 of `bytes[at] ?? 0`: the type checker asks for it where the index is within the list. */
+function isTypedDefault(node, parent) {
+  if (node.type !== 'Literal' || parent?.type !== 'LogicalExpression' || parent.operator !== '??') return false
+  return parent.right === node && parent.left.type === 'MemberExpression' && parent.left.computed
+}
+
+/** Whether the value is a limit that was chosen: one more is as good, so that the border may lie on either side. */
+function isChosenLimit(node) {
+  return /^(\w+_)?(MAX|MOST|LARGE|LIMIT|MS|BYTES)(_\w+)?$/.test(nameOf(node))
 }
 
 /** Whether the value is read from a microsecond clock: no test can hit its border, and either side is correct. */

@@ -10,11 +10,19 @@ const WIDER = [
   ],
   [/gateway\/src\/net\/http2\//, /gateway\/src\/net\/http2\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
   [/gateway\/src\/net\/http1\//, /gateway\/src\/net\/http1\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
+  [/gateway\/src\/net\/http[12]\//, /pipeline\/drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//],
   [
     /gateway\/src\/net\/[^/]*tls|gateway\/src\/net\/.*handshake/,
-    /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test/,
+    /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test|process\/(client-certificate|certificate-ends)\.test/,
   ],
-  [/gateway\/src\/net\/[^/]+$/, /pipeline\/(drain|upgrades|tunnels?)\.test|policies\/frontend\/(http|tcp)\//],
+  [
+    /gateway\/src\/net\/[^/]+$/,
+    /pipeline\/drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//,
+  ],
+  [
+    /gateway\/src\/net\/listener/,
+    /policies\/frontend\/(tls|proxy-protocol|network-authorization)\/|static\/raw\.test|process\/(connection-cap|reload)\.test/,
+  ],
   [
     /gateway\/src\/llm\/guards\//,
     /backends\/ai\/(guarded|native-guard|guard-bypass|guarded-failover)\.test|policies\/backend\/ai\//,
@@ -23,6 +31,8 @@ const WIDER = [
   [/gateway\/src\/mcp\/authorize/, /policies\/backend\/mcp\/|backends\/mcp\/tools\.test/],
 ]
 const MOST_TESTS = 24
+/** So many imports away that a test counts for nothing by them. */
+const FAR = 4
 const FOLDERS = ['packages/gateway/src', 'packages/translate/src', 'packages/controller/src']
 
 export class CoveringTests {
@@ -55,7 +65,8 @@ export class CoveringTests {
       const isWider = wider.some((pattern) => pattern.test(test))
       if (test !== own && !isNear && !isWider && mentions === 0) return { test, rank: 0 }
       known.depths ??= this.#depthsFrom(test)
-      const depth = known.depths.get(file)
+      // Tests that start the program as users do import nothing of it.
+      const depth = known.depths.get(file) ?? (isWider && test.includes('/process/') ? FAR : undefined)
       if (depth === undefined) return { test, rank: 0 }
       const place = test === own ? 100 : isWider ? 30 : isNear ? 30 - distance(folder, test) : 5
       return { test, rank: place + Math.max(0, 40 - 10 * depth) + Math.min(mentions, 4) * 4 }
@@ -90,7 +101,7 @@ function wordsOf(file, text) {
   const exported = [...text.matchAll(/^export (?:async )?(?:function|const|class) (\w{6,})/gm)].map((match) => match[1])
   const policy = /policies\/\w+\/([^/]+)\//.exec(file)?.[1]
   const name = policy?.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase())
-  return [...new Set([...exported, ...(name === undefined || name.length < 5 ? [] : [`${name}:`])])]
+  return [...new Set([...exported, ...(name === undefined || name.length < 4 || name === 'http' ? [] : [`${name}:`])])]
 }
 
 function importsIn(test, text) {

@@ -32,3 +32,23 @@ test('a large piece is kept as it is', () => {
   body.add(large)
   assert.equal(body.takeAll()[0], large)
 })
+
+test('a large piece is copied where it would keep more than 32 times as much', () => {
+  for (const [times, isKept] of [
+    [32, true],
+    [33, false],
+  ] as const) {
+    const body = new WaitingBody()
+    const piece = Buffer.from(new ArrayBuffer(8_192 * times), 0, 8_192).fill(7)
+    body.add(piece)
+    const [block] = body.takeAll()
+    assert.equal(block?.buffer === piece.buffer, isKept, `${times} times`)
+    assert.deepEqual(block, piece)
+  }
+})
+
+test('what came before and after a large piece stays in order', () => {
+  const body = new WaitingBody()
+  for (const text of ['a', 'b', 'L'.repeat(8_192), 'c', 'd']) body.add(Buffer.from(text))
+  assert.equal(Buffer.concat(body.takeAll()).toString(), `ab${'L'.repeat(8_192)}cd`)
+})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -129,6 +130,25 @@ test('with a location, passthrough moves the credential there', async (t) => {
   const { ask } = await setUp(t, { passthrough: {}, location }, { apiKeyAuthentication })
   const seen = await ask({}, '/p?key=alice-key-1')
   assert.deepEqual([seen.url, seen.headers.authorization], ['/p', 'Bearer alice-key-1'])
+})
+
+test('a credential that no header can hold is not sent', async (t) => {
+  const keyHash = `sha256:${createHash('sha256').update('alice\nkey').digest('hex')}`
+  const secretRef = { data: { alice: { keyHash } } }
+  const apiKeyAuthentication = { secretRef, location: { queryParameter: { name: 'key' } } }
+  const location = { header: { name: 'authorization', prefix: 'Bearer ' } }
+  const { origin, gateway } = await setUp(t, { passthrough: {}, location }, { apiKeyAuthentication })
+  assert.equal((await request(gateway.port(), { path: '/p?key=alice%0akey' })).status, 500)
+  assert.equal(origin.seen.length, 0)
+})
+
+test('several credentials are restored, each where it stood', async (t) => {
+  const apiKeyAuthentication = { secretRef: KEYS, location: { queryParameter: { name: 'key' } } }
+  const basicAuthentication = { users: ['alice:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='] }
+  const { ask } = await setUp(t, { passthrough: {} }, { apiKeyAuthentication, basicAuthentication })
+  const authorization = `Basic ${Buffer.from('alice:secret').toString('base64')}`
+  const { url, headers } = await ask({ authorization }, '/p?key=alice-key-1')
+  assert.deepEqual([url, headers.authorization], ['/p?key=alice-key-1', authorization])
 })
 
 test('header modifiers and retries do not wear it off, mirrors do not get it', async (t) => {

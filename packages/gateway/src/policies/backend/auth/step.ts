@@ -33,13 +33,12 @@ function cloudAuth({ aws, azure, gcp }: BackendAuthConfig): ((env: Env, place: B
 function fixedAuth({ key, secretRef, location = BEARER }: BackendAuthConfig): BackendStep {
   const write = credentialWriter(location)
   const fixed = key ?? secretRef
-  const isFixedGood = fixed !== undefined && PRINTABLE.test(fixed)
   return {
     request(outgoing, rx) {
       const credential = fixed ?? rx.clientToken
       if (credential === null) return
       // What a client sent in a query may hold anything once it is decoded.
-      if (!isFixedGood && !PRINTABLE.test(credential)) return UNPRINTABLE
+      if (!PRINTABLE.test(credential)) return UNPRINTABLE
       write(outgoing, credential)
     },
   }

@@ -148,6 +148,48 @@ test('a preflight of another origin is answered without any grant', async (t) =>
   assert.equal(origin.seen.length, 0)
 })
 
+test('a record says what a preflight lacks: the origin, the method or a header', async (t) => {
+  const cors = { allowOrigins: ['https://app.test'], allowMethods: ['PUT'], allowHeaders: ['X-Team', 'X-Two'] }
+  const gateway = await useGateway(t, httpConfig([routeTo(await useOrigin(t), { cors })]))
+  const lacks: unknown[] = []
+  for (const [origin, method, headers] of [
+    ['https://other.test', 'PUT', ''],
+    ['https://app.test', 'DELETE', ''],
+    ['https://app.test', 'PUT', 'x-three'],
+    ['https://app.test', 'PUT', 'x-team, x-three'],
+    // Browsers let these pass without leave.
+    ['https://app.test', 'GET', ''],
+    ['https://app.test', 'put', 'X-TEAM ,x-two'],
+    ['https://app.test', 'PUT', ''],
+  ] as const) {
+    const asked = { 'access-control-request-method': method, 'access-control-request-headers': headers }
+    await preflight(gateway.port(), origin, asked)
+    await gateway.finished(lacks.length + 1)
+    lacks.push(gateway.recorded()[0]?.reason?.values.lacks ?? null)
+  }
+  assert.deepEqual(lacks, ['origin', 'method', 'headers', 'headers', null, null, null])
+})
+
+test('a preflight with an empty method is none', async (t) => {
+  const { port, origin } = await setUp(t, { allowOrigins: ['*'] })
+  await preflight(port, 'https://a.test', { 'access-control-request-method': '' })
+  await request(port, { headers: { origin: 'https://a.test', 'access-control-request-method': 'PUT' } })
+  assert.equal(origin.seen.length, 2)
+})
+
+test('stars without anything asked grant everything, unless credentials are allowed', async (t) => {
+  for (const [allowCredentials, granted] of [
+    [false, '*'],
+    [true, undefined],
+  ] as const) {
+    const { port } = await setUp(t, { allowOrigins: ['*'], allowMethods: ['*'], allowHeaders: ['*'], allowCredentials })
+    const { headers } = await preflight(port, 'https://a.test')
+    assert.equal(headers['access-control-allow-headers'], granted)
+    assert.equal(headers['access-control-allow-credentials'], allowCredentials ? 'true' : undefined)
+    assert.equal(headers['access-control-expose-headers'], undefined)
+  }
+})
+
 test('an OPTIONS request that is no preflight goes to the backend', async (t) => {
   const { port, origin } = await setUp(t, { allowOrigins: ['*'] })
   await request(port, { method: 'OPTIONS' })
