@@ -43,7 +43,9 @@ async function useDetection(t: TestContext) {
   const server = await useTcpServer(t, (socket) => {
     accepted.push(socket)
     const limits = { deadlines: time.deadlines, idleTimeoutMs: 10_000, headTimeoutMs: 5_000 }
-    detectHttp(socket, new StreamReader(socket), limits, (version, bytes) => found.push(`${version} ${bytes}`))
+    detectHttp(socket, new StreamReader(socket), limits, (version, bytes) =>
+      found.push(`${version} ${bytes.toString()}`),
+    )
   })
   const client = connect(server.port, '127.0.0.1').on('error', () => {})
   t.after(() => client.destroy())

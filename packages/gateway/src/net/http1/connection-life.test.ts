@@ -18,7 +18,7 @@ test('a response that only the end of the connection ends is reset when it break
   using client = new RawClient(server.port)
   client.send(`GET / HTTP/1.0\r\n${H}\r\n`)
   await eventually(() => client.closed, 'the end')
-  assert.equal((client.error as NodeJS.ErrnoException | null)?.code, 'ECONNRESET')
+  assert.match(client.error?.message ?? '', /ECONNRESET/)
 })
 
 test('a response of known length that breaks off ends without a reset: its length tells', async () => {

@@ -21,7 +21,7 @@ test('a cost is a whole number that the service can count, or none', () => {
     [null, null],
     [[1n], null],
   ] as const) {
-    assert.equal(wholeNumber(result as Parameters<typeof wholeNumber>[0]), hits, String(result))
+    assert.equal(wholeNumber(result as Parameters<typeof wholeNumber>[0]), hits, typeof result)
   }
   assert.equal(wholeNumber(new CelError('no_such_key', 'x')), null)
 })
