@@ -137,3 +137,47 @@ test('nobody unpacks more than is read: a reader that stops is given no gigabyte
   assert.ok(size < 1024 * 1024, String(size))
   assert.match(body.cancelled?.message ?? '', /enough/)
 })
+
+test('a reader that has given the body up hears nothing more of it', async () => {
+  const heard: string[] = []
+  const body = pieces(gzipSync('hello'), 4)
+  const decoded = decodedBody(body, 'gzip')!
+  let abort: (cause: Error) => void = () => {}
+  const held: Source = { ...body, pipe: (sink) => (abort = (cause) => sink.abort(cause)) }
+  const late = decodedBody(held, 'gzip')!
+  for (const each of [decoded, late]) {
+    each.pipe({
+      source: null,
+      write: () => heard.push('write'),
+      flush: () => true,
+      end: () => heard.push('end'),
+      abort: () => heard.push('abort'),
+    })
+    each.cancel(new Error('enough'))
+  }
+  abort(new Error('the backend broke off'))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(heard, [])
+})
+
+test('a body that breaks off breaks what is read of it, once', async () => {
+  const heard: string[] = []
+  let abort: (cause: Error) => void = () => {}
+  const held: Source = {
+    length: -1,
+    pipe: (sink) => (abort = (cause) => sink.abort(cause)),
+    resume: () => {},
+    cancel: () => {},
+  }
+  decodedBody(held, 'gzip')!.pipe({
+    source: null,
+    write: () => heard.push('write'),
+    flush: () => true,
+    end: () => heard.push('end'),
+    abort: ({ message }) => heard.push(message),
+  })
+  abort(new Error('cut'))
+  abort(new Error('again'))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(heard, ['cut'])
+})

@@ -1,4 +1,4 @@
-import { isCelError, type Result } from '@portico/cel'
+import { Double, isCelError, type Result, Uint } from '@portico/cel'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { Env } from '../../../pipeline/step.ts'
 
@@ -19,5 +19,7 @@ function shareOf(result: Result): number {
   if (isCelError(result)) return 0
   if (typeof result === 'boolean') return result ? 1 : 0
   if (typeof result === 'number' || typeof result === 'bigint') return Number(result)
+  // Whole numbers that an expression writes as `1.0` or `1u`.
+  if (result instanceof Double || result instanceof Uint) return Number(result.value)
   return 0
 }

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isConnectionField, isForwardingHeader, mayBeTrailer } from './field-rules.ts'
+
+test('fields that claim an address, host or scheme are known in every spelling, and no others', () => {
+  for (const name of ['forwarded', 'x-forwarded-for', 'x_forwarded.host', 'x.real-ip', 'x-real_ip']) {
+    assert.equal(isForwardingHeader(name), true, name)
+    assert.equal(mayBeTrailer(name), false, name)
+  }
+  for (const name of ['', 'from', 'forward', 'forwarded-for', 'x-forward', 'x-real-ips', 'xx', 'a-forwarded', 'g']) {
+    assert.equal(isForwardingHeader(name), false, name)
+    assert.equal(mayBeTrailer(name), true, name)
+  }
+})
+
+test('what policies judge a request by does not come late', () => {
+  for (const name of ['authorization', 'cookie', 'content-type', 'set-cookie']) assert.equal(mayBeTrailer(name), false)
+  for (const name of ['grpc-status', 'etag', 'x-checksum']) assert.equal(mayBeTrailer(name), true)
+})
+
+test('fields of one hop are those of the connection', () => {
+  for (const name of ['connection', 'te', 'upgrade', 'host']) assert.equal(isConnectionField(name), true)
+  for (const name of ['accept', 'authorization', 'content-length']) assert.equal(isConnectionField(name), false)
+})

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
+import { proxyCredentials } from './credentials.ts'
+
+test('the key of a proxy is a bearer token, or what its header says', () => {
+  assert.equal(proxyCredentials(undefined), null)
+  assert.equal(proxyCredentials({ key: 'abc' }), 'Bearer abc')
+  assert.equal(proxyCredentials({ secretRef: 'abc' }), 'Bearer abc')
+  const header = { name: 'Proxy-Authorization', prefix: 'Basic ' }
+  assert.equal(proxyCredentials({ key: 'abc', location: { header } }), 'Basic abc')
+  assert.equal(proxyCredentials({ key: 'abc', location: { header: { name: 'authorization' } } }), 'abc')
+})
+
+test('what a request to a proxy has no place for is refused', () => {
+  for (const auth of [
+    { passthrough: {} },
+    { gcp: {} },
+    { key: 'abc', location: { header: { name: 'x-key' } } },
+    { key: 'abc', location: { queryParameter: { name: 'key' } } },
+  ]) {
+    assert.throws(() => proxyCredentials(auth), ConfigFault)
+  }
+})
