@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigFault } from '../../../pipeline/config-fault.ts'
+import type { BackendAuthConfig } from '../auth/schema.ts'
 import { proxyCredentials } from './credentials.ts'
 
 test('the key of a proxy is a bearer token, or what its header says', () => {
@@ -13,12 +14,11 @@ test('the key of a proxy is a bearer token, or what its header says', () => {
 })
 
 test('what a request to a proxy has no place for is refused', () => {
-  for (const auth of [
+  const refused: BackendAuthConfig[] = [
     { passthrough: {} },
-    { gcp: {} },
+    { gcp: { type: 'AccessToken' } },
     { key: 'abc', location: { header: { name: 'x-key' } } },
     { key: 'abc', location: { queryParameter: { name: 'key' } } },
-  ]) {
-    assert.throws(() => proxyCredentials(auth), ConfigFault)
-  }
+  ]
+  for (const auth of refused) assert.throws(() => proxyCredentials(auth), ConfigFault)
 })
