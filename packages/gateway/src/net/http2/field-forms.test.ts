@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Field } from './hpack/tables.ts'
-import { Fields, MALFORMED, RequestHead, TrailerFields } from './request-head.ts'
+import { Fields, MALFORMED, RequestHead } from './request-head.ts'
+import { TrailerFields } from './trailer-fields.ts'
 
 type Pair = readonly [name: string, value: string]
 
@@ -175,7 +176,7 @@ test('trailers hold ordinary fields alone', () => {
   const trailersOf = (pairs: readonly Pair[]) => {
     const fields = new TrailerFields()
     for (const [name, value] of pairs) fields.field(new Field(name, value))
-    return fields.isMalformed ? MALFORMED : fields.headers.toText()
+    return fields.problem === null ? fields.headers.toText() : MALFORMED
   }
   assert.equal(
     trailersOf([
