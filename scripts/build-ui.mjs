@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { notice } from './notice.mjs'
 
-/** @param {URL} to the folder for the result, which is made anew */
+/** @param {URL} to the folder for the result; its old content is removed */
 export async function buildUi(to) {
   const outDir = fileURLToPath(to)
   const modules = []

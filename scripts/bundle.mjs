@@ -12,7 +12,7 @@ import { withoutDescriptions } from './without-descriptions.mjs'
  * Bundles one package, with a NOTICE of everything that is inside.
  *
  * @param {keyof typeof programs} name of the package
- * @param {URL} to the folder for the result, which is made anew
+ * @param {URL} to the folder for the result; its old content is removed
  */
 export async function bundle(name, to) {
   const { input, external, threads } = programs[name]

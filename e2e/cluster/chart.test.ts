@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { parseAllDocuments } from 'yaml'
 import type { Resource } from '../../packages/translate/src/index.ts'
-import { listAt, textAt, valueAt } from '../../packages/controller/src/deploy/json.ts'
+import { listAt, textAt, valueAt } from '../../packages/translate/src/resources/json.ts'
 import { withoutHelm } from './bed/programs.ts'
 import { DEPLOY, helm, renderInstall, template } from './chart.ts'
 

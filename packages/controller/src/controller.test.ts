@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { listAt, textAt, valueAt } from './deploy/json.ts'
+import { listAt, textAt, valueAt } from '@portico/translate/json'
 import {
   conditionOf,
   findCondition,

@@ -1,7 +1,7 @@
 import type { Resource } from '@portico/translate'
 import { Deployer, type DesiredState } from './deploy/deployer.ts'
 import type { GatewayAddress } from './deploy/addresses.ts'
-import { listAt, textAt, valueAt } from './deploy/json.ts'
+import { listAt, textAt, valueAt } from '@portico/translate/json'
 import { findLevels } from './deploy/parameters-ref.ts'
 import type { Cluster, Outcome } from './deploy/reconcile.ts'
 import type { DeploySettings } from './deploy/render.ts'
@@ -76,7 +76,7 @@ export class Deployments {
   /** Called when somebody changed an object of the Gateway, or when a setting of all Gateways changed. */
   touch(key: string): void {
     const gateway = this.#options.find('Gateway', key)
-    // The objects were deployed before a restart of the controller.
+    // Objects of this Gateway may remain from before a restart of the controller.
     if (gateway !== undefined && this.#isOthers(gateway)) this.#deployer.release(key, gateway)
     else this.#deployer.touch(key)
   }

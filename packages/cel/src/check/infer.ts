@@ -172,8 +172,11 @@ class TypeWalk implements TypeInference {
   #loop(loop: Plan & LoopNode): Type {
     const isMapOnly = loop.values || loop.macro === 'filterKeys'
     const range = isMapOnly
-      ? within(this.#expect(loop.range, map, 'this macro goes over a map'), map)
-      : within(this.#expect(loop.range, [...list, ...map], 'this macro goes over a list or a map'), [...list, ...map])
+      ? within(this.#expect(loop.range, map, 'this macro iterates over a map'), map)
+      : within(this.#expect(loop.range, [...list, ...map], 'this macro iterates over a list or a map'), [
+          ...list,
+          ...map,
+        ])
     const [keys, values] = [partOf(range, 'map', 0), partOf(range, 'map', 1)]
     const [items, positions] = [partOf(range, 'list', 0), memberOf(range, 'list') ? int : never]
     const [first, second] = loop.locals
@@ -188,16 +191,13 @@ class TypeWalk implements TypeInference {
   }
 
   #orElse(plan: Plan & { kind: 'orElse' }): Type {
-    const operand = within(
-      this.#expect(plan.operand, anyOptional, '`or` and `orValue` are asked of optionals'),
-      anyOptional,
-    )
+    const operand = within(this.#expect(plan.operand, anyOptional, '`or` and `orValue` need an optional'), anyOptional)
     const inner = plan.unwrap ? partOf(operand, 'optional_type', 0) : operand
     return join(inner, this.infer(plan.alternative))
   }
 
   #optionalMap(plan: Plan & { kind: 'optionalMap' }): Type {
-    const operand = this.#expect(plan.operand, anyOptional, '`optMap` and `optFlatMap` are asked of optionals')
+    const operand = this.#expect(plan.operand, anyOptional, '`optMap` and `optFlatMap` need an optional')
     this.#locals.set(plan.local, partOf(operand, 'optional_type', 0))
     if (!plan.flat) return optionalType(this.infer(plan.body))
     const body = within(this.#expect(plan.body, anyOptional, '`optFlatMap` takes an optional'), anyOptional)

@@ -11,7 +11,7 @@ export const loopMacros: readonly MethodMacro[] = [
     name: 'map',
     usage: 'v.map(x, expr), v.map(x, condition, expr)',
     args: [2, 3],
-    summary: 'A list of what the expression gives for each item (that meets a condition).',
+    summary: 'A list of the results of the expression for each item (that meets a condition).',
     expand: (resolver, call, locals) =>
       expandLoop(resolver, call, locals, { macro: 'toList', variables: 1, filtered: call.args.length === 3 }),
   },
@@ -29,14 +29,18 @@ export const loopMacros: readonly MethodMacro[] = [
   transform(
     'transformList',
     'toList',
-    'A list of what the expression gives for each index and item, or key and value.',
+    'A list of the results of the expression for each index and item, or key and value.',
   ),
-  transform('transformMap', 'toMap', 'A map of what the expression gives for each index and item, or key and value.'),
+  transform(
+    'transformMap',
+    'toMap',
+    'A map of the results of the expression for each index and item, or key and value.',
+  ),
   {
     name: 'mapValues',
     usage: 'v.mapValues(x, expr)',
     args: [2],
-    summary: 'The map with each value replaced by what the expression gives for it.',
+    summary: 'The map with each value replaced by the result of the expression.',
     expand: (resolver, call, locals) =>
       expandLoop(resolver, call, locals, { macro: 'toMap', variables: 1, filtered: false, values: true }),
   },

@@ -9,7 +9,7 @@ import type { Call, GlobalMacro, Locals, Macro, MethodMacro, Resolver } from './
 const ANY = Array.from({ length: 32 }, (_, index) => index + 1)
 
 export const globalMacros: readonly GlobalMacro[] = [
-  { name: 'has', usage: 'has(m.key)', args: [1], summary: 'Whether a field or key is there.', expand: expandHas },
+  { name: 'has', usage: 'has(m.key)', args: [1], summary: 'Whether a field or key is present.', expand: expandHas },
   {
     name: 'default',
     usage: 'default(value, fallback)',

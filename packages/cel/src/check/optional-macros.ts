@@ -3,9 +3,9 @@ import type { MethodMacro } from './resolver.ts'
 
 export const optionalMacros: readonly MethodMacro[] = [
   orElse('or', false, 'The optional, or another when it is empty.'),
-  orElse('orValue', true, 'What is in the optional, or another value when it is empty.'),
-  optionalMap('optMap', false, 'An optional of what the expression gives for the value, if there is one.'),
-  optionalMap('optFlatMap', true, 'The same, with an expression that gives an optional.'),
+  orElse('orValue', true, 'The content of the optional, or another value when it is empty.'),
+  optionalMap('optMap', false, 'An optional of the result of the expression for the content, if there is one.'),
+  optionalMap('optFlatMap', true, 'Like optMap, with an expression that returns an optional.'),
 ]
 
 function orElse(name: string, unwrap: boolean, summary: string): MethodMacro {

@@ -46,7 +46,7 @@ function extended(operand: Expr, name: string): readonly string[] | null {
   return path === null ? null : [...path, name]
 }
 
-/** Whether the part has the same value for every request. Calls count as constant when their arguments are. */
+/** Whether the part has the same value for every request. Calls never count as constant, because functions are not known here. */
 export function isConstant(expr: Expr): boolean {
   if (expr.kind === 'list') return expr.items.every(({ value }) => isConstant(value))
   return expr.kind === 'unary' ? isConstant(expr.operand) : expr.kind === 'literal'

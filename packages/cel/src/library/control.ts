@@ -23,7 +23,7 @@ export function variablesFunction(variables: ReadonlyMap<string, VariableType>):
   return globalFunction(
     'variables',
     overload([], mapOf(string, 'dyn')),
-    'All variables that are there, as a map.',
+    'All variables that are present, as a map.',
     (scope: object): Result => {
       const all = new Map<string, Value>()
       for (const [name, type] of variables) {

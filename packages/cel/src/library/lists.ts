@@ -35,7 +35,7 @@ export const listFunctions = [
   method(
     'flatten',
     [overload([list], list), overload([list, int], list)],
-    'The items of inner lists in place of those lists, one level deep or as deep as the argument says.',
+    'Nested lists replaced by their items, one level deep or as many levels as the argument.',
     flatten,
   ),
   globalFunction(

@@ -39,7 +39,7 @@ export const mapFunctions = [
   method(
     'merge',
     overload([anyMap, anyMap], anyMap),
-    'Both maps in one; the argument wins where both have a key.',
+    'Both maps merged; the argument wins for common keys.',
     (map: Value, other: Value): Result => {
       if (!isMap(map) || !isMap(other)) return noSuchOverload(`${typeName(map)}.merge(${typeName(other)})`)
       const entries = [...entriesOf(map), ...entriesOf(other)]

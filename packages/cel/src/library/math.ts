@@ -28,7 +28,7 @@ export const mathFunctions = [
     'Rounds to the nearest, half away from zero.',
     (value) => Math.sign(value) * Math.round(Math.abs(value)),
   ),
-  ofDouble('trunc', 'Cuts the decimals.', Math.trunc),
+  ofDouble('trunc', 'Removes the decimals.', Math.trunc),
   testOfDouble('isNaN', 'Whether a double is not a number.', Number.isNaN),
   testOfDouble('isInf', 'Whether a double is infinite.', (value) => Math.abs(value) === Infinity),
   testOfDouble('isFinite', 'Whether a double is finite.', Number.isFinite),
@@ -58,12 +58,12 @@ export const mathFunctions = [
   bitwise('bitAnd', 'Bits set in both.', (a, b) => a & b),
   bitwise('bitOr', 'Bits set in one or both.', (a, b) => a | b),
   bitwise('bitXor', 'Bits set in one only.', (a, b) => a ^ b),
-  globalFunction('math.bitNot', overload([whole], whole), 'Every bit turned.', (value: Value): Result => {
+  globalFunction('math.bitNot', overload([whole], whole), 'All bits inverted.', (value: Value): Result => {
     if (isInt(value)) return toInt(~BigInt(value))
     return value instanceof Uint ? new Uint(BigInt.asUintN(64, ~value.value)) : mismatch('bitNot', value)
   }),
-  shift('bitShiftLeft', 'Bits moved up.', (bits, by) => bits << by),
-  shift('bitShiftRight', 'Bits moved down; the sign is not kept.', (bits, by) => bits >> by),
+  shift('bitShiftLeft', 'Bits shifted left.', (bits, by) => bits << by),
+  shift('bitShiftRight', 'Bits shifted right; zeros come in on the left.', (bits, by) => bits >> by),
 ]
 
 function extreme(name: string, direction: 1 | -1) {

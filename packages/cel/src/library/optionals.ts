@@ -33,7 +33,7 @@ export const optionalFunctions = [
   method(
     'value',
     overload([optionalType(anything)], anything),
-    'What is in an optional; an error when it is empty.',
+    'The content of an optional; an error when it is empty.',
     (value: Value): Result => {
       if (!(value instanceof Optional)) return mismatch(value, 'value')
       return value.value ?? (value.value === null ? null : new CelError('bad_value', 'the optional is empty'))

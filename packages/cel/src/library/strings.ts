@@ -61,27 +61,27 @@ export const stringFunctions = [
     if (ASCII.test(text)) return text.toUpperCase()
     return spend(text.length) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : exhausted
   }),
-  textMethod('trim', ofText(string, []), 'Without white space at both ends.', trim),
+  textMethod('trim', ofText(string, []), 'The text without white space at both ends.', trim),
   textMethod('reverse', ofText(string, []), 'The characters in reverse order.', (text) =>
     spend(text.length) ? Array.from(text).reverse().join('') : exhausted,
   ),
   textMethod(
     'replace',
     ofText(string, [string, string], [string, string, int]),
-    'Every occurrence replaced, or the first so many.',
+    'All occurrences replaced, or the first n.',
     replace,
   ),
   textMethod(
     'split',
     ofText(listOf(string), [string], [string, int]),
-    'The parts between separators, at most so many.',
+    'The parts between separators, at most n.',
     split,
   ),
-  textMethod('stripPrefix', ofText(string, [string]), 'Without this prefix, if it is there.', (text, prefix) => {
+  textMethod('stripPrefix', ofText(string, [string]), 'The text without this prefix, if it has it.', (text, prefix) => {
     if (typeof prefix !== 'string') return wrongType('stripPrefix', prefix)
     return text.startsWith(prefix) ? text.slice(prefix.length) : text
   }),
-  textMethod('stripSuffix', ofText(string, [string]), 'Without this suffix, if it is there.', (text, suffix) => {
+  textMethod('stripSuffix', ofText(string, [string]), 'The text without this suffix, if it has it.', (text, suffix) => {
     if (typeof suffix !== 'string') return wrongType('stripSuffix', suffix)
     return text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text
   }),

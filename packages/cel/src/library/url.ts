@@ -33,7 +33,7 @@ export const urlFunctions = [
   globalFunction(
     'form.decode',
     overload([oneOf(string, bytes)], decodedForm),
-    'A form (or query) as a map; a key given several times has a list.',
+    'A form (or query) as a map; a repeated key has a list.',
     decodeForm,
   ),
 ]

@@ -1,4 +1,4 @@
-import { isObject, listAt, textAt } from './json.ts'
+import { isObject, listAt, textAt } from '@portico/translate/json'
 
 /** An address in the status of a Gateway. */
 export interface GatewayAddress {

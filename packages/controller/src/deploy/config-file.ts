@@ -1,6 +1,6 @@
 import { configFile as fileSchema, validate } from '@portico/gateway/schema'
 import { stringify } from 'yaml'
-import { isObject, type JsonObject, listAt, member } from './json.ts'
+import { isObject, type JsonObject, listAt, member } from '@portico/translate/json'
 import type { TypedParameters } from './parameters.ts'
 import { printProblem } from './print-problem.ts'
 

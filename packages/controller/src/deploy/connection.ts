@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@portico/translate/json'
 import type { EnvVar } from './parameters.ts'
 
 /** How data planes reach the controller that deploys them. */

@@ -1,5 +1,5 @@
 import type { Resource } from '@portico/translate'
-import { textsAt } from './json.ts'
+import { textsAt } from '@portico/translate/json'
 import { labelValue, objectName } from './names.ts'
 import type { DeployedObject, DeployedMetadata } from './objects.ts'
 import { selectorOf } from './selector.ts'

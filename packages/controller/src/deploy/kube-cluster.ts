@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import { apiVersionOf, pathOf } from '../kube/kinds.ts'
 import { applyObject, deleteObject, getObject } from '../kube/objects.ts'
 import { CONTROLLER_NAME } from '../identity.ts'
-import { listAt } from './json.ts'
+import { listAt } from '@portico/translate/json'
 import { apiByKind, type DeployedKind } from './objects.ts'
 import type { Cluster } from './reconcile.ts'
 

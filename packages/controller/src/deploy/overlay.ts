@@ -1,10 +1,10 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@portico/translate/json'
 import type { DeployedObject } from './objects.ts'
 import type { Level, Overlay } from './parameters.ts'
 import type { PatchedKind } from './patch/rules.ts'
 import { strategicMerge } from './patch/strategic-merge.ts'
 
-/** The field of the parameters that changes objects of a kind. */
+/** For each deployed kind, the field of GwParameters that patches its objects. */
 export const overlayByKind = {
   Deployment: 'deployment',
   Service: 'service',

@@ -1,5 +1,5 @@
 import { gwParametersSpec, readSpec, type Resource } from '@portico/translate'
-import { textAt, valueAt } from './json.ts'
+import { textAt, valueAt } from '@portico/translate/json'
 import type { Level, Parameters } from './parameters.ts'
 import { printProblem } from './print-problem.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Resource } from '@portico/translate'
 import { isOwnedBy } from './identity.ts'
-import { textAt } from './json.ts'
+import { textAt } from '@portico/translate/json'
 import type { DeployedObject } from './objects.ts'
 import { isSatisfied } from './satisfied.ts'
 

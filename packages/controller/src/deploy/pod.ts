@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ConnectionParts } from './connection.ts'
 import type { Identity } from './identity.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@portico/translate/json'
 import { sessionSecretName } from './names.ts'
 import type { EnvVar, ImageParts, TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'

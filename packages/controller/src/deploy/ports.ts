@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Resource } from '@portico/translate'
 import { portsOf } from './config-file.ts'
-import { listAt, textAt } from './json.ts'
+import { listAt, textAt } from '@portico/translate/json'
 import type { TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'
 

@@ -11,7 +11,7 @@ import type { Resource } from '@portico/translate'
 import * as fc from 'fast-check'
 import { parse, stringify } from 'yaml'
 import { readDeployCases, desiredOf } from '../testing/deploy-cases.ts'
-import { listAt, textAt } from './json.ts'
+import { listAt, textAt } from '@portico/translate/json'
 import { type DeploySettings, type RenderResult, render } from './render.ts'
 
 /** `PORTICO_UPDATE_GOLDEN=1` writes the result; a reviewer reads the difference. */

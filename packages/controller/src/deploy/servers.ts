@@ -1,4 +1,4 @@
-import { textAt } from './json.ts'
+import { textAt } from '@portico/translate/json'
 import type { TypedParameters } from './parameters.ts'
 
 /** Ports of the data plane's own servers; null when a server is off or listens on loopback only. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Resource } from '@portico/translate'
-import { textAt } from './json.ts'
+import { textAt } from '@portico/translate/json'
 import { nameOf } from './plan.ts'
 import { SESSION_SECRET_KEY } from './pod.ts'
 

@@ -1,4 +1,4 @@
-import { valueAt } from './json.ts'
+import { valueAt } from '@portico/translate/json'
 import type { EnvVar, TypedParameters } from './parameters.ts'
 
 /** The largest values that the data plane accepts, in seconds. */

@@ -57,7 +57,7 @@ function connectionsBySocks(proxy: URL, server: URL): http.Agent['createConnecti
   const place = { host: hostOf(server), port: Number(server.port || (isTls ? '443' : '80')) }
   return (options, ready) => {
     const made = connectBySocks(proxy, place, isTls ? (options as ConnectionOptions) : null)
-    // Without an error argument, the agent reads the socket.
+    // On failure there is no socket, and the agent only reads the error.
     made.then(
       (socket) => ready?.(null, socket),
       (error: Error) => ready?.(error, undefined as never),

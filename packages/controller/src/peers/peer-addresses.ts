@@ -1,5 +1,5 @@
 import type { Resource } from '@portico/translate'
-import { listAt, textAt, valueAt } from '../deploy/json.ts'
+import { listAt, textAt, valueAt } from '@portico/translate/json'
 
 /** The port of the Service for data planes and other controllers. */
 const PORT_NAME = 'stream'
@@ -21,9 +21,7 @@ export class PeerAddresses {
     return new Set([...this.#addressesBySlice.values()].flat())
   }
 
-  /**
-   * Takes an EndpointSlice of any Service, undefined when it is deleted. Returns false when the addresses did not change.
-   */
+  /** Takes an EndpointSlice of any Service, undefined when deleted; returns false for slices of other Services. */
   take(key: string, slice: Resource | undefined): boolean {
     const { namespace, labels } = slice?.metadata ?? {}
     if (`${namespace}/${labels?.['kubernetes.io/service-name']}` !== this.#service)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Condition, Status } from '@portico/translate'
+import { isObject } from '@portico/translate/json'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 
 /** The status to write; for a Gateway with its addresses, if they are known. */
@@ -22,7 +23,7 @@ const MOST_ANCESTORS = 16
  * and position: two controllers that reordered each other's entries would never finish.
  */
 export function statusPatch(current: unknown, wanted: WantedStatus | null, circumstances: Circumstances): Json | null {
-  const live = isJson(current) ? current : {}
+  const live = isObject(current) ? current : {}
   const merged = wanted === null ? withoutOurs(live, circumstances) : merge(live, wanted, circumstances)
   const changed = Object.entries(merged).filter(([field, value]) => !isDeepStrictEqual(live[field], value))
   return changed.length === 0 ? null : Object.fromEntries(changed)
@@ -119,9 +120,5 @@ function plain(value: object): Json {
 }
 
 function listOf(value: unknown): Json[] {
-  return Array.isArray(value) ? value.filter(isJson) : []
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return Array.isArray(value) ? value.filter(isObject) : []
 }

@@ -9,7 +9,7 @@ import {
   type Resource,
   withQuarantine,
 } from '@portico/translate'
-import { textAt, valueAt } from '../deploy/json.ts'
+import { textAt, valueAt } from '@portico/translate/json'
 import { Events } from '../kube/events.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { Metrics } from '../metrics.ts'
@@ -38,7 +38,7 @@ interface StatusesOptions extends Pick<
 export class Statuses {
   readonly #options: StatusesOptions
   readonly #writer: StatusWriter
-  readonly #truth: GatewayStatusTracker
+  readonly #tracker: GatewayStatusTracker
   readonly #events: Events
   /** Quarantine notes from data planes, by Gateway and then by `Kind/namespace/name`. */
   readonly #notes = new Map<string, ReadonlyMap<string, readonly QuarantineNote[]>>()
@@ -59,7 +59,7 @@ export class Statuses {
       onError: (kind, key, error) => log('status').warn('status write failed, retrying', { kind, key, error }),
       wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
     })
-    this.#truth = new GatewayStatusTracker({
+    this.#tracker = new GatewayStatusTracker({
       ...options,
       find: (gateway) => watches.get('Gateway', gateway),
       changed: (gateway) => this.checkGateway(gateway),
@@ -91,7 +91,7 @@ export class Statuses {
 
   /** Ends all timers. */
   close(): void {
-    this.#truth.stop()
+    this.#tracker.stop()
   }
 
   /** Called when an object is added, changed or deleted. */
@@ -103,7 +103,7 @@ export class Statuses {
   /** Called with the Gateways and the `Kind/namespace/name` of resources that translation changed. */
   translated(gateways: Iterable<string>, ids: Iterable<string>): void {
     const { translated } = this.#options.translation
-    for (const key of gateways) if (!translated.gateways.has(key)) this.#truth.forget(key)
+    for (const key of gateways) if (!translated.gateways.has(key)) this.#tracker.forget(key)
     for (const id of ids) this.#check(id)
   }
 
@@ -116,7 +116,7 @@ export class Statuses {
 
   /** Called when a data plane of this Gateway connects, disconnects, applies or rejects a config. */
   stateChanged(gateway: string): void {
-    this.#truth.stateChanged(gateway)
+    this.#tracker.stateChanged(gateway)
     const before = this.#notes.get(gateway)
     const { quarantined = [] } = this.#options.stateOf(gateway)
     if (before === undefined && quarantined.length === 0) return
@@ -144,9 +144,9 @@ export class Statuses {
     if (found === null) return null
     const notes = [...this.#notes.values()].flatMap((byId) => byId.get(id) ?? [])
     const status = withQuarantine(id, found, notes)
-    if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
+    if (kind === 'Gateway') return this.#tracker.complete(key, status as GatewayStatus)
     if (kind !== 'ListenerSet') return status
-    return this.#truth.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
+    return this.#tracker.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
   }
 
   /** A Gateway of our class in a namespace that is not served, and the reason. */

@@ -1,6 +1,6 @@
 import type { Resource } from '@portico/translate'
 import { MANAGED_BY, MANAGED_BY_LABEL } from '../deploy/identity.ts'
-import { listAt, textAt, valueAt } from '../deploy/json.ts'
+import { listAt, textAt, valueAt } from '@portico/translate/json'
 import { apiByKind, type DeployedKind, deployedKinds } from '../deploy/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { KubeError } from '../kube/kube-error.ts'

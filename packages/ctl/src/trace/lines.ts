@@ -34,7 +34,7 @@ export async function traceToLines(request: TraceRequest, { io, isRaw }: { io: I
     },
     stop.signal,
   )
-  // A failure already contains the errors of curl.
+  // The message of a failed trace already contains the errors of curl.
   if (outcome.curl !== null) printCurl(outcome.curl, { io, withComplaints: outcome.kind !== 'failed' })
   switch (outcome.kind) {
     case 'finished':

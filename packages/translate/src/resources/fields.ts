@@ -1,3 +1,5 @@
+import { isObject } from './json.ts'
+
 /** A path in a resource, such as `spec`, `rules`, 0. */
 export type FieldPath = readonly (string | number)[]
 
@@ -21,9 +23,8 @@ export class Fields {
   constructor(value: unknown, path: FieldPath, problems: FieldProblem[]) {
     this.path = path
     this.#problems = problems
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    if (!isObject && value !== undefined && value !== null) this.#wrong([], 'an object', value)
-    this.#values = isObject ? (value as Record<string, unknown>) : {}
+    if (!isObject(value) && value !== undefined && value !== null) this.#wrong([], 'an object', value)
+    this.#values = isObject(value) ? value : {}
   }
 
   has(key: string): boolean {

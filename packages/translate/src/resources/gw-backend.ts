@@ -1,5 +1,6 @@
 import { backendFields, object, oneKind, otherRule } from '@portico/gateway/schema'
 import type { Output } from '@portico/gateway/schema'
+import { isObject } from './json.ts'
 
 /** AI policies need an `ai` backend, MCP policies an `mcp` backend. */
 function policyNeeds(kind: 'ai' | 'mcp') {
@@ -18,10 +19,6 @@ const staticPort = otherRule(
   ({ static: fixed, policies }) =>
     !isObject(fixed) || !('host' in fixed) || 'port' in fixed || (isObject(policies) && 'tls' in policies),
 )
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
 
 /** GwBackend (SPEC 2.2): a destination. Its kinds and policies are those of the config file, in the form of resources. */
 export const gwBackendSpec = object(backendFields, [

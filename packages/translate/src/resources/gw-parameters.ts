@@ -11,24 +11,19 @@ import {
   string,
 } from '@portico/gateway/schema'
 import type { JsonObject, Output, Schema } from '@portico/gateway/schema'
+import { isObject } from './json.ts'
 
 const quantityPattern =
   '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+))?$'
 
 /** An object whose fields only Kubernetes validates. */
 function anyObject(): Schema<JsonObject> {
-  return scalar<JsonObject>(
-    (input) =>
-      typeof input === 'object' && input !== null && !Array.isArray(input)
-        ? (input as JsonObject)
-        : new Refusal('wrong_type'),
-    {
-      type: 'object',
-      expected: 'a mapping',
-      json: { type: 'object' },
-      crd: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-    },
-  )
+  return scalar<JsonObject>((input) => (isObject(input) ? (input as JsonObject) : new Refusal('wrong_type')), {
+    type: 'object',
+    expected: 'a mapping',
+    json: { type: 'object' },
+    crd: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  })
 }
 
 /** A quantity such as `500m`, `1Gi` or 2. */

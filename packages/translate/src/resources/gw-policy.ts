@@ -13,6 +13,7 @@ import {
   trafficPolicies,
 } from '@portico/gateway/schema'
 import { API_GROUP } from './api-group.ts'
+import { valueAt } from './json.ts'
 
 /** Kinds that policies may target, with their group. */
 const GROUPS = {
@@ -91,18 +92,12 @@ function targetRule(
   const path = when?.has.split('.') ?? []
   const present = path.map((_, index) => `has(self.${path.slice(0, index + 1).join('.')})`)
   const conditions = when?.cel === undefined ? present : [...present, when.cel]
-  const isNamed = (spec: Spec): boolean => reads(spec, path) !== undefined && (when?.is?.(spec) ?? true)
+  const isNamed = (spec: Spec): boolean => valueAt(spec, ...path) !== undefined && (when?.is?.(spec) ?? true)
   return otherRule(
     message,
     when === null ? every(each.cel) : `!(${conditions.join(' && ')}) || (${every(each.cel)})`,
     (spec) => (when !== null && !isNamed(spec)) || targetsOf(spec).every(each.is),
   )
-}
-
-function reads(value: unknown, path: readonly string[]): unknown {
-  let found = value
-  for (const step of path) found = typeof found === 'object' && found !== null ? (found as Spec)[step] : undefined
-  return found
 }
 
 function oneOfKinds(...kinds: TargetKind[]) {
@@ -166,7 +161,7 @@ const targetRules = [
 ]
 
 function isPreRouting(spec: Spec): boolean {
-  return reads(spec, ['traffic', 'phase']) === 'PreRouting'
+  return valueAt(spec, 'traffic', 'phase') === 'PreRouting'
 }
 
 const lateFields = trafficPolicies
@@ -179,14 +174,14 @@ const otherRules = [
     `!has(self.traffic) || !has(self.traffic.phase) || self.traffic.phase != 'PreRouting' || !(${lateFields
       .map((name) => `has(self.traffic.${name})`)
       .join(' || ')})`,
-    (spec) => !isPreRouting(spec) || lateFields.every((name) => reads(spec, ['traffic', name]) === undefined),
+    (spec) => !isPreRouting(spec) || lateFields.every((name) => valueAt(spec, 'traffic', name) === undefined),
   ),
   otherRule(
     'traffic.jwtAuthentication may not be set with backend.mcp.authentication',
     '!(has(self.traffic) && has(self.traffic.jwtAuthentication) && has(self.backend) && has(self.backend.mcp) && has(self.backend.mcp.authentication))',
     (spec) =>
-      reads(spec, ['traffic', 'jwtAuthentication']) === undefined ||
-      reads(spec, ['backend', 'mcp', 'authentication']) === undefined,
+      valueAt(spec, 'traffic', 'jwtAuthentication') === undefined ||
+      valueAt(spec, 'backend', 'mcp', 'authentication') === undefined,
   ),
 ]
 

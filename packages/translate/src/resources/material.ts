@@ -1,3 +1,4 @@
+import { textAt } from './json.ts'
 import type { Kind } from './kinds.ts'
 import type { Resource } from './resource.ts'
 
@@ -17,12 +18,6 @@ export function readValue({ kind, data, stringData }: Resource, key: string): st
   const plain = textAt(stringData, key)
   if (plain !== undefined) return plain
   return value === undefined ? undefined : decode(value)
-}
-
-function textAt(data: unknown, key: string): string | undefined {
-  if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return undefined
-  const value = (data as Record<string, unknown>)[key]
-  return typeof value === 'string' ? value : undefined
 }
 
 function decode(base64: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { Policy, Problem } from '@portico/gateway/schema'
+import { member } from '../resources/json.ts'
 
 /** Replacements for protective policies that are invalid: they deny all requests that the policy might have denied. */
 
@@ -58,21 +59,17 @@ export function closedForm(
   return forms[section][name]?.(unreachable) ?? {}
 }
 
-/** Returns the policy with invalid rules replaced by rules that match nobody; null when there are other problems too. */
+/** Returns the policy with each invalid rule replaced by one that allows no request; null when there are other problems too. */
 export function withoutBadRules(name: string, raw: unknown, problems: readonly Problem[]): unknown {
   const isOfRule = ({ code, path }: Problem): boolean => code === 'bad_expression' && path.at(-2) === 'matchExpressions'
   if (!['authorization', 'networkAuthorization', 'mcp'].includes(name) || !problems.every(isOfRule)) return null
   const copy: unknown = structuredClone(raw)
   for (const { path } of problems) {
-    const rules = name === 'mcp' ? memberOf(copy, 'authorization') : copy
-    const expressions = memberOf(memberOf(rules, 'policy'), 'matchExpressions')
+    const rules = name === 'mcp' ? member(copy, 'authorization') : copy
+    const expressions = member(member(rules, 'policy'), 'matchExpressions')
     const index = path.at(-1)
     if (!Array.isArray(expressions) || typeof index !== 'number') return null
-    expressions[index] = memberOf(rules, 'action') === 'Deny' ? 'true' : 'false'
+    expressions[index] = member(rules, 'action') === 'Deny' ? 'true' : 'false'
   }
   return copy
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
 }

@@ -27,7 +27,7 @@ export function referredObjects(
       const [first = [], ...others] = Object.entries(labels).map(([name, value]) =>
         context.keys('Secret', { by: 'label', value: `${namespace} ${name}=${value}` }),
       )
-      // Only Secrets with these keys are read; all others of the namespace are not accessed.
+      // Only Secrets with all of these labels are read; all others of the namespace are not accessed.
       const keys = first.filter((key) => others.every((other) => other.includes(key)))
       const found = keys.flatMap((key) => context.get('Secret', key) ?? [])
       if (found.length === 0) return refuse(`there is no Secret with these labels in ${namespace}`)

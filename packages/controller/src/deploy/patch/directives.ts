@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@portico/translate/json'
 
 /** A map of a patch, split into its fields and its directives. */
 interface PatchMap {

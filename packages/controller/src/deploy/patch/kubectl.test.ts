@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { isObject, type JsonObject, textAt } from '../json.ts'
+import { isObject, type JsonObject, textAt } from '@portico/translate/json'
 import type { PatchedKind } from './rules.ts'
 import { strategicMerge } from './strategic-merge.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@portico/translate/json'
 import { strategicMerge } from './strategic-merge.ts'
 
 describe('a strategic merge patch', () => {
