@@ -86,7 +86,7 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
   const limits = await useLimitServer(t, counting(1))
   const extAuth = { backendRef: { host: authorizer.host }, grpc: {} }
   const descriptors = [{ entries: [{ name: 'a', expression: '"a"' }] }]
-  const users = [`bcrypt:${BCRYPT}`, `des:${DES}`]
+  const users = [`bcrypt:${BCRYPT}`, `sha:${SHA}`]
   const policies: Record<string, object> = {
     '/basic': { basicAuthentication: { users } },
     '/jwt': { jwtAuthentication: { providers: [{ issuer: ISSUER, jwks: { inline: keySetOf(key) } }] } },
@@ -101,8 +101,8 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
   const status = async (path: string, authorization = '') =>
     (await request(program.port(), { path, headers: { authorization } })).status
   const basic = (user: string) => `Basic ${Buffer.from(`${user}:secret`).toString('base64')}`
-  assert.deepEqual([await status('/basic', basic('bcrypt')), await status('/basic', basic('des'))], [200, 200])
-  assert.equal(await status('/basic', `Basic ${Buffer.from('des:wrong').toString('base64')}`), 401)
+  assert.deepEqual([await status('/basic', basic('bcrypt')), await status('/basic', basic('sha'))], [200, 200])
+  assert.equal(await status('/basic', `Basic ${Buffer.from('sha:wrong').toString('base64')}`), 401)
   assert.equal(await status('/jwt', `Bearer ${await sign(key)}`), 200)
   assert.deepEqual([await status('/auth'), await status('/backend'), await status('/proc')], [200, 200, 200])
   assert.deepEqual([await status('/limit'), await status('/limit')], [200, 429])
@@ -110,7 +110,7 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
 }
 
 const BCRYPT = '$2y$04$Rv3XzCLIv.1L.Sv0x7p.Ju47CYUcQnaB.aQUX17HUT4BU5TfnnKT6'
-const DES = 'abNANd1rDfiNc'
+const SHA = '{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='
 
 async function useTls(t: TestContext, { env }: ChunkWatch): Promise<void> {
   const origin = await useOrigin(t)

@@ -10,7 +10,6 @@ const hashes = [
   '$2a$10$0LlrKdGzhnJOGxe7KgqIJO5SL4Kx58ry5fWpG/O4CkCTWszILvLyO',
   '$apr1$x$JzZzpGvcyRmaRIUjVzP42/',
   '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=',
-  'abJnggxhB/yWI',
   '$1$x$nOgEtOLmf3xhWqibKtjGl.',
   '$5$rounds=1000$roundsto$hrvUM1YYcVW31O8ZUTTAb4VF3.bvERvCpxYKZAga1JC',
   '$6$0123456789abcdef$borNQb4Q87VhdsvRUrkAIOI29SOnSTZO9jyfh/XM94.IMNGHlu0GpQpzVx3iZCsDJYlnrC7J6GaF9MVSlWdEi.',
@@ -44,6 +43,14 @@ test('what is wrong is said with its line, and without the line itself', () => {
   assert.equal(fault(`a\tb:${hashes[0]}`), 'a username with control characters in line 1')
   assert.equal(fault(`${good}\n${good}`), 'a user a second time in line 2')
   assert.equal(fault('# nobody\n'), 'no users')
+})
+
+test('a DES crypt hash is rejected with its user, and without the hash', () => {
+  const detail = 'a DES crypt hash of the user "bob", which is not supported: hash the password anew with `htpasswd -B`'
+  assert.equal(fault(`alice:${hashes[2]}\nbob:abJnggxhB/yWI`), `${detail} in line 2`)
+  const result = validate(htpasswdLine(), 'bob:abJnggxhB/yWI')
+  assert.ok(!result.ok)
+  assert.equal(result.problems[0]!.found, `found ${detail}`)
 })
 
 test('a refused line is not repeated in the problem', () => {

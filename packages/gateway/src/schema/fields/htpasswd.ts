@@ -19,7 +19,7 @@ export function htpasswdLine(): Schema<PasswordEntry> {
     {
       type: 'htpasswd line',
       expected:
-        'a line `<username>:<hash>` with a hash by bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt (also `$1$`, `$5$`, `$6$`)',
+        'a line `<username>:<hash>` with a hash by bcrypt, MD5 (`$apr1$`, `$1$`), SHA-2 (`$5$`, `$6$`) or SHA-1 (`{SHA}`)',
       json: { type: 'string', minLength: 3, maxLength: 512 },
       secret: true,
     },
@@ -40,7 +40,7 @@ export function parseHtpasswd(text: string): PasswordEntry[] | Refusal {
   return entries.size === 0 ? new Refusal('bad_format', { detail: 'no users' }) : [...entries.values()]
 }
 
-/** The entry, or what is wrong; never with anything of the line, which may hold a password. */
+/** Returns the entry, or the problem. The problem never contains the part after the colon, which may be a password. */
 function parseLine(line: string): PasswordEntry | string {
   const colon = line.indexOf(':')
   if (colon === -1) return 'no colon'
@@ -55,6 +55,9 @@ function parseLine(line: string): PasswordEntry | string {
   const rounds = /^\$[56]\$rounds=([0-9]+)\$/.exec(hash)?.[1]
   if (rounds !== undefined && (Number(rounds) < MIN_ROUNDS || Number(rounds) > MAX_ROUNDS)) {
     return `a number of rounds outside ${MIN_ROUNDS} to ${MAX_ROUNDS}`
+  }
+  if (DES.test(hash)) {
+    return `a DES crypt hash of the user ${JSON.stringify(username)}, which is not supported: hash the password anew with \`htpasswd -B\``
   }
   return OTHERS.some((form) => form.test(hash)) ? { username, hash } : 'something else than a hash of a known kind'
 }
@@ -71,5 +74,6 @@ const OTHERS = [
   /^\$5\$(?:rounds=[1-9][0-9]*\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43}$/,
   /^\$6\$(?:rounds=[1-9][0-9]*\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}$/,
   /^\{SHA\}[A-Za-z0-9+/]{27}=$/,
-  /^[./A-Za-z0-9]{13}$/,
 ]
+/** DES crypt uses only the first eight characters of a password, and is guessed within hours. */
+const DES = /^[./A-Za-z0-9]{13}$/

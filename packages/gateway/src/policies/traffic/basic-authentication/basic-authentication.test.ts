@@ -10,7 +10,7 @@ const users = [
   'alice:$2y$04$0LlrKdGzhnJOGxe7KgqIJO5SL4Kx58ry5fWpG/O4CkCTWszILvLyO', // secret
   'bob:$apr1$Sa1t.tl8$ECJGR/FeI5tKuF6qDkZbN1', // password
   'carol:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=', // password
-  'dave:abJnggxhB/yWI', // password
+  'dave:$5$Sa1t.tl8$XlyWzSlLgdcRHZP9R7miDuhzIaco/kHB20dbb3bdxm9', // password
 ]
 
 async function setUp(t: TestContext, basicAuthentication: object = {}, more: object = {}) {
@@ -137,6 +137,10 @@ test('configs that cannot work are refused, and say nothing of the passwords', a
   assert.match(
     await problems({ users: ['bob:hunter22'] }),
     /users\[0\]: found something else than a hash of a known kind/,
+  )
+  assert.match(
+    await problems({ users: ['bob:abJnggxhB/yWI'] }),
+    /users\[0\]: found a DES crypt hash of the user "bob", which is not supported: .* `htpasswd -B`/,
   )
   assert.match(await problems({ users: [] }), /a list of 1 to 256 items/)
   assert.match(await problems({}), /exactly one of `users` or `secretRef`/)

@@ -13,9 +13,7 @@ export async function isPassword(password: Buffer, hash: string, giveWay: GiveWa
   if (kind === '5' || kind === '6') {
     return isSame(await shaCrypt(password, hash.slice(0, hash.lastIndexOf('$')), giveWay), hash)
   }
-  if (hash.startsWith('{SHA}')) return isSame(`{SHA}${digest('sha1', password, 'base64')}`, hash)
-  const { default: unixCrypt } = await import('unix-crypt-td-js')
-  return isSame(unixCrypt([...password], hash), hash)
+  return isSame(`{SHA}${digest('sha1', password, 'base64')}`, hash)
 }
 
 function isSame(a: string, b: string): boolean {
