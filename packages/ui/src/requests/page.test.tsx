@@ -85,6 +85,19 @@ describe('the page of requests', () => {
     assert.ok(screen.getByText(/1 denied/))
   })
 
+  test('a live request comes first, once, and those left out are counted', async (t) => {
+    const fresh = sampleRequest({ id: 'r3', path: '/fresh' })
+    const batch = { requests: [ROWS[0], fresh], omitted: 7 }
+    const stream = new ReadableStream({
+      start: (body) => body.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(batch)}\n\n`)),
+    })
+    useRequestsApi(t, ROWS, { 'GET /api/requests/stream': () => new Response(stream) })
+    await openPage(t, '/requests')
+    assert.ok(await screen.findByText(/3 shown/))
+    assert.ok(screen.getByText(/7 not shown/))
+    assert.match(screen.getAllByRole('row')[1]?.textContent ?? '', /\/fresh/)
+  })
+
   test('live requests pause and resume by key', async (t) => {
     useRequestsApi(t, ROWS)
     const { user } = await openPage(t, '/requests')
