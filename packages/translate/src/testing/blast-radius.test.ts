@@ -88,7 +88,7 @@ it('the resources of one tenant do not change what another gets', async (t) => {
         const translator = translate(resources)
         const gateway = await serve({ after }, translator)
         // Namespaces share the memory for keys, so the size of a limit depends on the others.
-        const said = saidOf(translator, 'b').replaceAll(/room for \d+ keys/g, 'room for its share of keys')
+        const said = saidOf(translator, 'b').replaceAll(/reduced to \d+ keys/g, 'reduced to its share of keys')
         const found = [await ask(gateway, 'b'), await ask(gateway, 'b', '/denied'), said]
         for (const close of closing) await close()
         return found
