@@ -66,6 +66,22 @@ test('each attempt is asked about, and what is changed is for that attempt alone
   }
 })
 
+test('the authorizer of a backend gets the beginning of the body, and the backend gets all of it', async (t) => {
+  const { origin, authorizer, ask } = await setUp(t, () => ok({}), { extAuth: { forwardBody: { maxSize: 4 } } })
+  assert.equal((await ask({ method: 'POST', body: 'abcdef' })).status, 200)
+  assert.equal(authorizer.seen[0]?.attributes?.request?.http?.body, 'abcd')
+  assert.equal(origin.seen[0]?.body, 'abcdef')
+})
+
+test('headers that the authorizers of route and backend give the client are both sent', async (t) => {
+  const ofRoute = await useAuthorizer(t, () => ok({ responseHeadersToAdd: [option('x-route', '1')] }))
+  const check: Check = () => ok({ responseHeadersToAdd: [option('x-backend', '2')] })
+  const policies = { extAuth: { backendRef: { host: ofRoute.host } } }
+  const { ask } = await setUp(t, check, { policies })
+  const { status, headers } = await ask()
+  assert.deepEqual([status, headers['x-route'], headers['x-backend']], [200, '1', '2'])
+})
+
 test('a refusal is the answer, word for word, and nothing is tried again', async (t) => {
   const check: Check = ({ attributes }) =>
     attributes?.request?.http?.path === '/plain'
