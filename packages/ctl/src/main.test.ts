@@ -21,7 +21,7 @@ describe('the command line', () => {
     for (const part of ['--local', '--raw', '--port', '--admin', '--admin-token', '--expression', 'plain lines']) {
       assert.ok(traceHelp.stdout.includes(part), part)
     }
-    for (const part of ['-f, --file <path>', '--gateway', '-o, --output', 'Secrets are not shown']) {
+    for (const part of ['-f, --file <path>', '--gateway', '-o, --output', 'Secrets are redacted']) {
       assert.ok(translateHelp.stdout.includes(part), part)
     }
     assert.deepEqual(version, { code: 0, signal: null, stdout: `porticoctl ${VERSION}\n`, stderr: '' })

@@ -7,7 +7,10 @@ import { WebSocketStream } from './websocket-stream.ts'
 /** The GUID that servers append to the client's key (RFC 6455 section 1.3). */
 const SALT = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Opens a WebSocket with a subprotocol to the API server. Throws a KubeError when the server declines. */
+/**
+ * Opens a WebSocket with a subprotocol to the API server. Throws a KubeError when the server declines. The library `ws` cannot
+ * do that: it rejects the subprotocol of port forwarding, `SPDY/3.1+portforward.k8s.io`, because of its slash.
+ */
 export async function openWebSocket(
   client: KubeClient,
   { path, protocol, signal }: { path: string; protocol: string; signal?: AbortSignal | undefined },

@@ -23,12 +23,11 @@ export const effective = defineCommand({
     ...adminOptions,
     ...clusterOptions,
   },
-  notes: `Prints the listeners of the running config with what holds before routing, their routes with what holds
-there, and the backends of each. Every policy is shown with where it comes from, and with what it overrode; of a
-file with line and column. Secrets are not shown.
-Of a Gateway in a cluster one ready Pod is asked.
+  notes: `Prints the listeners of the config with their policies before routing, and their routes and backends with their
+policies. Every policy has its origin and the policies that it overrides, in a file with line and column. Secrets are
+redacted. For a Gateway in a cluster, the config comes from one ready Pod.
 
-Exit codes: 0 it is shown, 1 it could not be had, 2 bad usage.
+Exit codes: 0 success, 1 the config could not be read, 2 bad usage.
 
   porticoctl effective gateway/web -n shop
   porticoctl effective gateway/web -n shop --route orders -o json

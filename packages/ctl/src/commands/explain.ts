@@ -15,11 +15,12 @@ export const explain = defineCommand({
     ...adminOptions,
     ...clusterOptions,
   },
-  notes: `The id is what a refusal carries as x-portico-decision, and what porticoctl requests lists. Says who
-decided, by which rule at which place of the config, what was read (secrets are hidden), and the
-nearest changes with which it would have passed. Of a Gateway in a cluster all ready Pods are asked.
+  notes: `The id is in the header x-portico-decision of a denied request, and in the list of porticoctl requests.
+Prints the policy and rule that decided, their location in the config, the values that were read
+(secrets are redacted), and the smallest changes with which the request would have passed. For a
+Gateway in a cluster, all ready Pods are searched.
 
-Exit codes: 0 it is shown, 1 there is no such record or it could not be had, 2 bad usage.
+Exit codes: 0 success, 1 there is no such record or it could not be read, 2 bad usage.
 
   porticoctl explain 01jd3xk2m8q7c5r --local
   porticoctl explain 01jd3xk2m8q7c5r gateway/web -n shop -o json

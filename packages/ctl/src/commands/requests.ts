@@ -20,11 +20,11 @@ export const requests = defineCommand({
     ...adminOptions,
     ...clusterOptions,
   },
-  notes: `Every gateway keeps its last requests, and apart from them those that were refused, failed or slow.
-With get and an id one of them is printed whole, as JSON. As json each request is one line. Of a Gateway in a cluster
-all ready Pods are asked, and their requests stand in one list, the newest first.
+  notes: `Every gateway records its latest requests, and separately those that were denied, failed or slow.
+The form "get <id>" prints the full record of one request as JSON. With -o json, each request is one line. For a
+Gateway in a cluster, the requests of all ready Pods are merged, the newest first.
 
-Exit codes: 0 they are shown, 1 they could not be had, 2 bad usage, 130 interrupted.
+Exit codes: 0 success, 1 the requests could not be read, 2 bad usage, 130 interrupted.
 
   porticoctl requests --local --outcome denied,limited --since 15m
   porticoctl requests gateway/web -n shop --status 5xx -o json

@@ -22,14 +22,14 @@ export const status = defineCommand({
     },
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'text (default), yaml or json', fallback: 'text' },
   },
-  notes: `Walks the way of a request: GatewayClass, Gateway, listener, route, policies, backends, addresses of
-Services. The first link that is broken is named with its condition and what to do about it. Without
-<kind>/<name> all of the namespace is looked at.
+  notes: `Follows the path of a request: GatewayClass, Gateway, listener, route, policies, backends, addresses of
+Services. Names the first broken link with its condition and the fix. Without <kind>/<name>, all
+resources of the namespace are checked.
 
 Kinds: gateway, listenerset, httproute, grpcroute, tlsroute, tcproute, gwpolicy, backendtlspolicy,
 gwbackend.
 
-Exit codes: 0 nothing is broken, 1 something is, or could not be looked at, 2 bad usage.
+Exit codes: 0 no problem, 1 a problem, or something could not be checked, 2 bad usage.
 
   porticoctl status httproute/orders -n shop
   porticoctl status -n shop

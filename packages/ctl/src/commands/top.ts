@@ -21,11 +21,11 @@ export const top = defineCommand({
     ...adminOptions,
     ...clusterOptions,
   },
-  notes: `A row for each route, the busiest first: requests per second, those that were refused and that failed,
-how long they took, and what most refusals were decided by. On a terminal the table is drawn anew each second;
-elsewhere it is printed at the end of each window. Of a Gateway in a cluster all ready Pods count together.
+  notes: `One row per route, the busiest first: requests per second, denied and failed requests, durations, and the
+policy that denied most. A terminal redraws the table each second; otherwise it is printed at the end of each
+window. For a Gateway in a cluster, the requests of all ready Pods are added up.
 
-Exit codes: 0 it was shown, 1 it could not be had, 2 bad usage, 130 interrupted.
+Exit codes: 0 success, 1 the requests could not be read, 2 bad usage, 130 interrupted.
 
   porticoctl top --local
   porticoctl top gateway/web -n shop --window 60

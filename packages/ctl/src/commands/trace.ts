@@ -20,13 +20,13 @@ export const trace = defineCommand({
   },
   notes: `Without a URL it waits for the next request from any client. With --port and a URL it sends
 the request itself, with curl, to that port of 127.0.0.1 or of a Pod: the host of the URL is the
-Host header (and the TLS server name) and is not looked up. What follows the URL goes to curl as
-it is.
+Host header (and the TLS server name) and is not resolved. Arguments after the URL are passed to
+curl.
 
-Of a Gateway in a cluster all ready Pods watch, and the first that sees a request tells of it. Ports
-are forwarded by the API server: it needs the rights to list pods and to create pods/portforward.
+For a Gateway in a cluster, all ready Pods watch, and the first that sees a request reports it. Ports
+are forwarded by the API server: you need the rights to list pods and to create pods/portforward.
 
-A terminal UI opens when standard input and output are a terminal. Elsewhere, and where TERM is
+A terminal UI opens when standard input and output are a terminal. Otherwise, and when TERM is
 dumb, plain lines are printed: number, type, summary. Keys: tab switches pane, arrows and page
 keys move, e event, s state, d diff, q quits.
 

@@ -18,12 +18,12 @@ export const translate = defineCommand({
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'yaml (default) or json', fallback: 'yaml' },
   },
   notes: `Prints the config of each Gateway of class portico, the addresses of its Services, and the
-status of every resource, as a controller in a cluster would have them. Secrets are not shown.
+status of every resource, as a controller in a cluster would write them. Secrets are redacted.
 
-What is wrong goes to standard error with file, line and column: mistakes in files, conditions
-that are not as they should be, and what is ignored.
+Standard error gets the problems with file, line and column: invalid files, conditions that are not
+as they should be, and ignored resources.
 
-Exit codes: 0 nothing is refused, 1 something is, by a mistake or a condition, 2 bad usage.
+Exit codes: 0 no problem, 1 an invalid file or a condition with a problem, 2 bad usage.
 
   porticoctl translate -f manifests/
   porticoctl translate -f manifests/ --gateway shop/web -o json

@@ -3,6 +3,7 @@ import { redact } from '@portico/gateway/redact'
 import { stringify } from 'yaml'
 import { ClusterProblem, openGateway } from '../cluster/index.ts'
 import type { ClusterArguments } from '../cluster/options.ts'
+import { failWith } from '../fail.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printable, printableBlock } from '../printable.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
@@ -34,13 +35,13 @@ export async function showEffective(request: EffectiveRequest, io: Io): Promise<
     }
   } catch (error) {
     if (!(error instanceof ClusterProblem)) throw error
-    return refuse(error.message, io)
+    return failWith(error.message, io)
   }
 }
 
 async function show(admin: AdminAddress, request: EffectiveRequest, io: Io): Promise<number> {
   const dump = await readConfigDump(admin, request.adminToken)
-  if (typeof dump === 'string') return refuse(dump, io)
+  if (typeof dump === 'string') return failWith(dump, io)
   const { version, generation } = dump
   return print({ label: admin.label, head: { gateway: admin.label, version, generation }, ir: dump }, request, io)
 }
@@ -67,7 +68,7 @@ function print({ label, head, ir, placeOf }: PrintInput, { route, isJson }: Effe
   const { frontend, listeners } = effectivePolicies(ir, route, placeOf)
   if (route !== null && listeners.length === 0) {
     const names = [...new Set(ir.routes.map(({ name }) => name))].toSorted().slice(0, 20).join(', ')
-    return refuse(`${label} has no route ${route}${names === '' ? '' : `, but ${names}`}`, io)
+    return failWith(`${label} has no route ${route}${names === '' ? '' : `, but ${names}`}`, io)
   }
   const all = { ...head, frontend, listeners }
   // A dump is redacted already, a file may contain secrets.
@@ -77,9 +78,4 @@ function print({ label, head, ir, placeOf }: PrintInput, { route, isJson }: Effe
     : stringify(shown, { lineWidth: 120, aliasDuplicateObjects: false })
   io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
   return exitCode.fine
-}
-
-function refuse(problem: string, io: Io): number {
-  io.stderr.write(`porticoctl: ${printable(problem)}\n`)
-  return exitCode.failed
 }

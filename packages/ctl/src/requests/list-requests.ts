@@ -7,7 +7,7 @@ import { askAdmin } from './ask-admin.ts'
 import { followAdmin } from './follow-admin.ts'
 import { type FilterValues, queryOf } from './filters.ts'
 import { HEAD, requestLine } from './request-line.ts'
-import { refuse } from './with-admins.ts'
+import { failWith } from '../fail.ts'
 
 interface ListRequest {
   readonly filters: FilterValues
@@ -22,7 +22,7 @@ export async function listRequests(admins: readonly AdminAddress[], request: Lis
   const asked = await Promise.all(admins.map((admin) => askAdmin<RequestList>({ admin, token: request.token, path })))
   const answers = asked.flatMap((each) => (each.kind === 'answer' ? [each.value.requests] : []))
   const problems = asked.flatMap((each) => (each.kind === 'problem' ? [each.problem] : []))
-  if (answers.length === 0) return refuse(problems[0] ?? 'nothing is recorded there', io)
+  if (answers.length === 0) return failWith(problems[0] ?? 'nothing is recorded there', io)
   for (const problem of problems) io.stderr.write(`porticoctl: ${printable(problem)}\n`)
   const newest = answers
     .flat()
@@ -52,5 +52,5 @@ export async function followRequests(admins: readonly AdminAddress[], request: L
     admins.map((admin) => followAdmin({ admin, token: request.token, path, signal: stop.signal }, told)),
   )
   if (stop.signal.aborted) return stop.code()
-  return refuse(ends.find((end) => end !== null) ?? 'the stream has ended', io)
+  return failWith(ends.find((end) => end !== null) ?? 'the stream has ended', io)
 }

@@ -4,7 +4,7 @@ import { printableBlock } from '../printable.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import { askAdmin } from './ask-admin.ts'
 import { printExplanation } from './print-explanation.ts'
-import { refuse } from './with-admins.ts'
+import { failWith } from '../fail.ts'
 
 interface OneRequest {
   readonly id: string
@@ -15,7 +15,7 @@ interface OneRequest {
 /** Prints the explanation of a request; one of several Pods has the record. */
 export async function showExplanation(admins: readonly AdminAddress[], request: OneRequest, io: Io): Promise<number> {
   const found = await findOne<Explanation>(admins, `/api/requests/${request.id}/explain`, request.token)
-  if (typeof found === 'string') return refuse(found, io)
+  if (typeof found === 'string') return failWith(found, io)
   const text = request.isJson ? `${JSON.stringify(found.value, null, 2)}\n` : printExplanation(found.value)
   io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
   return exitCode.fine
@@ -24,7 +24,7 @@ export async function showExplanation(admins: readonly AdminAddress[], request: 
 /** Prints the full record of a request. */
 export async function showRecord(admins: readonly AdminAddress[], request: OneRequest, io: Io): Promise<number> {
   const found = await findOne<RequestRecord>(admins, `/api/requests/${request.id}`, request.token)
-  if (typeof found === 'string') return refuse(found, io)
+  if (typeof found === 'string') return failWith(found, io)
   const text = `${JSON.stringify(found.value, null, 2)}\n`
   io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
   return exitCode.fine

@@ -5,7 +5,7 @@ import { stopOnSignals } from '../signals.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import { followAdmin } from './follow-admin.ts'
 import { TopTable } from './top-table.ts'
-import { refuse } from './with-admins.ts'
+import { failWith } from '../fail.ts'
 
 interface TopRequest {
   readonly windowMs: number
@@ -38,7 +38,7 @@ export async function showTop(
   const ends = await Promise.all(admins.map((admin) => followAdmin({ ...adminRequest, admin }, told)))
   clearInterval(drawing)
   if (stop.signal.aborted) return stop.code()
-  return refuse(ends.find((end) => end !== null) ?? 'the stream has ended', io)
+  return failWith(ends.find((end) => end !== null) ?? 'the stream has ended', io)
 }
 
 /** Cuts lines to the terminal, because a wrapped or extra line would scroll the heading away. */

@@ -1,6 +1,6 @@
 import type { ClusterArguments } from '../cluster/options.ts'
-import { exitCode, type Io } from '../io.ts'
-import { printable } from '../printable.ts'
+import { failWith } from '../fail.ts'
+import type { Io } from '../io.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import type { Source } from '../trace/source.ts'
 
@@ -28,11 +28,6 @@ export async function withAdmins(
     }
   } catch (error) {
     if (!(error instanceof ClusterProblem)) throw error
-    return refuse(error.message, io)
+    return failWith(error.message, io)
   }
-}
-
-export function refuse(problem: string, io: Io): number {
-  io.stderr.write(`porticoctl: ${printable(problem)}\n`)
-  return exitCode.failed
 }

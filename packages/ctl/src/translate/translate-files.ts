@@ -14,8 +14,8 @@ interface TranslateRequest {
 /** Prints the configs on standard output and problems on standard error; returns the exit code. */
 export async function translateFiles({ file, gateway, isJson }: TranslateRequest, io: Io): Promise<number> {
   const made = await read(file)
-  if (typeof made === 'string') return refuse([`${file}: cannot be read: ${made}`], io)
-  if (!made.ok) return refuse(made.problems.map(printProblem), io)
+  if (typeof made === 'string') return failWithAll([`${file}: cannot be read: ${made}`], io)
+  if (!made.ok) return failWithAll(made.problems.map(printProblem), io)
   const { translated, notes, refused } = made
   const isThere = gateway === null ? translated.gateways.size > 0 : translated.gateways.has(gateway)
   const missing = isThere ? [] : [gatewayProblem(file, translated, gateway)]
@@ -30,7 +30,7 @@ export async function translateFiles({ file, gateway, isJson }: TranslateRequest
   // A reader such as `head` may close the pipe.
   io.stdout.on('error', () => {})
   io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
-  say([...notes, ...refused, ...missing].map(printProblem), io)
+  printProblems([...notes, ...refused, ...missing].map(printProblem), io)
   return refused.length + missing.length === 0 ? exitCode.fine : exitCode.failed
 }
 
@@ -45,12 +45,12 @@ async function read(file: string): Promise<ManifestTranslation | string> {
   }
 }
 
-function refuse(problems: readonly string[], io: Io): number {
-  say(problems, io)
+function failWithAll(problems: readonly string[], io: Io): number {
+  printProblems(problems, io)
   return exitCode.failed
 }
 
-function say(problems: readonly string[], io: Io): void {
+function printProblems(problems: readonly string[], io: Io): void {
   for (const problem of problems) io.stderr.write(`${printableBlock(problem)}\n`)
 }
 
