@@ -45,7 +45,7 @@ export class Leadership {
     const { keeper, controller, log } = this.#options
     keeper.lead(signal)
     // Deployments wait for the CA, because Pods without it could not connect.
-    const bundle = await whenThere(() => keeper.bundle, signal)
+    const bundle = await waitForValue(() => keeper.bundle, signal)
     if (bundle !== undefined) controller.lead()
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     await controller.follow()
@@ -54,7 +54,10 @@ export class Leadership {
 }
 
 /** Polls until `find` returns a value; undefined when the signal aborts first. */
-export async function whenThere<Value>(find: () => Value | undefined, signal: AbortSignal): Promise<Value | undefined> {
+export async function waitForValue<Value>(
+  find: () => Value | undefined,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
   while (!signal.aborted) {
     const found = find()
     if (found !== undefined) return found

@@ -6,7 +6,7 @@ import type { DeploySettings } from './deploy/render.ts'
 import { findConnection } from './kube/find-connection.ts'
 import { KubeClient } from './kube/kube-client.ts'
 import { reviewToken } from './kube/token-review.ts'
-import { Leadership, whenThere } from './leadership.ts'
+import { Leadership, waitForValue } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { measureProcess, measureStreams } from './process-metrics.ts'
 import { Peers } from './peers/peers.ts'
@@ -167,7 +167,7 @@ class Program {
 
   /** Listens for data planes as soon as there is a serving certificate. */
   async #serve(signal: AbortSignal): Promise<void> {
-    const identity = await whenThere(() => this.#keeper.identity, signal)
+    const identity = await waitForValue(() => this.#keeper.identity, signal)
     if (identity === undefined) return
     const bound = await listenForDataPlanes(this.#publisher, identity, this.#settings.streamAddress)
     this.#isServing = true

@@ -8,11 +8,14 @@ export interface GatewayAddress {
 
 /** Returns the addresses at which clients reach a Gateway, from its Service; empty until the load balancer assigns one. */
 export function addressesOf(service: object, gateway: object): GatewayAddress[] {
-  const found = textAt(service, 'spec', 'type') === 'LoadBalancer' ? balanced(service) : inside(service, gateway)
+  const found =
+    textAt(service, 'spec', 'type') === 'LoadBalancer'
+      ? loadBalancerAddresses(service)
+      : clusterAddresses(service, gateway)
   return [...new Map(found.map((address) => [address.value, address])).values()]
 }
 
-function balanced(service: object): GatewayAddress[] {
+function loadBalancerAddresses(service: object): GatewayAddress[] {
   return listAt(service, 'status', 'loadBalancer', 'ingress').flatMap((entry): GatewayAddress[] => {
     const [hostname, ip] = [textAt(entry, 'hostname'), textAt(entry, 'ip')]
     if (hostname !== undefined && hostname !== '') return [{ type: 'Hostname', value: hostname }]
@@ -21,7 +24,7 @@ function balanced(service: object): GatewayAddress[] {
 }
 
 /** The addresses of a Service without a load balancer: its cluster IPs, and those that the Gateway requests. */
-function inside(service: object, gateway: object): GatewayAddress[] {
+function clusterAddresses(service: object, gateway: object): GatewayAddress[] {
   const own = listAt(service, 'spec', 'clusterIPs').filter((ip) => typeof ip === 'string' && ip !== 'None')
   const asked = listAt(gateway, 'spec', 'addresses')
     .filter(isObject)

@@ -10,7 +10,7 @@ import { printProblem } from './print-problem.ts'
  */
 export function configFile({ rawConfig = {}, logging = {} }: TypedParameters): string {
   const typed = Object.keys(logging).length === 0 ? {} : { config: { logging } }
-  const config = merged({ config: {}, ...rawConfig }, typed)
+  const config = mergeObjects({ config: {}, ...rawConfig }, typed)
   return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
@@ -45,10 +45,10 @@ export function portsOf({ rawConfig }: TypedParameters): number[] {
 }
 
 /** Merges objects recursively; any other value in `above` replaces the one in `below`. */
-function merged(below: JsonObject, above: JsonObject): JsonObject {
+function mergeObjects(below: JsonObject, above: JsonObject): JsonObject {
   const entries = Object.entries(above).map(([name, value]): [string, unknown] => {
     const was = member(below, name)
-    return [name, isObject(was) && isObject(value) ? merged(was, value) : value]
+    return [name, isObject(was) && isObject(value) ? mergeObjects(was, value) : value]
   })
   return Object.fromEntries([...Object.entries(below), ...entries])
 }

@@ -14,7 +14,7 @@ export const overlayByKind = {
 } as const satisfies Record<PatchedKind, string>
 
 /** Returns the object with the overlays of every level applied in order. */
-export function overlaid(
+export function applyOverlays(
   object: DeployedObject,
   kind: PatchedKind,
   levels: readonly Level[],

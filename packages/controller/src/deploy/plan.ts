@@ -32,7 +32,7 @@ export function plan(live: readonly Resource[], wanted: readonly DeployedObject[
     if (reason !== null) {
       result.blocked.push(`${nameOf(object)} ${reason}`)
       isAccountBlocked ||= object.kind === 'ServiceAccount'
-    } else if (found === undefined || !isUpToDate(object, found)) result.apply.push(stamped(object))
+    } else if (found === undefined || !isUpToDate(object, found)) result.apply.push(addAppliedAnnotation(object))
   }
   // Pods would run with the rights of a service account that is not ours.
   if (isAccountBlocked) result.apply = result.apply.filter(({ kind }) => kind !== 'Deployment')
@@ -51,7 +51,7 @@ function isUpToDate(wanted: DeployedObject, live: Resource): boolean {
   return live.metadata.annotations?.[APPLIED_ANNOTATION] === digest(wanted) && isSatisfied(wanted, { ...live })
 }
 
-function stamped(object: DeployedObject): DeployedObject {
+function addAppliedAnnotation(object: DeployedObject): DeployedObject {
   const annotations = { ...object.metadata.annotations, [APPLIED_ANNOTATION]: digest(object) }
   return { ...object, metadata: { ...object.metadata, annotations } }
 }

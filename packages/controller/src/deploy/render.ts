@@ -5,7 +5,7 @@ import { type Identity, identityOf } from './identity.ts'
 import { isObject, type JsonObject } from '@portico/translate/json'
 import { sessionSecretName } from './names.ts'
 import { apiVersion, type DeployedObject, type DeployedKind } from './objects.ts'
-import { overlaid, overlayByKind } from './overlay.ts'
+import { applyOverlays, overlayByKind } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
 import { CONFIG_FILE_NAME, CONFIG_FOLDER, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
 import { staticAddress, usablePorts } from './ports.ts'
@@ -60,10 +60,10 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
   }
   const account = object(identity, 'ServiceAccount', { automountServiceAccountToken: false })
   const objects = [
-    overlaid(account, 'ServiceAccount', levels, problems),
+    applyOverlays(account, 'ServiceAccount', levels, problems),
     object(identity, 'ConfigMap', { data: { [CONFIG_FILE_NAME]: pod.configFile, ...pod.connection.data } }),
     ...(sessionKey === null ? [] : [sessionSecret(pod, sessionKey)]),
-    overlaid(service(identity, ports.used, address), 'Service', levels, problems),
+    applyOverlays(service(identity, ports.used, address), 'Service', levels, problems),
     ...workload(pod, levels, problems),
   ]
   if (problems.length > 0) return { ok: false, problems }
@@ -105,12 +105,12 @@ function workload(pod: PodParts, levels: readonly Level[], problems: string[]): 
   const isAsked = (kind: keyof typeof overlayByKind): boolean =>
     levels.some(({ spec }) => spec[overlayByKind[kind]] !== undefined)
   const isScaled = isAsked('HorizontalPodAutoscaler')
-  const wanted = overlaid(deployment, 'Deployment', levels, problems)
+  const wanted = applyOverlays(deployment, 'Deployment', levels, problems)
   return [
     isScaled ? withoutReplicas(wanted) : wanted,
     ...(isAsked('PodDisruptionBudget')
       ? [
-          overlaid(
+          applyOverlays(
             object(identity, 'PodDisruptionBudget', { spec: { selector } }),
             'PodDisruptionBudget',
             levels,
@@ -120,7 +120,7 @@ function workload(pod: PodParts, levels: readonly Level[], problems: string[]): 
       : []),
     ...(isScaled
       ? [
-          overlaid(
+          applyOverlays(
             object(identity, 'HorizontalPodAutoscaler', { spec: { scaleTargetRef } }),
             'HorizontalPodAutoscaler',
             levels,

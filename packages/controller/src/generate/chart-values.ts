@@ -22,7 +22,7 @@ export function printValues(schema: ValueSchema): string {
 
 function printMembers(schema: ValueSchema, indent: string): string[] {
   return membersOf(schema).flatMap(([name, member]) => {
-    const comment = wrapped(member.description ?? '', `${indent}# `)
+    const comment = wrapText(member.description ?? '', `${indent}# `)
     if (member.default === undefined)
       return [`${comment}${indent}${name}:\n${printMembers(member, `${indent}  `).join('')}`]
     const text = stringify({ [name]: member.default }, { lineWidth: 0 })
@@ -71,7 +71,7 @@ function membersOf({ properties = {} }: ValueSchema): [string, ValueSchema][] {
 }
 
 /** Wraps text at 100 characters. */
-function wrapped(text: string, start: string): string {
+function wrapText(text: string, start: string): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)

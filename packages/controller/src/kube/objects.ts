@@ -31,7 +31,7 @@ export async function createObject(
 ): Promise<Resource> {
   const { namespace } = object.metadata
   const path = pathOf(kind, namespace === undefined ? {} : { namespace })
-  return (await client.ask({ method: 'POST', path, body: typed(kind, object) })) as Resource
+  return (await client.ask({ method: 'POST', path, body: withType(kind, object) })) as Resource
 }
 
 /** Replaces an object; throws 409 when the resource version is outdated. */
@@ -40,7 +40,7 @@ export async function updateObject(
   kind: ApiKind,
   object: ObjectBody,
 ): Promise<Resource> {
-  const body = typed(kind, object)
+  const body = withType(kind, object)
   return (await client.ask({ method: 'PUT', path: pathOf(kind, nameOf(object)), body })) as Resource
 }
 
@@ -57,7 +57,7 @@ export async function applyObject(
     query: { fieldManager: manager, force: true },
     // JSON is valid YAML.
     contentType: 'application/apply-patch+yaml',
-    body: typed(kind, object),
+    body: withType(kind, object),
   })) as Resource
 }
 
@@ -102,7 +102,7 @@ export type ObjectBody = Partial<Omit<Resource, 'metadata'>> & { metadata: Resou
     Record<string, unknown>
   >
 
-function typed(kind: ApiKind, object: ObjectBody): object {
+function withType(kind: ApiKind, object: ObjectBody): object {
   return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind }
 }
 

@@ -4,7 +4,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** Returns the proxy for a server, as kubectl does: that of the kubeconfig, or of the environment. */
 export function proxyFor(server: string, own: string | undefined, env: Environment): string | undefined {
-  if (own !== undefined && own !== '') return checked(own, 'proxy-url of the kubeconfig')
+  if (own !== undefined && own !== '') return checkProxyUrl(own, 'proxy-url of the kubeconfig')
   const { protocol, hostname, port } = new URL(server)
   const isTls = protocol === 'https:'
   const name = isTls ? 'HTTPS_PROXY' : 'HTTP_PROXY'
@@ -13,11 +13,11 @@ export function proxyFor(server: string, own: string | undefined, env: Environme
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const exceptions = env['NO_PROXY'] || env['no_proxy'] || ''
   if (isLoopback(host) || isExcepted(exceptions, host, port || (isTls ? '443' : '80'))) return undefined
-  return checked(found, name)
+  return checkProxyUrl(found, name)
 }
 
 /** Checks the URL of a proxy. Errors do not contain the URL, because it may contain a password. */
-function checked(text: string, where: string): string {
+function checkProxyUrl(text: string, where: string): string {
   const url = text.includes('://') ? text : `http://${text}`
   if (!URL.canParse(url)) throw new Error(`${where} is not a URL`)
   const { protocol, hostname } = new URL(url)

@@ -33,7 +33,7 @@ async function askForWay(socket: Socket, { username, password }: URL, { host, po
   const [version, method] = await read(2)
   if (version !== VERSION) throw new Error('proxy does not speak SOCKS5')
   if (method === BY_PASSWORD && hasPassword) {
-    socket.write(Buffer.concat([Buffer.from([1]), sized(username), sized(password)]))
+    socket.write(Buffer.concat([Buffer.from([1]), withLength(username), withLength(password)]))
     const [, refused] = await read(2)
     if (refused !== 0) throw new Error('proxy rejected the user name or password')
   } else if (method !== NOBODY) throw new Error('proxy requires an unsupported authentication method')
@@ -68,7 +68,7 @@ const FAILURES = [
 function addressOf(host: string): Buffer {
   if (isIPv4(host)) return Buffer.from([IPV4, ...host.split('.').map(Number)])
   if (isIPv6(host)) return Buffer.from([IPV6, ...bytesOfIpv6(host)])
-  return Buffer.concat([Buffer.from([NAME]), sized(host)])
+  return Buffer.concat([Buffer.from([NAME]), withLength(host)])
 }
 
 /** Parses IPv6 as written in a URL: hex groups, in which `::` stands for zeros. */
@@ -79,7 +79,7 @@ function bytesOfIpv6(host: string): number[] {
 }
 
 /** A text after its length in one byte. */
-function sized(text: string): Buffer {
+function withLength(text: string): Buffer {
   const bytes = Buffer.from(decodeURIComponent(text))
   if (bytes.length > 255) throw new Error('proxy user name, password or host is longer than 255 bytes')
   return Buffer.concat([Buffer.from([bytes.length]), bytes])

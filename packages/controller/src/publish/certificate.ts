@@ -31,7 +31,7 @@ export function createAuthority(name: string, validity: Validity): KeyPair {
   ]
   const subject = commonName(name)
   const body = { subject, issuer: subject, validity, publicKey: keys.publicKey, extensions }
-  return { cert: signed(body, keys.privateKey), key: pemOf(keys.privateKey) }
+  return { cert: signCertificate(body, keys.privateKey), key: pemOf(keys.privateKey) }
 }
 
 /** Issues a server certificate for these host names and IP addresses. */
@@ -60,7 +60,7 @@ export function issueServing(
     publicKey: keys.publicKey,
     extensions,
   }
-  return { cert: signed(body, createPrivateKey(authority.key)), key: pemOf(keys.privateKey) }
+  return { cert: signCertificate(body, createPrivateKey(authority.key)), key: pemOf(keys.privateKey) }
 }
 
 interface Body {
@@ -72,7 +72,7 @@ interface Body {
 }
 
 /** Builds and signs an X.509 v3 certificate, RFC 5280 section 4.1. */
-function signed({ subject, issuer, validity, publicKey, extensions }: Body, signer: KeyObject): string {
+function signCertificate({ subject, issuer, validity, publicKey, extensions }: Body, signer: KeyObject): string {
   const ecdsaWithSha256 = sequence(objectId('1.2.840.10045.4.3.2'))
   const content = sequence(
     der(0xa0, integer(Buffer.of(2))),

@@ -89,12 +89,10 @@ function verdictOf({
 
 /** Sets a condition to false, unless it is false already: the earlier reason wins. */
 function unless(condition: Condition, { reason, message }: Verdict): Condition {
-  return condition.status === 'True'
-    ? { ...condition, status: 'False', reason, message: shortened(message) }
-    : condition
+  return condition.status === 'True' ? { ...condition, status: 'False', reason, message: shorten(message) } : condition
 }
 
-function shortened(message: string): string {
+function shorten(message: string): string {
   return message.length <= MOST_TEXT ? message : `${message.slice(0, MOST_TEXT - 1)}…`
 }
 

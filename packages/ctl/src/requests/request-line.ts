@@ -51,13 +51,13 @@ export function duration(took: number): string {
 
 function columns(cells: readonly string[]): string {
   return cells
-    .map((cell, index) => fitted(cell, WIDTHS[index] ?? 0))
+    .map((cell, index) => fitText(cell, WIDTHS[index] ?? 0))
     .join('  ')
     .trimEnd()
 }
 
 /** Cuts a text in the middle, so that both ends of a path stay visible. */
-function fitted(text: string, width: number): string {
+function fitText(text: string, width: number): string {
   if (width === 0) return text
   if (text.length <= width) return text.padEnd(width)
   const half = Math.floor((width - 1) / 2)

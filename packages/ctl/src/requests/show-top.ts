@@ -27,7 +27,7 @@ export async function showTop(
   const isLive = io.stdout.isTTY && !isOnce
   const draw = (): void => {
     const lines = table.lines().map(printable)
-    const shown = isLive ? fitted(lines, io.stdout) : lines
+    const shown = isLive ? fitLines(lines, io.stdout) : lines
     io.stdout.write(`${isLive ? CLEAR : ''}${shown.join('\n')}\n${isLive ? '' : '\n'}`)
     if (isOnce) stop.now(exitCode.fine)
   }
@@ -42,6 +42,6 @@ export async function showTop(
 }
 
 /** Cuts lines to the terminal, because a wrapped or extra line would scroll the heading away. */
-function fitted(lines: readonly string[], { rows, columns }: Io['stdout']): string[] {
+function fitLines(lines: readonly string[], { rows, columns }: Io['stdout']): string[] {
   return lines.slice(0, Math.max(2, (rows ?? 24) - 1)).map((line) => line.slice(0, Math.max(10, columns ?? 80)))
 }

@@ -22,9 +22,9 @@ export async function translateFiles({ file, gateway, isJson }: TranslateRequest
   const shown = (key: string): boolean => gateway === null || key === gateway
   const plain = {
     // Each config is redacted separately, because a Gateway's name may look like that of a secret.
-    gateways: sorted(translated.gateways, (ir) => redact(ir), shown),
-    endpoints: sorted(translated.endpoints, (addresses) => addresses, shown),
-    statuses: sorted(translated.statuses, (status) => status),
+    gateways: sortEntries(translated.gateways, (ir) => redact(ir), shown),
+    endpoints: sortEntries(translated.endpoints, (addresses) => addresses, shown),
+    statuses: sortEntries(translated.statuses, (status) => status),
   }
   const text = isJson ? `${JSON.stringify(plain, null, 2)}\n` : stringify(plain, YAML_FORM)
   // A reader such as `head` may close the pipe.
@@ -55,7 +55,7 @@ function printProblems(problems: readonly string[], io: Io): void {
 }
 
 /** Sorts entries by name. */
-function sorted<Value>(
+function sortEntries<Value>(
   map: ReadonlyMap<string, Value>,
   show: (value: Value) => unknown,
   isShown: (key: string) => boolean = () => true,

@@ -5,7 +5,7 @@ import { Ajv } from 'ajv'
 
 /** Validates a spec like the API server would with its definition: defaults, schema, CEL rules. */
 export function admission(schema: JsonObject): (input: unknown) => string[] {
-  const check = new Ajv({ strict: false, useDefaults: true, allErrors: true }).compile(closed(schema))
+  const check = new Ajv({ strict: false, useDefaults: true, allErrors: true }).compile(rejectUnknown(schema))
   return (input) => {
     const resource: unknown = structuredClone(input)
     if (!check(resource)) return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
@@ -14,15 +14,15 @@ export function admission(schema: JsonObject): (input: unknown) => string[] {
 }
 
 /** Rejects unknown fields, like `fieldValidation: Strict`. */
-function closed(schema: JsonObject): JsonObject {
+function rejectUnknown(schema: JsonObject): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema as Record<string, never>
   const copy: JsonObject = { ...rest }
   if (schema['x-kubernetes-int-or-string'] === true) copy['type'] = ['integer', 'string']
-  if (items !== undefined) copy['items'] = closed(items)
-  if (additionalProperties !== undefined) copy['additionalProperties'] = closed(additionalProperties)
+  if (items !== undefined) copy['items'] = rejectUnknown(items)
+  if (additionalProperties !== undefined) copy['additionalProperties'] = rejectUnknown(additionalProperties)
   if (schema['type'] !== 'object' || additionalProperties !== undefined) return copy
   copy['properties'] = Object.fromEntries(
-    Object.entries<JsonObject>(properties ?? {}).map(([name, child]) => [name, closed(child)]),
+    Object.entries<JsonObject>(properties ?? {}).map(([name, child]) => [name, rejectUnknown(child)]),
   )
   copy['additionalProperties'] = schema['x-kubernetes-preserve-unknown-fields'] === true
   return copy

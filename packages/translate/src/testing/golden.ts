@@ -78,9 +78,9 @@ function withoutClasses(statuses: object): object {
 
 /** The result as sorted plain data. */
 export function toPlain({ gateways, endpoints, statuses }: TranslationResult): Record<string, object> {
-  return { gateways: sorted(gateways), endpoints: sorted(endpoints), statuses: sorted(statuses) }
+  return { gateways: sortEntries(gateways), endpoints: sortEntries(endpoints), statuses: sortEntries(statuses) }
 }
 
-function sorted(map: ReadonlyMap<string, unknown>): Record<string, unknown> {
+function sortEntries(map: ReadonlyMap<string, unknown>): Record<string, unknown> {
   return Object.fromEntries([...map].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

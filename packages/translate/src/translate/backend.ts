@@ -10,7 +10,7 @@ import type { Query } from './context.ts'
 import type { Unusable } from './materials.ts'
 import { mcpTargets } from './mcp-targets.ts'
 import { ownKey, referredObjects } from './referred-objects.ts'
-import { attached } from './attached.ts'
+import { toAttachedPolicy } from './to-attached-policy.ts'
 
 /** The translation of a GwBackend. */
 interface OwnBackend {
@@ -123,5 +123,5 @@ function policiesIn({ ai, mcp, policies }: GwBackendSpec, key: string): Attached
 }
 
 function inline(key: string, policies: BackendPolicies | undefined): AttachedPolicy[] {
-  return policies === undefined ? [] : [attached({ kind: 'backend', key }, { backend: policies })]
+  return policies === undefined ? [] : [toAttachedPolicy({ kind: 'backend', key }, { backend: policies })]
 }

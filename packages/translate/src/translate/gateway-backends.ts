@@ -1,7 +1,7 @@
 import type { AttachedPolicy, Backend } from '@portico/gateway/ir'
 import { readGateway } from '../resources/gateway.ts'
 import { GATEWAY_GROUP } from '../resources/kinds.ts'
-import { attached } from './attached.ts'
+import { toAttachedPolicy } from './to-attached-policy.ts'
 import { backendTls } from './backend-tls-policy.ts'
 import type { Context, Query } from './context.ts'
 import { certificateOf, type Unusable } from './materials.ts'
@@ -68,7 +68,9 @@ function secureBackends(
       return { ...backend, target: { kind: 'invalid', reason: problem?.message ?? '' } }
     }
     const certificate = own === null || 'reason' in own ? {} : { mtlsCertificateRef: own }
-    policies.push(attached({ kind: 'backend', key: backend.key }, { backend: { tls: { ...tls.tls, ...certificate } } }))
+    policies.push(
+      toAttachedPolicy({ kind: 'backend', key: backend.key }, { backend: { tls: { ...tls.tls, ...certificate } } }),
+    )
     return backend
   })
   return { backends: secured, policies }

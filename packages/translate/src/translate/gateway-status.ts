@@ -13,7 +13,7 @@ import { printFieldProblem } from '../resources/fields.ts'
 import { attachmentsOf } from './attachment.ts'
 import type { Query } from './context.ts'
 import { backendCertificate } from './gateway-backends.ts'
-import { withoutRefused } from './kind-conflicts.ts'
+import { withoutConflicts } from './kind-conflicts.ts'
 import { isAllowed, isOurGateway, listenersOf, type ResolvedListener } from './listeners.ts'
 import { BUCKETS, bucketKey, routesInBucket } from './buckets.ts'
 
@@ -37,7 +37,7 @@ const attachedInBucket: Query<Record<string, number>> = {
     const counts: Record<string, number> = {}
     for (const id of ids) {
       const own = context.read(attachmentsOf, id).filter((attachment) => attachment.gateway === gateway)
-      const taken = own.flatMap((attachment) => withoutRefused(context, id, attachment))
+      const taken = own.flatMap((attachment) => withoutConflicts(context, id, attachment))
       const listeners = new Set(taken.map((listener) => listener.key))
       for (const listener of listeners) counts[listener] = (counts[listener] ?? 0) + 1
     }

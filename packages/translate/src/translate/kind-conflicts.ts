@@ -7,7 +7,7 @@ import { ageOf, compare } from './precedence.ts'
 import { findRoute } from './route-plan.ts'
 
 /** Returns the listeners that accept the route: others have a conflicting older route of the other kind. */
-export function withoutRefused(
+export function withoutConflicts(
   context: Context,
   id: string,
   { gateway, listeners }: Pick<ParentAttachment, 'gateway' | 'listeners'>,

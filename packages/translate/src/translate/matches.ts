@@ -1,7 +1,7 @@
 import type { RouteMatch, ValueMatch } from '@portico/gateway/ir'
 import { type Output, routeMatch } from '@portico/gateway/schema'
 import type { Fields } from '../resources/fields.ts'
-import { checked } from './checked.ts'
+import { validateConfig } from './validate-config.ts'
 import type { Unusable } from './materials.ts'
 
 export const EVERYTHING: RouteMatch = { path: { kind: 'pathPrefix', value: '/' }, method: null, headers: [], query: [] }
@@ -40,7 +40,7 @@ export function grpcMatches(rule: Fields): { matches: RouteMatch[] } | Unusable 
 function allOf(list: readonly Fields[], configOf: (fields: Fields) => object): { matches: RouteMatch[] } | Unusable {
   const matches: RouteMatch[] = []
   for (const fields of list) {
-    const found = checked(routeMatch, configOf(fields))
+    const found = validateConfig(routeMatch, configOf(fields))
     if ('reason' in found) return found
     matches.push(toMatch(found.value))
   }

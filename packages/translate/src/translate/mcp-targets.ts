@@ -97,10 +97,10 @@ function selectedServers(
   { namespaces, services }: NonNullable<TargetSpec['selector']>,
   ignored: string[],
 ): Server[] {
-  const places = namespaces === undefined ? [own] : selected(context.list('Namespace'), namespaces).map(keyOf)
+  const places = namespaces === undefined ? [own] : selectResources(context.list('Namespace'), namespaces).map(keyOf)
   const matching = places.flatMap((namespace) => {
     const all = context.list('Service', { by: 'namespace', value: namespace })
-    return services === undefined ? all : selected(all, services)
+    return services === undefined ? all : selectResources(all, services)
   })
   if (matching.length === 0) ignored.push(`the selector matches no Service ${whereOf(own, namespaces, places)}`)
   const found = matching.flatMap((service) => {
@@ -149,7 +149,7 @@ function serversOf(
   })
 }
 
-function selected(resources: readonly Resource[], selector: Partial<LabelSelector>): Resource[] {
+function selectResources(resources: readonly Resource[], selector: Partial<LabelSelector>): Resource[] {
   const { matchLabels = {}, matchExpressions = [] } = selector
   const whole = {
     matchLabels,

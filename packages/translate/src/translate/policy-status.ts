@@ -42,7 +42,7 @@ export const policyStatus: Query<PolicyStatus | null> = {
       controllerName,
       conditions,
     })
-    const { gateways, loose } = whereabouts(context, plan)
+    const { gateways, loose } = locateTargets(context, plan)
     const attachedAt = gateways.map((gateway) => {
       const [namespace = '', name = ''] = gateway.split('/')
       const size = context.read(keySizesOf, gateway)[place]
@@ -119,7 +119,7 @@ interface LooseTarget {
 }
 
 /** Returns the Gateways of the targets, and the targets without a Gateway. */
-function whereabouts(context: Context, plan: PolicyPlan): { gateways: string[]; loose: LooseTarget[] } {
+function locateTargets(context: Context, plan: PolicyPlan): { gateways: string[]; loose: LooseTarget[] } {
   const gateways = new Set<string>()
   const loose: LooseTarget[] = []
   const ours = context.keys('Gateway').filter((gateway) => context.read(isOurGateway, gateway))

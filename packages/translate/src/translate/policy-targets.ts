@@ -3,7 +3,7 @@ import type { Resource } from '../resources/resource.ts'
 import { attachmentsOf } from './attachment.ts'
 import { ownBackend } from './backend.ts'
 import type { Context } from './context.ts'
-import { withoutRefused } from './kind-conflicts.ts'
+import { withoutConflicts } from './kind-conflicts.ts'
 import { listenerSetsOf, listenersOf } from './listeners.ts'
 import type { PolicyPlan, PolicyTargetSpec } from './policy-plan.ts'
 import { ownKey } from './referred-objects.ts'
@@ -98,7 +98,7 @@ function routePlaces(context: Context, gateway: string, id: string, rule: string
   const keys = context
     .read(attachmentsOf, id)
     .filter((each) => each.gateway === gateway)
-    .flatMap((each) => withoutRefused(context, id, each).map(({ key }) => key))
+    .flatMap((each) => withoutConflicts(context, id, each).map(({ key }) => key))
   const rules = [...plan.rules.entries()].filter((entry) => entry[1].name === rule)
   return [...new Set(keys)].flatMap((listener): PolicyTarget[] =>
     rule === undefined

@@ -1,9 +1,9 @@
 import type { AttachedPolicy, Backend, Route, RouteBackend } from '@portico/gateway/ir'
 import type { RouteKind } from '../resources/kinds.ts'
-import { attached } from './attached.ts'
+import { toAttachedPolicy } from './to-attached-policy.ts'
 import { attachmentsOf } from './attachment.ts'
 import type { Query } from './context.ts'
-import { withoutRefused } from './kind-conflicts.ts'
+import { withoutConflicts } from './kind-conflicts.ts'
 import { type RoutePlan, routePlan } from './route-plan.ts'
 import type { RulePlan } from './rule-plan.ts'
 
@@ -26,7 +26,8 @@ export const routeResources: Query<RouteResources | null> = {
     const hostnamesByListener = new Map<string, string[]>()
     for (const attachment of context.read(attachmentsOf, id)) {
       if (attachment.gateway !== gateway) continue
-      for (const { key, hostnames } of withoutRefused(context, id, attachment)) hostnamesByListener.set(key, hostnames)
+      for (const { key, hostnames } of withoutConflicts(context, id, attachment))
+        hostnamesByListener.set(key, hostnames)
     }
     if (hostnamesByListener.size === 0) return null
     const plan = context.read(routePlan, id)
@@ -96,13 +97,13 @@ function addRule({ routes, backends, policies }: RouteResources, place: RuleCont
     return
   }
   backends.push(...rule.called)
-  if (rule.traffic !== null) policies.push(attached({ kind: 'rule', key }, { traffic: rule.traffic }))
+  if (rule.traffic !== null) policies.push(toAttachedPolicy({ kind: 'rule', key }, { traffic: rule.traffic }))
   for (const [position, { to, weight, policies: own }] of rule.entries.entries()) {
     const entry = `${key}/backend/${position}`
     const backend = 'reason' in to ? invalid(entry, to.message) : to.backend
     entries.push({ key: entry, backend: backend.key, weight })
     backends.push(backend)
-    if (own !== null) policies.push(attached({ kind: 'backend', key: entry }, { backend: own }))
+    if (own !== null) policies.push(toAttachedPolicy({ kind: 'backend', key: entry }, { backend: own }))
   }
 }
 

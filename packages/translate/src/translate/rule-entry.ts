@@ -3,7 +3,7 @@ import type { BackendPolicies } from '@portico/gateway/schema'
 import type { Fields } from '../resources/fields.ts'
 import { readBackendRef } from '../resources/references.ts'
 import { resolveBackend } from './backend-refs.ts'
-import { checkedTraffic } from './checked.ts'
+import { validateTraffic } from './validate-config.ts'
 import type { Context } from './context.ts'
 import { type FilterPlan, NO_FILTERS, readFilters } from './filters.ts'
 import { asTransformation } from './header-expressions.ts'
@@ -32,7 +32,7 @@ export function planEntry(
   fields.done()
   const weight = reference?.weight ?? 1
   const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef has no name' }
-  const checkedFilters = 'reason' in filters ? filters : checkedTraffic(filters.policies)
+  const checkedFilters = 'reason' in filters ? filters : validateTraffic(filters.policies)
   if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null, mirrors: [] }
   const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
   const headers = checkedFilters.traffic.headerModifiers

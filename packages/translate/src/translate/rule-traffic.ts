@@ -1,7 +1,7 @@
 import type { Backend } from '@portico/gateway/ir'
 import type { TrafficPolicies } from '@portico/gateway/schema'
 import { resolveBackend } from './backend-refs.ts'
-import { checkedTraffic } from './checked.ts'
+import { validateTraffic } from './validate-config.ts'
 import type { Context } from './context.ts'
 import { resolveAuthorizer } from './external-auth.ts'
 import type { FilterPlan } from './filters.ts'
@@ -23,7 +23,7 @@ export function trafficOf(
   more: Record<string, unknown>,
 ): TrafficPlan | Unusable {
   const extAuth = authorizer === null ? {} : { extAuth: { ...authorizer.config, backendRef: { name: 'authorizer' } } }
-  const found = checkedTraffic({ ...policies, ...extAuth, ...more })
+  const found = validateTraffic({ ...policies, ...extAuth, ...more })
   if ('reason' in found) return found
   const asked = authorizer === null ? null : resolveAuthorizer(context, owner, authorizer.to)
   if (asked !== null && 'reason' in asked) return { traffic: null, called: [], unresolved: [], closed: asked }

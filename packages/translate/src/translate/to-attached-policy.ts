@@ -1,7 +1,7 @@
 import type { AttachedPolicy } from '@portico/gateway/ir'
 
 /** Returns an inline policy of an object as a policy attached to it. */
-export function attached(
+export function toAttachedPolicy(
   target: Exclude<AttachedPolicy['target'], { kind: 'gateway' }>,
   parts: Partial<AttachedPolicy>,
 ): AttachedPolicy {
