@@ -102,7 +102,7 @@ describe('the status of a quarantined policy', () => {
   it('says so for the Gateway that quarantines, and for no other', () => {
     const ancestors = [at('Gateway', 'infra', 'web'), at('Gateway', 'shop', 'web'), at('Gateway', 'infra', 'other')]
     assert.deepEqual(attached({ ancestors: [...ancestors, at('HTTPRoute', 'infra', 'web')] }, [note()]), [
-      'Attached=False (Quarantined) Policy is quarantined, and what it holds for answers 500: is broken',
+      'Attached=False (Quarantined) Policy is quarantined, and its targets answer 500: is broken',
       BEFORE,
       BEFORE,
       BEFORE,
