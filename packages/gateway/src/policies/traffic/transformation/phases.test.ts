@@ -138,7 +138,7 @@ test('replies of the gateway are responses too: refusals, limits, direct ones, a
       body: '{"error": string(response.body), "code": response.code, "path": request.path}',
     },
   }
-  const users = ['alice:abJnggxhB/yWI']
+  const users = ['alice:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=']
   const limit = { local: [{ requests: 1, unit: 'Hours' }] }
   const routes = [
     routeTo(origin, { transformation, basicAuthentication: { users } }, pathPrefix('/private')),
