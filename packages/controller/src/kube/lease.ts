@@ -130,7 +130,7 @@ export class Election {
   }
 
   async #take(): Promise<Holder> {
-    const { namespace, name, identity } = this.#options
+    const { namespace, name } = this.#options
     const lease = await getObject(this.#client, LEASE, { namespace, name })
     if (lease === undefined) {
       await createObject(this.#client, LEASE, { metadata: { namespace, name }, spec: this.#spec({}) })
@@ -139,7 +139,7 @@ export class Election {
     const spec = (lease.spec ?? {}) as LeaseSpec
     if (!this.#isOurs(lease, spec)) return 'another'
     const metadata = { ...lease.metadata }
-    await updateObject(this.#client, LEASE, { metadata, spec: this.#spec(spec, identity === spec.holderIdentity) })
+    await updateObject(this.#client, LEASE, { metadata, spec: this.#spec(spec) })
     return 'us'
   }
 
@@ -151,8 +151,9 @@ export class Election {
     return now - this.#seen.at > (leaseDurationSeconds ?? this.#options.leaseMs / 1000) * 1000
   }
 
-  #spec(before: LeaseSpec, isRenewal = false): LeaseSpec {
+  #spec(before: LeaseSpec): LeaseSpec {
     const now = microTime()
+    const isRenewal = before.holderIdentity === this.#options.identity
     const { acquireTime = now, leaseTransitions = 0 } = before
     return {
       holderIdentity: this.#options.identity,
