@@ -21,6 +21,10 @@ describe('the program of the controller', () => {
     const stop = new AbortController()
     const logger = createLogger({ filter: settings.filter, format: 'text', write: (line) => void lines.push(line) })
     const running = run({ settings: settings.all, logger, signal: stop.signal })
+    t.after(async () => {
+      stop.abort()
+      await running
+    })
     await eventually('it listens', () => lines.some((line) => line.includes('listening for data planes')))
     await eventually('it has read all kinds', () => lines.some((line) => line.includes('initial sync complete')))
     const health = /health=(\S+)/.exec(lines.join(''))?.[1] ?? ''
@@ -29,8 +33,11 @@ describe('the program of the controller', () => {
       return [response.status, await response.text()]
     }
     assert.deepEqual(await get('/readyz'), [200, 'ready\n'])
-    const [, metrics] = await get('/metrics')
-    assert.match(metrics, /^portico_controller_leader 1$/m)
+    let metrics = ''
+    await eventually('it leads', async () => {
+      metrics = (await get('/metrics'))[1]
+      return /^portico_controller_leader 1$/m.test(metrics)
+    })
     assert.match(metrics, /^portico_controller_synchronized 1$/m)
     assert.match(metrics, /^portico_controller_stream_messages_total\{type="config"\} 0$/m)
     const { status, stdout, error } = spawnSync('promtool', ['check', 'metrics'], { input: metrics, encoding: 'utf8' })

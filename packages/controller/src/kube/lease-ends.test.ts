@@ -97,7 +97,7 @@ describe('the Lease', () => {
     one.stop.abort()
   })
 
-  test('of a fraction of a second lasts a whole one', async () => {
+  test('is rounded up to whole seconds', async () => {
     const { time, api, run } = start()
     const one = candidate('one', api, time.clock(0, 1), { leaseMs: 1_200, renewMs: 800 })
     await run(100)
@@ -133,7 +133,7 @@ describe('the Lease', () => {
     return at
   }
 
-  test('of a silent holder may be taken after the time that it names, or after our own', async () => {
+  test('may be taken from a silent holder after the time that it names, or after our own', async () => {
     const named = await takenAfter({ leaseDurationSeconds: 2 })
     assert.ok(named > 2_000 && named < 2_002, `taken after ${named} ms`)
     const unnamed = await takenAfter({})

@@ -127,7 +127,7 @@ describe('an election', () => {
     let isSilent = false
     const api = new HeldApi(time, () => ({ there: 1, back: 1, isLost: 'no', isRefused: false }))
     const cut = { ask: (ask: Ask) => (isSilent ? new Promise<never>(() => {}) : api.ask(ask)) }
-    const one = candidate('one', cut as HeldApi, time.clock(5_000, 1))
+    const one = candidate('one', cut, time.clock(5_000, 1))
     await time.runUntil(1_000, () => {})
     const two = candidate('two', api, time.clock(9e8, 1))
     time.at(20_000, () => (isSilent = true))
