@@ -17,7 +17,7 @@ interface Analysis {
   written: Plan | null
 }
 
-/** `analyse` parses and resolves the source for evaluation; it does not check types. */
+/** `analyse` parses, resolves and folds the source for evaluation; it does not check types. */
 export function analyse(source: string, environment: Environment): Analysis {
   const parsed = parse(source)
   if (!parsed.ok) return { problems: [parsed.problem], references: [], plan: null, written: null }
@@ -30,7 +30,7 @@ export function analyse(source: string, environment: Environment): Analysis {
   return { problems, references, plan, written }
 }
 
-/** Whether the expression reads the path itself, one of its parents or one of its children. */
+/** Whether the expression reads the path itself, an ancestor or a descendant of it. */
 export function reads(references: readonly Reference[], path: readonly string[]): boolean {
   return references.some(({ path: read }) => {
     const shared = Math.min(read.length, path.length)

@@ -13,7 +13,7 @@ import { sources } from './testing/expressions.ts'
 import { richScopes, richSources, richVariables } from './testing/rich-expressions.ts'
 import type { Result } from './value.ts'
 
-/** This test counts its cases, so the reduced number of runs does not apply to it. */
+/** The time limit in milliseconds of tests that count their cases, so that the shorter global limit drops none. */
 const COUNTED_MS = 60_000
 
 describe('cel: closures and generated code', () => {

@@ -20,7 +20,7 @@ export interface CheckResult {
   /** Reads of values that may be absent, without `has` or `default`. */
   warnings: Problem[]
   references: Reference[]
-  /** Comparisons that are never true for a header that was sent on several lines. */
+  /** Comparisons with one text, which a header that was sent on several lines never equals. */
   headerComparisons: (HeaderComparison & { position: Position })[]
 }
 

@@ -82,7 +82,10 @@ export interface FunctionDefinition {
   readonly pure?: true
   /** Whether errors for literal arguments are problems at load. Only for pure functions. */
   readonly refusesAtLoad?: true
-  /** Called at load with the literal arguments; returns a call that reuses the work for them, or the error in them. */
+  /**
+   * Called at load with the literal arguments, undefined for the others; returns a call that reuses the work for them,
+   * or the error in them.
+   */
   readonly prepare?: (known: readonly (Value | undefined)[]) => PreparedCall | CelError | undefined
   /**
    * Used in place of `call` where the call runs at most once per evaluation: work linear in the arguments costs no steps.

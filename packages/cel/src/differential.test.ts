@@ -14,7 +14,7 @@ import { scopes, sources, variableNames } from './testing/expressions.ts'
 import { Double, Uint } from './value.ts'
 import type { Value } from './value.ts'
 
-/** This test counts its cases, so the reduced number of runs does not apply to it. */
+/** The time limit in milliseconds of tests that count their cases, so that the shorter global limit drops none. */
 const COUNTED_MS = 60_000
 
 /** Known differences from @bufbuild/cel, with our reasons. */

@@ -5,7 +5,7 @@ interface KnownPath {
   names: readonly string[]
   /** Whether the path goes through an optional, so absence is no error. */
   guarded: boolean
-  /** Whether the path ends at a computed key, so that it may mean any child. */
+  /** Whether `names` stops before a computed key, so that the read may be of anything beneath. */
   open: boolean
 }
 

@@ -50,12 +50,12 @@ type PathNode =
 
 export interface CallNode {
   kind: 'call'
-  /** Methods of host classes, which are tried before `definition`. */
+  /** Methods of host classes, which are tried before `fallback`. */
   methods: readonly FunctionDefinition[]
   fallback: FunctionDefinition | undefined
   /** The arguments; the receiver, if there is one, is the first. */
   args: Plan[]
-  /** The name of the function as written, for messages. */
+  /** The call as it is written, for messages: `size()`, or `.startsWith()` for a method. */
   label: string
 }
 

@@ -12,7 +12,7 @@ export interface Program {
   readonly references: readonly Reference[]
   /**
    * Evaluates the expression; never throws. The scope has one property or getter for each declared variable; undefined
-   * means absent. Call it on the program: the property is replaced once code has been generated.
+   * means absent. Fastest when called on the program, because the property is replaced once code has been generated.
    */
   readonly evaluate: Evaluate
 }
@@ -20,7 +20,8 @@ export interface Program {
 export type CompileResult = { ok: true; program: Program } | { ok: false; problems: Problem[] }
 
 /**
- * Parses and checks at once; code is generated at the first evaluation, because generating thousands at load would block.
+ * Parses and checks at once; code is generated at the first evaluation, because generating thousands at load would
+ * block the event loop.
  */
 export function compile(source: string, environment: Environment): CompileResult {
   const { problems, references, plan } = analyse(source, environment)

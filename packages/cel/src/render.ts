@@ -80,7 +80,7 @@ function scalarText(value: Value | CelError): string | null {
   return typeof text === 'string' ? text : null
 }
 
-/** Rendering happens outside evaluations, so it runs with its own budget. */
+/** Runs rendering without a budget, because it is not a step of the evaluation that may be running. */
 function withMeter<T>(work: () => T): T {
   const before = meter.left
   meter.left = Infinity

@@ -87,7 +87,7 @@ class Reader {
     return items
   }
 
-  /** Parses a string with the runtime, which is correct for strings outside names. */
+  /** Parses a string with the runtime, which reads a string correctly when it is the whole text. */
   #string(): string {
     const start = this.#at
     this.#at = stringEnd(this.#text, start)

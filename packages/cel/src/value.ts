@@ -64,7 +64,7 @@ export class Timestamp {
   }
 }
 
-/** A duration; `seconds` and `nanos` have the same sign. */
+/** A duration; `seconds` and `nanos` never differ in sign. */
 export class Duration {
   readonly seconds: number
   readonly nanos: number
@@ -114,7 +114,7 @@ export abstract class MapView {
   abstract keys(): Iterable<string>
 }
 
-/** A map of headers; names are looked up in lower case. */
+/** A map of headers; names are looked up in lower case, whatever case the expression uses. */
 export abstract class HeadersView extends MapView {
   abstract override get(lowerCaseName: string): string | readonly string[] | undefined
 }

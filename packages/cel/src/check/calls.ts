@@ -53,7 +53,7 @@ function chooseDefinition(resolver: Resolver, { style, name, offset, args }: Cal
   return {
     kind: 'call',
     offset,
-    // When the library and the host define the same method, the host's wins.
+    // When the library and the host define a function of the same name, the host's wins.
     methods: fitting.filter(({ on }) => on !== undefined).toReversed(),
     fallback: fitting.findLast(({ on }) => on === undefined),
     args,

@@ -17,7 +17,10 @@ export function fold(plan: Plan, environment: Environment, refuse: Refuse): Plan
   return exemptOnce(folded)
 }
 
-/** Calls outside loops run once, so they are exempt from the budget: one pass over a long body must not exhaust it. */
+/**
+ * Calls outside loops run once, so `onceCall` replaces `call`: one pass over a body, however long, must not exhaust the
+ * budget.
+ */
 function exemptOnce(original: Plan): Plan {
   // The range of a loop is computed once; its condition and body are not.
   if (original.kind === 'loop') return { ...original, range: exemptOnce(original.range) }

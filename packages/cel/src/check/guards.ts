@@ -14,7 +14,7 @@ export function addFacts(known: Facts, more: Facts): Facts {
   return known.size + more.size > MAX_FACTS ? known : new Set([...known, ...more])
 }
 
-/** Whether the path, or one of its children, is known to be present. */
+/** Whether the path, or a path beneath it, is known to be present. */
 export function covers(facts: Facts, path: readonly string[]): boolean {
   if (facts.size === 0) return false
   const key = JSON.stringify(path)

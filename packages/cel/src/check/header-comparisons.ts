@@ -5,11 +5,11 @@ import type { Type } from '../types.ts'
 import { list, mayBe, memberOf, partOf, string } from '../types.ts'
 
 /**
- * A comparison of a header with one text. It is never true for a header with several lines, because such a header is a
- * list.
+ * A comparison of a header with one text. A header with several lines is a list, which never equals a text: `==` and
+ * `in` are false, `!=` is true.
  */
 export interface HeaderComparison {
-  /** `request.headers.x-team`, or the part of that path that is literal. */
+  /** `request.headers.x-team`, or the part of that path that is literal; `a header` when no part is known. */
   header: string
   offset: number
   /** The value that the whole expression tends to for a header with several lines; undefined when that is unknown. */
@@ -55,7 +55,7 @@ function comparedHeader(node: Plan & { kind: 'binary' }, types: ReadonlyMap<Plan
     [left, right],
     [right, left],
   ] as const) {
-    // Comparing with an empty text only tests for presence, and a header with several lines is present.
+    // Comparing with an empty text or null only tests for presence, and a header with several lines is present.
     const isQuestion = other.kind === 'constant' && (other.value === '' || other.value === null)
     if (!isQuestion && isOneText(typeOf(other))) return headerIn(part, typeOf(part))
   }

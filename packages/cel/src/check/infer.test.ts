@@ -59,7 +59,7 @@ const variables: Readonly<Record<string, VariableType>> = {
 }
 const environment = createEnvironment({ variables })
 
-/** This test counts its cases, so the reduced number of runs does not apply to it. */
+/** The time limit in milliseconds of tests that count their cases, so that the shorter global limit drops none. */
 const COUNTED_MS = 60_000
 
 describe('cel types of random expressions', () => {

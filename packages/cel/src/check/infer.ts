@@ -11,7 +11,7 @@ export interface TypeProblem {
   message: string
   /** The part of the expression that can never work. */
   plan: Plan
-  /** The type that the part must have but never has; unset when evaluating the part always fails. */
+  /** The type that the part must have but never has; unset when the part is wrong whatever is around it. */
   wanted?: Type
 }
 

@@ -7,7 +7,7 @@ import { compile } from '../program.ts'
 import type { RichScope } from '../testing/rich-expressions.ts'
 import { richScopes, richSources, richVariables } from '../testing/rich-expressions.ts'
 
-/** This test counts its cases, so the reduced number of runs does not apply to it. */
+/** The time limit in milliseconds of tests that count their cases, so that the shorter global limit drops none. */
 const COUNTED_MS = 60_000
 
 describe('cel references', () => {

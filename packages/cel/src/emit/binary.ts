@@ -31,7 +31,7 @@ export function writeBinary(writer: Writer, plan: Binary): Code {
 }
 
 interface Operand {
-  /** Statements that compute the operand; empty for literals. */
+  /** Code that computes the operand ahead of its use; empty for literals and variables. */
   setup: string[]
   name: string
   settled: string

@@ -31,8 +31,8 @@ export function noMethod(receiver: Result, label: string): CelError {
 }
 
 /**
- * The error after a host function threw or the stack overflowed. The original message may contain request data, so it is
- * dropped.
+ * The error after a getter or function of the host threw, or the stack overflowed. The original message may contain
+ * request data, so it is dropped.
  */
 export function errorOfThrown(error: unknown): CelError {
   return new CelError('internal', `evaluation threw ${error instanceof Error ? error.name : 'a value'}`)

@@ -1,7 +1,9 @@
 import type { LoopNode, Plan } from '../plan.ts'
 import type { Code, Writer } from './writer.ts'
 
-/** Each loop becomes a function whose parameters are the range and the variables in scope. */
+/**
+ * Each loop becomes a function whose parameters are the scope, the range and the outer macro variables that it uses.
+ */
 export function writeLoop(writer: Writer, loop: Plan & LoopNode): Code {
   const range = writer.value(loop.range)
   const inner = withoutRange(loop)

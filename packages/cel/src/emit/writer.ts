@@ -84,7 +84,7 @@ export class Writer {
     return name
   }
 
-  /** The JavaScript literal for a value of the expression. */
+  /** The JavaScript literal for a value of the expression, or the name of a constant. */
   literal(value: unknown): string {
     if (typeof value === 'string') return JSON.stringify(value)
     if (value === null || typeof value === 'boolean') return String(value)

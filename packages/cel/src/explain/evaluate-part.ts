@@ -46,7 +46,10 @@ function extended(operand: Expr, name: string): readonly string[] | null {
   return path === null ? null : [...path, name]
 }
 
-/** Whether the part has the same value for every request. Calls never count as constant, because functions are not known here. */
+/**
+ * Whether the part surely has the same value for every request: only literals, their unary operators, and lists of
+ * these count.
+ */
 export function isConstant(expr: Expr): boolean {
   if (expr.kind === 'list') return expr.items.every(({ value }) => isConstant(value))
   return expr.kind === 'unary' ? isConstant(expr.operand) : expr.kind === 'literal'

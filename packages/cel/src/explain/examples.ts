@@ -8,7 +8,8 @@ const MOST_TRIED = 32
 
 /**
  * Adds an example to each need, such that all examples together change the result. Null when no examples were found,
- * because one change may break another part. Needs for whole parts have no example and are taken as they are.
+ * because one change may break another part. A remedy with a need for a whole part or a pattern has no examples and is
+ * returned untested.
  */
 export function withExamples(remedy: Remedy, does: (examples: Examples) => boolean): Remedy | null {
   if (remedy.length === 0) return remedy

@@ -172,7 +172,10 @@ function together(items: readonly (readonly Remedy[])[]): readonly Remedy[] {
   )
 }
 
-/** Joins two remedies. A need for presence is dropped when another need already constrains the value. */
+/**
+ * Joins two remedies. A need for presence is dropped when another need already constrains the value or a path beneath
+ * it.
+ */
 function joined(remedy: Remedy, more: Remedy): Remedy {
   const all = [...remedy, ...more]
   const isSaid = (need: Need): boolean =>

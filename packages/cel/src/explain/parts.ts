@@ -42,7 +42,7 @@ export function partsOf(
   return partOf(parsed.expr)
 }
 
-/** Whether the name is a variable. Names of types and namespaces have no value for a request. */
+/** Whether the part has a value that depends on the request. Names of types and namespaces have none. */
 function reads(expr: Expr, { variables }: Environment): boolean {
   const root = pathOfPart(expr)?.[0]
   return root === undefined ? !isConstant(expr) : variables.has(root)

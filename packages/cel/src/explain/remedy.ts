@@ -27,9 +27,9 @@ export interface Need {
   readonly text: string
   /** The value that the part would have to return. */
   readonly wanted: boolean
-  /** The path that the part reads, such as `["jwt", "sub"]`; null when it reads several. */
+  /** The path that the part reads, such as `["jwt", "sub"]`; null when it does not read exactly one. */
   readonly path: readonly string[] | null
-  /** The value that was read; undefined when it was absent or the part reads several values. */
+  /** The value that was read; undefined when it was absent or the part does not read exactly one path. */
   readonly found: Result | undefined
   /** The relation needed between the read value and `value`; null when only the part as a whole can be named. */
   readonly relation: Relation | null

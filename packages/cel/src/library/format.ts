@@ -131,7 +131,10 @@ function bad(message: string): CelError {
   return new CelError('bad_value', `format: ${message}`)
 }
 
-/** Formats a finite number with the given decimals. `toFixed` is not used: it rounds halves up and fails beyond 1e21. */
+/**
+ * Formats a finite number with the given decimals. `toFixed` is not used: it rounds halves up and writes exponents from
+ * 1e21 on.
+ */
 function roundHalfEven(number: number, decimals: number): string {
   const { numerator, power } = exactFraction(Math.abs(number))
   const scaled = numerator * 10n ** BigInt(decimals)

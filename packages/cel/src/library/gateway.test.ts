@@ -89,7 +89,7 @@ describe('cel gateway functions', () => {
     const sha256 = '"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"'
     assert.equal(show('sha256.encode("abc")', {}, environment), sha256)
     assert.match(show('sha256.encode(1)', {}, environment), /^no_such_overload/)
-    // The entry point for browsers has no hash functions.
+    // The environment of browsers cannot compute hashes.
     assert.match(show('sha256.encode("abc")'), /^internal/)
   })
 

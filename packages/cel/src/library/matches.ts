@@ -45,7 +45,7 @@ const MAX_CACHED = 100
 const STEPS_PER_CHARACTER = 500
 const STEPS_PER_INSTRUCTION = 200
 
-/** Compiles a pattern that is data. The worst pattern takes milliseconds, so recent patterns are cached. */
+/** Compiles a pattern that is data and charges the budget for it. The worst takes milliseconds, so a few are cached. */
 export function regexOf(pattern: string): Regex | CelError {
   const known = cache.get(pattern)
   if (known !== undefined) return known

@@ -197,7 +197,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-/** Quotes a text so that CEL reads it back; lone surrogates become U+FFFD. */
+/** Puts a text in double quotes, as CEL would read it back; lone surrogates become U+FFFD. */
 export function quote(text: string): string {
   return `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => ESCAPES[char] ?? char)}"`
 }

@@ -6,12 +6,12 @@ export type Expr = Node & {
   offset: number
   /** The depth of the tree below this node. */
   depth: number
-  /** The first offset of the node, including parentheses around it. */
+  /** The range of the node in the source, with the parentheses around it; `end` is exclusive. */
   start: number
   end: number
 }
 
-/** An expression whose end is not known yet. */
+/** An expression whose `start` and `end` are not known yet. */
 export type OpenExpr = Node & { offset: number; depth: number }
 
 type Node =

@@ -19,7 +19,10 @@ const QUOTE = /[bB]?[rR]?["']/y
 const QUOTED_NAME = /`[A-Za-z0-9_./\- ]+`/y
 const SYMBOL = /&&|\|\||[<>=!]=|[<>!+\-*/%?:.,()[\]{}]/y
 
-/** Reads a token. Strings are tried before names, because their prefixes look like names; numbers may begin with a dot. */
+/**
+ * Reads a token: strings before names, because their prefixes look like names; numbers before symbols, for a leading
+ * dot.
+ */
 export function readToken(source: string, from: number): Token {
   const offset = endOf(SPACE, source, from) ?? from
   const code = source.charCodeAt(offset)

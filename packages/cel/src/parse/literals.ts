@@ -111,7 +111,7 @@ class BytesSink {
     for (const byte of new TextEncoder().encode(text)) this.#bytes.push(byte)
   }
 
-  /** Adds the character of an escape; in bytes literals, octal and hex escapes are single bytes. */
+  /** Adds an octal or hex escape, which is a single byte in a bytes literal. */
   code(code: number): void {
     this.#bytes.push(code)
   }

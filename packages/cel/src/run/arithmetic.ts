@@ -61,7 +61,7 @@ export const tooLarge = new CelError('budget', 'the result is too large')
 
 type Operator = '+' | '-' | '*' | '/' | '%'
 
-/** CEL has no implicit conversion: both operands must have the same type. */
+/** Arithmetic in CEL has no implicit conversion: both operands must have the same type. */
 function calculate(left: Value, operator: Operator, right: Value): Result {
   if (isInt(left) && isInt(right)) return toInt(ofWhole[operator](BigInt(left), BigInt(right)))
   if (isDouble(left) && isDouble(right)) return toDouble(ofDoubles[operator](doubleOf(left), doubleOf(right)))

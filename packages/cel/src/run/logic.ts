@@ -6,7 +6,7 @@ import { lookup } from './maps.ts'
 import { exhausted, spend } from './meter.ts'
 import { isList, isMap, typeName } from './type-of.ts'
 
-/** The result when no operand decides: the first operand that is not a bool. */
+/** The result when no operand decides: the error of the first operand that is not a bool, if there is one. */
 export function undecided(operator: '&&' | '||', items: readonly Result[]): Result {
   for (const item of items) {
     if (item instanceof CelError) return item
@@ -44,7 +44,7 @@ function isInList(item: Value, list: readonly Value[]): boolean | CelError {
   return false
 }
 
-/** The value of an optional item of a list literal. */
+/** The value of an optional item of a list or map literal; undefined when the optional is empty. */
 export function optionalItem(item: Result): Value | undefined | CelError {
   if (item instanceof CelError) return item
   return item instanceof Optional ? item.value : noSuchOverload(`?${typeName(item)} in a list or map`)

@@ -9,8 +9,8 @@ import type { Result } from '../value.ts'
 import { describeValue } from './describe.ts'
 
 /**
- * Returns the result of both back ends, after asserting that they agree. Variables that the environment does not declare
- * are `dyn`.
+ * Returns the result of both back ends, after asserting that they agree. Without an environment, the variables of the
+ * scope are `dyn`.
  */
 export function evaluate(source: string, scope: object = {}, environment: Environment = dynamic(scope)): Result {
   const { plan, problems } = analyse(source, environment)

@@ -135,7 +135,7 @@ export const richSources: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie
     any: fc.oneof(
       { maxDepth: 2, depthIdentifier: 'rich' },
       sources,
-      // Other combinations mostly fail, so these forms are listed.
+      // Most other forms fail on most values, so `coalesce` brings expressions that succeed.
       form('coalesce(#, #, 1)'),
       form('coalesce([#], [])'),
       fc.constantFrom(...HOST_READS),

@@ -81,7 +81,7 @@ function orMissing(read: PathReader, missing: Result): Closure {
   }
 }
 
-/** An absent root stays undefined here, although its value is null, so that selecting a field of it fails. */
+/** An absent root stays undefined here, because it has no fields, although its own value is null. */
 function rawClosure(plan: Plan, make: MakeClosure): (scope: object, locals: Result[]) => Result | undefined {
   return plan.kind === 'root' ? readPath(plan) : make(plan)
 }
