@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { compileRegex } from './compile-regex.ts'
 
-/** This test counts its cases, so the reduced number of runs does not apply to it. */
+/** The time limit in milliseconds of tests that count their cases, so that the shorter global limit drops none. */
 const COUNTED_MS = 60_000
 
 describe('regex: legal patterns', () => {

@@ -23,7 +23,10 @@ export interface Regex {
   search: (text: string) => boolean
   /** The text with its first match replaced; `$1` and `${name}` in the replacement stand for groups. */
   replaceFirst: (text: string, replacement: string) => string
-  /** Yields every match from this offset on, in order and without overlap. Lookbehind sees the text before `from`. */
+  /**
+   * Yields every match from the offset `from` on, in order and without overlap. Anchors and word boundaries see the
+   * text before it.
+   */
   matches: (text: string, from: number) => Iterable<Span>
   /** Bounds of the matches; null when unknown. */
   readonly reach: Reach | null
@@ -40,7 +43,8 @@ export interface Span {
 type Engine = 'v8' | 're2'
 
 /**
- * Compiles a pattern with RE2 semantics. V8 is many times faster, but runs only patterns on which it is provably linear.
+ * Compiles a pattern with RE2 semantics. V8 is many times faster, but runs only patterns in plain syntax on which its
+ * time is provably linear.
  */
 export function compileRegex(pattern: string): CompiledRegex {
   let re2: RE2JS

@@ -5,7 +5,7 @@ import { hasLinearBacktracking, isBounded } from './linear.ts'
 import type { RegexNode } from './parse.ts'
 import { parseCommonSyntax, wholeTree } from './parse.ts'
 
-/** This test counts its cases, so the reduced number of runs does not apply to it. */
+/** The time limit in milliseconds of tests that count their cases, so that the shorter global limit drops none. */
 const COUNTED_MS = 60_000
 
 const TEXT_LENGTH = 300
@@ -57,7 +57,7 @@ function parseTree(pattern: string): RegexNode {
   return wholeTree(branches)
 }
 
-/** The steps from one start: nodes and copies around the characters that `isBounded` counts. */
+/** The most steps from one start, which include nodes and copies around the characters that `isBounded` counts. */
 const MAX_STEPS_FROM_A_START = 2000
 
 /** Whether the number of steps is linear in the text. */
@@ -65,7 +65,7 @@ function withinBound(tree: RegexNode, text: string): boolean {
   return withinSteps(tree, text, 20 * size(tree) * (text.length + 1))
 }
 
-/** Matches like a backtracking engine; false when the steps are exhausted. */
+/** Whether a backtracking engine matches, or fails to, within this number of steps. */
 function withinSteps(tree: RegexNode, text: string, steps: number): boolean {
   let left = steps
   const tooMany = new Error('too many steps')

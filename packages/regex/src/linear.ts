@@ -2,7 +2,7 @@ import { isDeterministic } from './deterministic.ts'
 import type { RegexNode } from './parse.ts'
 
 /**
- * Whether a backtracking engine takes time linear in the text, whether the match succeeds or fails.
+ * Whether a backtracking engine takes time linear in the text to match all of the text or to fail.
  *
  * The pattern is cut in two. Its head must be deterministic: the next character alone decides how to go on, so every
  * wrong turn dies at once. Its tail may be ambiguous, but only in a fixed small number of ways around one loop over
@@ -37,7 +37,7 @@ function findTailStart(items: RegexNode[]): number {
 interface Effort {
   /** The number of ways to match a text, not counting loops. */
   ways: number
-  /** The number of unbounded loops over single characters on one way; infinite for loops over longer parts. */
+  /** The number of unbounded loops over single characters on one way; infinite for a loop over anything else. */
   loops: number
   /** The number of characters of the pattern, counted copies included. */
   length: number

@@ -15,8 +15,8 @@ export interface Branch {
 }
 
 /**
- * Parses a pattern that RE2 has accepted, if it uses only syntax that V8 understands alike. Null for everything else
- * (flags, named groups, inner anchors, Unicode and POSIX classes, rare escapes), which runs in RE2.
+ * Parses a pattern that RE2 has accepted, if it uses only the plain syntax that can be rewritten for V8. Null for
+ * everything else (flags, named groups, inner anchors, Unicode and POSIX classes, rare escapes), which runs in RE2.
  */
 export function parseCommonSyntax(pattern: string): Branch[] | null {
   const reader: Reader = { text: pattern, at: 0 }
@@ -66,7 +66,10 @@ function readChoice(reader: Reader): RegexNode | null {
   return oneOrChoice(branches)
 }
 
-/** Parses up to the end of the group or branch. Null for an inner anchor. */
+/**
+ * Parses up to `|`, `)` or `$`, which the group or branch around it reads. No caller reads an inner anchor, so it is
+ * rejected.
+ */
 function readSequence(reader: Reader): RegexNode | null {
   const items: RegexNode[] = []
   while (reader.at < reader.text.length && !isAhead(reader, '|') && !isAhead(reader, ')') && !isAhead(reader, '$')) {
@@ -104,7 +107,7 @@ function readRepeat(reader: Reader, item: RegexNode): RegexNode | null {
     max = bounds[2] === undefined ? min : bounds[3] === undefined ? Infinity : Number(bounds[3])
     if (max === 0) return null
   }
-  // Lazy and greedy quantifiers are equivalent when the whole text must match.
+  // Lazy and greedy quantifiers match the same texts; only the extent of a match inside a text differs.
   take(reader, '?')
   return { kind: 'repeat', item, min, max }
 }

@@ -13,8 +13,8 @@ export interface Reach {
 }
 
 /**
- * Computes the bounds; null when the pattern uses syntax beyond the common subset. Case folding and word boundaries are
- * supported here.
+ * Computes the bounds; null when the pattern uses syntax beyond the common subset. A leading `(?i)` and word boundaries
+ * are supported here, although the common subset has neither.
  */
 export function reachOf(pattern: string): Reach | null {
   const anyCase = pattern.startsWith(ANY_CASE)

@@ -6,8 +6,9 @@ import { wholeTree } from './parse.ts'
 /**
  * The pattern with which V8 may search for a match anywhere in a text, or null when only RE2 may.
  *
- * A backtracking engine starts anew at every offset. That is linear when the pattern can start at one offset only, or when
- * every attempt is short. The caller only needs to know whether there is a match, so loops at either end are dropped.
+ * A backtracking engine starts anew at every offset. That is linear when the pattern can start at one offset only, or
+ * when every attempt is short. The caller only needs to know whether there is a match, so loops at either end are cut
+ * to their minimum.
  */
 export function searchSource(branches: Branch[]): string | null {
   if (branches.every(({ fromStart }) => fromStart)) {
@@ -33,7 +34,7 @@ function trim({ node, fromStart, toEnd }: Branch): Branch {
   return { node: { kind: 'sequence', items }, fromStart, toEnd }
 }
 
-/** Drops leading items that may match nothing. */
+/** Drops leading repetitions that may match nothing, and cuts the next one to its minimum. */
 function trimFirst(items: RegexNode[]): RegexNode[] {
   for (let first = items[0]; first?.kind === 'repeat'; first = items[0]) {
     if (first.min === 0) items.shift()
