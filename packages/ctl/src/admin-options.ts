@@ -1,4 +1,4 @@
-/** The address and the token of the admin server. */
+/** The address of the admin server of a standalone gateway, and the token for any admin server. */
 export const adminOptions = {
   admin: {
     kind: 'value',

@@ -31,7 +31,10 @@ function addressInVariables({ spec }: LiveResource): string | undefined {
   return variable?.text('value') || undefined
 }
 
-/** Without the right to read the file, the default port is used. */
+/**
+ * Reads `adminAddr` from the ConfigMap of the Pod; undefined, which means the default port, when it is unset or cannot
+ * be read.
+ */
 async function addressInFile(cluster: Cluster, { metadata, spec }: LiveResource): Promise<string | undefined> {
   const names = new Fields(spec, ['spec'], [])
     .objects('volumes')

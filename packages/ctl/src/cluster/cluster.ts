@@ -25,7 +25,7 @@ export const POD: ApiKind = { group: '', version: 'v1', kind: 'Pod', plural: 'po
 /** A cluster with the rights of its user. Failed requests throw a ClusterProblem. */
 export class Cluster {
   readonly client: KubeClient
-  /** The default namespace. */
+  /** The namespace for requests that name none. */
   readonly namespace: string
 
   constructor(client: KubeClient, namespace: string) {

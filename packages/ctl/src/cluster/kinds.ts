@@ -2,7 +2,7 @@ import type { ApiKind } from '@portico/controller/kube'
 import { groupByKind, type Kind } from '@portico/translate'
 import type { Cluster } from './cluster.ts'
 
-/** Core kinds, whose versions are fixed. */
+/** Kinds of Kubernetes itself, whose versions are fixed. */
 const FIXED: Partial<Record<Kind, ApiKind>> = {
   Service: { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true },
   EndpointSlice: {

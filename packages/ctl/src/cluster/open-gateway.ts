@@ -14,7 +14,7 @@ export interface OpenGateway {
   /** The name in messages. */
   label: string
   admins: readonly [AdminAddress, ...AdminAddress[]]
-  /** Forwards the request to the first Pod. */
+  /** Opens a socket to the listener of the first Pod, and returns the request to be sent over that socket. */
   through(injection: Injection): Promise<Injection>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ interface GatewayOptions extends ClusterArguments {
   readonly onePod: boolean
 }
 
-/** The most Pods to connect to; one of them answers. */
+/** The most Pods to connect to, so that a large Gateway does not open too many connections. */
 const MOST_PODS = 16
 
 /** Connects to the Gateway's ready Pods. Failures are ClusterProblems. */

@@ -47,7 +47,7 @@ Exit codes: 0 no problem, 1 a problem, or something could not be checked, 2 bad 
   },
 })
 
-/** Returns a text when the arguments are invalid. */
+/** Returns a text that says what is wrong when the arguments are invalid. */
 function plan(output: string, [first, extra]: readonly string[]): { asked: StatusTarget | null; form: Form } | string {
   if (extra !== undefined) return `found ${JSON.stringify(extra)}, expected one <kind>/<name>`
   const form = FORMS.find((each) => each === output)

@@ -13,7 +13,7 @@ interface ConfigDump extends Ir {
 const MOST_BYTES = 512 * 1024 * 1024
 const ANSWER_WITHIN_MS = 30_000
 
-/** Reads the running config of a gateway, which is redacted; returns a text when it fails. */
+/** Reads the running config of a gateway, which is redacted; returns the reason as a text when it fails. */
 export async function readConfigDump(admin: AdminAddress, token: string | null): Promise<ConfigDump | string> {
   const answer = await ask(admin, token)
   if (typeof answer === 'string') return answer
@@ -21,7 +21,7 @@ export async function readConfigDump(admin: AdminAddress, token: string | null):
     const dump = JSON.parse(answer.text) as ConfigDump
     if (Array.isArray(dump.routes) && Array.isArray(dump.policies)) return dump
   } catch {
-    // The caller reports the failure below.
+    // The failure is reported below.
   }
   return `${admin.label} did not return a config: give the gateway's admin address with --admin`
 }

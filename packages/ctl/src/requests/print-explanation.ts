@@ -1,6 +1,6 @@
 import type { ExplainedPart, Explanation, ReadValue, Spending, WrittenPlace } from '@portico/gateway/admin-api'
 
-/** Prints an explanation: the reason, the location, the values, and what would pass. */
+/** Formats an explanation for people: the reason, the location, the values, and what would pass. */
 export function printExplanation(found: Explanation): string {
   const { decidedBy, config } = found
   const generation = config.isExact
@@ -54,7 +54,7 @@ export function printExplanation(found: Explanation): string {
   ].join('\n')
 }
 
-/** Requests that spent the budget, newest first. */
+/** The amount spent of the budget, then the latest requests that spent it, newest first. */
 function spentLines(spending: Spending | null): string[] {
   if (spending === null || spending.requests === 0) return []
   const { counts, total, requests, isWhole, latest } = spending
@@ -90,7 +90,9 @@ function printPlace(place: WrittenPlace): string {
   return `${place.kind} ${place.namespace}/${place.name}${place.path === '' ? '' : ` ${place.path}`}`
 }
 
-/** A cross for a rule that denied the request, a tick for one that allowed it, a dot for one that did not match. */
+/**
+ * A cross for a rule that denied the request, a dot for an allow rule that did not match, a tick for every other rule.
+ */
 function markOf({ isAgainst, mode, matched }: Explanation['rules'][number]): string {
   if (isAgainst) return '✗'
   return mode === 'allow' && !matched ? '·' : '✓'

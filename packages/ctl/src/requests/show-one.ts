@@ -30,7 +30,7 @@ export async function showRecord(admins: readonly AdminAddress[], request: OneRe
   return exitCode.fine
 }
 
-/** Returns a text when no gateway has the record. */
+/** Returns the reason as a text when no gateway returned the record. */
 async function findOne<Answer>(
   admins: readonly AdminAddress[],
   path: string,

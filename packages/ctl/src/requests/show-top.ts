@@ -15,7 +15,7 @@ interface TopRequest {
 
 const CLEAR = '\u001b[H\u001b[2J'
 
-/** Redraws the table until interrupted. */
+/** Prints the table until interrupted: each second on a terminal, otherwise at the end of each window. */
 export async function showTop(
   admins: readonly AdminAddress[],
   { windowMs, isOnce, token }: TopRequest,

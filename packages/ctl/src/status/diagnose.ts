@@ -106,7 +106,7 @@ function ofRoute(world: ResourceView, kind: (typeof routeKinds)[number], route: 
     return [broken(`${kind} ${keyOf(route)}`, 'it has no parentRefs', 'Name a Gateway in spec.parentRefs.')]
   }
   const above = parents.map((ref) => ({ ref, links: parentLinks(world, ref) }))
-  // A parent of another controller is ignored when one parent is ours.
+  // A parent of another controller is no problem when one parent is ours.
   const ours = above.filter(({ links }) => links[0]?.state !== 'note')
   const served = ours.filter(
     ({ links }) => !links.some(({ state, what }) => state === 'broken' && !what.startsWith('listener')),
@@ -167,7 +167,7 @@ export function backendsOf({ spec, metadata }: Resource): BackendReference[] {
   return [...byName.values()]
 }
 
-/** `namespace/name` of the Gateway of a parent; null when it is unknown. */
+/** `namespace/name` of the Gateway that a parent is or belongs to; null when it is unknown. */
 function gatewayOf(world: ResourceView, { kind, namespace, name }: ParentRef): string | null {
   if (kind === 'Gateway') return `${namespace}/${name}`
   const set = world.get('ListenerSet', `${namespace}/${name}`)

@@ -86,7 +86,9 @@ export function parentLinks(world: ResourceView, ref: ParentRef): Link[] {
   return isNobodys(above) ? above : [...above, own, ...listenerLinks(world, 'ListenerSet', key, ref)]
 }
 
-/** Whether the Gateway is missing or belongs to another controller, so that its listeners have no state. */
+/**
+ * Whether the Gateway or its class is missing, broken or of another controller, so that its listeners have no state.
+ */
 function isNobodys(links: readonly Link[]): boolean {
   return links.length === 1
 }

@@ -34,7 +34,7 @@ export function readConditions(holder: Fields): SeenCondition[] {
   }))
 }
 
-/** Conditions that are true for information only. */
+/** Conditions that only inform when true, because the user asked for what they report. */
 const NOTES: ReadonlySet<string> = new Set(['InsecureFrontendValidationMode'])
 
 /** Summarizes the conditions of a resource: the first problem, or all of them in a few words. */

@@ -5,7 +5,7 @@ import type { ResourceView } from './resource-view.ts'
 
 type PolicyKind = 'GwPolicy' | 'BackendTLSPolicy'
 
-/** Policies that target this object, sorted by name. */
+/** Policies of the namespace that target this object, GwPolicies first, each kind sorted by name. */
 export function policiesFor(world: ResourceView, target: Resource): Resource[] {
   const { namespace } = target.metadata
   const policies = [...world.list('GwPolicy', namespace), ...world.list('BackendTLSPolicy', namespace)]

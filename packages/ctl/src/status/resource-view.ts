@@ -6,7 +6,7 @@ type StatusOf = (kind: Kind, resource: Resource) => unknown
 interface WorldParts {
   resources: readonly Resource[]
   statusOf: StatusOf
-  /** Whether the resources come from files, where Services have no addresses. */
+  /** Whether the resources come from files only; Services need no addresses then. */
   isOffline: boolean
   /** Missing rights, by `Kind namespace`. */
   hidden?: ReadonlyMap<string, string>

@@ -18,7 +18,7 @@ export interface FakeCluster {
 interface FakeClusterOptions {
   /** Objects by path, or functions of the query; other paths return 404. */
   objects: Readonly<Record<string, unknown>>
-  /** Ports of this machine, by `pod:port`. */
+  /** Ports of this machine that stand for ports of Pods, by `pod:port`. */
   ports?: Readonly<Record<string, number>>
   /** Paths that return 403. */
   forbidden?: readonly string[]

@@ -87,7 +87,7 @@ describe('the trace stream', () => {
     const [first, second] = told as [ServerResponse, ServerResponse]
     const armed: string[] = []
     const all = [one.armed.then(() => armed.push('one')), two.armed.then(() => armed.push('two'))]
-    // Both have received the same events so far.
+    // Both have received the same comment so far, and neither is armed.
     second.write(': ready\n\n')
     await Promise.any(all)
     assert.equal(armed.length, 1)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { PortRange } from './local-ports.ts'
 
 export interface Injection {
-  /** The port of the listener on this machine, unless `via` forwards it. */
+  /** The port of the listener: on this machine, or on the Pod that `via` leads to. */
   readonly port: number
   /** The URL. Its host becomes the Host header and the TLS server name; it is never resolved. */
   readonly url: string
@@ -19,7 +19,10 @@ export interface Injection {
 
 interface CurlOptions extends Injection {
   readonly localPorts: PortRange | null
-  /** Whether curl may read standard input: not while the UI reads keys. */
+  /**
+   * Whether curl may read standard input: not while the UI reads keys. Without it, curl has no terminal for prompts
+   * either.
+   */
   readonly mayReadInput: boolean
 }
 

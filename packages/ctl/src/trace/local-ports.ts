@@ -6,7 +6,7 @@ export interface PortRange {
   readonly last: number
 }
 
-/** Above the ephemeral ports of Linux, so that other clients are outside the range. */
+/** Above the default ephemeral ports of Linux, so that other clients are outside the range. */
 const LOWEST = 61_000
 const HIGHEST = 65_535
 /** Several ports, because curl may open several connections, and a port rests for a minute after use. */

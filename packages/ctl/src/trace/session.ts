@@ -54,7 +54,10 @@ async function inject(scene: Scene): Promise<TraceOutcome> {
   return pinned ?? injectFrom(null, scene)
 }
 
-/** Returns null when no request was sent because of the source ports. */
+/**
+ * Returns null when no request was sent because the gateway rejected the filter or curl could not bind its source
+ * ports.
+ */
 async function injectFrom(origin: null, scene: Scene): Promise<TraceOutcome>
 async function injectFrom(origin: Origin, scene: Scene): Promise<TraceOutcome | null>
 async function injectFrom(origin: Origin, scene: Scene): Promise<TraceOutcome | null> {

@@ -54,7 +54,7 @@ function printProblems(problems: readonly string[], io: Io): void {
   for (const problem of problems) io.stderr.write(`${printableBlock(problem)}\n`)
 }
 
-/** Sorts entries by name. */
+/** Returns the shown entries sorted by name, whatever order they were found in. */
 function sortEntries<Value>(
   map: ReadonlyMap<string, Value>,
   show: (value: Value) => unknown,
