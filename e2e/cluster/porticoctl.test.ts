@@ -212,7 +212,7 @@ describe('porticoctl in a cluster', { skip: withoutBed }, () => {
     await bed.kubectl('-n', 'shop', 'patch', 'httproute', 'orders', '--type=json', '-p', RENAME)
     assert.match(
       (await status('httproute/orders')).stdout,
-      /has not looked at its last change \(generation 2, seen 1\)/,
+      /has not processed its last change \(generation 2, seen 1\)/,
     )
   })
 

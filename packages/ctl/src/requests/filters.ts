@@ -1,7 +1,7 @@
 /** Options that filter requests; each is a parameter of the admin API of the same name. */
 export const filterOptions = {
   since: { kind: 'value', value: '<time>', summary: 'not older than: 15m, 2h, or a timestamp' },
-  until: { kind: 'value', value: '<time>', summary: 'not newer than this time time' },
+  until: { kind: 'value', value: '<time>', summary: 'not newer than this time' },
   id: { kind: 'value', value: '<id>', summary: 'with this id or x-request-id' },
   status: { kind: 'value', value: '<codes>', summary: 'with this status: 429, 4xx, >=500' },
   outcome: { kind: 'value', value: '<names>', summary: 'passed, denied, limited, failed, evicted, aborted, slow' },
