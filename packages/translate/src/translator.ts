@@ -126,7 +126,9 @@ export class Translator implements TranslationResult {
     return [...this.#graph.args(this.#store.material)].map((arg) => arg.replace(' ', '/'))
   }
 
-  /** Whether the status of `Kind/namespace/name` depends on content that is still to be read. */
+  /**
+   * Whether the result for `Kind/namespace/name` depends on content of a Secret or ConfigMap that is still to be read.
+   */
   waits(id: string): boolean {
     return this.#waiting.has(id)
   }
@@ -185,7 +187,7 @@ export class Translator implements TranslationResult {
     return known
   }
 
-  /** Returns false when there is no status. */
+  /** Updates the status with its quarantine notes; returns false when there was none and is none. */
   #complete(id: string): boolean {
     const plain = this.#plain.get(id)
     if (plain === undefined) return this.statuses.delete(id)

@@ -9,7 +9,7 @@ import { statusSchemas } from './status-schemas.ts'
 
 const PRODUCT = 'portico'
 
-/** Returns the CustomResourceDefinitions by path from the root of the project. */
+/** Returns the files of the CustomResourceDefinitions: contents by path from the root of the project. */
 export function crdFiles(): Map<string, string> {
   return new Map(
     ownKinds.map((kind) => [
@@ -29,7 +29,7 @@ export function crdOf(own: OwnKind): JsonObject {
       labels: {
         app: PRODUCT,
         'app.kubernetes.io/name': PRODUCT,
-        // The label tells tools of the Gateway API that the kind is a policy.
+        // The label tells tools of the Gateway API that the kind changes the objects that it targets.
         ...(own.status === 'conditions' ? {} : { 'gateway.networking.k8s.io/policy': 'Direct' }),
       },
     },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@portico/gateway/schema'
 
-/** Parts with fewer descriptions are left as they are, because a reference would hardly be shorter. */
+/** Parts with fewer descriptions inside are left as they are, because a reference would hardly be shorter. */
 const FEWEST = 3
 
 /**

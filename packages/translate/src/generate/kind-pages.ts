@@ -27,7 +27,7 @@ function pageOf({ kind, spec, shortNames, plural }: OwnKind): string {
   ].join('\n')
 }
 
-/** The page of a policy field, because policies have their own pages. */
+/** Returns a link for the fields of policies, which have their own pages; null for all other fields. */
 function pageOfField(path: string): string | null {
   const policy = allPolicies.find(({ section, name }) => path === `${section}.${name}`)
   if (policy !== undefined) return `[${path}](../reference/${policy.section}-${kebab(policy.name)}.md)`

@@ -32,7 +32,9 @@ export class Graph<Context> {
   readonly #context: Context
   #computed = 0
 
-  /** `contextOf` creates the context of a query from its `read` function. */
+  /**
+   * `contextOf` creates the context that all queries share; it gets the function with which queries read one another.
+   */
   constructor(contextOf: (read: Read<Context>) => Context) {
     this.#context = contextOf((query, arg) => this.read(query, arg))
   }

@@ -83,7 +83,7 @@ function every(condition: string): string {
     .join(' && ')
 }
 
-/** Checks each target when the spec sets a field. */
+/** Returns a rule that checks each target when the spec sets the field `when`, or always when `when` is null. */
 function targetRule(
   message: string,
   when: { has: string; cel?: string; is?: (spec: Spec) => boolean } | null,

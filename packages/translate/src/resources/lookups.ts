@@ -18,7 +18,7 @@ export interface Index {
   value: string
 }
 
-/** Index values of resources, by kind and name of the index; `key` and `namespace` are built in. */
+/** Index values of resources, by kind and name of the index. The index `namespace` is built in, and keys need none. */
 export type IndexTable = Partial<Record<Kind, Readonly<Record<string, (resource: Resource) => readonly string[]>>>>
 
 type InputChanged<Context> = (input: Query<Context, unknown>, arg: string) => void

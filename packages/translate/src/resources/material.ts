@@ -11,7 +11,10 @@ export function isMaterialKind(kind: Kind): kind is MaterialKind {
   return kind === 'Secret' || kind === 'ConfigMap'
 }
 
-/** Returns a value of a ConfigMap, or of a Secret, whose values are base64; undefined when it is absent. */
+/**
+ * Returns a value of a ConfigMap, or the decoded value of a Secret, whose values are base64; undefined when it is
+ * absent.
+ */
 export function readValue({ kind, data, stringData }: Resource, key: string): string | undefined {
   const value = textAt(data, key)
   if (kind !== 'Secret') return value

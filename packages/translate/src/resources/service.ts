@@ -3,7 +3,7 @@ import type { Resource } from './resource.ts'
 
 export interface ServicePort {
   port: number
-  /** The name of the port; empty when the Service has only one. */
+  /** The name of the port; empty when it has none, which Kubernetes allows for the only port of a Service. */
   name: string
   appProtocol: string | undefined
 }

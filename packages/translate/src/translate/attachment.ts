@@ -30,7 +30,7 @@ export const attachmentsOf: Query<ParentAttachment[]> = {
   },
 }
 
-/** The Gateway of a parent. */
+/** Returns the Gateway that a parent is, or that a ListenerSet belongs to; null for other parents. */
 function gatewayOf(context: Context, { group, kind, namespace, name }: ParentRef): string | null {
   if (group !== GATEWAY_GROUP) return null
   if (kind === 'Gateway') return `${namespace}/${name}`

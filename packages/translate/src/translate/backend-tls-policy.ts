@@ -42,7 +42,7 @@ function settingsOf(context: Context, policy: Resource): { tls: Tls } | Unusable
   }
 }
 
-/** Returns null for the system's CAs. */
+/** Returns the CAs to verify backends with; `pem` is null for those of the system. */
 function verifiedWith(
   context: Context,
   policy: Resource,

@@ -48,8 +48,8 @@ const backend: Forms = {
 const forms: Readonly<Record<Policy['section'], Forms>> = { frontend, traffic, backend }
 
 /**
- * Returns the closed form of a policy; empty for policies that deny nothing. `unreachable` creates a backend without
- * endpoints and returns its key.
+ * Returns the closed form of a policy; empty for policies that deny nothing. `unreachable` returns the key of an
+ * invalid backend, which fails every call.
  */
 export function closedForm(
   section: Policy['section'],

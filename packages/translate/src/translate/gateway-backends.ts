@@ -9,7 +9,7 @@ import { attachPolicies, type PoliciesOfGateway } from './policy.ts'
 import { inOrder, resourcesInBucket } from './route-buckets.ts'
 import { placeOfService } from './service.ts'
 
-/** All backends of a Gateway with their policies: those of routes, and those that policies call. */
+/** All backends of a Gateway with their policies: those of routes, and those that policies and other backends call. */
 export const gatewayBackends: Query<PoliciesOfGateway> = {
   name: 'gatewayBackends',
   compute(context, key) {
@@ -51,7 +51,10 @@ export const backendCertificate: Query<{ cert: string; key: string } | Unusable 
   },
 }
 
-/** Services with a BackendTLSPolicy, and its settings. */
+/**
+ * Returns the backends with the policies that BackendTLSPolicies add. A Service whose TLS settings or client
+ * certificate cannot be used becomes an invalid backend.
+ */
 function secureBackends(
   context: Context,
   gateway: string,

@@ -214,7 +214,10 @@ function refusalOf(
 
 interface TlsFindings {
   tls: ListenerTls | null
-  /** Whether its certificates can be used. */
+  /**
+   * Whether the listener has a usable certificate and the CAs that it needs; true for a listener that terminates no
+   * TLS.
+   */
   isUsable: boolean
   /** The problem with its references. */
   refs: Unusable | null

@@ -39,7 +39,7 @@ interface BackendContext {
   key: string
 }
 
-/** MCP servers of a backend, and the Services that were left out. */
+/** The target with the MCP servers of a backend, and messages about Services that were left out. */
 interface McpServers {
   target: BackendTarget
   ignored: string[]
@@ -109,7 +109,7 @@ function selectedServers(
     if (servers === null && services !== undefined) ignored.push(withoutProtocol(service))
     return servers ?? []
   })
-  // Services of the same name in several namespaces get a prefix.
+  // Services of the same name in several namespaces get their namespace as a prefix.
   const isTwin = ({ name }: Server): boolean => found.filter((other) => other.server.name === name).length > 1
   return found.map(({ namespace, server }) =>
     isTwin(server) ? { ...server, name: `${namespace}-${server.name}` } : server,

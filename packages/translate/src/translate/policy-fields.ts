@@ -58,7 +58,7 @@ export class PolicyFields {
       if (policy !== undefined) this.#field(policy, raw, { at: ['spec', section, name], made, closed })
       else if (name !== 'phase') this.problems.push(`spec.${section}.${name}: is unknown and was ignored`)
     }
-    // A closed form wins over the policies of the same name.
+    // Closed forms win over valid fields: the closed form of one field may set another, such as `extAuth`.
     return { ...made, ...closed }
   }
 
@@ -112,7 +112,7 @@ export class PolicyFields {
     return closedForm(section, name, () => this.#unreachable(reason))
   }
 
-  /** Adds a backend without endpoints, and returns its key. */
+  /** Returns the key of an invalid backend, which fails every call; backends with the same reason are shared. */
   #unreachable(reason: string): string {
     const known = this.invalid.find(({ target }) => target.kind === 'invalid' && target.reason === reason)
     if (known !== undefined) return known.key

@@ -16,7 +16,10 @@ export interface PolicyPlan {
   frontend: FrontendPolicies | null
   traffic: TrafficPolicies | null
   backend: BackendPolicies | null
-  /** Backends without endpoints, in place of invalid references. */
+  /**
+   * Invalid backends, which fail every call. They replace references that cannot be resolved, and closed forms use
+   * them.
+   */
   invalid: Backend[]
   problems: string[]
 }

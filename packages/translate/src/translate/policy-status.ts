@@ -66,7 +66,7 @@ function printCut(size: number): string {
   return `spec.traffic.rateLimit: each keyed limit is reduced to ${size} keys here, because all limits of the Gateway share ${MOST_KEYS}`
 }
 
-/** A pseudo reference for the entry that summarizes all remaining ones. */
+/** A reference to no object, for the entry that summarizes those left out, and for a policy without any target. */
 const SUMMARY: ParentReference = { group: groupByKind.GwPolicy, kind: 'GwPolicy', name: 'StatusSummary' }
 
 function withinRoom(

@@ -13,7 +13,8 @@ export interface PoliciesOfGateway {
   /** Backends of routes, and all backends that policies and backends call. */
   backends: Backend[]
   /**
-   * When two policies target the same object, the later entry wins: the oldest GwPolicy, then inline policies of a backend.
+   * When two policies target the same object, the later entry wins. So GwPolicies are sorted with the oldest last, and
+   * inline policies of backends follow them.
    */
   policies: AttachedPolicy[]
   /** The key table size of each limit of a GwPolicy, by `namespace/name`, when it is smaller than requested. */

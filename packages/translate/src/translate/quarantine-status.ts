@@ -64,7 +64,9 @@ const kindBySuffix: Readonly<Record<string, RouteKind>> = {
   tcp: 'TCPRoute',
 }
 
-/** Behind the port stand one segment for a listener of the Gateway, three for a listener of a ListenerSet. */
+/**
+ * The key of a rule. After the port, a listener of the Gateway has one segment, a listener of a ListenerSet has three.
+ */
 const ROUTE_KEY = /^bind\/\d+\/(?:[^/]+|[^/]+\/[^/]+\/[^/]+)\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/
 
 /** Reads a key `<listener key>/<namespace>/<name>[:kind]/<rule>`, optionally with a backend of the rule. */

@@ -12,7 +12,7 @@ interface TrafficPlan {
   traffic: TrafficPolicies | null
   called: Backend[]
   unresolved: Unusable[]
-  /** Why all requests are denied; then there are no other policies. */
+  /** Why no request passes: the authorizer cannot be used. All other fields are empty then. */
   closed: Unusable | null
 }
 
