@@ -133,7 +133,10 @@ export class Controller {
     this.#statuses.stateChanged(gateway)
   }
 
-  /** Called when connected to another controller or lost, which may change the state of every Gateway. */
+  /**
+   * Called when another controller appears, disappears, connects or is lost, which may change the state of every
+   * Gateway.
+   */
   peersChanged(): void {
     for (const gateway of this.#translation.translated.gateways.keys()) this.#statuses.stateChanged(gateway)
   }

@@ -8,7 +8,7 @@ import type { DeploySettings } from './deploy/render.ts'
 
 interface DeploymentsOptions {
   cluster: Cluster
-  /** A getter, read for every attempt. */
+  /** The settings for all Gateways. The object is read for every attempt, because its `controller` may change. */
   settings: DeploySettings
   controllerName: string
   find: (kind: 'Gateway' | 'GatewayClass' | 'GwParameters', key: string) => Resource | undefined

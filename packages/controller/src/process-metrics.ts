@@ -2,7 +2,7 @@ import type { Metrics } from './metrics.ts'
 import type { PublishCounts } from './publish/counts.ts'
 import { VERSION } from './version.ts'
 
-/** Counts the messages to and from data planes. */
+/** Copies the counts of messages to and from data planes into the metrics. */
 export function measureStreams(metrics: Metrics, { messages, refused, bytes, acks }: PublishCounts): void {
   for (const [type, count] of Object.entries(messages)) metrics.set('stream_messages_total', count, { type })
   for (const [reason, count] of Object.entries(refused)) metrics.set('stream_refusals_total', count, { reason })

@@ -28,7 +28,7 @@ export interface RunningServers {
   close(): Promise<void>
 }
 
-/** Starts the admin servers of the controller; an error names the address. */
+/** Starts the health and admin servers of the controller; an error says what is wrong with an address. */
 export async function startServers(options: ServersOptions): Promise<RunningServers> {
   const health = await start(options.healthAddress, () => (request) => answerHealth(request, options))
   try {

@@ -14,7 +14,10 @@ export function configFile({ rawConfig = {}, logging = {} }: TypedParameters): s
   return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Reports settings with which a data plane would not start. Texts with variables are only checked by the data plane. */
+/**
+ * Reports settings with which a data plane would not start. A `rawConfig` with variables (`${`) is only searched for
+ * programs, because the values of variables are known only to the data plane.
+ */
 export function rawConfigProblems({ rawConfig = {} }: TypedParameters): string[] {
   const programs = programsIn(rawConfig, ['rawConfig']).map(
     (place) => `${place}: stdio targets are not allowed in resources`,

@@ -24,7 +24,7 @@ export interface ConnectionParts {
   env: readonly EnvVar[]
   volumes: readonly JsonObject[]
   volumeMounts: readonly JsonObject[]
-  /** Seconds until Kubernetes restarts a container that is not ready. */
+  /** Seconds after which Kubernetes restarts a container that has never become ready. */
   startupSeconds: number
 }
 

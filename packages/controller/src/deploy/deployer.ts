@@ -25,8 +25,8 @@ interface Entry {
 const MOST_AT_ONCE = 4
 
 /**
- * Keeps the objects of each Gateway in their desired state: one attempt at a time per Gateway, with the newest state, and retries after
- * failures. It works only between `start` and `stop`, because only the leading controller deploys.
+ * Keeps the objects of each Gateway in their desired state: one attempt at a time per Gateway, with the newest state,
+ * and retries after failures. It works only between `start` and `stop`, because only the leading controller deploys.
  */
 export class Deployer {
   readonly #options: Required<DeployerOptions>

@@ -15,7 +15,7 @@ interface Sources {
 const GROUP = 'portico.dev'
 const KIND = 'GwParameters'
 
-/** Returns the parameters of a Gateway, those of its class first, and all problems with them. */
+/** Returns the parameters of a Gateway, those of its class first, or all problems with them. */
 export function findLevels({ gatewayClass, gateway, find }: Sources): Levels {
   const problems: string[] = []
   const level = (ref: unknown, owner: string, namespace: string | undefined): Level[] => {

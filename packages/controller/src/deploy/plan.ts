@@ -10,11 +10,16 @@ export interface Plan {
   /** Objects to apply, in this order. */
   apply: DeployedObject[]
   remove: Resource[]
-  /** Objects that belong to somebody else, each with the reason. */
+  /**
+   * Objects that must not be changed, because they belong to somebody else or are being deleted; each with the reason.
+   */
   blocked: string[]
 }
 
-/** The annotation with the last applied object. Without it, a field that is no longer wanted would not be noticed. */
+/**
+ * The annotation with a hash of the last applied object. Without it, a field that is no longer wanted would not be
+ * noticed.
+ */
 export const APPLIED_ANNOTATION = 'portico.dev/applied'
 
 /**

@@ -5,7 +5,7 @@ import { listAt, textAt } from '@portico/translate/json'
 import type { TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'
 
-/** The port of a Gateway without listeners, which keeps its load balancer. */
+/** The port of the Service of a Gateway without listeners. A Service needs a port, and so keeps its load balancer. */
 const DUMMY_PORT = 443
 
 interface Ports {

@@ -1,7 +1,7 @@
 import { textAt } from '@portico/translate/json'
 import type { TypedParameters } from './parameters.ts'
 
-/** Ports of the data plane's own servers; null when a server is off or listens on loopback only. */
+/** Ports of the data plane's own servers; null when a server is off, or cannot be reached from outside its Pod. */
 export interface Servers {
   metrics: number | null
   readiness: number | null

@@ -26,7 +26,7 @@ export class Agents {
     return this.#agent
   }
 
-  /** Closes idle connections. */
+  /** Closes the connections of the current agent, also those in use. */
   close(): void {
     this.#agent?.destroy()
   }

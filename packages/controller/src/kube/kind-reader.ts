@@ -14,7 +14,7 @@ export interface ReadOptions {
   /** Reduces an object to the parts to keep; by default everything except `managedFields`. */
   keep?: (resource: Resource) => Resource
   pageSize?: number
-  /** The shortest duration of a watch; the longest is twice as long. */
+  /** The shortest duration of a watch before the server ends it; the longest is twice as long. */
   watchSeconds?: number
 }
 

@@ -91,7 +91,7 @@ export class KubeClient {
     }
   }
 
-  /** Opens a connection that switches protocols. Throws a KubeError when the server declines. */
+  /** Opens a connection of its own that switches protocols. Throws a KubeError when the server declines. */
   async upgrade({ method = 'POST', path, protocol, headers, signal }: AskUpgrade): Promise<UpgradedConnection> {
     const ask: Ask = { method, path }
     const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
@@ -133,7 +133,7 @@ export class KubeClient {
     }
   }
 
-  /** Closes idle connections. */
+  /** Closes the connections to the server, also those in use. */
   close(): void {
     this.#agents.close()
   }

@@ -27,7 +27,7 @@ export function isStatus(error: unknown, ...statuses: readonly number[]): boolea
   return error instanceof KubeError && statuses.includes(error.status)
 }
 
-/** Parses a `Retry-After` header: seconds or a date. */
+/** Parses a `Retry-After` header, seconds or a date, to milliseconds from now, at most `MOST_MS`. */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
   if (header === undefined) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now

@@ -8,8 +8,8 @@ import { WebSocketStream } from './websocket-stream.ts'
 const SALT = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Opens a WebSocket with a subprotocol to the API server. Throws a KubeError when the server declines. The library `ws` cannot
- * do that: it rejects the subprotocol of port forwarding, `SPDY/3.1+portforward.k8s.io`, because of its slash.
+ * Opens a WebSocket with a subprotocol to the API server. Throws a KubeError when the server declines. The library `ws`
+ * cannot do that: it rejects the subprotocol of port forwarding, `SPDY/3.1+portforward.k8s.io`, because of its slash.
  */
 export async function openWebSocket(
   client: KubeClient,

@@ -86,7 +86,7 @@ export class Reflector {
 
   async #list(signal: AbortSignal, backoff: Backoff): Promise<void> {
     const { found, version } = await this.#reader.list(signal)
-    // A successful response resets the backoff, unless the version has expired at once.
+    // A successful list resets the backoff, except after a 410, because versions may expire again at once.
     if (!this.#isExpired) backoff.reset()
     this.#isExpired = false
     this.#replace(found)

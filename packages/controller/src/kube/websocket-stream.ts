@@ -97,7 +97,7 @@ interface Head {
   size: number
 }
 
-/** Parses a frame head: null when it is incomplete, `wrong` when a server must not send it. */
+/** Parses a frame head: null when it is incomplete, `wrong` when it is invalid or belongs to a text message. */
 function readHead(bytes: Buffer): Head | null | 'wrong' {
   if (bytes.length < 2) return null
   const [first, second] = [bytes.readUInt8(0), bytes.readUInt8(1)]

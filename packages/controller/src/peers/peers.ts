@@ -14,7 +14,10 @@ export interface PeersOptions extends Pick<PeerClientOptions, 'serverName' | 'id
   pod: string
   /** Called when the state of the data planes of these Gateways changed. */
   changed: (gateways: Iterable<string>) => void
-  /** Called when connected to another controller or lost, which may change the state of every Gateway. */
+  /**
+   * Called when another controller appears, disappears, connects or is lost, which may change the state of every
+   * Gateway.
+   */
   peersChanged: () => void
   log: { info: LogMethod; warn: LogMethod; debug: LogMethod }
 }

@@ -57,7 +57,7 @@ export function bundleOf({ current, next, previous }: Authorities): string {
   return [current.cert, next?.cert, previous].filter((cert) => cert !== undefined).join('')
 }
 
-/** Returns the serving certificate that is due now; the same object while it is valid. */
+/** Returns the serving certificate that is due now; the same object until it has to be renewed. */
 export function settleServing(
   known: KeyPair | undefined,
   { current }: Authorities,

@@ -29,7 +29,7 @@ interface CertificateKeeperOptions {
   onError?: (problem: string) => void
   now?: () => number
   lifetimes?: Lifetimes
-  /** How often the Secret is read, when it exists and while it does not. */
+  /** The intervals at which the Secret is read, in milliseconds: with and without a serving certificate. */
   pollMs?: number
   missingMs?: number
 }
@@ -61,7 +61,7 @@ export class CertificateKeeper {
     return this.#serving
   }
 
-  /** The certificate for data planes and other controllers, and the CA bundle for verifying them. */
+  /** The certificate for data planes and other controllers, and the CA bundle for verifying other controllers. */
   get identity(): Identity | undefined {
     const { bundle: ca } = this
     return ca === undefined || this.#serving === undefined ? undefined : { ...this.#serving, ca }

@@ -150,7 +150,7 @@ export class DataPlane {
     return false
   }
 
-  /** Sends a last message, unless the stream is busy. */
+  /** Sends a last message and ends the stream; a busy stream is cut without the message. */
   goodbye(reason: string): void {
     if (this.#wire.isBusy) return this.cut()
     this.#send('goodbye', Buffer.from(lineOf({ type: 'goodbye', reason })))

@@ -106,10 +106,10 @@ export class StreamServer {
   }
 }
 
-/** Marks a session with an accepted stream. */
+/** The event that is emitted on a session when one of its streams is accepted. */
 const TAKEN = Symbol('taken')
 
-/** Only controllers have certificates of the authorities, because only they have its keys. */
+/** Only controllers have certificates of the authorities, because only they have the keys of the authorities. */
 function isController({ session }: ServerHttp2Stream): boolean {
   return session !== undefined && !session.destroyed && (session.socket as TLSSocket).authorized
 }

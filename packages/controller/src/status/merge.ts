@@ -88,7 +88,7 @@ function refOf(entry: Json): unknown {
   return entry['parentRef'] ?? entry['ancestorRef']
 }
 
-/** An unchanged condition keeps its transition time. */
+/** A condition whose status is unchanged keeps its transition time. */
 function mergeConditions(
   live: unknown,
   wanted: readonly Condition[],

@@ -17,8 +17,8 @@ interface StatusWrite {
 const MOST_TRIES = 5
 
 /**
- * Writes to the newest version, and retries after conflicts. Returns the object and the patch, which is null when another
- * writer wrote the same; null when the object is gone or was recreated.
+ * Writes to the newest version, and retries after conflicts. Returns the object and the patch, which is null when
+ * another writer wrote the same; null when the object is gone or was recreated, or when it is too early to report.
  */
 export async function writeStatus(
   client: KubeClient,

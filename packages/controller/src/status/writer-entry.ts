@@ -8,7 +8,7 @@ export interface Entry {
   /** The response to the last write, until the watch catches up. */
   written: Resource | null
   wroteAt: number
-  /** The last wanted status, to detect a writer that keeps changing it back. */
+  /** The last written patch without times, to detect a writer that keeps changing it back. */
   text: string
   backoff: Backoff
   timer: NodeJS.Timeout | null
@@ -24,7 +24,7 @@ export function entryOf(id: string, backoff: Backoff): Entry {
   return { kind, key, backoff, ...blank }
 }
 
-/** The wait before a write: the minimum gap, and longer for a repeated write. */
+/** Returns the wait before a write in milliseconds: the minimum gap, and longer for a repeated write. */
 export function pauseBefore(entry: Entry, patch: object, gapMs: number): number {
   if (entry.timer !== null) return 1
   const since = performance.now() - entry.wroteAt

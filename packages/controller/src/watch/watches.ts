@@ -9,11 +9,14 @@ import { watchedKinds } from './watched-kinds.ts'
 
 interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   client: KubeClient
-  /** Called when an object is added or changed, with undefined when it is deleted; not before `ready`. */
+  /**
+   * Called when an object is added or changed, with undefined when it is deleted. Nothing is reported until all kinds
+   * were read once; then all objects are, followed by `ready`.
+   */
   changed: (kind: Kind, key: string, resource: Resource | undefined) => void
   /** Called when a Gateway appears in, or disappears from, a namespace that is not served. */
   unservedChanged: (gateway: string) => void
-  /** Called once, when all objects were reported. */
+  /** Called once, when all existing objects were reported to `changed`. */
   ready: () => void
   onError: (kind: Kind, error: KubeError) => void
   reflector?: ReflectorOptions

@@ -115,7 +115,9 @@ class StrategicMerge {
     return merged
   }
 
-  /** An item of a patch with its id; undefined for a directive of the list or an invalid item. */
+  /**
+   * Returns a list with the item of a patch and its id; an empty list for a directive of the list or an invalid item.
+   */
   #keyed(item: unknown, rule: KeyedRule, at: Omit<Spot, 'rules'>) {
     const say = (text: string): [] => {
       this.#problem(at, text)
