@@ -73,7 +73,9 @@ describe('pages about clusters', () => {
   }
 })
 
-/** Blocks marked `before` show the config of another product. */
+/**
+ * Returns the manifests of a page. Blocks marked `before` are skipped, because they show the config of another product.
+ */
 function manifestsOf(page: string): Resource[] {
   const fences = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) => text ?? '')
   const manifests = fences.filter((text) => text.startsWith('apiVersion:'))

@@ -3,7 +3,7 @@ import type { Resource } from '../resources/resource.ts'
 
 /**
  * Rules that the schema of a definition cannot express: grammars of strings, sizes of free-form values, bounds of
- * quantities.
+ * quantities that are strings.
  */
 export const INEXPRESSIBLE: ReadonlySet<string> = new Set([
   'bad_format',

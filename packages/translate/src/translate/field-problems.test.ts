@@ -4,7 +4,10 @@ import type { Kind } from '../resources/kinds.ts'
 import { createTranslator } from '../testing/golden.ts'
 
 const GATEWAY_API = 'gateway.networking.k8s.io/v1'
-/** A spec that is right, and a field that is not; Services have many fields that are none of ours. */
+/**
+ * A valid spec of each kind, and a field with a problem: an unknown field by default, but Services have many fields
+ * that translation does not read, so theirs has a wrong type.
+ */
 const specs: [kind: Kind, apiVersion: string, spec: object, odd?: object][] = [
   ['Gateway', GATEWAY_API, { gatewayClassName: 'portico', listeners: [] }],
   ['ListenerSet', GATEWAY_API, { parentRef: { name: 'web' }, listeners: [] }],

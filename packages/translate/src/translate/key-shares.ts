@@ -49,7 +49,7 @@ export function cutSize(asked: AttachedPolicy, given: AttachedPolicy): number | 
   return isCut ? Math.max(...sizes) : null
 }
 
-/** Returns the largest cap with which all sizes fit. */
+/** Returns the largest cap with which all sizes fit into the room; Infinity when no size has to be cut. */
 function levelOf(asked: readonly number[], room: number): number {
   let [left, count] = [room, asked.length]
   for (const amount of asked.toSorted((one, other) => one - other)) {

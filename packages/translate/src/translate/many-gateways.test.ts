@@ -18,7 +18,7 @@ const SERVICE: Resource = {
   spec: { ports: [{ port: 80 }] },
 }
 
-/** So many Gateways that one route is attached to, with a policy of each kind. */
+/** Returns `count` Gateways with one route attached to all of them, and a policy of each kind. */
 function resources(count: number): Resource[] {
   const names = Array.from({ length: count }, (_, index) => `web-${String(index).padStart(2, '0')}`)
   const at = (name: string) => ({ namespace: 'shop', name })
