@@ -25,7 +25,7 @@ describe('Secrets that a Gateway refers to', () => {
     await eventually('it rotates', () => certificateOf(scene) === second.cert)
     const asked = scene.api.asked.filter(({ path }) => /\/secrets\b/.test(path))
     const contents = asked.filter(({ headers }) => !/as=PartialObjectMetadata/.test(headers.accept ?? ''))
-    // Objects that the controller deploys have its own labels.
+    // Requests with a label selector, and for the session key, are about objects that the controller deploys.
     const ofUsers = contents.filter(
       ({ path, query }) => query.get('labelSelector') === null && !path.endsWith('/web-session-key'),
     )

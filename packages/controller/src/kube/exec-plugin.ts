@@ -20,7 +20,10 @@ interface PluginAnswer {
   until: number
 }
 
-/** Runs the plugin without a terminal. Errors never contain its output. */
+/**
+ * Runs the plugin without a terminal. Error messages may quote its standard error, never its standard output, which has
+ * the credentials.
+ */
 export async function askPlugin(
   { apiVersion = 'client.authentication.k8s.io/v1', command, args = [], env = [], installHint }: ExecPlugin,
   folder: string,

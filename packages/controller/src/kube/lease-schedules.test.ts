@@ -4,7 +4,7 @@ import { type Candidate, candidate, type Fate, HeldApi, HeldTime, leadersOf } fr
 import type { Ask } from './kube-client.ts'
 import { Election } from './lease.ts'
 
-/** A pseudorandom generator of numbers in [0, 1). */
+/** Returns a generator of pseudorandom numbers in [0, 1), which are the same for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -66,7 +66,7 @@ describe('an election', () => {
     t.diagnostic(
       `${SCHEDULES} schedules, led ${Math.round(shares.reduce((a, b) => a + b, 0) / SCHEDULES)} % of the time`,
     )
-    // The share must be high, because an election that never leads would be safe too.
+    // Every schedule must lead for more than 1 % of the time, because an election that never leads would be safe too.
     assert.ok(
       shares.every((share) => share > 1),
       shares.join(),

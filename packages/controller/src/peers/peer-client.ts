@@ -13,7 +13,10 @@ export interface PeerClientOptions {
   identity: () => Identity | undefined
   /** Called with the Gateways whose state changed at the other controller. */
   changed: (gateways: Iterable<string>) => void
-  /** Called when the other controller becomes reachable or unreachable. */
+  /**
+   * Called with true when the full state of the other controller has arrived, with false whenever a connection fails or
+   * is lost.
+   */
   heard: (isHeard: boolean, problem: string) => void
   backoff?: BackoffOptions
   silenceMs?: number

@@ -83,7 +83,10 @@ export class DataPlane {
     return this.#quarantined
   }
 
-  /** Sends the newest state if the stream is free; changes in the meantime are sent together later. */
+  /**
+   * Sends the newest state if the stream is free; changes in the meantime are sent together later. A config also waits
+   * for the answer to the config before.
+   */
   flush(): void {
     const { config } = this.#feed
     if (config === null || this.#wire.isBusy) return

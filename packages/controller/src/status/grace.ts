@@ -1,7 +1,10 @@
 /** The usual time for a change of a Gateway: data planes acknowledge, addresses are assigned. */
 const GRACE_MS = 2_000
 
-/** The grace period during which the status of a changed Gateway is not updated. */
+/**
+ * The grace period during which the status of a Gateway is not updated, while its newest generation is still being
+ * applied.
+ */
 export class Grace {
   readonly #sinceByKey = new Map<string, { generation: number; at: number }>()
   readonly #now: () => number

@@ -41,7 +41,10 @@ export class NamespaceScope {
     return { namespaces: [...(OWN.has(kind) ? this.#namespaces.union(new Set([ownNamespace])) : this.#namespaces)] }
   }
 
-  /** Whether a resource is in a served namespace. */
+  /**
+   * Whether a resource is read: it is in a served namespace, is cluster-scoped, or is of a kind that is always read in
+   * the controller's namespace.
+   */
   includes(resource: Resource): boolean {
     const { namespace } = resource.metadata
     if (namespace === undefined) return true
