@@ -7,7 +7,7 @@ const HEAD_LENGTH = MAX_LENGTH - HASH_LENGTH - 1
 
 /**
  * Returns the name of the objects of a Gateway: its own name when that is valid for a Service. Names of Gateways may be
- * longer, contain dots and begin with a digit; such a name is shortened, and a hash of it keeps it unique.
+ * longer, contain dots and begin with a digit; such a name is adapted, and a hash of the original keeps it unique.
  */
 export function objectName(gateway: string): string {
   if (/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(gateway)) return gateway

@@ -98,7 +98,7 @@ export class Materials {
     return entry
   }
 
-  /** Drops the content of an object. */
+  /** Drops the content of an object that is no longer wanted. */
   #leave(entry: Entry | undefined): void {
     if (entry === undefined) return
     this.#rest(entry)
