@@ -49,7 +49,7 @@ export class Leadership {
     if (bundle !== undefined) controller.lead()
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     await controller.follow()
-    log.info('lost leadership')
+    log.info('stopped leading')
   }
 }
 

@@ -65,7 +65,7 @@ export const options = {
     variable: 'PROXY_IMAGE_PULL_POLICY',
     value: 'POLICY',
     usual: '',
-    help: 'pull policy pull policy of data planes: Always, IfNotPresent or Never',
+    help: 'pull policy of data planes: Always, IfNotPresent or Never',
   },
   namespaces: {
     variable: 'NAMESPACES',
