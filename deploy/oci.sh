@@ -28,6 +28,8 @@ mkdir -p "$root/opt/portico" "$root/usr/bin" "$root/etc/portico" "$image/blobs/s
 # The program, and of the gateway the one module that is native code.
 "$node" scripts/build.mjs "$package"
 (cd "packages/$package" && cp -r bin dist package.json "$root/opt/portico/")
+# In the tree the other programs refer to the runtime file of the gateway.
+cp packages/gateway/bin/runtime.mjs "$root/opt/portico/bin/"
 cp LICENSE "$root/opt/portico/"
 "$node" scripts/sbom.mjs "$package" > "$root/opt/portico/sbom.cdx.json"
 rm -f "$root"/opt/portico/bin/*.d.mts
