@@ -1,10 +1,10 @@
 /**
- * A map that never changes: a changed one is another that shares all but what differs with it, so that many generations
- * take little more memory than one.
+ * An immutable map. `with` returns a changed map that shares the unchanged entries with this map, so many config
+ * generations take little more memory than a single generation.
  */
 export class SharingMap<Value> {
   readonly #shared: ReadonlyMap<string, Value>
-  /** What is not as it is there; undefined stands for what was taken out. */
+  /** Entries that differ from `#shared`; an undefined value marks a removed key. */
   readonly #own: ReadonlyMap<string, Value | undefined>
 
   private constructor(shared: ReadonlyMap<string, Value>, own: ReadonlyMap<string, Value | undefined>) {
@@ -18,7 +18,7 @@ export class SharingMap<Value> {
 
   get(key: string): Value | undefined {
     if (this.#own.size > 0 && this.#own.has(key)) return this.#own.get(key)
-    // Whether there is any is known without the hash of a text that may have been put together just now.
+    // The size check saves hashing the key, which may be a string that was concatenated just now.
     return this.#shared.size === 0 ? undefined : this.#shared.get(key)
   }
 
@@ -31,7 +31,7 @@ export class SharingMap<Value> {
     for (const [key, value] of this.#own) if (value !== undefined) yield [key, value]
   }
 
-  /** With these entries; what is undefined is taken out. */
+  /** Returns a map with these entries; an undefined value removes its key. */
   with(entries: Iterable<readonly [string, Value | undefined]>): SharingMap<Value> {
     const own = new Map(this.#own)
     for (const [key, value] of entries) own.set(key, value)
@@ -45,6 +45,6 @@ export class SharingMap<Value> {
   }
 }
 
-/** Beyond this it is cheaper to copy the whole once than these with every change. */
+/** Above this number of own entries, one copy of the whole map is cheaper than a copy of the own entries per change. */
 const MOST_OWN = 256
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()

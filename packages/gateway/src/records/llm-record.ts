@@ -10,12 +10,12 @@ export interface Usage {
   outputAudio?: number
   inputImage?: number
   serviceTier?: string
-  /** Numbers as the provider's own field says them, before normalisation. */
+  /** Numbers as reported in the provider's own field, before normalization. */
   providerInput?: number
   providerTotal?: number
 }
 
-/** As much of an event of a response as counts here. */
+/** The part of a response event that this record reads. */
 type ObservedEvent =
   | { readonly type: 'start'; readonly model: string; readonly id: string }
   | { readonly type: 'usage'; readonly usage: Usage }
@@ -29,56 +29,56 @@ interface WholeAnswer {
   readonly finish: string
 }
 
-/** One provider that was asked, and what came of it. */
+/** One attempt to call a provider, and its outcome. */
 export interface ProviderAttempt {
   /** Name in the config, or empty. */
   readonly providerName: string
-  /** As telemetry names the vendor. */
+  /** The vendor's name in telemetry. */
   readonly provider: string
-  /** The status, or the code of what went wrong; empty while nothing has come. */
+  /** HTTP status, or the error code of a failed attempt; empty until the attempt ends. */
   outcome: string
-  /** Somebody else could have done better. */
+  /** Whether the attempt failed in a way that another provider might not. */
   hasFailed: boolean
 }
 
-/** What is known of the model call behind one request; expressions read it as `llm`, limits and metrics count by it. */
+/** The record of the model call behind one request. Expressions read it as `llm`; limits and metrics count by it. */
 export class LlmRecord {
-  /** Null where only the provider knows what was asked. */
+  /** Null when the gateway does not know the operation and only the provider does. */
   operation: ModelOperation | null = null
-  /** `openai`, `gcp.gemini`: as telemetry names them. */
+  /** The provider's name in telemetry, such as `openai` or `gcp.gemini`. */
   provider = ''
   /** Name of the provider in the config, or empty. */
   providerName = ''
-  /** In order; those of retries too. */
+  /** All attempts in order, retries included. */
   readonly attempts: ProviderAttempt[] = []
-  /** After aliases and overrides. */
+  /** The requested model, after aliases and overrides. */
   requestModel = ''
-  /** As the provider reports it. */
+  /** The model that the provider reports. */
   responseModel = ''
-  /** What the provider calls its answer. */
+  /** The provider's id of the response. */
   responseId = ''
-  /** Why it ended; empty as long as nobody has said so. */
+  /** The finish reason; empty until the provider reports it. */
   finishReason = ''
   streaming = false
   usage: Usage = {}
-  /** Tokens that limits were charged while the call went on; the rest follows at its end. */
+  /** Tokens charged to limits while the call was running; the remaining tokens are charged at its end. */
   chargedTokens = 0
-  /** Some of the usage was never reported: the stream broke off. */
+  /** Whether part of the usage is estimated, because the stream broke off before the provider reported it. */
   isEstimated = false
-  /** Result of a count_tokens call, which is no usage. */
+  /** Result of a count_tokens call; it does not count as usage. */
   countedTokens: number | null = null
-  /** Milliseconds of the clock of `rx.startedAt`; -1 before. */
+  /** Milliseconds on the clock of `rx.startedAt`; -1 until the first token. */
   firstTokenAt = -1
   endedAt = -1
 
-  /** Another provider is asked. */
+  /** Records an attempt to call another provider. */
   asked(providerName: string, provider: string): ProviderAttempt {
     const attempt = { providerName, provider, outcome: '', hasFailed: false }
     this.attempts.push(attempt)
     return attempt
   }
 
-  /** Takes what an event of the response says. */
+  /** Updates the record from an event of the response. */
   observe(event: ObservedEvent, now: () => number): void {
     switch (event.type) {
       case 'start':
@@ -101,7 +101,7 @@ export class LlmRecord {
     }
   }
 
-  /** The same of a whole answer at once. */
+  /** Updates the record from a whole response, without a stream. */
   observeWhole({ id, model, usage, finish }: WholeAnswer): void {
     this.responseId = id
     this.responseModel = model
@@ -121,12 +121,12 @@ export class LlmRecord {
     return this.inputTokens + this.outputTokens
   }
 
-  /** Milliseconds, of streams only: elsewhere all tokens come at once. */
+  /** Milliseconds; null for responses that are not streams, because all their tokens arrive at once. */
   timeToFirstToken(startedAt: number): number | null {
     return this.streaming && this.firstTokenAt !== -1 ? this.firstTokenAt - startedAt : null
   }
 
-  /** Milliseconds from the first token to the end, by the number of tokens; of streams only. */
+  /** Milliseconds from the first token to the end, divided by the number of output tokens; null when not a stream. */
   get timePerOutputToken(): number | null {
     if (!this.streaming || this.firstTokenAt === -1 || this.endedAt === -1 || this.outputTokens === 0) return null
     return (this.endedAt - this.firstTokenAt) / this.outputTokens

@@ -1,48 +1,52 @@
-/** The numbers of a limit. */
+/** The settings of a limit. */
 export interface BudgetNumbers {
-  /** What each window adds. */
+  /** Units that each window adds. */
   amount: number
-  /** What may be saved up on top of it. */
+  /** Units that may be saved up on top of `amount`. */
   burst: number
   windowMs: number
 }
 
-/** How a budget stands right after an operation, as that operation left it. */
+/** The state of a budget right after an operation. */
 export interface Standing {
-  /** Whether the operation got what it asked for. */
+  /** Whether the operation was granted. */
   granted: boolean
   remaining: number
-  /** Milliseconds until more is added. */
+  /** Milliseconds until the next window adds units. */
   resetMs: number
-  /** Counts from 0 at the first use. */
+  /** Number of the window, counted from 0 at the first use. */
   window: number
-  /** There was no place to count in: nothing was spent, whatever was granted. */
+  /** The table had no room for the key: nothing was spent, even when the operation was granted. */
   hasNoRoom?: true
 }
 
-/** What limits spend from. */
+/** A budget that limits spend from. */
 export interface Spendable {
   readonly capacity: number
-  /** Spends `count`, or nothing when less is left. */
+  /** Spends `count`, or nothing when less than that is left. */
   take(count: number, now: number): Standing
   /** Whether anything is left; spends nothing. */
   look(now: number): Standing
-  /** Spends what was used already: more than is left empties the budget, and makes no debt. */
+  /** Spends units that were used already: a count larger than the rest empties the budget and makes no debt. */
   charge(count: number, now: number): void
-  /** Undoes a take of that window. When the window has passed it stays spent: the next one must not get it on top. */
+  /**
+   * Undoes a `take` of that window. After the window has passed, the units stay spent: the next window must not get
+   * them on top.
+   */
   giveBack(count: number, window: number, now: number): void
 }
 
-/** One word of a budget, read. */
+/** A decoded state word of a budget. */
 export interface Spent {
   window: number
   spent: number
 }
 
 /**
- * How a budget fills: full at first (`amount + burst`), and `amount` more, up to that, with each whole window.
- * Its state is one word: number of the newest window that somebody spent in (high half), what is missing from a full
- * budget in it (low half). What is missing, not what is left: a reload with other numbers keeps what was spent.
+ * How a budget fills: it starts full (`amount + burst`), and each whole window adds `amount` up to that capacity. Its
+ * state is one word: the high half is the number of the newest window in which units were spent, the low half is how
+ * much is missing from a full budget in that window. The word stores the missing units, not the remaining units, so
+ * that a reload with other settings keeps what was spent.
  */
 export class BudgetRule {
   readonly capacity: number
@@ -56,17 +60,17 @@ export class BudgetRule {
     this.#amount = amount
   }
 
-  /** The word as it counts now: each window that has begun since has given back `amount`. */
+  /** Decodes the word for the time `now`: each window that has begun since the last write gives back `amount`. */
   at(word: bigint, start: number, now: number): Spent {
     const written = windowOf(word)
     const window = Math.max(written, Math.floor((now - start) / this.windowMs))
     if (window === written) return { window, spent: spentOf(word) }
-    // A budget that a reload made smaller is empty at most.
+    // A budget that a reload made smaller is empty at most, never in debt.
     const spent = Math.min(spentOf(word), this.capacity)
     return { window, spent: Math.max(0, spent - (window - written) * this.#amount) }
   }
 
-  /** The time at which the budget is full again, or since which it is: from then on it is like one never used. */
+  /** The time at which the budget becomes full, or became full. From then on the budget equals an unused budget. */
   fullAt(window: number, spent: number, start: number): number {
     return start + (window + Math.ceil(Math.min(spent, this.capacity) / this.#amount)) * this.windowMs
   }
@@ -80,7 +84,7 @@ export class BudgetRule {
     }
   }
 
-  /** What is spent after a charge: not less than before, because another worker may still run with a larger budget. */
+  /** The spent units after a charge. They never shrink, because another worker may still use a larger budget. */
   charged(spent: number, count: number): number {
     return Math.max(spent, Math.min(spent + count, this.capacity))
   }
@@ -98,6 +102,6 @@ export function spentOf(word: bigint): number {
   return Number(word & LOW_HALF)
 }
 
-/** What the low half of a word can hold. */
+/** The largest value of the low half of a word. */
 const MOST = 2 ** 32 - 1
 const LOW_HALF = 0xffff_ffffn

@@ -14,12 +14,13 @@ export interface BudgetOptions extends BudgetNumbers {
 }
 
 /**
- * A budget that many threads spend from. Two words hold it, and each of their states is a valid one, whoever dies when:
+ * A budget that many threads spend from. Its state is two words, and every combination of their values is valid, even
+ * when a thread dies between two writes:
  *
- *   start   time of the first use, plus one; 0 before. Written once.
- *   spent   as `BudgetRule` has it. One compare-and-swap moves both halves.
+ *     start   time of the first use, plus one; 0 before. Written once.
+ *     spent   the state word of `BudgetRule`. One compare-and-swap changes both halves.
  *
- * Times come from one monotonic clock. A thread whose time is a little old spends from the newest window it finds.
+ * All times come from one monotonic clock. A thread whose time is slightly old spends from the newest window in the word.
  */
 export class Budget implements Spendable {
   readonly #cells: SharedCells

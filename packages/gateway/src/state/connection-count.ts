@@ -1,28 +1,34 @@
 import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
 
-/** The place of a worker among all; whoever replaces a dead one takes its seat, and with it what it counted. */
+/** The index of a worker among all workers. The replacement of a dead worker takes over its index and its count. */
 export interface Seat {
-  /** Null in the thread that only asks for room. */
+  /** Null in the main thread, which only reserves cells. */
   own: number | null
-  /** How many there are. */
+  /** The number of indexes. */
   all: number
 }
 
-/** One more than workers: a worker that is replaced keeps its seat until its connections have ended. */
+/**
+ * One more than the number of workers: a worker that is being replaced keeps its index until its connections have
+ * ended.
+ */
 export function seatCount(workers: number): number {
   return workers + 1
 }
 
 /**
- * How many connections of one port are open, over all workers. Each worker changes a word of its own, so that one which
- * dies leaves a count that its successor clears; nobody else could tell which connections went with it.
+ * The number of open connections of one port over all workers. Each worker changes a word of its own. When a worker
+ * dies, its successor clears that word; no other thread could tell which connections the dead worker had.
  */
 export class ConnectionCount {
   readonly #cells: SharedCells[]
   readonly #own: number
   readonly #now: () => number
 
-  /** Null when there is no room. One for each key and worker, or they would clear each other's count. */
+  /**
+   * Returns null when the table has no room. Create one instance per key and worker, or instances clear each other's
+   * count.
+   */
   static create(key: string, seat: Seat, shared: { counters: SharedCounters; monotonic: () => number }) {
     const cells: SharedCells[] = []
     for (let i = 0; i < seat.all; i++) {
@@ -41,7 +47,10 @@ export class ConnectionCount {
     this.#now = now
   }
 
-  /** Counts one more unless there would be more than `most`. Two who come at once for the last place may both be refused. */
+  /**
+   * Adds one connection unless the total would exceed `most`. Two connections that compete for the last slot may both
+   * be refused.
+   */
   enter(most: number): boolean {
     this.add(1)
     if (this.total <= most) return true

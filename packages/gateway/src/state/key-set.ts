@@ -2,18 +2,18 @@ import { createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { PublicJwk } from '../formats/jwk-set.ts'
 
-/** A key that signatures are verified with, and the algorithms it may be used with. */
+/** A key that verifies signatures, and the algorithms it may be used with. */
 export interface VerificationKey {
   key: KeyObject
   algorithms: readonly string[]
 }
 
-/** The keys of one issuer at one time; another set is another object. */
+/** The keys of one issuer at one time. Changed keys make a new object. */
 export class KeySet {
   readonly #keysById = new Map<string, VerificationKey[]>()
   readonly #all: VerificationKey[] = []
 
-  /** Keys that the runtime cannot use are left out; null when none is left. */
+  /** Leaves out keys that the runtime cannot use; returns null when no key is left. */
   static of(jwks: readonly PublicJwk[]): KeySet | null {
     const set = new KeySet()
     for (const jwk of jwks) set.#add(jwk)
@@ -21,8 +21,9 @@ export class KeySet {
   }
 
   /**
-   * The keys with this id. A token that names none can only mean the one key of a set of one, and so does any name where
-   * that key has none. What is signed with the key decides all the same, by the algorithms that the key itself allows.
+   * Returns the keys with this id. A token without a key id matches only when the set has a single key. When no key of
+   * the set has an id, a single key matches every key id. The signature is verified in any case, with the algorithms
+   * that the key itself allows.
    */
   find(kid: string | null): readonly VerificationKey[] {
     if (kid !== null && this.#keysById.size > 0) return this.#keysById.get(kid) ?? NONE

@@ -30,13 +30,13 @@ export class KeyedBudgets {
   }
 }
 
-/** What becomes of keys for which there is no room. */
+/** The behavior for keys that find no room in the table. */
 export interface WhenFull {
-  /** Whether they get what they ask for. */
+  /** Whether operations on such keys are granted. */
   isOpen: boolean
-  /** Called each time. */
+  /** Called for each operation that found no room. */
   tell(): void
-  /** Called each time somebody asks for one, and not when tokens are charged. */
+  /** Called each time a request is checked, and not when tokens are charged. */
   asked?(): void
 }
 
@@ -46,9 +46,12 @@ interface Place {
   whenFull: WhenFull
 }
 
-/** The budget of one key, wherever it is at the moment. */
+/** The budget of one key, in whichever slot the key has at the moment. */
 export class KeyedBudget implements Spendable {
-  /** What traces and logs call the key, which may be a secret: a part of a hash that nobody else can compute. */
+  /**
+   * The key's name in traces and logs. The key may be a secret, so the name is a part of a salted hash that nobody else
+   * can compute.
+   */
   readonly name: string
   readonly #slots: KeyedSlots
   readonly #rule: BudgetRule
@@ -79,7 +82,7 @@ export class KeyedBudget implements Spendable {
     }
   }
 
-  /** Makes a place for the key too: what is charged later needs one. */
+  /** Claims a slot for the key too, because later charges need the slot. */
   look(now: number): Standing {
     const tenancy = this.#slots.enter(this.#path, this.#rule, now)
     if (tenancy === null) return this.#withoutRoom()
@@ -87,7 +90,7 @@ export class KeyedBudget implements Spendable {
     return this.#rule.standing(state.spent < this.capacity, tenancy.start, state, now)
   }
 
-  /** Without room it is not counted: budgets of others stay what they are. */
+  /** Without room the charge is not counted: the budgets of other keys stay unchanged. */
   charge(count: number, now: number): void {
     for (;;) {
       const tenancy = this.#slots.enter(this.#path, this.#rule, now)
@@ -123,9 +126,9 @@ export class KeyedBudget implements Spendable {
 
 const SALT_BYTES = 16
 
-/** Memory for so many busy keys. The system gives it only to pages that are touched. */
+/** Creates memory for `size` busy keys. The operating system allocates only the pages that are touched. */
 export function createKeyedTable(size: number): SharedArrayBuffer {
-  // Behind the slots there is the salt, so that nobody can choose keys that meet in one group.
+  // The salt follows the slots. It keeps clients from choosing keys that fall into the same group.
   const buffer = new SharedArrayBuffer(KeyedSlots.bytesFor(size) + SALT_BYTES)
   new Uint8Array(buffer, buffer.byteLength - SALT_BYTES, SALT_BYTES).set(randomBytes(SALT_BYTES))
   return buffer

@@ -1,15 +1,15 @@
 import { type BudgetRule, spentOf, windowOf, wordOf } from './budget-rule.ts'
 import { monotonic } from './monotonic.ts'
 
-/** The way to a key. */
+/** The hash of a key and the start of its probe sequence. */
 export interface Path {
   /** Hash of the key, never 0. */
   owner: bigint
-  /** Says the group, and the slot in it that is looked at first. */
+  /** Selects the group, and the slot in the group that is probed first. */
   first: number
 }
 
-/** What a slot holds while it is the key's: as long as `word` has not changed, nothing of it has. */
+/** The contents of a slot that a key owns. As long as `word` is unchanged, the whole tenancy is. */
 export interface Tenancy {
   slot: number
   start: number
@@ -17,23 +17,23 @@ export interface Tenancy {
 }
 
 /**
- * Slots for budgets by key, in groups of 64: a key lives in its group only, so that a look at 64 slots finds it, or
- * room for it. No locks: each word moves by compare-and-swap.
+ * Slots for budgets by key, in groups of 64: a key lives only in its group, so a scan of 64 slots finds the key, or room
+ * for it. No locks: each word changes by compare-and-swap.
  *
- *   group:  64 owners (hash of the key, 0: never used) | 64 times start (as in `Budget`), spent (as in `BudgetRule`)
+ *     group: 64 owners (hash of the key, 0: never used) | 64 times start (as in `Budget`), spent (as in `BudgetRule`)
  *
- * A slot never becomes free again: a key claims the first free one on its way, so all threads claim the same. Only in a
- * group without free slots, a key gets the slot of another whose budget is full again, the one that is so for longest.
- * That goes in steps which others can see:
+ * A used slot never becomes free again. A new key claims the first free slot of its probe sequence, so all threads claim
+ * the same slot. Only in a group without free slots does a key take over the slot of another key: the slot whose budget
+ * has been full again for the longest time. The takeover has steps that other threads can see:
  *
- *   1. `spent` becomes a seal: a negative number, like no other. Who spends from the old budget fails, and looks anew.
- *   2. `owner` becomes the new key. Who looks for it waits for the seal to be gone.
- *   3. A look at the group: when two threads do this for one key in two slots, one sees the other, and gives up.
- *   4. `start` and `spent` become those of a full budget. Its windows count from a random number, so that no word of one
- *      tenancy is ever one of the next: a swap that was prepared before cannot succeed after.
+ *  1. `spent` becomes a seal: a negative number, unlike any other. Threads that spend from the old budget fail and retry.
+ *  2. `owner` becomes the new key. Threads that look for the new key wait until the seal is gone.
+ *  3. The thread scans the group: when two threads take over two slots for the same key, one sees the other and gives up.
+ *  4. `start` and `spent` become those of a full budget. Its windows count from a random number, so no word of one tenancy
+ *     ever equals a word of the next: a swap that was prepared before the takeover cannot succeed after it.
  *
- * A thread that dies in between leaves a seal, which after a second counts as a slot to be had. One that was only slow
- * finds its words changed, because each step names what it replaces.
+ * A thread that dies during a takeover leaves a seal; after a second, other threads may take over the sealed slot. A
+ * thread that was only slow finds its words changed, because each step compares the word that it replaces.
  */
 export class KeyedSlots {
   readonly #words: BigInt64Array<SharedArrayBuffer>
@@ -48,12 +48,15 @@ export class KeyedSlots {
     this.#clock = clock
   }
 
-  /** Twice as many slots as keys: with so many keys, not one group in a million is full. */
+  /** Twice as many slots as keys: with that many keys, less than one group in a million is full. */
   static bytesFor(size: number): number {
     return Math.ceil((size * 2) / GROUP) * GROUP_BYTES
   }
 
-  /** The slot of the key, given to it if it has none; null when all that it could have are of busy budgets. */
+  /**
+   * Returns the slot of the key and claims a slot if the key has none; null when every slot of the group has a busy
+   * budget.
+   */
   enter(path: Path, rule: BudgetRule, now: number): Tenancy | null {
     for (let tries = 0; ; tries++) {
       const slot = this.#walk(path) ?? this.#replace(path, rule, now)
@@ -65,13 +68,13 @@ export class KeyedSlots {
     }
   }
 
-  /** Whether `word` was still what the slot holds. */
+  /** Replaces `word` by `next`; returns whether the slot still held `word`. */
   swap(slot: number, word: bigint, next: bigint): boolean {
     const at = spentAt(slot)
     return Atomics.compareExchange(this.#words, at, word, next) === word
   }
 
-  /** The slot with the key, or the first free one, claimed; null when there is neither. */
+  /** Returns the slot of the key, or claims the first free slot; null when the group has neither. */
   #walk({ owner, first }: Path): number | null {
     const begin = this.#groupOf(first)
     const owners = ownerAt(begin)
@@ -79,7 +82,7 @@ export class KeyedSlots {
     const firstOfGroup = first % GROUP
     for (let probe = 0; probe < GROUP; probe++) {
       const index = (firstOfGroup + probe) & (GROUP - 1)
-      // Half of the hash tells nearly all others apart, without a number on the heap for each.
+      // Half of the hash rules out nearly all other keys, without a BigInt on the heap for each slot.
       const seen = Atomics.load(this.#halves, (owners + index) * 2 + LOW)
       if (seen !== half && seen !== 0) continue
       let found = Atomics.load(this.#words, owners + index)
@@ -103,7 +106,7 @@ export class KeyedSlots {
     return isSame ? { slot, start: Number(start) - 1, word } : null
   }
 
-  /** Gives the key the slot of the oldest idle budget; null when none is idle. */
+  /** Gives the key the slot of the oldest idle budget; returns null when no budget is idle. */
   #replace(path: Path, rule: BudgetRule, now: number): number | null {
     const begin = this.#groupOf(path.first)
     const idle = this.#oldestIdle(begin, rule, now)
@@ -115,7 +118,7 @@ export class KeyedSlots {
       const other = this.#another(begin, idle, path.owner)
       if (other === null) return this.#open(sealed, rule, now) ? idle : AGAIN
       const isSealed = Atomics.load(this.#words, spentAt(other)) < 0n
-      // Of two in the same step, the one with the higher slot gives up; the other waits for that.
+      // When two threads are in the same step, the thread with the higher slot gives up, and the other waits for that.
       if (!isSealed || idle > other) {
         if (this.#move(ownerAt(idle), path.owner, nobody())) this.#open(sealed, rule, now)
         return AGAIN
@@ -125,7 +128,10 @@ export class KeyedSlots {
     }
   }
 
-  /** Read in halves, without a number on the heap for each: what it finds may be torn, and is looked at again. */
+  /**
+   * Reads halves of words, without a BigInt on the heap for each slot. A read may be torn, so the caller checks the
+   * result.
+   */
   #oldestIdle(begin: number, rule: BudgetRule, now: number): number | null {
     let oldest: number | null = null
     let oldestAt = now
@@ -150,7 +156,7 @@ export class KeyedSlots {
     return Atomics.load(this.#halves, at + HIGH) * 2 ** 32 + (Atomics.load(this.#halves, at + LOW) >>> 0) - 1
   }
 
-  /** Whether the slot may go to another key. */
+  /** Returns whether the slot may go to another key. */
   #isIdle(slot: number, word: bigint, rule: BudgetRule, now: number): boolean {
     if (word < 0n) return this.#isStale(word)
     return rule.fullAt(windowOf(word), spentOf(word), this.#startOf(slot)) <= now
@@ -163,7 +169,7 @@ export class KeyedSlots {
     return null
   }
 
-  /** Takes the key out of a slot whose seal nobody will open. */
+  /** Takes the key out of a slot whose seal is stale, because its thread died. */
   #clear(slot: number, { owner }: Path, rule: BudgetRule, now: number): void {
     const word = Atomics.load(this.#words, spentAt(slot))
     if (word >= 0n || !this.#isStale(word)) return
@@ -171,11 +177,11 @@ export class KeyedSlots {
     if (sealed !== null && this.#move(ownerAt(slot), owner, nobody())) this.#open(sealed, rule, now)
   }
 
-  /** The slot is this thread's until it opens it, or a second has passed. */
+  /** Seals the slot: it belongs to this thread until `#open`, or until a second has passed. */
   #seal(slot: number, word: bigint): Sealed | null {
-    // From here on a start is changed by `open` alone.
+    // From here on, only `#open` changes the start.
     Atomics.compareExchange(this.#words, startAt(slot), 0n, 1n)
-    // Read before the seal: if `word` still stands then, they belong to it.
+    // Owner and start are read before the seal is written: if `word` is unchanged then, both belong to it.
     const owner = Atomics.load(this.#words, ownerAt(slot))
     const start = Atomics.load(this.#words, startAt(slot))
     const seal = -1n - ((BigInt(random(2 ** 22)) << TIME_BITS) | BigInt(Math.floor(this.#clock())))
@@ -186,11 +192,11 @@ export class KeyedSlots {
     return this.#clock() - Number((-1n - seal) & TIME_MASK) > STALE_MS
   }
 
-  /** Ends a seal with a full budget. */
+  /** Replaces a seal by a full budget. */
   #open({ slot, seal, start }: Sealed, rule: BudgetRule, now: number): boolean {
     const window = 1 + random(2 ** 24)
     const begun = Math.floor(now) + 1 - window * rule.windowMs
-    // 0 would mean that the first use is still to come.
+    // A start of 0 would mean that the budget is unused.
     if (!this.#move(startAt(slot), start, BigInt(begun === 0 ? 1 : begun))) return false
     return this.#move(spentAt(slot), seal, wordOf({ window, spent: 0 }))
   }
@@ -204,7 +210,7 @@ export class KeyedSlots {
   }
 }
 
-/** A slot that is being handed over, and what it held before. */
+/** A slot during a takeover, with its previous contents. */
 interface Sealed {
   slot: number
   seal: bigint
@@ -217,25 +223,25 @@ const GROUP = 64
 const GROUP_WORDS = GROUP * 3
 const GROUP_BYTES = GROUP_WORDS * 8
 const FREE = 0n
-/** No slot: the state has changed meanwhile. */
+/** Not a slot: the state changed meanwhile, so the caller tries again. */
 const AGAIN = -1
 const SPINS = 100
 const STALE_MS = 1_000
 const TIME_BITS = 41n
 const TIME_MASK = (1n << TIME_BITS) - 1n
-/** Something to wait for that never comes. */
+/** Nobody notifies this word: `Atomics.wait` on it sleeps until its timeout. */
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
-/** Where the halves of a word stand in memory. */
+/** Indexes of the low and high half of a word in memory. */
 const LOW = new Int32Array(new BigInt64Array([1n]).buffer)[0] === 1 ? 0 : 1
 const HIGH = 1 - LOW
 
-/** The low half of a word, as an array of halves has it. */
+/** The low half of a word as a signed number, as an `Int32Array` reads it. */
 function halfOf(word: bigint): number {
   return Number(BigInt.asIntN(32, word))
 }
 
-/** Somebody is in the middle of something: hardly ever for longer than a few tries take. */
+/** Waits for a takeover by another thread, which hardly ever takes longer than a few tries. */
 function pause(tries: number): void {
   if (tries > SPINS) Atomics.wait(NOBODY, 0, 0, 1)
 }
@@ -256,7 +262,7 @@ function random(below: number): number {
   return Math.floor(Math.random() * below)
 }
 
-/** An owner that no key has, unlike all others. */
+/** Returns a random owner that no key has. */
 function nobody(): bigint {
   return (BigInt(random(2 ** 31)) << 32n) | BigInt(1 + random(2 ** 31))
 }

@@ -1,19 +1,22 @@
 import { createKeyedTable } from './keyed-budgets.ts'
 
-/** Tables of budgets by key, which all workers share; they outlive reloads and workers. */
+/** Tables of budgets by key. All workers share them; they outlive reloads and workers. */
 export interface KeyedTables {
-  /** The same name and size give the same table in every worker and generation; null when there is no room for it. */
+  /** Returns the same table for the same name and size in every worker and generation; null when there is no room. */
   keyed(name: string, size: number): SharedArrayBuffer | null
 }
 
 /** Tables by name and size. */
 export type TableSet = ReadonlyMap<string, SharedArrayBuffer>
 
-/** The tables as the main thread keeps them: made for a config that is being tried, kept while one that asks for them is live. */
+/**
+ * The tables in the main thread: created for a config that is being tried, and kept while a config that needs them is
+ * live.
+ */
 export class KeptTables implements KeyedTables {
-  /** Of the live config. */
+  /** Tables of the live config. */
   #live = new Map<string, SharedArrayBuffer>()
-  /** Of the config that is being tried. */
+  /** Tables of the config that is being tried. */
   #next = new Map<string, SharedArrayBuffer>()
 
   keyed(name: string, size: number): SharedArrayBuffer | null {
@@ -26,7 +29,7 @@ export class KeptTables implements KeyedTables {
     return table
   }
 
-  /** What workers need for the config that is being tried, and for the live one. */
+  /** The tables that workers need for the live config and the config that is being tried. */
   get all(): TableSet {
     return new Map([...this.#live, ...this.#next])
   }
@@ -45,13 +48,13 @@ export class KeptTables implements KeyedTables {
     this.#next = new Map()
   }
 
-  /** Whether there are more than a config can ask for: some are left over from reloads of parts. */
+  /** Whether there are more keys than a config may have, because partial reloads left some tables behind. */
   get hasLeftovers(): boolean {
     return sizeOf(this.#live) > MOST_KEYS
   }
 }
 
-/** The tables as a worker gets them with a config. */
+/** The tables that a worker received with a config. */
 export class GivenTables implements KeyedTables {
   #tables: TableSet = new Map()
 
@@ -64,7 +67,7 @@ export class GivenTables implements KeyedTables {
   }
 }
 
-/** Of all limits of a config. */
+/** The most keys that all limits of a config may have together. */
 export const MOST_KEYS = 4_000_000
 
 function idOf(name: string, size: number): string {

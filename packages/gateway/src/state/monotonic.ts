@@ -1,15 +1,18 @@
 import { performance } from 'node:perf_hooks'
 
-/** What `performance.now`, which begins with its thread, is behind the clock that all threads have in common. */
+/** Milliseconds to add to `performance.now`, which starts with its thread, to get the clock that all threads share. */
 const behind = leastUnsure(5)
 
-/** Milliseconds since some point before the process: never back, and the same in all threads, but for a microsecond or two. */
+/**
+ * Milliseconds since some point before the process started. The clock never goes back, and differs between threads by a
+ * microsecond or two at most.
+ */
 export function monotonic(): number {
-  // Half of what `process.hrtime.bigint` takes, and a request asks several times.
+  // Takes half as long as `process.hrtime.bigint`; each request reads the clock several times.
   return performance.now() + behind
 }
 
-/** The clocks are read one after the other: the look that took the least time is off by the least. */
+/** The clocks are read one after the other, so the reading that took the least time is the most accurate. */
 function leastUnsure(looks: number): number {
   let best = { took: Infinity, behind: 0 }
   for (let look = 0; look < looks; look++) {

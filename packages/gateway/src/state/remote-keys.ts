@@ -8,29 +8,29 @@ export interface FetchedKeys {
 }
 
 export interface RemoteKeysOptions<Asker> {
-  /** Rejects when the keys cannot be had; ends within a bounded time. */
+  /** Rejects when the keys cannot be fetched; settles within a bounded time. */
   fetch: (asker: Asker | null) => Promise<FetchedKeys>
   monotonic: () => number
   /** Uniform in [0, 1). */
   random: () => number
-  /** Told why keys could not be had. */
+  /** Called with the reason when a fetch fails. */
   failed: (reason: string) => void
 }
 
-/** Keys that are fetched when somebody needs them: one fetch at a time, and the last good set stays when one fails. */
+/** Keys that are fetched on demand: one fetch at a time, and the last good set stays in use when a fetch fails. */
 export class RemoteKeys<Asker = never> {
-  /** The newest way to get them; a reload may bring another client for the same source. */
+  /** The current fetch function; a reload may replace the client of the same source. */
   fetch: RemoteKeysOptions<Asker>['fetch']
   readonly #options: RemoteKeysOptions<Asker>
   #keys: KeySet | null = null
   #text = ''
   #underWay: Promise<KeySet | null> | null = null
   #startedAt = -Infinity
-  /** From here on a fetch starts behind the scenes … */
+  /** From this time on, a fetch runs in the background. */
   #refreshAt = -Infinity
-  /** … and from here on its end is waited for, so that keys taken out of the set do not live on. */
+  /** From this time on, callers wait for the fetch, so that revoked keys do not stay in use. */
   #staleAt = -Infinity
-  /** No fetch before this time, after failures. */
+  /** The earliest time of the next fetch after failures. */
   #retryAt = -Infinity
   #failures = 0
 
@@ -39,7 +39,10 @@ export class RemoteKeys<Asker = never> {
     this.fetch = options.fetch
   }
 
-  /** The keys; a promise only while there are none that may be used; null when they cannot be had. `asker` is who makes them be fetched. */
+  /**
+   * Returns the keys, a promise only while there are no usable keys, or null when they cannot be fetched. `asker` is
+   * passed to a fetch that this call starts.
+   */
   current(asker: Asker | null = null): KeySet | null | Promise<KeySet | null> {
     const now = this.#options.monotonic()
     if (now < this.#refreshAt) return this.#keys
@@ -47,7 +50,10 @@ export class RemoteKeys<Asker = never> {
     return this.#underWay === null || (this.#keys !== null && now < this.#staleAt) ? this.#keys : this.#underWay
   }
 
-  /** For a key that is not in the set: it may be new. Null when it is too soon to ask again. */
+  /**
+   * Fetches the keys again for a key id that is not in the set, because the key may be new. Returns null when the last
+   * fetch was too recent.
+   */
   renewed(asker: Asker | null = null): Promise<KeySet | null> | null {
     if (this.#underWay !== null) return this.#underWay
     const now = this.#options.monotonic()
@@ -61,7 +67,7 @@ export class RemoteKeys<Asker = never> {
     return this.#underWay
   }
 
-  /** Never rejects: many requests may wait for it. */
+  /** Never rejects: many requests may wait for the result. */
   async #run(asker: Asker | null): Promise<KeySet | null> {
     try {
       this.#take(await this.fetch(asker))
@@ -72,7 +78,7 @@ export class RemoteKeys<Asker = never> {
   }
 
   #take({ text, lifetimeMs }: FetchedKeys): void {
-    // The same text stays the same set, so that what was verified with it stays verified.
+    // The same text keeps the same set object, so that cached verifications stay valid.
     if (text !== this.#text || this.#keys === null) {
       const read = readJwkSet(text)
       if ('fault' in read) throw new Error(`the answer has ${read.fault}`)
@@ -95,7 +101,7 @@ export class RemoteKeys<Asker = never> {
   }
 }
 
-/** Tokens with made-up key ids must not turn into a flood at the issuer's door; a real new key is found this soon. */
+/** Tokens with made-up key ids must not cause a flood of fetches at the issuer. A new key is found after this time. */
 const COOLDOWN_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000

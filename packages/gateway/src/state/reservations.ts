@@ -4,9 +4,9 @@ import { monotonic } from './monotonic.ts'
 import { type SharedTable, TableCells } from './shared-table.ts'
 
 /**
- * The table as the main thread uses it. It asks for every key of a config before workers see it: a config that does
- * not fit is refused, and one that is live always finds its keys. When the table is crowded, keys that no live config
- * has and that were not used for a day make room.
+ * The shared table as the main thread uses it. The main thread reserves every key of a config before workers get the
+ * config: a config that does not fit is rejected, and a live config always finds its keys. When the table is crowded,
+ * keys that are not in the live config and were unused for a day are replaced.
  */
 export class Reservations implements SharedCounters, KeyedTables {
   readonly #table: SharedTable
@@ -32,7 +32,7 @@ export class Reservations implements SharedCounters, KeyedTables {
     return new TableCells(this.#table, path, slot)
   }
 
-  /** Whether slots may be kept for keys that the live config no longer has. */
+  /** Whether slots may be reserved for keys that the live config no longer has. */
   get isLoose(): boolean {
     return this.#isLoose
   }
@@ -45,12 +45,12 @@ export class Reservations implements SharedCounters, KeyedTables {
     return this.#tables.all
   }
 
-  /** Whether only a look at the whole config can tell what may go. */
+  /** Whether tables are left over that only a reload of the whole config can release. */
   get isCrowded(): boolean {
     return this.#tables.hasLeftovers
   }
 
-  /** The config whose keys were asked for is live. */
+  /** Makes the reservations of the tried config those of the live config. */
   keep(): void {
     this.#tables.keep()
     this.#live = this.#next
@@ -58,7 +58,10 @@ export class Reservations implements SharedCounters, KeyedTables {
     this.#isLoose = false
   }
 
-  /** The same where only keys of what has changed were asked for: those of the rest stay, and a few that nobody has. */
+  /**
+   * Adds the reservations of a partial reload to those of the live config. Keys that are no longer needed stay
+   * reserved.
+   */
   keepAlso(): void {
     this.#tables.keepAlso()
     for (const slot of this.#next) this.#live.add(slot)
@@ -66,7 +69,7 @@ export class Reservations implements SharedCounters, KeyedTables {
     this.#isLoose = true
   }
 
-  /** It is not going to be. */
+  /** Drops the reservations of a config that was rejected. */
   drop(): void {
     this.#tables.drop()
     this.#next = new Set()

@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { type JsonObject, parseJsonObject } from '../wire/json.ts'
 
-/** What clients are given to show again: nobody without the key can read it, or make one. */
+/** Encrypts values that clients store and send back. Nobody without a key can read or forge them. */
 export interface Seal {
-  /** What is sealed as one kind does not open as another. */
+  /** Encrypts a value. A text of one kind cannot be opened as another kind. */
   sealAs(kind: string, value: JsonObject): string
-  /** Null for everything that was not sealed with one of the keys. */
+  /** Returns null for every text that was not encrypted with one of the keys. */
   openAs(kind: string, text: string): JsonObject | null
 }
 
-/** The first key seals; the others still open what they sealed before they were replaced. */
+/** The first key encrypts, all keys decrypt: a replaced key still opens older texts. */
 export function createSeal(keys: readonly Buffer[]): Seal {
   const byName = new Map(keys.map((key) => [nameOf(key), key]))
   const [first] = keys
@@ -49,7 +49,7 @@ function unseal(kind: string, bytes: Buffer, key: Buffer): JsonObject | null {
   return parseJsonObject(inflateRawSync(text, { maxOutputLength: MAX_STATE_BYTES }).toString('utf8'))
 }
 
-/** Tells keys apart without telling what they are. */
+/** Identifies a key without revealing it. */
 function nameOf(key: Buffer): string {
   return createHash('sha256')
     .update('portico session key\0')
@@ -63,5 +63,5 @@ const NAME_BYTES = 4
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const MAX_STATE_BYTES = 256 * 1024
-/** Many servers and proxies take 8 KiB for all headers together. */
+/** Many servers and proxies limit all headers together to 8 KiB. */
 export const MAX_SEALED_LENGTH = 6 * 1024

@@ -4,11 +4,11 @@ import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts
 /**
  * A hash table in memory that all threads share: open addressing, no locks, no messages.
  *
- *   slot, 64 bytes:  owner (hash of the key, 0 is free) | mark (minute of the last use) | six words
+ *     slot, 64 bytes: owner (hash of the key, 0 is free) | mark (minute of the last use) | six words
  *
- * A free slot is claimed by one compare-and-swap on its owner, and never becomes free again: all threads that look for
- * a key walk the same way to the same slot, and one that dies on the way leaves nothing half done. Only the main
- * thread may hand a slot to another key (`reuse`), and only after a day without use.
+ * One compare-and-swap on its owner claims a free slot, and a claimed slot never becomes free again: all threads that
+ * look for a key probe the same slots in the same order, and a thread that dies while it probes leaves no partial state.
+ * Only the main thread may hand a slot to another key (`reuse`), and only after a day without use.
  */
 export class SharedTable implements SharedCounters {
   readonly #buffer: SharedArrayBuffer
@@ -35,19 +35,21 @@ export class SharedTable implements SharedCounters {
     return slot === null ? null : new TableCells(this, path, slot)
   }
 
-  /** Where to look for a key. Salted, so that nobody can choose names that meet in one slot. */
+  /** The probe sequence of a key. The hash is salted, so that nobody can choose names that collide. */
   path(key: string): Path {
     const digest = hash('sha256', this.#salt + key, 'buffer')
     const owner = digest.readBigInt64LE(0)
     return {
       owner: owner === FREE ? 1n : owner,
       first: digest.readUInt32LE(8),
-      // An odd step meets every slot of a table whose size is a power of two.
+      // An odd step reaches every slot of a table whose size is a power of two.
       step: (digest.readUInt32LE(12) | 1) >>> 0,
     }
   }
 
-  /** The slot of the key, claimed if nobody has yet; null when the way holds neither it nor a free slot. */
+  /**
+   * Returns the slot of the key and claims a free slot if the key has none; null when the probe sequence has neither.
+   */
   locate(path: Path): number | null {
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = this.#slotAt(path, probe)
@@ -60,8 +62,8 @@ export class SharedTable implements SharedCounters {
   }
 
   /**
-   * Whether the slot is the key's, marked as used: then nobody takes it away for the next hours.
-   * The mark comes first: the owner changes only while the mark says so.
+   * Marks the slot as used if it belongs to the key, and returns whether it does. A marked slot is not reused for the
+   * next hours. The mark is written first, because the owner changes only while the mark is `CHANGING`.
    */
   touch(slot: number, path: Path, now: number): boolean {
     const at = slot * SLOT_MARKS + MARK
@@ -74,7 +76,7 @@ export class SharedTable implements SharedCounters {
     return Atomics.load(this.#owners, slot * SLOT_WORDS) === path.owner
   }
 
-  /** Gives the key a slot that was not used for a day. For one thread alone, the one whose death ends the process. */
+  /** Gives the key a slot that was unused for a day. Only the main thread may call it: its death ends the process. */
   reuse(path: Path, now: number, isKept: (slot: number) => boolean): number | null {
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = this.#slotAt(path, probe)
@@ -82,7 +84,7 @@ export class SharedTable implements SharedCounters {
       const at = slot * SLOT_MARKS + MARK
       const mark = Atomics.load(this.#marks, at)
       const minute = minuteOf(now)
-      // Claimed and not yet used: its day begins now.
+      // The slot is claimed and not yet used: its day begins now.
       if (mark === 0) Atomics.compareExchange(this.#marks, at, 0, minute)
       if (mark === 0 || minute - mark < IDLE_MINUTES) continue
       if (Atomics.compareExchange(this.#marks, at, mark, CHANGING) !== mark) continue
@@ -104,7 +106,7 @@ export class SharedTable implements SharedCounters {
   }
 }
 
-/** The words of one key as one thread sees them. */
+/** One thread's view of the words of a key. */
 export class TableCells implements SharedCells {
   readonly #table: SharedTable
   readonly #path: Path
@@ -127,7 +129,7 @@ export class TableCells implements SharedCells {
     return this.#words
   }
 
-  /** After a day without use the slot went to another key. */
+  /** Finds the key's slot again after its old slot, unused for a day, went to another key. */
   #move(): void {
     const slot = this.#table.locate(this.#path)
     if (slot === null) throw new Error('the table of shared counters is full')
@@ -136,16 +138,16 @@ export class TableCells implements SharedCells {
   }
 }
 
-/** Made once per process by the main thread. The system gives memory only to pages that are touched. */
+/** Created once per process by the main thread. The operating system allocates only the pages that are touched. */
 export function createTable(slots = 65_536): SharedArrayBuffer {
   if (!Number.isInteger(Math.log2(slots))) throw new RangeError('the size of a table is a power of two')
-  // Behind the slots there is one more place, for the salt.
+  // One more slot behind the last holds the salt.
   const buffer = new SharedArrayBuffer((slots + 1) * SLOT_BYTES)
   new Uint8Array(buffer, slots * SLOT_BYTES, SALT_BYTES).set(randomBytes(SALT_BYTES))
   return buffer
 }
 
-/** The way to a key. */
+/** The probe sequence of a key. */
 export interface Path {
   owner: bigint
   first: number
@@ -156,17 +158,17 @@ const SLOT_BYTES = 64
 const SLOT_WORDS = SLOT_BYTES / 8
 const SLOT_MARKS = SLOT_BYTES / 4
 const SALT_BYTES = 16
-/** In words of 64 bits. */
+/** Index in words of 64 bits. */
 const FIRST_WORD = 2
-/** In words of 32 bits. */
+/** Index in words of 32 bits. */
 const MARK = 2
 const FREE = 0n
 const CHANGING = -1
-/** At nine slots of ten in use, one key in a million finds no free one among so many. */
+/** When nine of ten slots are in use, one key in a million finds no free slot in this many probes. */
 const PROBES = 128
 const IDLE_MINUTES = 24 * 60
 
-/** Never 0, which means that there was no use yet. */
+/** Never 0, because a mark of 0 means "not used yet". */
 function minuteOf(now: number): number {
   return Math.floor(now / 60_000) + 1
 }

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { SharedTable } from './shared-table.ts'
 
-/** A thread that adds one to the first word of every key, in an order of its own. */
+/** Input of a thread that adds one to the first word of every key, in an order of its own. */
 export interface ClaimerData {
   buffer: SharedArrayBuffer
   /** Keys are `key 0`, `key 1` and so on. */
   keys: number
-  /** Odd, so that the order meets every key of a number that is a power of two. */
+  /** Odd, so that the order reaches every key when their number is a power of two. */
   step: number
   gate: Int32Array<SharedArrayBuffer>
 }

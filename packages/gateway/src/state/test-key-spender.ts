@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { KeyedBudgets } from './keyed-budgets.ts'
 
-/** A thread that in each round takes from new keys until they refuse, together with the others. */
+/** Input of a thread that in each round takes from new keys until they refuse, concurrently with the other threads. */
 export interface KeySpenderData {
   buffer: SharedArrayBuffer
   amount: number
   rounds: number
   keys: number
   threads: number
-  /** By round and key. */
+  /** Granted units by round and key. */
   granted: Int32Array<SharedArrayBuffer>
-  /** How many threads have come to the end of a round, by round; the last word counts refusals for lack of room. */
+  /** Number of threads that have finished a round, by round; the last word counts refusals for lack of room. */
   ended: Int32Array<SharedArrayBuffer>
 }
 
@@ -19,7 +19,7 @@ const budgets = new KeyedBudgets(buffer, { amount, burst: 0, windowMs: 1000 })
 const whenFull = { isOpen: false, tell: () => void Atomics.add(ended, rounds, 1) }
 
 for (let round = 0; round < rounds; round++) {
-  // All budgets of the round before are full again.
+  // All budgets of the previous round are full again.
   const now = round * 2000
   for (let index = 0; index < keys; index++) {
     const budget = budgets.of(`${round} ${index}`, whenFull)

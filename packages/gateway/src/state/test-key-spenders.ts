@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { createKeyedTable } from './keyed-budgets.ts'
 import type { KeySpenderData } from './test-key-spender.ts'
 
-/** Budgets of 7 for new keys in every round, in a table of one group; tells which numbers were granted in all. */
+/** Spends budgets of 7 for new keys in every round, in a table of one group; returns which totals were granted. */
 export async function spendInThreads(
   t: TestContext,
   { rounds, keys, threads }: { rounds: number; keys: number; threads: number },

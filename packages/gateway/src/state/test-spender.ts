@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads'
 import { Budget, type BudgetOptions } from './budget.ts'
 import { SharedTable } from './shared-table.ts'
 
-/** A thread that takes from a budget as fast as it can, and counts what it got by window. */
+/** Input of a thread that takes from a budget as fast as it can, and counts the granted units by window. */
 export interface SpenderData {
   buffer: SharedArrayBuffer
   options: Omit<BudgetOptions, 'cells'>

@@ -1,12 +1,12 @@
-/** Objects of one worker that outlive reloads, by a text that says what they are made from. */
+/** Objects of one worker that outlive reloads. The key of an object describes its inputs. */
 export class WorkerCache {
   readonly #refs = new Map<string, WeakRef<object>>()
   readonly #held = new Map<string, object>()
   #sweepAt = FIRST_SWEEP
 
-  /** The same object for everybody who asks with the same key, as long as somebody uses it. */
+  /** Returns the same object for the same key as long as the object is in use. */
   shared<T extends object>(key: string, make: () => T): T {
-    // A key says what is behind it, so the type is always the same.
+    // A key determines the type of its object.
     const known = this.#refs.get(key)?.deref() as T | undefined
     if (known !== undefined) return known
     if (this.#refs.size >= this.#sweepAt) this.#sweep()
@@ -15,7 +15,10 @@ export class WorkerCache {
     return made
   }
 
-  /** Like `shared`, and the last ones asked for stay though nobody uses them: a route is put together only when asked for. */
+  /**
+   * Like `shared`, but keeps the most recently requested objects even when they are unused, because routes are built
+   * lazily.
+   */
   held<T extends object>(key: string, make: () => T): T {
     const object = this.shared(key, make)
     this.#held.delete(key)
