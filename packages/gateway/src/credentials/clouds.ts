@@ -1,4 +1,4 @@
-// One chunk of the program: no config needs the code of one cloud so often that the others were worth a chunk each.
+// All clouds share one chunk of the program: a chunk for each cloud would save too little.
 export { createAwsSigner } from './aws/signer.ts'
 export { createAzureToken } from './azure/token.ts'
 export { createGcpToken } from './gcp/token.ts'

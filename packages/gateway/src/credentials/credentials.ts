@@ -4,7 +4,7 @@ import type { CredentialServices } from './services.ts'
 
 const clouds = () => import('./clouds.ts')
 
-// Only backends with an `auth` policy need the code for credentials of clouds.
+// Only backends with an `auth` policy need the code for cloud credentials, so it is loaded lazily.
 export const awsSigner = later(async () => (await clouds()).createAwsSigner)
 export const azureToken = later(async () => (await clouds()).createAzureToken)
 export const gcpToken = later(async () => (await clouds()).createGcpToken)

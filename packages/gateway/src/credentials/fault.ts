@@ -1,8 +1,8 @@
 import { CredentialFault } from '../pipeline/cloud-credentials.ts'
 
 /**
- * What may be told of an error that a library threw: its kind. The message may quote answers, commands or files, and
- * those hold secrets.
+ * Returns a fault that contains only the kind of a library's error. The error's message may quote responses, commands
+ * or files, and those may hold secrets.
  */
 export function faultOf(what: string, error: unknown): CredentialFault {
   return new CredentialFault(`${what} (${kindOf(error)})`)

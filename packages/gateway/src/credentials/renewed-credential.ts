@@ -2,34 +2,34 @@ import { type Cloud, CredentialFault, type CredentialWatch } from '../pipeline/c
 
 export interface Obtained<T> {
   value: T
-  /** How long it can be used from now on; Infinity for ever. */
+  /** How long the value can be used from now on; Infinity when it does not expire. */
   lifetimeMs: number
 }
 
 export interface RenewedCredentialOptions<T> {
   cloud: Cloud
-  /** What cannot be had, for messages. */
+  /** What could not be obtained, for messages: "no Azure token". */
   what: string
-  /** May hang, and may reject: both are a fault. */
+  /** May hang or reject; both count as a fault. */
   obtain: () => Promise<Obtained<T> | CredentialFault>
   monotonic: () => number
   /** Uniform in [0, 1). */
   random: () => number
-  /** Told why there is nothing new. */
+  /** Called with the reason when a renewal fails. */
   failed: (reason: string) => void
 }
 
 /**
- * Something that ends and is asked for anew before it does: once for all who wait, and not at once again after a
- * failure. What is still good stays in use meanwhile.
+ * A credential that expires and is renewed before that. All callers share one renewal, and a failed renewal is retried
+ * only after a pause. The current value stays in use until it expires.
  */
 export class RenewedCredential<T> {
   readonly #options: RenewedCredentialOptions<T>
   #value: T | null = null
   #underWay: Promise<T | CredentialFault> | null = null
-  /** From here on a new one is asked for behind the scenes … */
+  /** From this time on, a renewal runs in the background. */
   #renewAt = -Infinity
-  /** … and from here on it is waited for. */
+  /** From this time on, callers wait for the renewal. */
   #endsAt = -Infinity
   #fault: CredentialFault | null = null
   #retryAt = -Infinity
@@ -39,13 +39,13 @@ export class RenewedCredential<T> {
     this.#options = options
   }
 
-  /** A promise only while there is none that may be used; it never rejects. */
+  /** Returns a promise only while there is no usable value; the promise never rejects. */
   current(watch: CredentialWatch | null = null): T | CredentialFault | Promise<T | CredentialFault> {
     const now = this.#options.monotonic()
     const good = this.#value !== null && now < this.#endsAt ? this.#value : null
     if (good !== null && now < this.#renewAt) return good
     if (this.#underWay === null && now >= this.#retryAt) void this.#start(watch)
-    // After a failure there is either something good, or the reason why not.
+    // After a failure there is either a usable value or a fault.
     return good ?? this.#underWay ?? this.#fault ?? this.#start(watch)
   }
 
@@ -67,7 +67,7 @@ export class RenewedCredential<T> {
     const now = this.#options.monotonic()
     this.#failures = 0
     this.#value = value
-    // Of something short-lived, parts of its life.
+    // For a short lifetime, the margins are fractions of the lifetime.
     this.#renewAt = now + lifetimeMs - Math.min(RENEW_BEFORE_MS, lifetimeMs / 2)
     this.#endsAt = now + lifetimeMs - Math.min(END_BEFORE_MS, lifetimeMs / 4)
     return value
@@ -101,7 +101,7 @@ export class RenewedCredential<T> {
 
 const TIMEOUT_MS = 5_000
 const RENEW_BEFORE_MS = 60_000
-/** A request takes a while to arrive. */
+/** Margin for the time that a request needs to arrive. */
 const END_BEFORE_MS = 10_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000

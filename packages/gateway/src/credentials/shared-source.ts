@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { CredentialServices } from './services.ts'
 
-/** One source for all who say the same of it, also in the next generation. */
+/** Returns one source for all callers with the same `identity`, across config generations. */
 export function sharedSource<T extends object>(
   { kept }: Pick<CredentialServices, 'kept'>,
   identity: readonly unknown[],
   make: () => T,
 ): T {
-  // Secrets are part of what it is made from, and must not stand in a key.
+  // The identity contains secrets, which must not appear in a cache key.
   const digest = createHash('sha256').update(JSON.stringify(identity)).digest('base64')
   return kept.held(`credentials ${digest}`, make)
 }

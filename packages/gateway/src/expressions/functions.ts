@@ -2,5 +2,5 @@ import type { FunctionDefinition } from '@portico/cel/declare'
 import { headerFunctions } from './header-functions.ts'
 import { queryFunctions } from './query-functions.ts'
 
-/** Functions of the gateway, beside those of the language and its library. */
+/** Functions that the gateway adds to the CEL language and its standard library. */
 export const gatewayFunctions: readonly FunctionDefinition[] = [...headerFunctions, ...queryFunctions]

@@ -15,7 +15,7 @@ import {
 import { cookieValues } from '../wire/cookie-lines.ts'
 import { isSecretHeader, REDACTED } from '../redaction/secret-names.ts'
 
-/** Other ways to look at `request.headers` and `response.headers`; each gives headers again. */
+/** Other views of `request.headers` and `response.headers`; each function returns headers again. */
 export const headerFunctions: readonly FunctionDefinition[] = [
   view('raw', listOf(string), 'Every header as the list of its lines.', (value) => linesOf(value)),
   view('join', string, 'Every header as one text, its lines joined by `,`.', (value) => linesOf(value).join(',')),
@@ -40,7 +40,7 @@ export const headerFunctions: readonly FunctionDefinition[] = [
   },
 ]
 
-/** What a header has: the text of its line, or the list of its lines. */
+/** The value of a header: a string when it has one line, otherwise the list of its lines. */
 type HeaderValue = string | readonly string[]
 
 function view(
@@ -88,7 +88,7 @@ function linesOf(value: HeaderValue): readonly string[] {
 function cookie(headers: HeadersView, name: string): Result {
   const lines = headers.get('cookie')
   const values = new Set(lines === undefined ? [] : cookieValues(linesOf(lines), name))
-  // Which of two a backend would believe is anybody's guess.
+  // With two cookies of that name, the gateway cannot know which cookie a backend would use.
   if (values.size > 1) return new CelError('bad_value', `several cookies are named ${name}`)
   const [value] = values
   return value ?? new CelError('no_such_key', `no such cookie: ${name}`)

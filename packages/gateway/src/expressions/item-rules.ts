@@ -1,11 +1,15 @@
 /**
- * Rules over what MCP servers offer are asked about tools, prompts, resources and tasks alike, and `mcp.tool` is there
- * only for tools. A deny rule that reads `mcp.tool` means tools: for a prompt it must not fail, and so deny, for want of one.
+ * Rules for MCP servers are evaluated for tools, prompts, resources and tasks alike, but `mcp.tool` exists only for
+ * tools. A deny rule that reads `mcp.tool` is about tools: for a prompt, the missing `mcp.tool` must not make the rule
+ * fail, because a failed deny rule denies.
  */
 
 export const itemKinds = ['tool', 'prompt', 'resource', 'task'] as const
 
-/** The parts of a condition of which one must hold, as written; only itself where that cannot be told for sure. */
+/**
+ * Splits a condition at its top-level `||` operators and returns the source of each operand; returns the whole source
+ * when the split is not certain.
+ */
 export function alternativesOf(source: string): string[] {
   const parts: string[] = []
   let depth = 0
@@ -19,7 +23,7 @@ export function alternativesOf(source: string): string[] {
     } else if (char === '`') return [source]
     else if ('([{'.includes(char)) depth += 1
     else if (')]}'.includes(char)) depth -= 1
-    // A choice binds looser than `||`, and a comment may hold anything.
+    // The conditional operator binds looser than `||`, and a comment may contain any character.
     else if ((char === '?' && depth === 0) || source.startsWith('//', at)) return [source]
     else if (depth === 0 && source.startsWith('||', at)) {
       parts.push(source.slice(start, at).trim())
@@ -30,7 +34,7 @@ export function alternativesOf(source: string): string[] {
   return [...parts, source.slice(start).trim()]
 }
 
-/** Where a text of one line ends; -1 for the forms that escape or span lines. */
+/** Index of the closing quote of a one-line string; -1 for strings with escapes and for triple-quoted strings. */
 function endOfText(source: string, quote: number): number {
   const mark = source.charAt(quote)
   if (source.startsWith(mark.repeat(3), quote)) return -1

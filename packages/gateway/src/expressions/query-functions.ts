@@ -9,7 +9,7 @@ import {
 } from '@portico/cel/declare'
 import { parameterValues, splitTarget, withAddedParameter, withParameter } from '../formats/query-parameters.ts'
 
-/** For `request.uri`, `request.pathAndQuery` and other texts with a query. */
+/** Functions for `request.uri`, `request.pathAndQuery` and other strings with a query. */
 export const queryFunctions: readonly FunctionDefinition[] = [
   {
     name: 'query',
@@ -52,7 +52,7 @@ function change(
   }
 }
 
-/** Texts of requests are ASCII; what an expression wrote itself need not be. */
+/** Strings of requests are ASCII; strings that an expression built need not be. */
 function escaped(text: string): string {
   return text.replaceAll(/[^\x00-\x7f]+/g, (characters) => encodeURIComponent(characters.toWellFormed()))
 }

@@ -15,7 +15,7 @@ import {
   type VariableType,
 } from '@portico/cel/declare'
 
-/** Where an expression is evaluated: it decides which variables exist. */
+/** The phase in which an expression is evaluated; the phase decides which variables exist. */
 export type ExpressionPhase =
   | 'process'
   | 'network'
@@ -33,7 +33,7 @@ const maybeText = value(string, { optional: true })
 const count = value(int)
 const maybeCount = value(int, { optional: true })
 
-/** As a server sent it: whole or not. */
+/** A number as a server sent it, integer or not. */
 const maybeNumber = value(number, { optional: true })
 
 const head = {
@@ -47,11 +47,11 @@ const head = {
   headers,
   startTime: value(timestamp),
 }
-/** Reading one of these makes the route buffer. */
+/** An expression that reads one of these makes the route buffer the body. */
 const body = { body: value(bytes), bodyPrefix: value(bytes) }
 
 const peer = { address: text, port: count, rawAddress: text, rawPort: count }
-/** Before TLS, when nobody can have shown a certificate. */
+/** The source before TLS, when the client cannot have presented a certificate. */
 const networkSource = struct(peer)
 const certificate = struct(
   {
@@ -70,7 +70,7 @@ const response = { code: count, headers }
 
 const env = struct({ podName: text, namespace: text, gateway: text })
 
-/** What policies have found out by the time a request step runs. */
+/** Variables that policies have set by the time a request step runs. */
 const found = {
   source,
   jwt: dyn,
@@ -89,7 +89,7 @@ const found = {
 }
 const backend = struct({ name: maybeText, type: maybeText, protocol: maybeText })
 
-/** The model call, where the backend is one. */
+/** The model call; present only when the backend is a model provider. */
 const llm = struct(
   {
     streaming: value(bool),
@@ -116,7 +116,7 @@ const llm = struct(
 )
 
 const mcpItem = struct({ name: text, target: text }, { optional: true })
-/** What an MCP message is about: of the items only one is there, if any. */
+/** The item of an MCP message: at most one of the four item variables is present. */
 const mcp = {
   tool: mcpItem,
   prompt: mcpItem,
@@ -128,9 +128,9 @@ const mcp = {
 }
 
 export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, VariableType>>> = {
-  // No client has come yet.
+  // No client has connected yet.
   process: { env },
-  // Nothing of HTTP has been read yet.
+  // No HTTP bytes have been read yet.
   network: { source: networkSource },
   // The raw request, before any policy.
   start: { request: struct(head), source },
@@ -140,10 +140,10 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
   // One tool, prompt, resource or task of an MCP server; the message was read from the body.
   mcp: { ...found, request: struct(head), backend, mcp: struct(mcp) },
   backend: { ...found, request, backend },
-  // The body is yet to come.
+  // The response body has not arrived yet.
   responseHead: { ...found, request, backend, response: struct(response) },
   response: { ...found, request, backend, llm, response: struct({ ...response, ...body }) },
-  // Everything is over: bodies have gone by.
+  // The request has ended; its bodies are no longer available.
   log: {
     ...found,
     request: struct(head),

@@ -3,21 +3,21 @@ import type { SignableRequest } from '../../pipeline/cloud-credentials.ts'
 
 export interface CanonicalRequest {
   text: string
-  /** Names, sorted and separated by `;`. */
+  /** Header names, sorted and separated by `;`. */
   signedHeaders: string
 }
 
-/** Headers that the signature itself brings. */
+/** Headers that the signer adds. */
 export const OWN_HEADERS = ['authorization', 'x-amz-date', 'x-amz-content-sha256', 'x-amz-security-token'] as const
 
-/** Whether a header is part of the signature: others may be changed on the way. */
+/** Returns whether a header is part of the signature. Unsigned headers may be changed on the way. */
 export function isSigned(lowerName: string): boolean {
   if (lowerName === 'content-type') return true
-  // Load balancers of the cloud write the last one anew.
+  // AWS load balancers rewrite `x-amzn-trace-id`.
   return (lowerName.startsWith('x-amz-') || lowerName.startsWith('x-amzn-')) && lowerName !== 'x-amzn-trace-id'
 }
 
-/** `own` are the headers that the signature brings, in place of what the request has under these names. */
+/** `own` are the headers that the signer adds; they replace headers of the same names in the request. */
 export function canonicalRequest(
   request: SignableRequest,
   own: readonly (readonly [name: string, value: string])[],
@@ -42,18 +42,18 @@ export function canonicalRequest(
     return `${name}:${plain}\n`
   })
   const signedHeaders = sorted.map(([name]) => name).join(';')
-  // Paths of the object store are the names of objects, and stay as they are.
+  // S3 paths are object names and are not escaped again.
   const resource = service === 's3' ? path : canonicalPath(path)
   const text = `${method}\n${resource}\n${canonicalQuery(query)}\n${lines.join('')}\n${signedHeaders}\n${bodyHash}`
   return { text, signedHeaders }
 }
 
-/** Bytes of the wire: values of headers may have some beyond ASCII. */
+/** Strings are hashed as bytes on the wire (Latin-1): header values may contain bytes beyond ASCII. */
 export function sha256(bytes: string | Buffer): string {
   return hash('sha256', typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, 'hex')
 }
 
-/** The path as sent, escaped once more: `%3A` becomes `%253A`. Empty segments do not count. */
+/** The path as sent, escaped once more: `%3A` becomes `%253A`. Empty segments are dropped. */
 function canonicalPath(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const end = segments.length > 0 && path.endsWith('/') ? '/' : ''
@@ -73,7 +73,10 @@ function canonicalQuery(query: string): string {
   return pairs.map(([name, value]) => `${name}=${value}`).join('&')
 }
 
-/** Escaped exactly where it must be, however it was sent; a percent sign that escapes nothing is a character. */
+/**
+ * Escapes exactly the characters that need it, however they were sent. A percent sign that starts no escape is escaped
+ * too.
+ */
 function canonicalText(text: string): string {
   return text.replaceAll(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~]/g, (found) => {
     if (found.length === 1) return escape(found)
@@ -82,7 +85,7 @@ function canonicalText(text: string): string {
   })
 }
 
-/** Targets are bytes, one character for each. */
+/** A target has one character per byte. */
 function escape(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }

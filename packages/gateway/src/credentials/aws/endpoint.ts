@@ -1,13 +1,16 @@
 import type { SigningScope } from '../../pipeline/cloud-credentials.ts'
 
-/** What a host of AWS says of itself: `bedrock-runtime.eu-west-1.amazonaws.com`. Null for other hosts. */
+/**
+ * Returns region and service from an AWS host name such as `bedrock-runtime.eu-west-1.amazonaws.com`; null for other
+ * hosts.
+ */
 export function scopeOfHost(host: string): SigningScope | null {
   const labels = host.toLowerCase().split('.')
   const suffix = SUFFIXES.find((names) => names.every((name, at) => labels.at(at - names.length) === name))
   if (suffix === undefined) return null
   const own = labels.slice(0, labels.length - suffix.length)
   const at = own.findIndex((label) => REGION.test(label))
-  // The service stands before the region: `<id>.execute-api.eu-west-1`.
+  // The service precedes the region: `<id>.execute-api.eu-west-1`.
   const name = own[at - 1]?.replace(/-fips$/, '')
   const region = own[at]
   if (region === undefined || name === undefined) return null
@@ -22,7 +25,7 @@ const SUFFIXES = [
 ]
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$/
 
-/** Where signatures use another name than hosts. */
+/** Service names in signatures, by the name in the host, where the two differ. */
 const SERVICES: Readonly<Record<string, string>> = {
   'bedrock-runtime': 'bedrock',
   'bedrock-agent': 'bedrock',

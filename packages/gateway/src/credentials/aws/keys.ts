@@ -4,7 +4,7 @@ import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import type { AwsKeys } from './sigv4.ts'
 
-/** Keys now, or soon. */
+/** A source of AWS keys; `current` returns a promise while the keys are being obtained. */
 export interface KeySource {
   current(watch: CredentialWatch | null): AwsKeys | CredentialFault | Promise<AwsKeys | CredentialFault>
 }
@@ -13,7 +13,7 @@ export function fixedKeys(keys: AwsKeys): KeySource {
   return { current: () => keys }
 }
 
-/** Wherever the SDK finds some: variables, profiles, web identity, containers, instances. */
+/** Keys from the SDK's default chain: variables, profiles, web identity, containers, instances. */
 export function ambientKeys({ clock, monotonic, random, log }: CredentialServices): KeySource {
   return new RenewedCredential({
     cloud: 'aws',
@@ -28,11 +28,11 @@ export function ambientKeys({ clock, monotonic, random, log }: CredentialService
 async function fromChain(clock: () => number): Promise<Obtained<AwsKeys> | CredentialFault> {
   const { defaultProvider } = await import('@aws-sdk/credential-provider-node')
   try {
-    // A new chain each time: an old one would give out what it has while it looks for something new.
+    // A new chain each time: an old chain would return its cached keys while it looks for new keys.
     const { accessKeyId, secretAccessKey, sessionToken, expiration } = await defaultProvider({ logger: SILENT })()
     return {
       value: { accessKey: accessKeyId, secretKey: secretAccessKey, sessionToken: sessionToken ?? null },
-      // Keys without an end may still be replaced where they are kept.
+      // Keys without an expiry may still be replaced in their store.
       lifetimeMs: expiration === undefined ? LOOK_AGAIN_MS : expiration.getTime() - clock(),
     }
   } catch (error) {
@@ -42,5 +42,5 @@ async function fromChain(clock: () => number): Promise<Obtained<AwsKeys> | Crede
 
 const WHAT = 'no AWS credentials'
 const LOOK_AGAIN_MS = 15 * 60_000
-/** The SDK writes to the console otherwise. */
+/** Keeps the SDK from writing to the console. */
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }

@@ -4,7 +4,9 @@ import { sharedSource } from '../shared-source.ts'
 import { ambientKeys, fixedKeys } from './keys.ts'
 import { createSigV4 } from './sigv4.ts'
 
-/** Signs requests over their final bytes. Nothing is looked for before the first of them. */
+/**
+ * Creates a signer that signs requests over their final bytes. It looks for keys only when the first request is signed.
+ */
 export function createAwsSigner({ region, service, keys }: AwsSignerConfig, services: CredentialServices): AwsSigner {
   const sign = createSigV4({ region, service })
   const source =

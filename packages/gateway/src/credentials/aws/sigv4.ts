@@ -2,19 +2,19 @@ import { createHmac } from 'node:crypto'
 import type { SignableRequest, SignatureHeaders, SigningScope } from '../../pipeline/cloud-credentials.ts'
 import { canonicalRequest, sha256 } from './canonical-request.ts'
 
-/** Signature Version 4 of AWS, in headers. */
+/** AWS Signature Version 4, sent in headers. */
 
 export interface AwsKeys {
   accessKey: string
   secretKey: string
-  /** Of keys that end. */
+  /** Session token of temporary keys; null for permanent keys. */
   sessionToken: string | null
 }
 
 export type Sign = (request: SignableRequest, keys: AwsKeys, now: number) => SignatureHeaders
 
 export function createSigV4({ region, service }: SigningScope): Sign {
-  // The derived key is the same for a whole day.
+  // The derived key stays the same for a whole day.
   let derived: { secretKey: string; day: string; key: Buffer } = { secretKey: '', day: '', key: Buffer.alloc(0) }
 
   function keyFor(secretKey: string, day: string): Buffer {

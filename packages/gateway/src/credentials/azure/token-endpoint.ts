@@ -4,7 +4,7 @@ import type { Obtained } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { isToken } from '../token.ts'
 
-/** Asks an endpoint of OAuth for a token, and reads the answer in the forms that the endpoints of Azure have. */
+/** Requests a token from an OAuth endpoint and reads the response in the formats of the Azure endpoints. */
 export async function askForToken(
   url: URL,
   request: { headers?: Record<string, string>; form?: Record<string, string> },
@@ -16,7 +16,7 @@ export async function askForToken(
       method: request.form === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', ...request.headers },
       ...(request.form !== undefined && { body: new URLSearchParams(request.form) }),
-      // Secrets go where they are meant to, and nowhere else.
+      // A redirect must not carry secrets to another address.
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
@@ -37,14 +37,14 @@ function readToken(body: Record<string, unknown>, now: number): Obtained<string>
   return new CredentialFault(`${WHAT}: the answer does not say when it ends`)
 }
 
-/** Only the code of the error: descriptions repeat what was sent. */
+/** The fault contains only the error code: error descriptions repeat what was sent. */
 function refusal({ status, body }: { status: number; body: Record<string, unknown> }): CredentialFault {
   const code = body['error']
   const detail = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? `, ${code}` : ''
   return new CredentialFault(`${WHAT}: the endpoint answered ${status}${detail}`)
 }
 
-/** An empty object for anything but one. */
+/** Returns an empty object when the body is not a JSON object. */
 async function readJson(response: Response): Promise<Record<string, unknown>> {
   const chunks: Uint8Array[] = []
   let size = 0

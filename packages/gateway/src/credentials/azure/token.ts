@@ -12,7 +12,7 @@ import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
 import { askForToken } from './token-endpoint.ts'
 
-/** Nothing is asked for before the first token is wanted. */
+/** Requests no token before the first token is needed. */
 export function createAzureToken(config: AzureTokenConfig, services: CredentialServices): TokenSource {
   const { monotonic, random, log } = services
   return sharedSource(services, ['azure', config], () => {
@@ -50,7 +50,7 @@ function withSecret({ clientID, tenantID, clientSecret }: ClientSecret, scope: s
   return askForToken(tenantUrl(tenantID, services), { form }, services)
 }
 
-/** The platform writes a token of its own into a file, and changes it from time to time. */
+/** Exchanges a token that the platform writes to a file and replaces from time to time. */
 async function asWorkload(
   { clientID, tenantID, file }: { clientID: string; tenantID: string; file: string },
   scope: string,
@@ -72,7 +72,7 @@ async function asWorkload(
   return askForToken(tenantUrl(tenantID, services), { form }, services)
 }
 
-/** From the service that the platform, or else the machine, has for it. */
+/** Requests the token from the identity service of the platform or, without that, of the machine. */
 function asManaged(identity: ManagedIdentity, scope: string, services: CredentialServices): Answer {
   const {
     IDENTITY_ENDPOINT: endpoint = '',

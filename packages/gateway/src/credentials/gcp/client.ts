@@ -1,7 +1,10 @@
 import type { AuthClient, AwsClientOptions, IdentityPoolClientOptions } from 'google-auth-library'
 import type { CredentialServices } from '../services.ts'
 
-/** One that gets tokens by the credentials in this JSON, or by those that the environment or the machine has. */
+/**
+ * Creates a client that gets tokens with the credentials in `json` or, without `json`, with those of the environment or
+ * machine.
+ */
 export async function createGoogleClient(
   json: string | undefined,
   { fetch }: Pick<CredentialServices, 'fetch'>,
@@ -12,11 +15,14 @@ export async function createGoogleClient(
     checkAddresses(credentials)
     return clientFor(credentials, library, { transporterOptions: { fetchImplementation: fetch } })
   }
-  // A project is not needed, and looking for one would run a program.
+  // A project is not needed, and the library would run a program to find the project.
   return await new library.GoogleAuth({ scopes: SCOPE, projectId: 'unused' }).getClient()
 }
 
-/** Such credentials name a file to read and an address to send it to: the address must be Google's own. */
+/**
+ * External account credentials name a file to read and an address to send its contents to; the address must be
+ * Google's.
+ */
 function checkAddresses(credentials: Record<string, unknown>): void {
   for (const name of ['token_url', 'token_info_url', 'service_account_impersonation_url']) {
     const address = credentials[name]
@@ -35,7 +41,7 @@ type Library = typeof import('google-auth-library')
 type Transport = { transporterOptions: { fetchImplementation: typeof fetch } }
 type Credentials = Record<string, unknown>
 
-/** The client for credentials of one of the kinds that Google gives out. */
+/** Returns the client for one of the credential types that Google issues. */
 export function clientFor(json: Credentials, library: Library, transport: Transport): AuthClient {
   const text = (name: string): string => {
     const value = json[name]
@@ -65,7 +71,7 @@ export function clientFor(json: Credentials, library: Library, transport: Transp
         ...transport,
       })
     case 'external_account': {
-      // The library checks what it needs of it.
+      // The library validates the fields that it needs.
       const options = { ...json, scopes: [SCOPE], ...transport } as unknown as IdentityPoolClientOptions &
         AwsClientOptions
       return isOfAws(json) ? new library.AwsClient(options) : new library.IdentityPoolClient(options)
@@ -75,7 +81,10 @@ export function clientFor(json: Credentials, library: Library, transport: Transp
   }
 }
 
-/** Those that impersonate; they cannot impersonate themselves, or they would never end. */
+/**
+ * The credentials that impersonate a service account. They must not be impersonated themselves, or the chain might
+ * never end.
+ */
 function sourceOf(json: Credentials): Credentials {
   const source = json['source_credentials']
   if (typeof source !== 'object' || source === null) throw new TypeError('source_credentials is missing')

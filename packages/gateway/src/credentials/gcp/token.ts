@@ -7,7 +7,7 @@ import { sharedSource } from '../shared-source.ts'
 import { isToken } from '../token.ts'
 import { createGoogleClient } from './client.ts'
 
-/** Nothing is asked for before the first token is wanted. */
+/** Requests no token before the first token is needed. */
 export function createGcpToken(config: GcpTokenConfig, services: CredentialServices): TokenSource {
   const { clock, monotonic, random, log } = services
   return sharedSource(services, ['gcp', config], () => {
@@ -17,7 +17,7 @@ export function createGcpToken(config: GcpTokenConfig, services: CredentialServi
         client ??= createGoogleClient(config.credentials, services)
         return await askFor(await client, config.audience, clock)
       } catch (error) {
-        // It may have learnt something that was true only for a moment, such as that there is no metadata server.
+        // The client may have cached a temporary condition, such as a missing metadata server.
         client = null
         return isNothingFound(error) ? NOTHING : faultOf(WHAT, error)
       }
@@ -48,7 +48,7 @@ async function askFor(
   return isToken(token) ? { value: token, lifetimeMs: endOf(token) - clock() } : NONE
 }
 
-/** The library has no other mark for it. */
+/** The library marks this error only by its message. */
 function isNothingFound(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Could not load the default credentials')
 }
@@ -57,7 +57,7 @@ function canIdentify(client: AuthClient): client is AuthClient & { fetchIdToken(
   return 'fetchIdToken' in client && typeof client.fetchIdToken === 'function'
 }
 
-/** Milliseconds since 1970; NaN when the token does not say. */
+/** Expiry of the token in milliseconds since 1970; NaN when the token has no `exp` claim. */
 function endOf(token: string): number {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
