@@ -11,20 +11,20 @@ export interface Received {
 }
 
 export interface ReceiverOptions {
-  /** Makes a config live, or says what keeps it from it. */
+  /** Makes a config live; returns the problems when it is rejected. */
   apply: (ir: Ir) => Promise<string[]>
   wentLive: (live: Received) => void
-  /** Resources of the live config that are closed. */
+  /** Quarantined resources of the live config. */
   quarantined: () => Quarantined[]
 }
 
 type Answer = (message: Ack | Nack) => void
 
-/** Puts configs together of what a controller sends, and makes the newest live: whole, or not at all. */
+/** Assembles configs from a controller's messages and makes the newest config live, whole or not at all. */
 export class ConfigReceiver {
   readonly #options: ReceiverOptions
   #live: Received | null = null
-  /** What the controller knows this end to have: changes are made to it, whatever became of it. */
+  /** The config that the controller's next change is relative to, whether or not it went live. */
   #latest: Received | null = null
   #next: (Received & { answer: Answer }) | null = null
   #isRunning = false
@@ -39,19 +39,19 @@ export class ConfigReceiver {
     return this.#live
   }
 
-  /** Makes a config live that no stream has brought; before the first stream. */
+  /** Makes a stored config live. Call it before the first stream. */
   async begin(kept: Received): Promise<boolean> {
     return (await this.#apply({ generation: kept.generation, ir: kept.ir })).length === 0
   }
 
-  /** For a new stream, on which everything is relative to it. */
+  /** Returns the live config for the `hello` of a new stream; changes on that stream are relative to it. */
   hello(): Have | null {
     this.#latest = this.#live
     if (this.#live === null) return null
     return { generation: this.#live.generation, hashes: hashesOf(this.#live.ir) }
   }
 
-  /** Throws where the change does not make what the controller means. */
+  /** Throws when `base` is not the latest config, or when the change does not result in `generation`. */
   take({ generation, base, change }: ConfigMessage, answer: Answer): void {
     if (base !== null && base !== this.#latest?.generation) {
       throw new StreamFault('a change is made to a config that is not here')
@@ -65,7 +65,7 @@ export class ConfigReceiver {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** From now on nothing goes live. */
+  /** From now on, no config goes live. */
   hold(): void {
     this.#isHeld = true
     this.#next = null
@@ -77,7 +77,7 @@ export class ConfigReceiver {
       const { answer, ...wanted } = this.#next
       this.#next = null
       const problems = await this.#apply(wanted)
-      // A newer one speaks for itself, but a controller that is told of every one knows which was at fault.
+      // A newer config could be reported alone, but a report for each config tells the controller which config failed.
       if (problems.length === 0) {
         this.counts.acked++
         answer({ type: 'ack', generation: wanted.generation, ...this.#closed() })
@@ -117,5 +117,5 @@ function shortened({ object, problem, units }: Quarantined): Quarantined {
 }
 
 const MOST_PROBLEMS = 100
-/** Most closed units that are reported for one resource. */
+/** The most quarantined units that are reported for one resource. */
 const MOST_UNITS = 1_000

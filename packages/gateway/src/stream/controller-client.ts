@@ -4,12 +4,12 @@ import type { ControllerMessage, DataPlaneMessage, Hello } from './messages.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 
 export interface ClientOptions extends Pick<StreamOptions, 'address' | 'silenceLimitMs'> {
-  /** Both are read anew for each connection: tokens and authorities are replaced while we run. */
+  /** Both files are read again for each connection: tokens and CA certificates are replaced while the process runs. */
   caFile: string
   tokenFile: string
-  /** What to say first; asked for each connection. */
+  /** Returns the first message of each connection. */
   hello: () => Hello
-  /** A stream has begun with `hello`. */
+  /** Called when a stream has begun with `hello`. */
   opened: () => void
   received: (message: ControllerMessage, answer: (message: DataPlaneMessage) => void) => void
   log: Logger
@@ -18,13 +18,13 @@ export interface ClientOptions extends Pick<StreamOptions, 'address' | 'silenceL
   random?: () => number
 }
 
-/** Keeps a stream to a controller, and comes back whenever it ends. */
+/** Keeps a stream to a controller open, and reconnects whenever the stream ends. */
 export class ControllerClient {
   readonly #options: ClientOptions
   #stream: ControllerStream | null = null
   #timer: NodeJS.Timeout | undefined
   #failures = 0
-  /** When the stream was first heard from; null before. */
+  /** When the first message of the stream arrived; null before. */
   #heardAt: number | null = null
   #lastCause = ''
   #isClosed = false
@@ -34,12 +34,12 @@ export class ControllerClient {
     this.#connect()
   }
 
-  /** Whether the controller has been heard from on the stream that is open. */
+  /** Whether a message of the controller has arrived on the open stream. */
   get isConnected(): boolean {
     return this.#heardAt !== null
   }
 
-  /** Lost where no stream is open. */
+  /** The message is lost when no stream is open. */
   send(message: DataPlaneMessage): void {
     this.#stream?.send(message)
   }
@@ -83,18 +83,18 @@ export class ControllerClient {
     const heardAt = this.#heardAt
     this.#heardAt = null
     if (this.#isClosed) return
-    // One that takes us and sends us away again is not better than none.
+    // A controller that accepts the stream and soon ends it still counts as a failure.
     if (heardAt !== null && performance.now() - heardAt > STEADY_MS) this.#failures = 0
     const pauseMs = this.#pause()
     const { log, address } = this.#options
-    // The same again and again is one line.
+    // A cause that repeats is logged as a warning only once.
     if (cause !== this.#lastCause) log.warn('no controller, what is live stays', { address, cause })
     else log.debug('no controller', { address, cause, pauseMs: Math.round(pauseMs) })
     this.#lastCause = cause
     this.#timer = setTimeout(() => this.#connect(), pauseMs)
   }
 
-  /** Between half of the full pause and all of it, so that many data planes do not come back together. */
+  /** Between half of the full pause and the full pause, so that many data planes do not reconnect at the same time. */
   #pause(): number {
     const { firstPauseMs = 250, mostPauseMs = 15_000, random = Math.random } = this.#options
     const full = Math.min(mostPauseMs, firstPauseMs * 2 ** Math.min(this.#failures++, 16))

@@ -14,18 +14,18 @@ import { readControllerLine } from './read-messages.ts'
 export interface StreamOptions {
   /** `host:port` */
   address: string
-  /** PEM: whoever shows a certificate of another authority is no controller of ours. */
+  /** PEM. A server whose certificate is from another CA is not our controller. */
   ca: string
   token: string
   hello: Hello
-  /** Throws where a message is against the rules; that ends the stream. */
+  /** Throws when a message violates the protocol; that ends the stream. */
   received: (message: ControllerMessage) => void
-  /** Once, however it ended. */
+  /** Called once, for whatever reason the stream ended. */
   ended: (cause: string) => void
   silenceLimitMs?: number
 }
 
-/** One stream to a controller, from `hello` until either end is gone. */
+/** One stream to a controller, from `hello` until either side closes it. */
 export class ControllerStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
@@ -53,7 +53,8 @@ export class ControllerStream {
       },
       { endStream: false },
     )
-    // A thread that was busy counts one tick, however many have passed: what has arrived meanwhile is read first.
+    // When the thread was busy, only one tick runs, however much time has passed: messages that arrived meanwhile are
+    // read first.
     this.#watch = setInterval(() => this.#tick(), silenceLimitMs / TICKS)
     this.#listen()
     this.#stream.write(lineOf(hello))
@@ -117,6 +118,6 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A config of thousands of routes comes in one go. */
+/** Large enough for a config with thousands of routes. */
 const WINDOW = 1024 * 1024
 const TICKS = 6

@@ -3,8 +3,8 @@ import { changeBetween, EMPTY_IR, type IrChange, type ListChange } from '../ir/c
 import type { Ir } from '../ir/resources.ts'
 
 /**
- * Names a config by its contents (`generationOf`), so that every controller calls it the same, and a data plane can tell
- * whether what it put together is what was meant.
+ * Identifies a config by its contents (`generationOf`): every controller computes the same name, and a data plane can
+ * check that the config it assembled is the config that the controller meant.
  */
 export type Generation = string
 
@@ -15,13 +15,15 @@ export const IR_LISTS = Object.keys(EMPTY_IR) as (keyof Ir)[]
 
 type Resource = Ir[keyof Ir][number]
 
-/** Resources and lists are never changed in place, and most are in one config after the other. */
+/**
+ * Hashes are cached: resources and lists never change in place, and most of them are part of many successive configs.
+ */
 const hashByResource = new WeakMap<Resource, string>()
-/** Of those that no later list was made of: that has taken them over. */
+/** Holds only the newest list of each chain of changes: a newer list takes over the buffer of its predecessor. */
 const hashesByList = new WeakMap<readonly Resource[], Buffer>()
 const HASH_LENGTH = 22
 
-/** Of what is on the wire: equal for equal texts of JSON. */
+/** Returns the hash of the resource's JSON on the wire: equal JSON has equal hashes. */
 export function hashOf(resource: Resource): string {
   const known = hashByResource.get(resource)
   if (known !== undefined) return known
@@ -40,7 +42,10 @@ export function hashesOf(ir: Ir): HashedIr {
   }
 }
 
-/** The name of a config: the order of its lists counts. What it shares with the one before is not looked at again. */
+/**
+ * Returns the name of a config, which depends on the order of its lists. Resources shared with `before` are not hashed
+ * again.
+ */
 export function generationOf(ir: Ir, before: Ir = EMPTY_IR): Generation {
   const hash = createHash('sha256')
   for (const [index, list] of IR_LISTS.entries()) {
@@ -50,7 +55,10 @@ export function generationOf(ir: Ir, before: Ir = EMPTY_IR): Generation {
   return shortened(hash)
 }
 
-/** Hashes are all of one length, and cover the keys. The bytes are good until the next list is made of this one. */
+/**
+ * All hashes have the same length and cover the keys. The bytes are valid until the next list is derived from this
+ * list.
+ */
 function hashesInOrder(list: readonly Resource[], before: readonly Resource[]): Buffer {
   const size = list.length * HASH_LENGTH
   const known = hashesByList.get(list)
@@ -62,7 +70,8 @@ function hashesInOrder(list: readonly Resource[], before: readonly Resource[]): 
   let end = 0
   while (end < most - start && list[list.length - 1 - end] === before[before.length - 1 - end]) end++
   const bytes = roomFor(size, old)
-  // A buffer for each of many changes is garbage outside of V8's heap, and makes holes in that of the C library.
+  // A new buffer for each of many changes would be garbage outside V8's heap, and would fragment the heap of the C
+  // library.
   if (old === bytes) hashesByList.delete(before)
   else old?.copy(bytes, 0, 0, start * HASH_LENGTH)
   const oldSize = before.length * HASH_LENGTH
@@ -74,13 +83,16 @@ function hashesInOrder(list: readonly Resource[], before: readonly Resource[]): 
   return bytes.subarray(0, size)
 }
 
-/** What the list before had, where that fits; with some room to grow otherwise. */
+/** Returns the buffer of the previous list when its size fits, otherwise a new buffer with some room to grow. */
 function roomFor(size: number, old: Buffer | undefined): Buffer {
   if (old !== undefined && old.length >= size && old.length <= 4 * size) return old
   return Buffer.allocUnsafeSlow(size + (size >> 2))
 }
 
-/** What makes `after` of the config with these hashes; null when keys are not unique: then only the whole says what is meant. */
+/**
+ * Returns the change from the config with these hashes to `after`; null when keys are not unique, so that only the
+ * whole config can be sent.
+ */
 export function changeSince(before: HashedIr, after: Ir): IrChange | null {
   const change = changeBetween(shadow(before), shadow(hashesOf(after)))
   if (change === null) return null
@@ -97,7 +109,7 @@ function keyAndHash(resource: Resource): [string, string] {
   return [resource.key, hashOf(resource)]
 }
 
-/** What finds changes looks at keys and equality alone. */
+/** A config of hashes: the comparison needs only keys and equality. */
 function shadow(hashes: HashedIr): Ir {
   const lists = IR_LISTS.map((list) => [list, hashes[list].map(([key, hash]) => ({ key, hash }))])
   return Object.fromEntries(lists) as Ir

@@ -6,24 +6,24 @@ import type { Logger } from '../telemetry/log/logger.ts'
 
 export interface KeptOptions {
   folder: string
-  /** Of sessions, newest first: the first seals, all open. */
+  /** Session keys, newest first: the first key encrypts, all keys decrypt. */
   keys: readonly string[]
-  /** `namespace/name`: what was kept for another one does not open. */
+  /** `namespace/name`. A file stored for another Gateway does not open. */
   gateway: string
   log: Logger
-  /** Between two writes. */
+  /** Milliseconds between two writes. */
   gapMs?: number
 }
 
-/** What is sealed, and under which name it lies. */
+/** The encrypted files, in the order in which they are written. */
 const FILES = { endpoints: 'controller-endpoints.sealed', config: 'controller-config.sealed' } as const
 type Part = keyof typeof FILES
 
-/** The last good config on disk, sealed: it has secrets in it. */
+/** The last good config on disk. It is encrypted because it contains secrets. */
 export class KeptConfig {
   readonly #options: KeptOptions
   readonly #keys: Buffer[]
-  /** What is to be written, made when it is. */
+  /** The parts to write; each function returns the contents when the part is written. */
   readonly #waiting = new Map<Part, () => unknown>()
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | null = null
@@ -37,7 +37,7 @@ export class KeptConfig {
     )
   }
 
-  /** What was kept; undefined where nothing was, or nothing that is ours. */
+  /** Returns the stored part; undefined when there is no file, or none that the keys open. */
   read(part: Part): unknown {
     const file = this.#file(part)
     let bytes: Buffer
@@ -53,7 +53,7 @@ export class KeptConfig {
     return text === null ? undefined : (JSON.parse(text) as unknown)
   }
 
-  /** Soon, and the newest alone: what changes often is not written as often. */
+  /** Schedules a write. Only the newest contents are written, so frequent changes cause fewer writes. */
   keep(part: Part, make: () => unknown): void {
     this.#waiting.set(part, make)
     if (this.#writing === null) this.#flushLater()
@@ -65,7 +65,7 @@ export class KeptConfig {
     this.#timer ??= setTimeout(() => void this.flush(), pauseMs).unref()
   }
 
-  /** Writes what is waiting. */
+  /** Writes the scheduled parts. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -79,7 +79,7 @@ export class KeptConfig {
   }
 
   async #writeAll(): Promise<void> {
-    // Endpoints first: a config without its addresses is of no use.
+    // Endpoints come first, because a config without its addresses is useless.
     for (const part of Object.keys(FILES) as Part[]) {
       const make = this.#waiting.get(part)
       this.#waiting.delete(part)
@@ -93,7 +93,7 @@ export class KeptConfig {
     }
   }
 
-  /** Whole or not at all: another file takes the name of the one before. */
+  /** Writes atomically: a new file replaces the old file by a rename. */
   async #write(file: string, bytes: Buffer): Promise<void> {
     mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 })
     const handle = await open(`${file}.new`, 'w', 0o600)
@@ -146,5 +146,5 @@ export class KeptConfig {
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** What follows at once is written with it. */
+/** Changes that follow within this time are written together. */
 const FIRST_PAUSE_MS = 50

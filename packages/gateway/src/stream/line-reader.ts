@@ -1,6 +1,6 @@
 import { StreamFault } from './stream-fault.ts'
 
-/** Cuts what arrives into lines of text; throws where one is longer than it may be, or is no UTF-8. */
+/** Splits incoming bytes into lines of text; throws when a line is too long or is not UTF-8. */
 export class LineReader {
   readonly #limit: number
   readonly #line: (text: string) => void

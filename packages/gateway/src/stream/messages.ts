@@ -4,23 +4,25 @@ import type { Quarantined } from '../ir/quarantine.ts'
 import type { Generation, HashedIr } from './hashes.ts'
 
 /**
- * What a data plane and its controller say to each other: JSON lines on one HTTP/2 `POST /v1/stream` over TLS, with the
- * token of the data plane as its bearer.
+ * The protocol between a data plane and its controller: JSON lines on one HTTP/2 `POST /v1/stream` over TLS, with the
+ * data plane's token as bearer token.
  */
 export const STREAM_PATH = '/v1/stream'
 
-/** A controller pings this often; who hears nothing for three times as long takes the other end for dead. */
+/**
+ * Interval of the controller's pings. A side that receives nothing for three intervals considers the other side dead.
+ */
 export const PING_EVERY_MS = 10_000
 export const SILENCE_LIMIT_MS = 3 * PING_EVERY_MS
 
-/** Bytes of a line from a data plane: that of `hello` grows with its config. */
+/** Bytes of a line from a data plane; the `hello` line grows with its config. */
 export const DATA_PLANE_LINE_LIMIT = 32 * 1024 * 1024
-/** Bytes of a line from a controller: a whole config may be in one. */
+/** Bytes of a line from a controller; one line may contain a whole config. */
 export const CONTROLLER_LINE_LIMIT = 256 * 1024 * 1024
 
 export type DataPlaneMessage = Hello | Ack | Nack | Health | { type: 'pong' } | Unknown
 
-/** Of a kind that only a newer data plane has. */
+/** A message of a type that only newer data planes send. */
 export interface Unknown {
   type: 'unknown'
 }
@@ -32,9 +34,9 @@ export interface Hello {
   gateway: string
   instance: string
   version: string
-  /** What it runs of this Gateway; null when nothing. */
+  /** The config that the data plane runs for this Gateway; null when it runs none. */
   have: Have | null
-  /** Hashes of the addresses that it has (`endpointHashesOf`); null where it does not say. */
+  /** Hashes of the data plane's addresses (`endpointHashesOf`); null when the data plane does not send them. */
   endpoints: readonly string[] | null
 }
 
@@ -43,22 +45,24 @@ export interface Have {
   hashes: HashedIr
 }
 
-/** This config is live. One that a newer one overtook is neither acknowledged nor refused. */
+/** This config is live. A config that a newer config overtook is neither acknowledged nor rejected. */
 export interface Ack {
   type: 'ack'
   generation: Generation
-  /** Resources that are closed because this data plane cannot compile them; left out where there are none. */
+  /** Resources that are quarantined because this data plane cannot compile them; left out when there are none. */
   quarantined?: readonly Quarantined[]
 }
 
-/** This config is refused as a whole, and the one before stays. */
+/** This config is rejected as a whole, and the previous config stays live. */
 export interface Nack {
   type: 'nack'
   generation: Generation
   problems: string[]
 }
 
-/** Whether a worker of the data plane listens. A data plane that has not said so on its stream counts as serving. */
+/**
+ * Whether a worker of the data plane listens. A data plane counts as serving until it reports otherwise on its stream.
+ */
 export interface Health {
   type: 'health'
   serving: boolean
@@ -70,23 +74,30 @@ export interface ConfigMessage {
   type: 'config'
   generation: Generation
   /**
-   * What the change is made to: the config sent before on this stream, whatever became of it; in the first one what `hello`
-   * has, or null for nothing at all. The first one comes even when nothing differs, so that it is acknowledged.
+   * The config that the change is relative to: the config sent before on this stream, whether or not it went live. For
+   * the first change it is the config in `hello`, or null for an empty config. The first change is sent even when
+   * nothing differs, so that it is acknowledged.
    */
   base: Generation | null
   change: IrChange
 }
 
-/** Addresses of Services by key of their backend. What a config needs is sent before it. */
+/** Addresses of Services, by the key of their backend. Addresses that a config needs are sent before the config. */
 export interface EndpointsMessage extends EndpointsChange {
   type: 'endpoints'
-  /** These are all there are; the first after `hello` is so, and may come before any config. */
+  /**
+   * Whether the message contains all addresses. This is so in the first message after `hello`, which may precede any
+   * config.
+   */
   whole: boolean
-  /** Where `whole` is about some parts alone (`endpointPart`): of all others the receiver has what is meant. */
+  /**
+   * The parts (`endpointPart`) that `whole` applies to, when not to all parts: the receiver keeps its addresses of
+   * other parts.
+   */
   parts?: readonly number[]
 }
 
-/** The controller ends the stream; the data plane comes back later, perhaps to another one. */
+/** The controller ends the stream; the data plane reconnects later, perhaps to another controller. */
 export interface Goodbye {
   type: 'goodbye'
   reason: string

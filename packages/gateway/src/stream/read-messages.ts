@@ -6,7 +6,7 @@ import { type HashedIr, IR_LISTS } from './hashes.ts'
 import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'
 import { StreamFault } from './stream-fault.ts'
 
-/** A line of a controller; throws a `StreamFault` for a config or addresses that are not wholly understood. */
+/** Reads a line of a controller; throws a `StreamFault` for a config or addresses that are not fully understood. */
 export function readControllerLine(line: string): ControllerMessage {
   const message = readObject(line)
   switch (message['type']) {
@@ -24,8 +24,8 @@ export function readControllerLine(line: string): ControllerMessage {
 }
 
 /**
- * A line of a data plane; throws a `StreamFault` for anything that is wrong. What a newer one says beside what is known
- * here is left alone: it only tells of itself, and during an upgrade it may be connected to a controller that is older.
+ * Reads a line of a data plane; throws a `StreamFault` for an invalid line. Unknown fields are ignored: they only
+ * describe the data plane, which during an upgrade may be newer than its controller.
  */
 export function readDataPlaneLine(line: string): DataPlaneMessage {
   const message = readObject(line)
@@ -131,11 +131,14 @@ function readParts(value: unknown, whole: boolean): number[] {
 function readEndpointHashes(value: unknown): string[] | null {
   if (value === null) return null
   const found = list(value, 'endpoints').map((each) => hash(each, 'endpoints'))
-  // Other parts than here: it is told all.
+  // The data plane uses another number of parts, so the controller sends all addresses.
   return found.length === ENDPOINT_PARTS ? found : null
 }
 
-/** Null for a config with lists that are not known here, to which no change can be made: it is sent all. */
+/**
+ * Returns null for a config with unknown lists: no change can be relative to it, so the controller sends the whole
+ * config.
+ */
 function readHave(value: unknown): Have | null {
   const have = fields(value, 'have')
   const hashes = fields(have['hashes'], 'hashes')
@@ -173,7 +176,7 @@ function fields(value: unknown, name: string): Fields {
   return value as Fields
 }
 
-/** What is not known may be what makes the rest mean something else. */
+/** Rejects unknown fields, because an unknown field may change the meaning of the others. */
 function only(found: Fields, known: readonly string[]): void {
   if (!hasOnly(found, known)) throw new StreamFault('a field is not known here')
 }
@@ -210,5 +213,5 @@ function gatewayName(value: unknown): string {
   return found
 }
 
-/** As `upstream` takes them: `10.0.0.7:8080`, `[fd00::7]:8080`. */
+/** Addresses in the format of `upstream`: `10.0.0.7:8080`, `[fd00::7]:8080`. */
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}$/

@@ -2,19 +2,19 @@ export interface ServingReportOptions {
   isServing: () => boolean
   /** Sends a `health` message on the stream that is open. */
   send: (serving: boolean) => void
-  /** How long an outage lasts before it is reported: a worker that died is usually replaced sooner. */
+  /** Milliseconds that an outage must last before it is reported: a worker that died is usually replaced sooner. */
   patienceMs?: number
 }
 
 /**
- * Tells the controller whether a worker listens. An outage is reported once it has lasted, its end at once. A controller
- * takes a data plane for serving until it hears otherwise, so each new stream begins with that.
+ * Tells the controller whether a worker listens. An outage is reported once it has lasted, its end at once. A
+ * controller considers a data plane serving until it hears otherwise, so each new stream starts from that.
  */
 export class ServingReport {
   readonly #options: ServingReportOptions
-  /** What the controller believes. */
+  /** The state that the controller assumes. */
   #reported = true
-  /** The outage has lasted longer than the patience. */
+  /** Whether the outage has lasted longer than `patienceMs`. */
   #isOut = false
   #timer: NodeJS.Timeout | undefined
 
@@ -22,7 +22,7 @@ export class ServingReport {
     this.#options = options
   }
 
-  /** A worker began to listen, or died. */
+  /** Called when a worker began to listen, or died. */
   check(): void {
     if (this.#options.isServing()) {
       clearTimeout(this.#timer)
@@ -38,7 +38,7 @@ export class ServingReport {
     }, this.#options.patienceMs ?? PATIENCE_MS).unref()
   }
 
-  /** A stream is open on which nothing was reported yet. */
+  /** Called when a stream has opened, on which nothing has been reported yet. */
   opened(): void {
     this.#reported = true
     this.check()

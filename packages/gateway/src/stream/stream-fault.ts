@@ -1,4 +1,4 @@
-/** The other end does not keep to the rules: the stream is over. Its message never has contents of a line in it. */
+/** The other side violated the protocol, so the stream ends. The message never quotes contents of a line. */
 export class StreamFault extends Error {
   override name = 'StreamFault'
 }
