@@ -1,4 +1,4 @@
-/** Address texts, checked without Node builtins so that a browser can load them. */
+/** Address parsers without Node builtins, so that a browser can load them. */
 
 import { isIp, isIpv6 } from '../wire/ip.ts'
 
@@ -7,7 +7,7 @@ export type HostTarget = { kind: 'static'; host: string; port: number } | { kind
 const hostNamePattern =
   /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i
 
-/** `name:port`, `1.2.3.4:port`, `[::1]:port` or `unix:/path`; null when it is none of them. */
+/** Parses `name:port`, `1.2.3.4:port`, `[::1]:port` or `unix:/path`; returns null for other texts. */
 export function parseHostTarget(text: string): HostTarget | null {
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length)
@@ -21,13 +21,13 @@ export interface BackendUrl {
   secure: boolean
   host: string
   port: number
-  /** For `Host`: a default port is not part of it. */
+  /** Value for the `Host` header, without a default port. */
   authority: string
-  /** With the query. */
+  /** Path and query. */
   path: string
 }
 
-/** An absolute `http` or `https` URL without user and fragment; null when it is none. */
+/** Parses an absolute `http` or `https` URL without user and fragment; returns null for other texts. */
 export function parseBackendUrl(text: string): BackendUrl | null {
   const found = /^(https?):\/\/([^/?#@\s]+)([/?][\x21-\x22\x24-\x7e]*)?$/i.exec(text)
   if (found === null || text.length > 2_048) return null
@@ -45,7 +45,7 @@ export function parseBackendUrl(text: string): BackendUrl | null {
   }
 }
 
-/** The key of the backend that stands for the origin of a URL. */
+/** Returns the key of the backend for the origin of a URL. */
 export function urlKey({ secure, host, port }: BackendUrl): string {
   return `url/${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
@@ -60,7 +60,10 @@ export function parseHostPort(text: string): { host: string; port: number } | nu
   return isHost(plain) ? { host: plain.toLowerCase(), port } : null
 }
 
-/** A DNS name or an address; half addresses (`1.2.3`, `010.0.0.1`, `0x7f.1`), which resolvers read as addresses, are refused. */
+/**
+ * Returns whether the text is a DNS name or an IP address. Partial addresses that resolvers would read as addresses
+ * (`1.2.3`, `010.0.0.1`, `0x7f.1`) are rejected.
+ */
 export function isHost(text: string): boolean {
   if (isIp(text)) return true
   return hostNamePattern.test(text) && !/(^|\.)([0-9]+|0x[0-9a-f]*)\.?$/i.test(text)

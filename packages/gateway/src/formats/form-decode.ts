@@ -3,7 +3,9 @@ const PLUS = 0x2b
 const PERCENT = 0x25
 const SPACE = 0x20
 
-/** `text` has one code per byte. Malformed escapes stay as they are; bytes that are not UTF-8 become U+FFFD. */
+/**
+ * `text` has one character code per byte. Malformed escapes stay as they are; bytes that are not UTF-8 become U+FFFD.
+ */
 export function formDecode(text: string): string {
   if (!NEEDS_DECODING.test(text)) return text
   const bytes = new Uint8Array(text.length)
@@ -26,7 +28,7 @@ export function formDecode(text: string): string {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** -1 for anything else, and behind the end of a text. */
+/** Returns -1 for a code that is not a hex digit, and for NaN beyond the end of a text. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30
   const lower = code | 0x20

@@ -1,4 +1,4 @@
-/** Whether a pattern is the text: `*` stands for any text, everything else for itself. Takes no longer for a bad pattern. */
+/** Returns whether the text matches a pattern in which `*` stands for any text. No pattern causes backtracking. */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [first = '', ...pieces] = pattern.split('*')
   const last = pieces.pop()

@@ -1,16 +1,16 @@
-/** JSON Web Key Sets (RFC 7517), as configs and identity providers write them: only what can verify a signature. */
+/** JSON Web Key Sets (RFC 7517) of configs and identity providers, limited to keys that can verify a signature. */
 
-/** A public key with the algorithms that it may be used with: the key decides, never the token. */
+/** A public key with the algorithms that it may be used with. The key decides the algorithms, never the token. */
 export interface PublicJwk {
   kid: string | null
   algorithms: readonly string[]
-  /** The members that make up the key, for import. */
+  /** The members that make up the key, for `createPublicKey`. */
   members: { kty: string; crv?: string; n?: string; e?: string; x?: string; y?: string }
 }
 
 export type JwkSet = { keys: PublicJwk[] } | { fault: string }
 
-/** Keys of other kinds are left out: symmetric ones, those for encryption, unknown curves, RSA below 2048 bits. */
+/** Leaves out keys of other kinds: symmetric keys, encryption keys, unknown curves, RSA below 2048 bits. */
 export function readJwkSet(text: string): JwkSet {
   let set: unknown
   try {

@@ -1,4 +1,4 @@
-/** `name=value,…` with percent-encoded texts, as W3C baggage has it; null when a part is none. */
+/** Reads `name=value,…` with percent-encoded texts, as in W3C baggage; returns null when a part has no such form. */
 export function readNameValues(text: string): Record<string, string> | null {
   const found: Record<string, string> = Object.create(null)
   for (const part of text.split(',')) {

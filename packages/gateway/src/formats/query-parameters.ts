@@ -1,9 +1,9 @@
 import { REDACTED } from '../redaction/secret-names.ts'
 import { formDecode } from './form-decode.ts'
 
-/** Parameters of a query, found and changed without touching a byte of the rest. A target is anything before `?`, and the query. */
+/** Reads and changes query parameters without touching any other byte. A target is a path, `?` and the query. */
 
-/** The decoded values of every parameter of that name. */
+/** Returns the decoded values of every parameter of that name. */
 export function parameterValues(query: string, name: string): string[] {
   return parameterPairs(query, name).map((pair) => {
     const equals = pair.indexOf('=')
@@ -11,17 +11,17 @@ export function parameterValues(query: string, name: string): string[] {
   })
 }
 
-/** The parameters of that name, as they are written. */
+/** Returns the parameters of that name, still encoded. */
 export function parameterPairs(query: string, name: string): string[] {
   return query.split('&').filter((pair) => pair !== '' && parameterName(pair) === name)
 }
 
-/** The target without the parameters of that name. */
+/** Returns the target without the parameters of that name. */
 export function withoutParameter(target: string, name: string): string {
   return withoutParametersWhere(target, (each) => each === name)
 }
 
-/** The target without the parameters whose decoded names fit. */
+/** Returns the target without the parameters whose decoded names fit. */
 export function withoutParametersWhere(target: string, fits: (name: string) => boolean): string {
   const [path, query] = splitTarget(target)
   if (query === '') return target
@@ -31,7 +31,7 @@ export function withoutParametersWhere(target: string, fits: (name: string) => b
   return rest.length === 0 ? path : `${path}?${rest.join('&')}`
 }
 
-/** The target with one parameter of that name, in place of all others. */
+/** Returns the target with one parameter of that name, in place of all others. */
 export function withParameter(target: string, name: string, value: string): string {
   return withAddedParameter(withoutParameter(target, name), name, value)
 }
@@ -40,13 +40,13 @@ export function withAddedParameter(target: string, name: string, value: string):
   return withAddedPair(target, `${encode(name)}=${encode(value)}`)
 }
 
-/** The target with one more parameter, as it is written. */
+/** Returns the target with one more parameter, which is already encoded. */
 export function withAddedPair(target: string, pair: string): string {
   const [path, query] = splitTarget(target)
   return `${path}?${query === '' ? pair : `${query}&${pair}`}`
 }
 
-/** The target with the values of that parameter hidden, for logs. */
+/** Returns the target with the values of that parameter redacted, for logs. */
 export function withHiddenParameter(target: string, name: string): string {
   const [path, query] = splitTarget(target)
   const hidden = query
@@ -55,7 +55,7 @@ export function withHiddenParameter(target: string, name: string): string {
   return `${path}?${hidden.join('&')}`
 }
 
-/** What stands before and behind the first `?`. */
+/** Splits a target at its first `?`. */
 export function splitTarget(target: string): [path: string, query: string] {
   const mark = target.indexOf('?')
   return mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)]
@@ -66,7 +66,7 @@ function parameterName(pair: string): string {
   return formDecode(equals === -1 ? pair : pair.slice(0, equals))
 }
 
-/** Half a surrogate pair has no bytes to escape. */
+/** `toWellFormed` is needed because a lone surrogate has no bytes to escape. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }

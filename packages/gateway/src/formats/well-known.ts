@@ -1,4 +1,4 @@
-/** Paths of the documents that clients of MCP find their authorization server by (RFC 9728, RFC 8414, OpenID). */
+/** Paths of the documents by which MCP clients find their authorization server (RFC 9728, RFC 8414, OpenID). */
 
 const RESOURCE = '/.well-known/oauth-protected-resource'
 const SERVERS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const
@@ -10,14 +10,14 @@ const SUFFIXES = [
   [AUTHORIZATION, 'authorization'],
 ] as const
 
-/** What a discovery path asks for. */
+/** The document that a discovery path names. */
 export interface Discovery {
   document: 'resource' | 'server' | 'registration' | 'authorization'
-  /** Path of the endpoint that it is about; empty for the root. */
+  /** Path of the endpoint that the document is about; empty for the root. */
   resource: string
 }
 
-/** Null for every other path. */
+/** Returns null for every other path. */
 export function readDiscoveryPath(path: string): Discovery | null {
   if (!path.includes('/.well-known/o')) return null
   const resource = restOf(path, RESOURCE)
@@ -25,19 +25,19 @@ export function readDiscoveryPath(path: string): Discovery | null {
   const [suffix, document] = SUFFIXES.find(([suffix]) => path.endsWith(suffix)) ?? (['', 'server'] as const)
   const place = path.slice(0, path.length - suffix.length)
   for (const server of SERVERS) {
-    // The path of the issuer stands behind it by RFC 8414, before it by OpenID.
+    // The issuer's path follows the well-known path in RFC 8414, and precedes it in OpenID.
     const found = restOf(place, server) ?? (place.endsWith(server) ? place.slice(0, -server.length) : null)
     if (found !== null) return { document, resource: found }
   }
   return null
 }
 
-/** Where the protected-resource metadata of an endpoint is. */
+/** Returns the path of an endpoint's protected-resource metadata. */
 export function resourceMetadataPath(resource: string): string {
   return RESOURCE + (resource === '/' ? '' : resource)
 }
 
-/** Where the authorization server metadata of an issuer may be: by RFC 8414, and by OpenID. */
+/** Returns the paths of an issuer's authorization server metadata, by RFC 8414 and by OpenID. */
 export function serverMetadataPaths(issuerPath: string): { oauth: string; openid: string } {
   const path = issuerPath.endsWith('/') ? issuerPath.slice(0, -1) : issuerPath
   return { oauth: SERVERS[0] + path, openid: path + SERVERS[1] }
@@ -53,12 +53,12 @@ export function authorizationPath(metadataPath: string): string {
   return metadataPath + AUTHORIZATION
 }
 
-/** Paths of documents about an endpoint and everything below it, as prefixes. */
+/** Returns the path prefixes of documents about an endpoint and everything below it. */
 export function discoveryPrefixes(resource: string): string[] {
   return [RESOURCE, ...SERVERS].map((document) => document + resource)
 }
 
-/** Every path of a document about one endpoint; empty for the root. */
+/** Returns every path of a document about one endpoint; `resource` is empty for the root. */
 export function discoveryPaths(resource: string): string[] {
   const servers = SERVERS.flatMap((server) => [server + resource, resource + server])
   return [

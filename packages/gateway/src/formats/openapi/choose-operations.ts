@@ -1,22 +1,22 @@
 import { matchesGlob } from '../glob.ts'
 
-/** Which operations of a document become tools. */
+/** The choice of operations that become tools. */
 export interface OpenApiChoice {
-  /** Host of the target: of several servers the one there counts. */
+  /** Host of the target. A document with several servers uses the server on this host. */
   host: string
-  /** In place of the path of the document's servers. */
+  /** Replaces the path of the document's servers; null keeps that path. */
   basePath: string | null
-  /** Null takes all. */
+  /** Null includes all operations. */
   include: readonly OperationMatch[] | null
   exclude: readonly OperationMatch[]
   maxTools: number
 }
 
-/** All that is said must hold; texts may hold `*`. */
+/** An operation matches when all present fields match; texts may contain `*`. */
 export interface OperationMatch {
   operationId?: string | undefined
   tag?: string | undefined
-  /** As the document writes it, with the names of parameters in braces. */
+  /** The path as in the document, with parameter names in braces. */
   path?: string | undefined
   methods?: readonly string[] | undefined
 }
@@ -25,7 +25,7 @@ export interface ChosenBy {
   operationId: string | null
   tags: readonly string[]
   path: string
-  /** In small letters. */
+  /** Lower case. */
   method: string
 }
 

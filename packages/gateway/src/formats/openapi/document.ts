@@ -1,15 +1,15 @@
 import type { Json, JsonObject } from '../json.ts'
 
-/** A document while it is read. What is wrong with a part of it is gathered, so that all of it is told at once. */
+/** An OpenAPI document while it is read. Faults are collected, so that they can be reported together. */
 export class OpenApiDocument {
   readonly root: JsonObject
-  /** Schemas of 3.0 are not quite JSON Schema. */
+  /** Whether schemas are in the dialect of OpenAPI 3.0, which differs from JSON Schema. */
   readonly isOld: boolean
-  /** What was left out, and why. */
+  /** The parts that were left out, with the reason. */
   readonly warnings: string[] = []
-  /** Schemas without references, by the reference that stood for them. */
+  /** Schemas without references, by the reference that they replace. */
   readonly expanded = new Map<string, Json>()
-  /** Values that may still be looked at while references are filled in. */
+  /** The number of values that may still be read while references are resolved. */
   budget = MOST_VALUES
   #faults: string[] = []
   readonly #found = new Map<string, Json>()
@@ -19,21 +19,24 @@ export class OpenApiDocument {
     this.isOld = isOld
   }
 
-  /** What is read just now cannot be called. */
+  /** Records that the operation being read cannot be called. */
   fault(where: string | null, text: string): void {
     if (where === null) return
     const whole = `${where}: ${text}`
     if (!this.#faults.includes(whole)) this.#faults.push(whole)
   }
 
-  /** The faults since the last call. */
+  /** Returns the faults since the last call. */
   takeFaults(): string[] {
     const faults = this.#faults
     this.#faults = []
     return faults
   }
 
-  /** The object itself, or the one it refers to; null and a fault where there is none. Nobody is told without `where`. */
+  /**
+   * Returns the object, or the object it refers to; null, with a fault, when there is none. Without `where` no fault is
+   * recorded.
+   */
   object(value: Json | undefined, where: string | null): JsonObject | null {
     let current = value
     for (let hops = 0; hops <= MOST_HOPS; hops++) {
@@ -47,7 +50,7 @@ export class OpenApiDocument {
     return null
   }
 
-  /** What a reference stands for; undefined and a fault where it leads nowhere, or out of the document. */
+  /** Returns the target of a reference; undefined, with a fault, when the target is missing or outside the document. */
   find(reference: string, where: string | null): Json | undefined {
     if (!reference.startsWith('#')) {
       this.fault(where, `\`$ref: ${shorten(reference)}\`, which leads out of the document`)
@@ -75,12 +78,12 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The members of what should be a mapping. */
+/** Returns the members of a mapping; empty for other values. */
 export function entriesOf(value: Json | undefined): [string, Json][] {
   return isObject(value) ? Object.entries(value) : []
 }
 
-/** The items of what should be a list. */
+/** Returns the items of a list; empty for other values. */
 export function itemsOf(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : []
 }
@@ -89,12 +92,12 @@ export function textOf(value: Json | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** For messages. */
+/** Shortens a text for messages. */
 export function shorten(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 
-/** A JSON pointer in a fragment (RFC 6901 section 6). */
+/** Splits a JSON pointer in a fragment (RFC 6901 section 6). */
 function stepsOf(reference: string): string[] {
   const steps = reference.split('/').slice(1)
   return steps.map((step) => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))

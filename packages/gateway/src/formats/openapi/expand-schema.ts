@@ -2,17 +2,18 @@ import type { Json, JsonObject } from '../json.ts'
 import { entriesOf, isObject, type OpenApiDocument, textOf } from './document.ts'
 import { modernise } from './modernise-schema.ts'
 
-/** Where the schema stands, and what for. */
+/** The operation that uses a schema, and the direction of the data. */
 export interface SchemaUse {
-  /** Names the operation, in faults. */
+  /** Names the operation in faults. */
   where: string
-  /** What only answers have is left out. */
+  /** Whether the schema describes a request: properties that only responses have are left out. */
   isSent: boolean
 }
 
 /**
- * A schema as JSON Schema without references, for readers that follow none. One that holds itself cannot be written out:
- * where it comes round, anything goes. One that is too large is written out as deep as there is room.
+ * Returns a schema as JSON Schema without references, for readers that do not follow references. A recursive schema
+ * cannot be written out: at the recursion, any value is allowed. A schema that is too large is cut off at the depth
+ * that fits.
  */
 export function expandSchema(schema: Json | undefined, document: OpenApiDocument, use: SchemaUse): Json {
   const reference = isObject(schema) && Object.keys(schema).length === 1 ? schema.$ref : undefined
@@ -39,9 +40,9 @@ class Expansion {
   readonly #document: OpenApiDocument
   readonly #use: SchemaUse
   readonly #levels: number
-  /** References that are being filled in. */
+  /** References that are being resolved. */
   readonly #open = new Set<string>()
-  /** Values that still have room; less than none when the schema is too large. */
+  /** The number of values that still fit; negative when the schema is too large. */
   left: number
 
   constructor(document: OpenApiDocument, use: SchemaUse, { room, levels }: { room: number; levels: number }) {
@@ -71,7 +72,7 @@ class Expansion {
     this.#open.add(reference)
     const expanded = this.expand(found, depth + 1)
     this.#open.delete(reference)
-    // In 3.0 a reference has nothing beside it that counts.
+    // In 3.0, members beside a `$ref` are ignored.
     if (this.#document.isOld || Object.keys(beside).length === 0 || !isObject(expanded)) return expanded
     const own = this.expand(beside, depth + 1)
     return isObject(own) ? { ...expanded, ...own } : expanded
@@ -101,7 +102,7 @@ class Expansion {
   }
 }
 
-/** Of what lies too deep: what it is, not what it holds. */
+/** The outline of a schema below the depth limit: its type and description, without its contents. */
 function outline({ type, description }: JsonObject): JsonObject {
   return {
     ...(type !== undefined && { type }),
@@ -115,14 +116,17 @@ function readOnlyNames({ properties }: JsonObject): string[] {
   )
 }
 
-/** A word of its own here: in older documents `required: true` stands in properties, and means nothing. */
+/** In older documents, `required: true` in a property means nothing, so only a list is kept. */
 function requiredNames(value: Json, dropped: readonly Json[]): [string, Json][] {
   if (!Array.isArray(value)) return []
   const names = value.filter((name) => typeof name === 'string' && !dropped.includes(name))
   return [['required', [...new Set(names)]]]
 }
 
-/** Keywords that hold a schema, several, or several by name; everything else is data, whatever it looks like. */
+/**
+ * Keywords that contain one schema, a list of schemas, or schemas by name. Other keywords contain data, even if the
+ * data looks like a schema.
+ */
 const ONE = new Set([
   'additionalProperties',
   'contains',
@@ -138,7 +142,7 @@ const ONE = new Set([
 ])
 const SEVERAL = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const NAMED = new Set(['dependentSchemas', 'patternProperties', 'properties'])
-/** Of no use without the document. */
+/** Keywords that have no use without the document. */
 const LEFT_OUT = new Set([
   '$anchor',
   '$comment',
@@ -153,8 +157,8 @@ const LEFT_OUT = new Set([
   'xml',
 ])
 
-/** Of one schema; and of one where others of the document have taken all room. */
+/** The most values of one schema, and the number for a schema after the others have used up the document's budget. */
 const MOST_VALUES = 4_000
 const FEW_VALUES = 60
-/** Tried one after the other, until the schema fits. */
+/** Depths that are tried in order, until the schema fits. */
 const LEVELS = [64, 12, 8, 6, 5, 4, 3, 2, 1, 0]

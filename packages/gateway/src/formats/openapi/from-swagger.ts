@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.ts'
 import { entriesOf, isObject, itemsOf, OpenApiDocument, textOf } from './document.ts'
 
-/** A document of 2.0 in the words of 3.0. References into the document stay good: nothing is moved. */
+/** Converts a 2.0 document to 3.0. References into the document stay valid, because nothing is moved. */
 export function fromSwagger(root: JsonObject): JsonObject {
   const document = new OpenApiDocument(root, true)
   const paths = entriesOf(root.paths).map(([path, entry]): [string, Json] => {
@@ -31,7 +31,7 @@ function convertOperation(operation: JsonObject, shared: readonly Json[], docume
   const byPlace = new Map<string, Json>()
   for (const entry of [...shared, ...itemsOf(parameters)]) {
     const parameter = document.object(entry, null)
-    // What cannot be read is told by those who read the operation.
+    // The reader of the operation reports parameters that cannot be read.
     byPlace.set(JSON.stringify([parameter?.in ?? entry, parameter?.name]), parameter ?? entry)
   }
   const all = [...byPlace.values()]
@@ -76,7 +76,7 @@ function formBody(fields: readonly JsonObject[], types: readonly string[]): Json
   return { required: required.length > 0, content: { [isMultipart ? MULTIPART : URLENCODED]: media } }
 }
 
-/** What stands beside `in` there is a schema here. */
+/** In 2.0 the schema's keywords are beside `in`; in 3.0 they are a schema of their own. */
 function convertParameter(parameter: JsonObject): JsonObject {
   const { name, in: place, required, description, collectionFormat, ...schema } = parameter
   const file: JsonObject = schema.type === 'file' ? { type: 'string', format: 'binary' } : {}
@@ -90,7 +90,7 @@ function convertParameter(parameter: JsonObject): JsonObject {
   }
 }
 
-/** Tabs between values have no style in 3.0, and are hardly ever seen: commas stand in for them. */
+/** Tab-separated values have no style in 3.0 and are rare; commas replace the tabs. */
 function styleOf(format: Json | undefined, place: Json | undefined): JsonObject {
   if (place !== 'query' && place !== 'formData') return {}
   if (format === 'multi') return { style: 'form', explode: true }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json.ts'
 
-/** What 3.0 says in words of its own, in those of JSON Schema. Documents of 3.1 often say it still. */
+/** Converts the keywords of OpenAPI 3.0 to JSON Schema. Documents of 3.1 often still use those keywords. */
 export function modernise({ nullable, exclusiveMinimum, exclusiveMaximum, ...schema }: JsonObject): JsonObject {
   const modern: JsonObject = { ...schema }
   limit('minimum', 'exclusiveMinimum', exclusiveMinimum)
@@ -29,12 +29,12 @@ function orNull(schema: JsonObject): JsonObject {
 
 const COMBINED = ['allOf', 'anyOf', 'oneOf']
 
-/** One example says as much as many, and a long one takes the room of tools. */
+/** Keeps one short example: more examples, or a long example, would use up the size limit of tools. */
 function exampled({ example, examples, ...schema }: JsonObject): JsonObject {
   const first = example ?? (Array.isArray(examples) ? examples[0] : undefined)
   if (first === undefined || first === null || JSON.stringify(first).length > LONGEST_EXAMPLE) return schema
   return { ...schema, examples: [first] }
 }
 
-/** Of JSON. */
+/** Characters of JSON. */
 const LONGEST_EXAMPLE = 200

@@ -1,18 +1,19 @@
-/** What names an operation. */
+/** The parts of an operation that its tool name is derived from. */
 export interface NamedOperation {
   operationId: string | null
-  /** In small letters. */
+  /** Lower case. */
   method: string
   path: string
 }
 
 /**
- * A name for each operation, in their order, fit for every client and model: at most 64 letters, digits, `_` and `-`.
- * It hangs on the operation, not on where it stands: only two that would have the same name make each other longer.
+ * Returns a name for each operation, in order, valid for every client and model: at most 64 letters, digits, `_` and
+ * `-`. The name depends on the operation, not on its position in the document: only operations whose names collide get
+ * a longer name.
  */
 export function nameTools(operations: readonly NamedOperation[]): string[] {
   const ids = countOf(operations.flatMap(({ operationId }) => operationId ?? []))
-  // An id that stands twice names nothing.
+  // A duplicate `operationId` is not used as a name.
   const sources = operations.map(({ operationId, method, path }) =>
     operationId !== null && ids.get(operationId) === 1
       ? { text: operationId, isOwn: FIT.test(operationId) }
@@ -26,7 +27,7 @@ export function nameTools(operations: readonly NamedOperation[]): string[] {
   return operations.map(({ method, path }, index) => {
     const name = plain[index] ?? ''
     if (isFinal(index)) return name
-    // Somebody may have named an operation as another's name is made.
+    // An operation may already have the name that is generated for another operation.
     for (let round = 0; ; round++) {
       const marked = withHash(name, `${method} ${path} ${round}`)
       if (taken.has(marked)) continue
@@ -45,7 +46,7 @@ function withHash(name: string, source: string): string {
   return `${name.slice(0, LONGEST - hash.length - 1)}_${hash}`
 }
 
-/** FNV-1a: nobody gains by two names with one hash, and browsers have no other that does not wait. */
+/** FNV-1a: a collision gives nobody an advantage, and browsers have no other synchronous hash. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts'
 
-/** What an OpenAPI document says that can be called, as plain data: the document itself is not needed any more. */
+/** The callable operations of an OpenAPI document as plain data, which does not need the document any more. */
 export interface OpenApiTools {
   title: string
   version: string
@@ -9,17 +9,17 @@ export interface OpenApiTools {
 
 export interface OpenApiOperation {
   tool: OpenApiTool
-  /** In capital letters. */
+  /** Upper case. */
   method: string
-  /** Fixed parts, fit for a request line as they are, and parameters between them. */
+  /** Fixed parts, ready for a request line, with the parameters between them. */
   path: (string | { parameter: string })[]
   parameters: OpenApiParameter[]
   body: OpenApiBody | null
-  /** Kinds of answers that are asked for, as the header says it. */
+  /** The value of the `Accept` header. */
   accept: string
 }
 
-/** As clients are told of it. */
+/** The tool as clients see it. */
 export interface OpenApiTool {
   name: string
   title?: string
@@ -31,10 +31,10 @@ export interface OpenApiParameter {
   in: ParameterPlace
   name: string
   required: boolean
-  /** `json` is a value in JSON, as one text. */
+  /** `json` is a value encoded as JSON in a single text. */
   style: ParameterStyle | 'json'
   explode: boolean
-  /** Names that an object may bring along; null where the document allows any. */
+  /** Names that an object may have; null when the document allows any name. */
   keys: string[] | null
 }
 
@@ -44,26 +44,26 @@ export type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDeli
 
 export interface OpenApiBody {
   mediaType: string
-  /** How the argument says it: as any JSON, a text, bytes in base64, or an object with the fields of a form. */
+  /** The form of the argument: any JSON value, a text, bytes in base64, or an object with the fields of a form. */
   as: 'json' | 'text' | 'base64' | 'form' | 'multipart'
   required: boolean
-  /** Fields of a form that are written in a way of their own. */
+  /** Form fields with an encoding of their own. */
   fields: Record<string, FormField>
 }
 
 export interface FormField {
-  /** Null where the kind of value decides. */
+  /** Null when the type of the value decides. */
   style: ParameterStyle | null
   explode: boolean
-  /** Of a part; null where the kind of value decides. */
+  /** Media type of a multipart part; null when the type of the value decides. */
   mediaType: string | null
-  /** Given in base64, and sent as bytes. */
+  /** Whether the argument is base64 that is sent as bytes. */
   isFile: boolean
 }
 
 export const PARAMETER_PLACES: readonly ParameterPlace[] = ['path', 'query', 'header', 'cookie']
 
-/** How values may be written in each place, the default first. */
+/** The styles that a parameter may have, by location, the default first. */
 export const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],

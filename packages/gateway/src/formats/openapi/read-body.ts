@@ -5,16 +5,16 @@ import { type FormField, type OpenApiBody, STYLES } from './operation.ts'
 
 export interface ReadBody {
   body: OpenApiBody
-  /** What clients are told of it. */
+  /** The schema of the body that clients see. */
   schema: Json
 }
 
-/** The body of an operation in the form that a model writes best; null where it has none. */
+/** Returns the body of an operation in the format that a model writes best; null when it has none. */
 export function readBody(
   value: Json | undefined,
   { document, method, where }: { document: OpenApiDocument; method: string; where: string },
 ): ReadBody | null {
-  // What a body would mean there is not defined (RFC 9110 section 9.3).
+  // A body has no defined meaning in GET and HEAD (RFC 9110 section 9.3).
   if (value === undefined || method === 'get' || method === 'head') return null
   const object = document.object(value, where)
   if (object === null) return null
@@ -41,7 +41,7 @@ export function readBody(
   return { body: { ...body, fields }, schema: withFiles(schema, fields) }
 }
 
-/** In the order of preference. */
+/** Kinds of bodies, in order of preference. */
 const KINDS: readonly { as: OpenApiBody['as']; takes: (type: string) => boolean }[] = [
   { as: 'json', takes: isJsonType },
   { as: 'form', takes: (type) => type === 'application/x-www-form-urlencoded' },
@@ -54,14 +54,14 @@ const KINDS: readonly { as: OpenApiBody['as']; takes: (type: string) => boolean 
   },
 ]
 
-/** A request says what it holds, not what it may. */
+/** Replaces a media type range: a request must send a concrete type. */
 function concrete(type: string, as: OpenApiBody['as']): string {
   if (!type.includes('*')) return type
   if (as === 'json') return 'application/json'
   return as === 'text' ? 'text/plain' : 'application/octet-stream'
 }
 
-/** Fields that are files, or of which `encoding` says how they are written. */
+/** Returns the fields that are files, or whose format `encoding` defines. */
 function formFields(schema: Json, encoding: Json | undefined): Record<string, FormField> {
   const properties = isObject(schema) ? Object.fromEntries(propertiesOf(schema, 0)) : {}
   const names = new Set([...Object.keys(properties), ...entriesOf(encoding).map(([name]) => name)])
@@ -85,7 +85,7 @@ function formField(property: Json | undefined, { style: named, explode, contentT
   }
 }
 
-/** Those of all parts of a schema that hold together. */
+/** Returns the properties of a schema and of its `allOf`, `anyOf` and `oneOf` parts. */
 function propertiesOf(schema: JsonObject, depth: number): [string, Json][] {
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => {
     const list = schema[key]
@@ -97,14 +97,14 @@ function propertiesOf(schema: JsonObject, depth: number): [string, Json][] {
   ]
 }
 
-/** In 3.0 a format says it, in 3.1 a media type without an encoding. */
+/** In 3.0 the format marks a file, in 3.1 a media type without an encoding. */
 function isFile(schema: Json | undefined): boolean {
   if (!isObject(schema)) return false
   const { format, contentMediaType, contentEncoding } = schema
   return format === 'binary' || (typeof contentMediaType === 'string' && contentEncoding === undefined)
 }
 
-/** Bytes cannot stand in JSON. */
+/** Describes files as base64 texts, because JSON cannot contain bytes. */
 function withFiles(schema: Json, fields: Record<string, FormField>): Json {
   if (!isObject(schema) || !isObject(schema.properties)) return schema
   const properties = Object.entries(schema.properties).map(([name, property]): [string, Json] => {

@@ -7,10 +7,13 @@ import type { OpenApiOperation, OpenApiTools } from './operation.ts'
 import { readOperation } from './read-operation.ts'
 import { isFit, pickServer, readServers } from './read-paths.ts'
 
-/** Tools, and what of the document was left out; or why there are none. */
+/** Tools, with warnings about parts that were left out; or the faults when there are no tools. */
 export type ReadOpenApi = { tools: OpenApiTools; warnings: string[] } | { faults: string[] }
 
-/** The chosen operations of an OpenAPI document of 2.0, 3.0 or 3.1. One that cannot be called is left out with a warning. */
+/**
+ * Reads the chosen operations of an OpenAPI document of 2.0, 3.0 or 3.1. An operation that cannot be called is left out
+ * with a warning.
+ */
 export function readOpenApi(input: Json, choice: OpenApiChoice = EVERYTHING): ReadOpenApi {
   if (!isObject(input)) return { faults: ['no mapping'] }
   const { openapi, swagger } = input
@@ -46,7 +49,7 @@ interface FoundOperation extends ChosenBy {
   value: JsonObject
 }
 
-/** All there are, with their names: choosing some does not change those. */
+/** Returns all operations with their names; names do not depend on the choice of operations. */
 function findOperations(document: OpenApiDocument): FoundOperation[] {
   const found: Omit<FoundOperation, 'name'>[] = []
   for (const [path, entry] of entriesOf(document.root.paths)) {

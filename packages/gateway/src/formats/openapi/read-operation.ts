@@ -7,22 +7,22 @@ import { pickServer, readPath, readServers } from './read-paths.ts'
 
 export interface OperationPlace {
   document: OpenApiDocument
-  /** The path item that holds it. */
+  /** The path item that contains the operation. */
   item: JsonObject
   method: string
   path: string
-  /** Of the tool. */
+  /** Name of the tool. */
   name: string
-  /** In front of the path, where the operation has no servers of its own. */
+  /** Prefix of the path, when the operation has no servers of its own. */
   basePath: string
-  /** Where the document is served, as far as the target goes. */
+  /** Hosts that the target stands for: its own host and the hosts of the document's servers. */
   hosts: ReadonlySet<string | null>
   host: string
-  /** For people. */
+  /** Names the operation in messages. */
   where: string
 }
 
-/** One operation as a tool; null, and a fault that names it, where it cannot be one. */
+/** Reads an operation as a tool; returns null, with a fault that names the operation, when that is not possible. */
 export function readOperation(value: JsonObject, at: OperationPlace): OpenApiOperation | null {
   const { document, item, method, name, where } = at
   if (method === 'trace') document.fault(where, `the method TRACE`)
@@ -52,7 +52,10 @@ function titleOf({ summary }: JsonObject): { title?: string } {
   return title !== null && title.length <= LONGEST_TITLE ? { title } : {}
 }
 
-/** The path of a server that the operation alone has. Credentials of the target are for its own host. */
+/**
+ * The path of a server that only this operation has. A server on another host is a fault, because credentials of the
+ * target are for its own host.
+ */
 function ownBasePath(value: JsonObject, { document, item, hosts, host, where }: OperationPlace): string | null {
   const all = [value.servers, item.servers].find((servers) => Array.isArray(servers) && servers.length > 0)
   if (all === undefined) return null
@@ -68,7 +71,10 @@ function ownBasePath(value: JsonObject, { document, item, hosts, host, where }: 
   return near?.path ?? null
 }
 
-/** What is in the path is a parameter, declared or not; one that is not there cannot be sent. */
+/**
+ * Every name in the path template is a parameter, declared or not; a declared path parameter that is not in the
+ * template is dropped.
+ */
 function fitTemplate(path: OpenApiOperation['path'], declared: readonly ReadParameter[]): ReadParameter[] {
   const named = new Set(path.flatMap((piece) => (typeof piece === 'string' ? [] : piece.parameter)))
   const kept = declared.filter(({ parameter }) => parameter.in !== 'path' || named.delete(parameter.name))
@@ -79,7 +85,7 @@ function fitTemplate(path: OpenApiOperation['path'], declared: readonly ReadPara
   return [...undeclared, ...kept]
 }
 
-/** Arguments stand in groups, as a name may be one of the path and of the query. */
+/** Arguments are grouped by location, because a path and a query parameter may have the same name. */
 function inputSchema(parameters: readonly ReadParameter[], body: ReadBody | null): JsonObject {
   const groups = PARAMETER_PLACES.flatMap((place): [string, JsonObject][] => {
     const own = parameters.filter(({ parameter }) => parameter.in === place)
@@ -101,7 +107,7 @@ function requiredOf(names: string[]): JsonObject {
   return names.length === 0 ? {} : { required: names }
 }
 
-/** JSON where there is some: it says most to a model. */
+/** Prefers JSON, which is the most useful format for a model. */
 function acceptOf({ responses }: JsonObject, document: OpenApiDocument): string {
   const types = entriesOf(responses).flatMap(([code, entry]) => {
     if (!/^(2|default$)/i.test(code)) return []

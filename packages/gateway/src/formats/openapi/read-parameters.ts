@@ -6,11 +6,11 @@ import { isJsonType } from './read-body.ts'
 
 export interface ReadParameter {
   parameter: OpenApiParameter
-  /** What clients are told of it. */
+  /** The schema of the parameter that clients see. */
   schema: Json
 }
 
-/** The parameters of an operation: of the lists, the later one wins. */
+/** Reads the parameters of an operation; a later list overrides an earlier list. */
 export function readParameters(
   lists: readonly (Json | undefined)[],
   document: OpenApiDocument,
@@ -52,7 +52,7 @@ function readParameter(object: JsonObject, document: OpenApiDocument, where: str
   return { parameter, schema: described(schema, object) }
 }
 
-/** How the value is written, and what it may be. */
+/** Reads the style and the schema of a parameter. */
 function readForm(
   object: JsonObject,
   place: ParameterPlace,
@@ -79,7 +79,7 @@ function readForm(
   return { style, explode, keys: keysOf(schema), schema }
 }
 
-/** Names that an object may have; null where the document leaves them open. */
+/** Returns the names that an object may have; null when the document leaves them open. */
 function keysOf(schema: Json): string[] | null {
   if (!isObject(schema)) return null
   const { properties, additionalProperties: more } = schema
@@ -101,7 +101,7 @@ function described(schema: Json, { description, deprecated, example, examples }:
   }
 }
 
-/** Whether a tool may say what stands there. */
+/** Returns whether a tool may set this parameter. */
 function isSendable(place: ParameterPlace, name: string): boolean {
   if (place !== 'header' && place !== 'cookie') return true
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return false
@@ -110,14 +110,14 @@ function isSendable(place: ParameterPlace, name: string): boolean {
   return !LEFT_TO_OTHERS.has(key) && !OWN.has(key) && !/^(x-forwarded-|mcp-|proxy-|sec-)/.test(key)
 }
 
-/** Servers take these spellings for one another. */
+/** Servers may treat these spellings as the same header. */
 function headerKey(name: string): string {
   return name.toLowerCase().replaceAll(/[_.]/g, '-')
 }
 
-/** OpenAPI itself says that parameters of these names do not count. */
+/** OpenAPI says that parameters of these names are ignored. */
 const LEFT_TO_OTHERS = new Set(['accept', 'authorization', 'content-type'])
-/** About the connection, the message, or who asks. */
+/** Headers about the connection, the message or the client. */
 const OWN = new Set([
   'accept-encoding',
   'connection',

@@ -2,15 +2,15 @@ import type { Json } from '../json.ts'
 import { isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import type { OpenApiOperation } from './operation.ts'
 
-/** Where a document says that it is served. */
+/** A server of a document. */
 export interface OpenApiServer {
-  /** In small letters, without a port; null where the address says only a path. */
+  /** Lower case, without a port; null when the URL is only a path. */
   host: string | null
-  /** Without the slash at its end. */
+  /** Without a trailing slash. */
   path: string
 }
 
-/** The servers whose address makes sense; the others get a fault. */
+/** Returns the servers with a valid URL; the other servers get a fault. */
 export function readServers(servers: Json | undefined, document: OpenApiDocument, where: string): OpenApiServer[] {
   return itemsOf(servers).flatMap((entry) => {
     const server = isObject(entry) ? entry : {}
@@ -22,7 +22,7 @@ export function readServers(servers: Json | undefined, document: OpenApiDocument
   })
 }
 
-/** The one on the host of the target, or else the first. */
+/** Returns the server on the host of the target, or the first server. */
 export function pickServer(servers: readonly OpenApiServer[], host: string): OpenApiServer | undefined {
   return servers.find((server) => server.host === host.toLowerCase()) ?? servers[0]
 }
@@ -42,7 +42,7 @@ function readServer(url: string): OpenApiServer | null {
   return { host: host?.toLowerCase() ?? null, path }
 }
 
-/** A template with its parameters apart from the fixed text; null and a fault where it makes no path. */
+/** Splits a path template into fixed parts and parameters; returns null, with a fault, when it is not a valid path. */
 export function readPath(
   template: string,
   { document, basePath, where }: { document: OpenApiDocument; basePath: string; where: string },
@@ -69,7 +69,7 @@ function encodeFixed(text: string): string {
   return text.toWellFormed().replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)
 }
 
-/** Whether it can stand in a request line, and means there what it says. */
+/** Returns whether the path can be sent in a request line, and whether servers read it as it is written. */
 export function isFit(path: string): boolean {
   return (
     /^\/([!$&'()*+,\-./0-9:;=@A-Z_a-z~]|%[0-9A-Fa-f]{2})*$/.test(path) &&
