@@ -2,12 +2,15 @@ import { type BlockList, isIP, SocketAddress } from 'node:net'
 import { parseCidr } from '../wire/ip.ts'
 import { blockListOf } from './block-list.ts'
 
-/** Null lets the connection go; a text says why it must not. `address` is the resolved one that will be dialled. */
+/**
+ * Returns null to allow the connection, or the reason to refuse it. `address` is the resolved address that will be
+ * dialed.
+ */
 export type AddressGuard = (address: string, port: number) => string | null
 
 /**
- * Keeps destinations chosen by clients out of the gateway's own network. `allowCidrs` opens parts of it; an empty
- * list of ports allows them all. Throws on what is no range: the config is checked before.
+ * Keeps destinations chosen by clients out of the gateway's own network. `allowCidrs` opens parts of that network; an
+ * empty list of ports allows all ports. Throws on an invalid range, because the config was validated before.
  */
 export function createAddressGuard(options: { allowCidrs: readonly string[]; ports: readonly number[] }): AddressGuard {
   const { refused, reachableV6, byReason } = (known ??= makeLists())
@@ -36,7 +39,7 @@ const rangesByReason: Record<string, readonly string[]> = {
   'a link-local address': ['169.254.0.0/16', 'fe80::/10'],
   'a multicast or broadcast address': ['224.0.0.0/4', '255.255.255.255/32', 'ff00::/8'],
   'a documentation address': ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'],
-  // Among them Teredo (2001::/32), whose IPv4 address is masked and cannot be matched by a prefix.
+  // Includes Teredo (2001::/32), whose embedded IPv4 address is masked and cannot be matched by a prefix.
   'a reserved address': [
     '192.0.0.0/24',
     '192.88.99.0/24',
@@ -54,7 +57,7 @@ interface Lists {
   byReason: readonly { reason: string; list: BlockList }[]
 }
 
-/** Made for the first guard: few configs have one, and every thread would start later for it. */
+/** Created for the first guard: few configs have a guard, and the lists would slow down the start of every thread. */
 let known: Lists | null = null
 
 function makeLists(): Lists {
@@ -66,7 +69,7 @@ function makeLists(): Lists {
   }
 }
 
-/** The range, and the IPv6 ranges that the kernel, a translator or a tunnel would turn into it. */
+/** Returns the range, and the IPv6 ranges that the kernel, a translator or a tunnel would map to it. */
 function everyForm(range: string): string[] {
   const parsed = parseCidr(range)
   if (parsed === null || parsed.family === 'ipv6') return [range]

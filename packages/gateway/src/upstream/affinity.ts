@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto'
 
-/** The endpoint that requests from an address go to: as long as it is there, whatever comes and goes beside it. */
+/**
+ * Returns the endpoint for requests from an address. The choice stays the same as long as that endpoint exists, even
+ * when other endpoints come and go.
+ */
 export function endpointFor(client: string, endpoints: readonly string[]): string | undefined {
   let best: string | undefined
   let highest = ''

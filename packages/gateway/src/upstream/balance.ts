@@ -1,21 +1,22 @@
-/** What the choice between endpoints goes by. */
+/** The state of an endpoint that load balancing reads. */
 export interface Standing {
-  /** Share of the draws; 0 is never drawn. */
+  /** Relative probability of being drawn; an endpoint with weight 0 is never drawn. */
   weight: number
   /** From 0 to 1. */
   health: number
-  /** Seconds; 0 until it has answered once. */
+  /** Seconds; 0 until the first response. */
   latency: number
-  /** Calls under way. */
+  /** Calls in progress. */
   pending: number
   evicted: boolean
-  /** The same request has been there already. */
+  /** Whether the same request was already sent to this endpoint. */
   tried: boolean
 }
 
 /**
- * Index of the endpoint for a call, or -1 when none may be drawn. Of two drawn by weight, with replacement, the better
- * one gets the call: nearly as good as the best of all, without everybody running to that one.
+ * Returns the index of the endpoint for a call, or -1 when no endpoint may be used. Two endpoints are drawn by weight,
+ * with replacement, and the better of the two gets the call. This is nearly as good as the best of all endpoints,
+ * without sending all traffic to that endpoint.
  */
 export function choose(standings: readonly Standing[], random: () => number): number {
   const candidates = candidatesOf(standings)
@@ -23,7 +24,7 @@ export function choose(standings: readonly Standing[], random: () => number): nu
   const first = draw(standings, candidates, random())
   const second = draw(standings, candidates, random())
   if (first === second) return first
-  // A new endpoint is expected to be like the others: with no latency at all it would win every draw.
+  // A new endpoint counts with the mean latency: with a latency of zero it would win every draw.
   const expected = meanLatency(standings)
   const scoreAt = (index: number): number => {
     const standing = standings[index]
@@ -36,7 +37,10 @@ export function scoreOf({ health, latency, pending }: Standing, expectedLatency:
   return health / (1 + (latency || expectedLatency) * (1 + 0.1 * pending))
 }
 
-/** Those of the best rank: evicted endpoints are used when there is no other, tried ones when nothing else is left. */
+/**
+ * Returns the endpoints of the best rank: evicted endpoints are used when there is no other, tried endpoints as a last
+ * resort.
+ */
 function candidatesOf(standings: readonly Standing[]): readonly number[] {
   let candidates: number[] = []
   let best = Infinity
@@ -57,7 +61,7 @@ function draw(standings: readonly Standing[], candidates: readonly number[], ran
     left -= weightAt(index)
     if (left < 0) return index
   }
-  // Rounding can leave a crumb behind the last one.
+  // Rounding can leave a small remainder after the last candidate.
   return candidates.at(-1) ?? -1
 }
 

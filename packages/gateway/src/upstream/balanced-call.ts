@@ -21,29 +21,32 @@ import type { Pool } from './pool.ts'
 import { TrackedBody } from './tracked-body.ts'
 import type { EndpointCall } from './endpoint-call.ts'
 
-/** An address and its connections. */
+/** An address and its connection pool. */
 export interface Way {
   endpoint: Endpoint
   pool: Pool
-  /** Follows calls where there is no other way. */
+  /** Tracks calls when the backend has only this address. */
   plain: PlainEndpoint
 }
 
-/** Who chooses between addresses, and by what. */
+/** The policy and the state for choosing between addresses. */
 export interface WayChoice {
   owner: EndpointOwner
   endpoints: Endpoints
   watcher: EndpointWatcher
-  /** Requests from one address stay at one endpoint. */
+  /** Whether requests from one client address stay at one endpoint. */
   byClient: boolean
 }
 
 export interface BalancedCallOptions extends WayChoice {
-  /** A connection may refuse a request after it has taken some of the body. */
+  /**
+   * Whether to keep the body for a retry, because a connection may refuse a request after it has received part of the
+   * body.
+   */
   keepsBody: boolean
 }
 
-/** A call to one of several addresses, and to the next one while none could be connected. */
+/** A call to one of several addresses. While no address accepts a connection, the call tries the next address. */
 export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   readonly #options: BalancedCallOptions
   #ways: readonly Way[] = []
@@ -107,7 +110,7 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     this.#visit?.failed(error)
     this.#ways = this.#ways.filter((way) => way !== this.#way)
     const isLast = this.#ways.length === 0 || this.#tries >= MAX_TRIES
-    // Sent anew as HTTP/1.1, it may go to any address.
+    // The request is sent again as HTTP/1.1, and then may go to any address.
     if (error instanceof NoTunnels) return this.#giveUp(error)
     if (isLast || !error.unsent || !this.#isBodyAtHand(error)) return this.#giveUp(error)
     this.#try()
@@ -118,14 +121,14 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     tellFailed(this.handler, error)
   }
 
-  /** A stream that was refused may have taken some of the body. */
+  /** A refused stream may have consumed part of the body. */
   #isBodyAtHand(error: UpstreamError): boolean {
     const { body } = this.request
     return isAtHand(body) || (body.whole === undefined && isConnectError(error))
   }
 }
 
-/** Of a call that belongs to one address there is no other. */
+/** A call that is bound to one address has no other address to try. */
 function onlyWays(ways: readonly Way[], { belongsTo }: EndpointWatcher): readonly Way[] | UpstreamError {
   if (!belongsTo?.isOnly) return ways
   const only = ways.filter(({ endpoint }) => endpoint.name === belongsTo.endpoint)
@@ -147,7 +150,7 @@ export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher, byC
   return way
 }
 
-/** A connection without HTTP on it is a call under way as long as it is open. */
+/** Counts a connection without HTTP as a call in progress until it closes. */
 export function keepUntilClosed(visit: EndpointCall, socket: RawConnection['socket']): void {
   visit.connected()
   socket.once('close', () => visit.ended())
@@ -157,5 +160,5 @@ function isConnectError(error: UpstreamError): boolean {
   return error.code === 'connect_failed' || error.code === 'connect_timeout' || error.code === 'tls_failed'
 }
 
-/** Addresses that one call is tried at. */
+/** The most addresses that one call tries. */
 export const MAX_TRIES = 3

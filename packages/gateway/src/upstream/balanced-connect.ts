@@ -1,7 +1,7 @@
 import { chooseWay, keepUntilClosed, MAX_TRIES, type Way, type WayChoice } from './balanced-call.ts'
 import { type ConnectDone, type UpstreamCall, UpstreamError } from './upstream-types.ts'
 
-/** A connection of its own to one of several addresses. */
+/** A dedicated connection to one of several addresses. */
 export class BalancedConnect implements UpstreamCall {
   readonly #options: WayChoice
   readonly #done: ConnectDone

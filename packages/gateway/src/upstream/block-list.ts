@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import { parseCidr } from '../wire/ip.ts'
 
-/** Ranges that addresses are looked up in. Throws on what is none: the config is checked before. */
+/** Creates a list of address ranges. Throws on an invalid range, because the config was validated before. */
 export function blockListOf(cidrs: readonly string[]): BlockList {
   const list = new BlockList()
   for (const cidr of cidrs) {
@@ -12,7 +12,7 @@ export function blockListOf(cidrs: readonly string[]): BlockList {
   return list
 }
 
-/** Whether an address is in one of the ranges; null where there are none. */
+/** Returns a function that tells whether an address is in one of the ranges; null when there are no ranges. */
 export function rangeMatcher(cidrs: readonly string[]): ((address: string) => boolean) | null {
   if (cidrs.length === 0) return null
   const list = blockListOf(cidrs)

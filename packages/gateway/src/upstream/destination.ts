@@ -25,32 +25,32 @@ import { type ClientTls, createClientTls } from './tls.ts'
 export type HttpVersion = 'HTTP1' | 'HTTP2'
 
 export interface DestinationOptions {
-  /** The backend that it belongs to. */
+  /** The backend that the destination belongs to. */
   backend: { key: string; name: string }
-  /** With `named` addresses the resolver gives them with their ports. */
+  /** With `named`, the resolver returns addresses with their ports. */
   address: { host: string; port: number; named?: true } | { path: string }
   settings: ConnectionSettings
-  /** Requests from one address stay at one of the addresses. */
+  /** Whether requests from one client address stay at one endpoint. */
   byClient?: boolean
-  /** Judges every address before it is dialled; null where the config itself names the host. */
+  /** Checks every address before it is dialed; null when the config itself names the host. */
   guard: AddressGuard | null
   resolver: Resolver
   pools: Pools
   endpoints: Endpoints
 }
 
-/** One host and port (or socket file) with the ways to reach it: names are resolved, connections pooled. */
+/** One host and port (or socket file): resolves the name and pools the connections. */
 export class Destination {
   readonly #options: DestinationOptions
   readonly #host: string
   readonly #port: number
   readonly #label: string
-  /** Addresses have ports of their own. */
+  /** Whether addresses have ports of their own. */
   readonly #isNamed: boolean
   readonly #owner: EndpointOwner
-  /** Addresses known without asking: literals, socket files, and names that the proxy of a tunnel resolves. */
+  /** Addresses known without DNS: literals, socket files, and names that the proxy of a tunnel resolves. */
   readonly #fixed: readonly string[] | null
-  /** One address needs neither a judge nor a score. */
+  /** Whether neither a guard nor a health policy applies, so that a single address needs no score. */
   readonly #isPlain: boolean
   readonly #waysByAddress: Record<HttpVersion, Map<string, Way>> = { HTTP1: new Map(), HTTP2: new Map() }
   readonly #lastWays: Partial<Record<HttpVersion, { addresses: readonly string[]; ways: readonly Way[] }>> = {}
@@ -68,7 +68,7 @@ export class Destination {
     this.#fixed = 'path' in address ? [address.path] : isKnown ? [address.host] : null
     this.#owner = { ...options.backend, health }
     this.#isPlain = options.guard === null && health === null
-    // Certificates that cannot work are found when the config is checked, not by the first request.
+    // Finds unusable certificates when the config is loaded, not on the first request.
     if (options.settings.tls !== null) this.#clientTls('HTTP1')
   }
 
@@ -114,7 +114,7 @@ export class Destination {
     return call
   }
 
-  /** A connection of its own, for tunnels. */
+  /** Opens a dedicated connection, for tunnels. */
   connect(watcher: EndpointWatcher, done: ConnectDone): { cancel(): void } {
     const { endpoints, byClient = false } = this.#options
     const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher, byClient }, done)
@@ -129,7 +129,7 @@ export class Destination {
     return call
   }
 
-  /** Asks for the addresses where they are not known, and hands on those that may be dialled. */
+  /** Resolves the addresses when they are not known, and passes on the addresses that may be dialed. */
   #judge(
     known: readonly string[] | null,
     done: (error: UpstreamError | null, addresses: readonly string[]) => void,
@@ -142,7 +142,9 @@ export class Destination {
     })
   }
 
-  /** A name with one forbidden address is refused whole: which one gets dialled must not be left to chance. */
+  /**
+   * A name with one forbidden address is refused as a whole: the outcome must not depend on which address is dialed.
+   */
   #guarded(
     addresses: readonly string[],
     done: (error: UpstreamError | null, addresses: readonly string[]) => void,
@@ -157,7 +159,7 @@ export class Destination {
     done(null, addresses)
   }
 
-  /** An answer of DNS is the same list until the next one. */
+  /** The resolver returns the same array until the next DNS answer, so the array's identity is the cache key. */
   #ways(addresses: readonly string[], version: HttpVersion): readonly Way[] {
     const last = this.#lastWays[version]
     if (last !== undefined && last.addresses === addresses) return last.ways
@@ -170,7 +172,7 @@ export class Destination {
     const ways = this.#waysByAddress[version]
     const known = ways.get(address)
     if (known !== undefined) return known
-    // Addresses of a name change over time; the map must not grow with them.
+    // The addresses of a name change over time; the map must not grow with them.
     if (ways.size >= MAX_ADDRESSES) ways.clear()
     const name = this.#endpointName(address)
     const tls = this.#clientTls(version)
@@ -198,7 +200,7 @@ export class Destination {
     const known = this.#tls[version]
     if (known !== undefined) return known
     const made = createClientTls(config, this.#host, version === 'HTTP1' ? ['http/1.1'] : ['h2', 'http/1.1'])
-    // The same settings were checked when the config was loaded.
+    // The config loader has already validated these settings.
     if ('problem' in made) throw new Error(made.problem)
     return (this.#tls[version] = made.tls)
   }

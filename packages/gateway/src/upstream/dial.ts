@@ -11,16 +11,16 @@ import { formatHostPort } from './host-port.ts'
 export interface Tunnel {
   /** The proxy, as errors call it. */
   readonly name: string
-  /** Tunnels are interchangeable where keys are equal. */
+  /** Tunnels with equal keys are interchangeable. */
   readonly key: string
-  /** Opens a connection at whose other end `target`, a `host:port`, is; returns how to give up. */
+  /** Opens a connection through the proxy to `target`, a `host:port`; returns a function that cancels. */
   open(target: string, trail: HopTrail | undefined, done: ConnectDone): () => void
 }
 
-/** Where and how to connect: everything that distinguishes one connection from another. */
+/** Everything that distinguishes one connection from another. */
 export interface DialOptions {
   address: { host: string; port: number } | { path: string }
-  /** Null connects straight to the address. */
+  /** Null connects directly to the address. */
   tunnel: Tunnel | null
   tls: ConnectionOptions | null
   connectTimeoutMs: number
@@ -31,7 +31,7 @@ export interface DialOptions {
   trail?: HopTrail
 }
 
-/** A connection and, where that was decided when it was made, the way to read from it. */
+/** A connection and, when it was already chosen while connecting, its reader. */
 export interface Connected {
   socket: Socket
   reader?: SocketReader
@@ -39,7 +39,7 @@ export interface Connected {
 
 type Done = (outcome: Connected | UpstreamError) => void
 
-/** Opens one connection; TCP, the tunnel, TLS and its negotiation together have the connect timeout. */
+/** Opens one connection. The connect timeout covers TCP, the tunnel, TLS and ALPN together. */
 export function dial(options: DialOptions, deadlines: Deadlines, done: Done): () => void {
   const { tunnel } = options
   let settled = false
@@ -129,13 +129,13 @@ function keepAlive(socket: Socket, { keepalive }: DialOptions): void {
 }
 
 function hostPortOf(address: DialOptions['address']): string {
-  // Socket files are of this machine: a config that wants one behind a proxy is refused.
+  // Socket files are local: the config loader rejects a socket file behind a proxy.
   if ('path' in address) throw new Error('a socket file cannot be reached through a tunnel')
   return formatHostPort(address.host, address.port)
 }
 
 function dialError(error: NodeJS.ErrnoException, overTls: boolean): UpstreamError {
-  // Errors of the TLS library and of certificate checks have their own codes; system calls carry `syscall`.
+  // Errors of the TLS library and of certificate checks have codes of their own; errors of system calls have `syscall`.
   const isTls = overTls && error.syscall === undefined
   const reason = error.code ?? error.message
   return new UpstreamError(isTls ? 'tls_failed' : 'connect_failed', reason, true)

@@ -10,26 +10,29 @@ type TimeToLive = (host: string, family: 0 | 4 | 6, done: (seconds: number | nul
 type Answer = (error: Error | null, addresses: readonly string[]) => void
 
 export interface ResolverOptions {
-  /** Auto is V4Preferred on a machine with IPv6, else V4Only. */
+  /** Auto is V4Preferred on a machine with IPv6, otherwise V4Only. */
   family: LookupFamily
   /** Monotonic milliseconds. */
   now?: () => number
-  /** Asks the system, and so the hosts file too. */
+  /** Queries the operating system, which includes the hosts file. */
   lookup?: Lookup
-  /** Seconds an answer may be kept; null where nobody knows. Asked of the name servers, since the system tells no TTL. */
+  /**
+   * Returns the TTL of an answer in seconds; null when it is unknown. It queries the name servers, because the
+   * operating system reports no TTL.
+   */
   timeToLive?: TimeToLive
-  /** Milliseconds after which an answer without a TTL is asked for again. */
+  /** Milliseconds after which an answer without a TTL is looked up again. */
   refreshAfter?: number
-  /** Names kept at most. */
+  /** The most names in the cache. */
   maxNames?: number
 }
 
 export interface Resolver {
-  /** The known addresses; null when `resolve` has to be called. Never waits. */
+  /** Returns the cached addresses; null when `resolve` has to be called. Never waits. */
   get(host: string): readonly string[] | null
-  /** Calls back at once when the answer, or a recent failure, is known. */
+  /** Calls back at once when the answer, or a recent failure, is cached. */
   resolve(host: string, done: Answer): void
-  /** Fails those who wait and forgets all names. */
+  /** Fails the pending lookups and clears the cache. */
   close(): void
 }
 
@@ -38,9 +41,9 @@ export function createResolver(options: ResolverOptions): Resolver {
 }
 
 /**
- * Answers come from memory; the first use after their time to live starts a new lookup behind the callers' backs. A
- * name unused for that long is forgotten, so no answer is ever used that is older than twice that time, unless the
- * lookups fail: then the last good answer lives on.
+ * Answers come from the cache; the first use after their TTL starts a new lookup in the background. A name that was
+ * unused for that long is dropped, so no answer older than twice its TTL is used. When lookups fail, the last good
+ * answer stays in use.
  */
 class CachingResolver implements Resolver {
   readonly #family: LookupFamily
@@ -137,7 +140,7 @@ class CachingResolver implements Resolver {
     entry.nextLookupAt = this.#now() + this.#refreshAfter
   }
 
-  /** The name servers have said how long the answer holds. */
+  /** Applies the TTL that the name servers reported. */
   #keep(entry: Entry, startedAt: number, seconds: number | null): void {
     if (seconds === null || entry.failures > 0 || this.#inFlight.has(entry)) return
     entry.keptFor = Math.min(Math.max(seconds * 1000, SHORTEST_LIFE), LONGEST_LIFE)
@@ -148,7 +151,7 @@ class CachingResolver implements Resolver {
     entry.error = error
     const backoff = Math.min(FIRST_BACKOFF * 2 ** entry.failures, LONGEST_BACKOFF)
     entry.failures++
-    // Without any answer a failure is remembered long enough that many requests make few lookups.
+    // Without any answer, a failure is cached long enough that many requests cause few lookups.
     entry.nextLookupAt = this.#now() + (entry.addresses.length > 0 ? backoff : NEGATIVE_TIME)
   }
 }
@@ -156,7 +159,7 @@ class CachingResolver implements Resolver {
 const FIRST_BACKOFF = 100
 const LONGEST_BACKOFF = 5000
 const NEGATIVE_TIME = 1000
-/** A TTL of zero must not make a lookup of every request, nor one of days pin an address. */
+/** Limits of the TTL: a TTL of zero must not cause a lookup per request, nor a TTL of days pin an address. */
 const SHORTEST_LIFE = 5_000
 const LONGEST_LIFE = 300_000
 
@@ -165,10 +168,10 @@ interface Entry {
   /** The last good answer. */
   addresses: string[]
   usedAt: number
-  /** Milliseconds, from the TTL where it is known. */
+  /** Milliseconds, from the TTL when it is known. */
   keptFor: number
   nextLookupAt: number
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number
   error: Error | null
   waiting: Answer[]
@@ -213,7 +216,10 @@ const lookupBySystem: Lookup = (host, family, done) => {
 
 const tellNothing: TimeToLive = (_host, _family, done) => done(null)
 
-/** One question beside the lookup itself; names without a dot come from the hosts file or a search list. */
+/**
+ * Sends one query besides the lookup itself. Names without a dot come from the hosts file or a search list and are
+ * skipped.
+ */
 const askNameServers: TimeToLive = (host, family, done) => {
   if (!host.includes('.')) return done(null)
   nameServers ??= new NameServers({ timeout: 2_000, tries: 1 })

@@ -8,7 +8,7 @@ export interface EndpointServices {
   counters: SharedCounters
   /** Uniform in [0, 1). */
   random: () => number
-  /** Milliseconds that never go back, from the same beginning in every worker. */
+  /** Milliseconds of a monotonic clock with the same origin in every worker. */
   monotonic: () => number
   evicted: (eviction: Eviction) => void
 }
@@ -18,31 +18,31 @@ export interface Eviction {
   backend: string
   endpoint: string
   durationMs: number
-  /** Evictions since the last healthy answer, with this one. */
+  /** Consecutive evictions since the last healthy response, including this eviction. */
   times: number
 }
 
-/** Whose endpoints they are, and what the backend's `health` policy says of them. */
+/** The backend that endpoints belong to, with its `health` policy. */
 export interface EndpointOwner {
   key: string
   name: string
   health: HealthRule | null
 }
 
-/** A backend without it has scores, for the choice between its addresses; nothing of it is evicted. */
+/** A backend without a rule still has scores for load balancing, but its endpoints are never evicted. */
 export interface HealthRule {
-  /** Null moves the score only. */
+  /** Null only updates the score. */
   eviction: EvictionRule | null
 }
 
-/** One call at one endpoint, until nothing of it is left; keeps the endpoint's score. */
+/** One call to one endpoint, until the call has ended; updates the endpoint's score. */
 export class EndpointCall {
   readonly #owner: EndpointOwner
   readonly #endpoint: Endpoint
   readonly #services: EndpointServices
   readonly #watcher: Pick<EndpointWatcher, 'hasEvicted'> | null
   readonly #startedAt: number
-  /** Milliseconds to a healthy answer that is not counted yet; -1 without one. */
+  /** Milliseconds to a healthy response that is not counted yet; -1 without such a response. */
   #latencyMs = -1
   #isCounted = false
   #isOver = false
@@ -61,24 +61,30 @@ export class EndpointCall {
     endpoint.pending++
   }
 
-  /** A response began. An unhealthy one counts at once, so that a retry goes elsewhere; a healthy one has yet to end. */
+  /**
+   * Called when a response began. An unhealthy response counts at once, so that a retry uses another endpoint; a
+   * healthy response counts when it ends.
+   */
   answered(isUnhealthy: boolean, status = 0): void {
     if (isUnhealthy) this.#countUnhealthy(`status ${status}`)
     else this.#latencyMs = this.#services.monotonic() - this.#startedAt
   }
 
-  /** There is a connection without HTTP on it: no answer of which could be judged. */
+  /** Called when a connection without HTTP is open: it has no responses that could be judged. */
   connected(): void {
     this.answered(false)
     this.#countHealthy()
   }
 
-  /** Nothing more comes, because all has come or nobody wants it. */
+  /** Called when the call ended, because it is complete or was canceled. */
   ended(): void {
     if (this.#leave() && this.#latencyMs !== -1) this.#countHealthy()
   }
 
-  /** There was no answer, or it broke off. That a used connection was closed says nothing of how the endpoint answers. */
+  /**
+   * Called when there was no response, or it broke off. A reused connection that the backend had closed says nothing
+   * about the endpoint's health.
+   */
   failed(error: UpstreamError | null = null): void {
     if (error !== null && (error.stale || error instanceof NoTunnels)) return this.ended()
     if (this.#leave()) this.#countUnhealthy(error?.code ?? 'broke_off')

@@ -12,36 +12,36 @@ import {
   toWord,
 } from './health.ts'
 
-/** How an endpoint does at some moment. */
+/** A snapshot of an endpoint's state. */
 export interface EndpointState {
-  /** With all workers, because a `health` policy speaks of it. */
+  /** Whether all workers share the state, because a `health` policy applies. */
   readonly isShared: boolean
   /** From 0 to 1. */
   readonly health: number
-  /** Unhealthy answers since the last healthy one. */
+  /** Unhealthy responses since the last healthy response. */
   readonly failures: number
-  /** Evictions since the last healthy answer. */
+  /** Evictions since the last healthy response. */
   readonly evictions: number
-  /** 0 while it is in use. */
+  /** Remaining milliseconds of the eviction; 0 while the endpoint is in use. */
   readonly evictedForMs: number
-  /** 0 until it has answered once. */
+  /** 0 until the first response. */
   readonly latencyMs: number
   readonly pending: number
   readonly lastFailure: { readonly cause: string; readonly agoMs: number } | null
 }
 
-/** One address of a backend: how it has answered, and what it is doing. */
+/** One address of a backend with its health, latency and calls in progress. */
 export class Endpoint {
   /** `host:port` or `unix:/path`. */
   readonly name: string
-  /** Calls under way from this worker. Not shared: what a worker that dies had under way would stay for ever. */
+  /** Calls in progress from this worker. Not shared, because the calls of a dead worker would be counted forever. */
   pending = 0
-  /** What this worker held against it last; null while there was nothing. */
+  /** The last failure that this worker saw; null before the first failure. */
   lastFailure: { cause: string; at: number } | null = null
   #cells: SharedCells | null
   #own: BigInt64Array | null = null
 
-  /** `cells` is null where the score is this worker's own. */
+  /** `cells` is null when the score belongs to this worker alone. */
   constructor(name: string, cells: SharedCells | null) {
     this.name = name
     this.#cells = cells
@@ -60,7 +60,7 @@ export class Endpoint {
     }
   }
 
-  /** As somebody sees it who only looks. */
+  /** Returns a snapshot for the admin API; it changes nothing. */
   state(now: number): EndpointState {
     const words = this.#words(now)
     const health = atTime(fromWord(Atomics.load(words, HEALTH)), now, null)
@@ -83,12 +83,12 @@ export class Endpoint {
     exchange(words, HEALTH, (word) => toWord(afterHealthy(fromWord(word), now, rule)))
   }
 
-  /** It answers again; how fast is not measured where nobody chooses between addresses. */
+  /** Counts a healthy response without its latency, which matters only for the choice between addresses. */
   hasRecovered(now: number): void {
     exchange(this.#words(now), HEALTH, (word) => toWord(afterHealthy(fromWord(word), now, null)))
   }
 
-  /** The state after it, when this answer was the one that evicted the endpoint. */
+  /** Counts an unhealthy response; returns the new state when this response evicted the endpoint, otherwise null. */
   wasUnhealthy(now: number, rule: EvictionRule | null): Health | null {
     let evicted: Health | null = null
     exchange(this.#words(now), HEALTH, (word) => {
@@ -105,7 +105,8 @@ export class Endpoint {
       try {
         return this.#cells.use(now)
       } catch {
-        // Unused for a day, it has lost its place to another key and found no other: a score of its own is good enough.
+        // After a day without use, the endpoint's slot went to another key, and no slot is free: a local score replaces
+        // it.
         this.#cells = null
       }
     }
@@ -114,16 +115,16 @@ export class Endpoint {
 }
 
 const HEALTH = 0
-/** Microseconds, as a moving average; 0 until the first answer. */
+/** Microseconds, as a moving average; 0 until the first response. */
 const LATENCY = 1
 
 function averaged(before: bigint, latencyMs: number): bigint {
-  // 0 stays for `unknown`.
+  // 0 is reserved for "unknown".
   const sample = Math.max(1, Math.round(latencyMs * 1000))
   return BigInt(before === 0n ? sample : Math.round(0.3 * sample + 0.7 * Number(before)))
 }
 
-/** `change` may be called several times, until no other thread came between. */
+/** Calls `change` again whenever another thread has changed the word meanwhile. */
 function exchange(words: BigInt64Array, at: number, change: (word: bigint) => bigint): void {
   for (let before = Atomics.load(words, at); ;) {
     const after = change(before)

@@ -15,7 +15,7 @@ export interface NamedState extends EndpointState {
 export class Endpoints {
   readonly #services: EndpointServices
   readonly #endpointsByKey: LRUCache<string, Endpoint>
-  /** Keys of their backends, for those who look. */
+  /** Key of each endpoint's backend, for `states`. */
   readonly #backends = new WeakMap<Endpoint, string>()
 
   constructor(services: EndpointServices, most = MAX_ENDPOINTS) {
@@ -23,7 +23,7 @@ export class Endpoints {
     this.#endpointsByKey = new LRUCache({ max: most })
   }
 
-  /** Scores that a policy speaks of are shared by all workers; others are not worth a place in their table. */
+  /** Scores under a `health` policy are shared by all workers; other scores do not take a slot of the shared table. */
   get(owner: EndpointOwner, name: string): Endpoint {
     const shared = owner.health !== null
     const key = `${shared ? 'health' : 'own'}/${owner.key}/${name}`
@@ -36,7 +36,7 @@ export class Endpoints {
     return endpoint
   }
 
-  /** The one of them that a call goes to: the one that is wanted, if it is of use. */
+  /** Chooses the endpoint for a call: the `wanted` endpoint when it is usable. */
   choose<Way extends { endpoint: Endpoint }>(
     owner: EndpointOwner,
     ways: readonly Way[],
@@ -57,7 +57,7 @@ export class Endpoints {
       if (!evicted && !tried) return own
     }
     if (ways.length > MANY) {
-      // Of very many a few stand for all, as long as one of them can be used.
+      // With very many endpoints, a random sample is used, as long as the sample has a usable endpoint.
       const some = Array.from({ length: MANY }, () => ways[Math.floor(random() * ways.length)] ?? first)
       const standings = some.map(standingOf)
       const index = choose(standings, random)
@@ -70,12 +70,12 @@ export class Endpoints {
     return new EndpointCall(owner, endpoint, this.#services, watcher)
   }
 
-  /** Follows calls to an address that is the only one of a backend without a `health` policy. */
+  /** Tracks calls to the only address of a backend without a `health` policy. */
   plain(endpoint: Endpoint): PlainEndpoint {
     return new PlainEndpoint(endpoint, this.#services.monotonic)
   }
 
-  /** How all of them do, for somebody who looks. */
+  /** Returns snapshots of all endpoints, for the admin API. */
   states(): NamedState[] {
     const now = this.#services.monotonic()
     return [...this.#endpointsByKey.values()].map((endpoint) => ({
@@ -85,7 +85,10 @@ export class Endpoints {
     }))
   }
 
-  /** The same, with scores that no other worker shares: clients choose the names, and would fill the shared table. */
+  /**
+   * Returns a set whose scores are not shared between workers: clients choose the names, and would fill the shared
+   * table.
+   */
   apart(): Endpoints {
     return new Endpoints({ ...this.#services, counters: { cells: () => null } })
   }

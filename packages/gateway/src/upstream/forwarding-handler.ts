@@ -4,7 +4,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { ReplayableBody } from '../net/replayable-body.ts'
 import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamResponse } from './upstream-types.ts'
 
-/** Hands every answer on; a subclass decides what becomes of a failure. */
+/** Forwards every response to a handler; a subclass decides how to handle a failure. */
 export abstract class ForwardingHandler implements UpstreamHandler {
   readonly request: UpstreamRequest
   protected readonly handler: UpstreamHandler
@@ -15,7 +15,7 @@ export abstract class ForwardingHandler implements UpstreamHandler {
     this.handler = handler
   }
 
-  /** Keeps the body for another try, unless it is too large or somebody else does. */
+  /** Keeps the body for a retry, unless the body is too large or is already kept. */
   protected keepBody(): void {
     const { request } = this
     if (isAtHand(request.body)) return
@@ -23,7 +23,7 @@ export abstract class ForwardingHandler implements UpstreamHandler {
     if (this.#keptBody !== null) request.body = this.#keptBody
   }
 
-  /** There will be no other try. */
+  /** Releases the kept body: there will be no retry. */
   protected releaseBody(): void {
     this.#keptBody?.settle()
   }

@@ -1,27 +1,27 @@
-/** When an endpoint is left out for a while. */
+/** The conditions under which an endpoint is evicted. */
 export interface EvictionRule {
   durationMs: number
-  /** Percent; null returns it with the score it had. */
+  /** Health in percent after the eviction; null keeps the score from before the eviction. */
   restoreHealth: number | null
-  /** Unhealthy answers in a row; 0 is no condition. */
+  /** Unhealthy responses in a row; 0 disables the condition. */
   consecutiveFailures: number
-  /** Percent that the score must fall below; null is no condition. */
+  /** The score in percent below which the endpoint is evicted; null disables the condition. */
   healthThreshold: number | null
 }
 
-/** How well an endpoint answers. */
+/** The health of an endpoint. */
 export interface Health {
-  /** Moving average: `FULL_SCORE` when every answer was healthy. */
+  /** Moving average; `FULL_SCORE` when every response was healthy. */
   score: number
-  /** Unhealthy answers since the last healthy one. */
+  /** Unhealthy responses since the last healthy response. */
   failures: number
-  /** Evictions since the last healthy answer. */
+  /** Evictions since the last healthy response. */
   evictions: number
-  /** Milliseconds of the clock that all workers share; 0 when it was never evicted or has returned. */
+  /** Milliseconds on the clock that all workers share; 0 when the endpoint was never evicted or has returned. */
   evictedUntil: number
 }
 
-/** Whole numbers, so that a score of exactly the threshold is not below it. */
+/** Scores are integers, so that a score equal to the threshold is not below it. */
 export const FULL_SCORE = 10_000
 
 export const HEALTHY: Health = { score: FULL_SCORE, failures: 0, evictions: 0, evictedUntil: 0 }
@@ -30,7 +30,7 @@ export function isEvicted(health: Health, now: number): boolean {
   return health.evictedUntil > now
 }
 
-/** The same endpoint at that time: an eviction that is over gives it the score it returns with. */
+/** Returns the health at that time: when an eviction has ended, the endpoint has its restored score. */
 export function atTime(health: Health, now: number, rule: EvictionRule | null): Health {
   if (health.evictedUntil === 0 || isEvicted(health, now)) return health
   const restored = rule?.restoreHealth ?? null
@@ -40,12 +40,12 @@ export function atTime(health: Health, now: number, rule: EvictionRule | null): 
 
 export function afterHealthy(before: Health, now: number, rule: EvictionRule | null): Health {
   const health = atTime(before, now, rule)
-  // It returns with the score that it was evicted with, so that must not move.
+  // An evicted endpoint returns with the score from its eviction, so that score must not change.
   const score = isEvicted(health, now) ? health.score : Math.ceil((3 * FULL_SCORE + 7 * health.score) / 10)
   return { score, failures: 0, evictions: 0, evictedUntil: health.evictedUntil }
 }
 
-/** Calls that were under way when the endpoint was evicted say nothing new: they do not lengthen the eviction. */
+/** Calls that were in progress when the endpoint was evicted do not extend the eviction. */
 export function afterUnhealthy(before: Health, now: number, rule: EvictionRule | null): Health {
   const health = atTime(before, now, rule)
   if (isEvicted(health, now)) return health
@@ -63,7 +63,7 @@ function mustEvict(score: number, failures: number, rule: EvictionRule): boolean
   return healthThreshold !== null && score < (healthThreshold * FULL_SCORE) / 100
 }
 
-/** The state as one word that can be exchanged at once; 0 is `HEALTHY`. Times are rounded up to the tick. */
+/** Encodes the state as one word, for a compare-and-swap; 0 is `HEALTHY`. Times are rounded up to the tick. */
 export function toWord({ score, failures, evictions, evictedUntil }: Health): bigint {
   const low = (FULL_SCORE - score) | (failures << 14) | (evictions << 22)
   if (evictedUntil === 0) return BigInt(low)
@@ -81,7 +81,7 @@ export function fromWord(word: bigint): Health {
   }
 }
 
-/** 14 bits of lost score and twice 8 bits of counts; the time has the 34 bits above them: eight years of ticks. */
+/** 14 bits of lost score and two counts of 8 bits; the time has the 34 bits above them: eight years of ticks. */
 const LOW_BITS = 30n
 const MAX_COUNT = 255
 const TICK = 16

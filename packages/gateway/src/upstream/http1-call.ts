@@ -19,19 +19,19 @@ import {
   type UpstreamRequest,
 } from './upstream-types.ts'
 
-/** What a call needs of the connection it runs on. */
+/** The connection of a call, as the call uses it. */
 export interface CallHost {
   readonly socket: Socket
   readonly writer: GatheringWriter
-  /** Calls carried before the present one. */
+  /** Calls carried before the current call. */
   readonly calls: number
-  /** How long it may be idle before the backend may close it, as far as the backend says. */
+  /** Milliseconds until the backend may close the idle connection, as announced by the backend. */
   staysMs: number
-  /** Hands over bytes that a paused call left behind, and reads on. */
+  /** Passes on bytes that a paused call left unread, and continues reading. */
   resumeReading(): void
-  /** The call is over; the connection may carry another one. */
+  /** Called when the call is over; a reusable connection may carry another call. */
   finished(reusable: boolean): void
-  /** The connection is no longer HTTP; returns what was read of what follows. */
+  /** Ends HTTP on the connection; returns bytes that were already read. */
   detach(): Buffer | null
 }
 
@@ -51,10 +51,10 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   #requestDone = false
   #keepAlive = true
   #blocked = false
-  /** A head is being delivered, and the bytes that came with it follow. */
+  /** Whether a head is being delivered, and body bytes from the same read follow. */
   #isReceiving = false
   #receivedAny = false
-  /** Bytes of a head that is not whole yet and were looked at: one that comes in drops is read once. */
+  /** Bytes of an incomplete head that were already searched, so that a head that trickles in is searched once. */
   #scanned = 0
   #interims = 0
   #looks = 0
@@ -95,7 +95,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       this.#connection.writer.flush()
     } else {
       request.body.pipe(this)
-      // A body that has not begun to arrive must not hold the head back.
+      // The head must not wait for a body that has not begun to arrive.
       if (this.#connection.writer.pending > 0) this.#connection.writer.flush()
     }
   }
@@ -124,7 +124,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   }
 
   abort(cause: Error): void {
-    // Half a request cannot be taken back; the connection says so by closing.
+    // A partly sent request cannot be taken back, so the connection is closed.
     this.cancel(cause)
   }
 
@@ -156,7 +156,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     if (this.#state === BODY) this.#connection.resumeReading()
   }
 
-  /** Its sink takes nothing at the moment. */
+  /** Whether the sink is missing or blocked. */
   get paused(): boolean {
     return this.#state === BODY && (this.#sink === null || this.#blocked)
   }
@@ -166,12 +166,12 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     if (++this.#looks > HEAD_LOOKS) this.#fail(noResponse())
   }
 
-  /** Nothing of the response has come yet. */
+  /** Whether nothing of the response has arrived. */
   get awaitsHead(): boolean {
     return this.#state === HEAD && this.#scanned === 0
   }
 
-  /** Takes a head, and what came with it; returns what is left for later. */
+  /** Reads a head and the bytes after it; returns the bytes that are left for later. */
   receiveHead(text: string, length: number, rest: Buffer | null): Buffer | null {
     this.#receivedAny = true
     this.#scanned = 0
@@ -185,12 +185,12 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     this.#isReceiving = false
     if (isRaw) return null
     if (rest !== null) return this.receive(rest)
-    // The client need not wait for the body to learn of the head.
+    // The client gets the head without waiting for the body.
     this.#flushHead()
     return null
   }
 
-  /** Returns what is left for later. */
+  /** Returns the bytes that are left for later. */
   receive(bytes: Buffer): Buffer | null {
     this.#receivedAny = true
     if (this.#state === HEAD) {
@@ -208,7 +208,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     return taken === bytes.length ? null : bytes.subarray(taken)
   }
 
-  /** -1 for a head that is not whole, or can never be one. */
+  /** Returns -1 for a head that is incomplete or too large. */
   #headLength(bytes: Buffer): number {
     const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scanned - HEAD_END.length + 1), 'latin1')
     const length = end === -1 ? bytes.length : end + HEAD_END.length
@@ -222,7 +222,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     return -1
   }
 
-  /** True when the connection has become something else than HTTP. */
+  /** Returns true when the connection has switched to another protocol. */
   #takeHead(head: MessageHead, rest: Buffer | null): boolean {
     const status = head.status
     const handler = this.#handler
@@ -231,7 +231,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       this.#refuse('response framing is ambiguous')
       return false
     }
-    // Found before anything is handed on, so that the client can still be told.
+    // The check comes before anything is forwarded, so that the client can still get an error.
     const problem = head.chunked && rest !== null ? chunkProblem(rest) : null
     if (problem !== null) {
       this.#refuse(`malformed response body (${problem})`)
@@ -252,7 +252,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       return true
     }
     this.#keepAlive = !head.close && (head.minor === 1 || head.keepAlive)
-    // Left a little early: a request that meets the close on its way is lost.
+    // The connection is retired a little early: a request that crosses the backend's close is lost.
     if (head.keepAliveSeconds >= 0) this.#connection.staysMs = 1000 * head.keepAliveSeconds - EARLY_MS
     if (this.#request.method === 'HEAD' || status === 204 || status === 304) this.#remaining = 0
     else if (head.chunked) {
@@ -260,7 +260,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       this.#remaining = -1
     } else if (head.contentLength !== -1) this.#remaining = head.contentLength
     else {
-      // Only the end of the connection ends this body.
+      // This body ends only when the connection does.
       this.#remaining = -1
       this.#keepAlive = false
     }
@@ -278,18 +278,18 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   }
 
   #takeInterim(head: MessageHead, handler: UpstreamHandler): void {
-    // After an interim answer that ends the connection nothing could follow.
+    // An interim response that closes the connection leaves no room for the final response.
     if (head.minor === 0 || head.close) this.#refuse('interim response that closes')
     else if (++this.#interims > MAX_INTERIMS) this.#refuse('too many interim responses')
     else handler.informed(head.status, head.headers)
   }
 
-  /** Returns how many bytes were taken. */
+  /** Returns the number of consumed bytes. */
   #feed(bytes: Buffer, sink: Sink): number {
     const decoder = this.#decoder
     if (decoder !== null) {
       const next = decoder.decode(bytes, 0, this)
-      // A write may have cancelled the call.
+      // `write` may have canceled the call.
       if (this.#state !== BODY) return bytes.length
       if (decoder.error !== null) this.#break('bad_response', `malformed response body (${decoder.error})`)
       else if (decoder.done) this.#bodyDone(decoder.trailers, bytes.length - next)
@@ -314,7 +314,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     this.#connection.socket.pause()
   }
 
-  /** `surplus` bytes followed the response: they belong to nobody, so the connection is not used again. */
+  /** `surplus` bytes followed the response. They belong to no request, so the connection is not reused. */
   #bodyDone(trailers: HeaderBlock | null, surplus: number): void {
     this.#state = ENDED
     this.#trailers = trailers
@@ -325,14 +325,14 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       this.#handBack()
       sink?.end(trailers)
     } catch (error) {
-      // `faulted` must still find the sink, to abort the response.
+      // `faulted` still needs the sink, to abort the response.
       this.#sink = sink
       throw error
     }
   }
 
   #handBack(): void {
-    // The connection is given back first, so that the next request of this client finds it.
+    // The connection is returned first, so that the client's next request can use it.
     if (this.#requestDone) this.#connection.finished(this.#keepAlive)
     else if (!this.#keepAlive) {
       this.#requestDone = true
@@ -364,7 +364,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     const sink = this.#sink
     this.#handler = null
     this.#sink = null
-    // After the end of the response the connection may carry another call already.
+    // After the end of the response, the connection may already carry another call.
     if (this.#state !== ENDED) contained('request', () => this.#die(new InternalFault()))
     if (handler !== null) tellFailed(handler, internalFailure())
     if (sink !== null) contained('request', () => sink.abort(new InternalFault()))
@@ -398,7 +398,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   }
 }
 
-/** Why what came of a chunked body is refused; null for a good one. */
+/** Returns why the received part of a chunked body is invalid; null when it is valid. */
 function chunkProblem(bytes: Buffer): string | null {
   const decoder = new ChunkedDecoder()
   decoder.decode(bytes, 0, UNREAD)
@@ -413,13 +413,13 @@ const LOST = new Error('backend connection lost')
 const EARLY = new Error('backend answered before the request ended')
 const HEAD = 0
 const BODY = 1
-/** The response is whole; the request may not be. */
+/** The response is complete; the request may not be. */
 const ENDED = 2
 const DEAD = 3
 
 const MAX_HEAD = 262_144
 const MAX_HEADERS = 500
-/** Codes of heads that are no HTTP/1 response at all; the others have a header that HTTP forbids. */
+/** Codes of heads that are not an HTTP/1 response at all; heads with other codes have an invalid header. */
 const STATUS_LINE_PROBLEMS: ReadonlySet<string> = new Set(['bad_status_line', 'unsupported_version'])
 
 const EARLY_MS = 1_000

@@ -7,9 +7,9 @@ import { readerOf, type SocketReader } from '../net/socket-reader.ts'
 import { type CallHost, Http1Call } from './http1-call.ts'
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from './upstream-types.ts'
 
-/** What becomes of a connection when its call is over. */
+/** Notified when a connection becomes idle or closes. */
 export interface ConnectionOwner {
-  /** Ready for another request. */
+  /** The connection is ready for another request. */
   idle(connection: Http1Connection): void
   closed(connection: Http1Connection): void
 }
@@ -18,11 +18,11 @@ export interface ConnectionOwner {
 export class Http1Connection implements CallHost {
   readonly socket: Socket
   readonly writer: GatheringWriter
-  /** Calls carried before the present one. */
+  /** Calls carried before the current call. */
   calls = 0
-  /** When it became idle, for the pool. */
+  /** When the connection became idle, for the pool. */
   idleSince = 0
-  /** How long it may be idle before the backend may close it, as far as the backend says. */
+  /** Milliseconds until the backend may close the idle connection, as announced by the backend. */
   staysMs = Infinity
 
   readonly #owner: ConnectionOwner
@@ -53,7 +53,7 @@ export class Http1Connection implements CallHost {
     try {
       call.start()
     } catch (error) {
-      // Half a request may have been written.
+      // Part of a request may have been written.
       this.#call = null
       this.socket.destroy()
       throw error
@@ -66,13 +66,13 @@ export class Http1Connection implements CallHost {
     this.#call?.look()
   }
 
-  /** Bytes that a paused call left behind, and leave to read on. */
+  /** Passes on bytes that a paused call left unread, and continues reading. */
   resumeReading(): void {
     const input = this.#input
     this.#input = null
     if (input !== null) this.#onData(input)
     if (this.#input !== null) return
-    // The call may be over with these bytes: the next one, or the end of an idle connection, must be heard too.
+    // These bytes may have completed the call: the next call, or the end of the idle connection, must be read too.
     if (this.#ended) this.#call?.inputEnded()
     else this.socket.resume()
   }
@@ -80,7 +80,7 @@ export class Http1Connection implements CallHost {
   finished(reusable: boolean): void {
     this.#call = null
     this.calls++
-    // Bytes beyond the response would be taken for the answer to the next request.
+    // Extra bytes after the response would be read as the response to the next request.
     if (!reusable || this.#ended || this.#input !== null) this.socket.destroy()
     else this.#owner.idle(this)
   }
@@ -96,7 +96,7 @@ export class Http1Connection implements CallHost {
     return early
   }
 
-  /** Most heads come whole, and a short body with them: only the body is copied. */
+  /** Most heads arrive whole, with a short body: only the body is copied. */
   readonly #onGlance = (bytes: Buffer, length: number): boolean => {
     const call = this.#call
     if (call === null || this.#input !== null || length > SHORT || !call.awaitsHead) return false
@@ -115,7 +115,7 @@ export class Http1Connection implements CallHost {
   readonly #onData = (chunk: Buffer): void => {
     const call = this.#call
     if (call === null) {
-      // An idle connection that speaks would answer a request not yet sent.
+      // Bytes on an idle connection would be read as the response to a request that is not sent yet.
       this.socket.destroy()
       return
     }
@@ -168,7 +168,7 @@ export class Http1Connection implements CallHost {
   readonly #onClose = (): void => {
     const call = this.#call
     contained('worker', () => this.#owner.closed(this))
-    // After a clean end a paused call still has something whole to take; it goes on when its sink asks.
+    // After a clean end, a paused call still has complete data to deliver; it continues when its sink resumes.
     if (call === null || (this.#ended && call.paused)) return
     this.#call = null
     try {
@@ -187,5 +187,5 @@ function copied(bytes: Buffer, from: number, to: number): Buffer {
 
 function ignore(): void {}
 
-/** Bytes of a read that are looked at as text. */
+/** The most bytes of a read that are decoded as text. */
 const SHORT = 4096

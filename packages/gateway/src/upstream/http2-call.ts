@@ -23,12 +23,12 @@ import {
   type UpstreamRequest,
 } from './upstream-types.ts'
 
-/** One request on an HTTP/2 connection: from its head to the end of its stream. */
+/** One request on an HTTP/2 connection, from its head to the end of its stream. */
 export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, ResponseOwner, OutputOwner {
   output = UNOPENED
-  /** The backend has sent the end of its side. */
+  /** Whether the backend has ended its side of the stream. */
   inputEnded = false
-  /** Nothing is sent or received any more. */
+  /** Whether nothing more is sent or received. */
   isClosed = false
 
   readonly #connection: Carrier<Http2Call>
@@ -38,10 +38,10 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
   #handler: UpstreamHandler | null
   #interims = 0
   #looks = 0
-  /** What the call fails with in a moment. */
+  /** The error that the call is about to fail with. */
   #doom: UpstreamError | null = null
   readonly #sentAt: number
-  /** The connection had carried others before, and nothing has come for this one. */
+  /** Whether the connection carried other calls before, and nothing has arrived for this call. */
   #mayBeStale: boolean
 
   constructor(connection: Carrier<Http2Call>, request: UpstreamRequest, handler: UpstreamHandler) {
@@ -68,7 +68,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     else this.#body.isDone = true
   }
 
-  /** Asks for another protocol inside the stream (RFC 8441). */
+  /** Requests another protocol inside the stream (RFC 8441). */
   #openTunnel(takesTunnels: boolean): void {
     if (this.isClosed) return
     if (!takesTunnels) return this.#failSoon(new NoTunnels())
@@ -77,7 +77,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     this.#connection.flush()
   }
 
-  /** Fails after the caller has got the call. */
+  /** Fails asynchronously, so that the caller gets the call first. */
   #failSoon(error: UpstreamError): void {
     this.#doom = error
     queueMicrotask(() => {
@@ -87,7 +87,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     })
   }
 
-  // What the backend sends.
+  // Frames from the backend.
 
   get awaitsHead(): boolean {
     return this.#response.state === HEAD
@@ -127,7 +127,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     try {
       this.#answer(handler, status, headers, length)
     } catch (error) {
-      // `faulted` tells the handler.
+      // `faulted` notifies the handler.
       this.#handler = handler
       throw error
     }
@@ -137,7 +137,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     const response = this.#response
     if (this.#request.upgrade !== '') {
       if (status >= 200 && status < 300 && !this.inputEnded) return this.#join(handler, headers)
-      // No tunnel: the answer says why, and nothing follows the request.
+      // The tunnel was rejected: the response says why, and the request has no more data.
       this.#body.end(null)
     }
     response.length = length
@@ -210,18 +210,21 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     this.#end(new UpstreamError('bad_response', message, false), code)
   }
 
-  /** The backend will not look at the stream: its GOAWAY says so. */
+  /** Fails the call because the backend's GOAWAY says that it did not process the stream. */
   disown(because: string): void {
     this.#fail(this.awaitsHead ? refusedCall() : lostCall(false, false, because))
   }
 
-  /** The connection is gone: with an error that holds for all of its calls, or for a reason, or just closed. */
+  /**
+   * Fails the call because the connection is gone. `because` is an error for all its calls, a reason, or null for a
+   * plain close.
+   */
   lose(because: UpstreamError | string | null): void {
     if (because instanceof UpstreamError) this.#fail(because)
     else this.#fail(lostCall(this.awaitsHead, this.#mayBeStale, because))
   }
 
-  /** Hands on what a read has brought. */
+  /** Delivers the data of a read. */
   flushResponse(): void {
     try {
       this.#response.flush()
@@ -230,7 +233,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     }
   }
 
-  // What the consumer and the pool ask for.
+  // Requests from the consumer and the pool.
 
   look(): void {
     const { limitsHead, upgrade } = this.#request
@@ -278,13 +281,13 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     if (sink !== null) contained('request', () => sink.abort(new InternalFault()))
   }
 
-  /** Ends the stream and the call. */
+  /** Resets the stream and fails the call. */
   #end(error: UpstreamError, code: number): void {
     if (!this.isClosed) this.#connection.reset(this, code)
     this.#fail(error)
   }
 
-  /** Tells of a failure, unless the response is whole; the stream is closed. */
+  /** Reports a failure unless the response is complete; the stream is closed. */
   #fail(cause: UpstreamError): void {
     const error = this.#doom ?? cause
     const response = this.#response

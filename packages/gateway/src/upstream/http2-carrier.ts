@@ -9,32 +9,32 @@ export interface Carrier<Call> {
   now(): number
   /** Calls carried so far. */
   readonly calls: number
-  /** The connection itself is gone, not only a stream of it. */
+  /** Whether the whole connection is gone, not only a stream. */
   readonly isLost: boolean
-  /** Calls back once the backend has said whether streams may carry other protocols (RFC 8441). */
+  /** Calls back when the backend's settings tell whether streams may carry other protocols (RFC 8441). */
   whenSettled(then: (takesTunnels: boolean) => void): void
-  /** Opens a stream for the call with the head of its request; false when the connection takes no more. */
+  /** Opens a stream with the head of the request; returns false when the connection takes no more streams. */
   open(call: Call, block: string, ends: boolean): boolean
-  /** Sends what was gathered, now or at the end of the turn. */
+  /** Sends the gathered frames, now or at the end of the turn. */
   flush(): void
-  /** Flushes the response of the call after the frames that have come together. */
+  /** Flushes the response of the call after all frames of this read. */
   flushAfterRead(call: Call): void
-  /** Lets the backend send so many more bytes. */
+  /** Lets the backend send this many more bytes. */
   grant(stream: number, bytes: number): void
-  /** Part of a response has come, with its head or without. */
+  /** Called when part of a response has arrived, with its head or without. */
   heard(isHead: boolean): void
-  /** A call that was sent then was given up without a response, or within it. */
+  /** Called when a call sent at `sentAt` was canceled without a response, or within it. */
   gaveUp(sentAt: number): void
-  /** Both sides of the stream have ended, or there was none. */
+  /** Called when both sides of the stream have ended, or no stream was opened. */
   ended(call: Call): void
-  /** Ends the stream before its time. */
+  /** Resets the stream. */
   reset(call: Call, code: number): void
-  /** The connection itself has thrown, and ends. */
+  /** Ends the connection, because its own code has thrown. */
   faulted(error: unknown): void
 }
 
 /** A call on an HTTP/2 connection. */
 export interface CarriedCall extends UpstreamCall {
-  /** Called at intervals; ends a call that has waited for its head too long. */
+  /** Called at intervals; fails a call that has waited too long for the response head. */
   look(): void
 }

@@ -22,11 +22,11 @@ import {
   type UpstreamRequest,
 } from './upstream-types.ts'
 
-/** What becomes of a connection when one of its calls is over. */
+/** Notified when a connection has room for calls, is unresponsive or closes. */
 export interface Http2ConnectionOwner {
-  /** A call ended, or the backend allows more of them: look at `available` and `active`. */
+  /** A call ended, or the backend allows more calls: check `available` and `active`. */
   idle(connection: Http2Connection): void
-  /** Pings are not answered any more: it is closed next. */
+  /** Pings are not answered any more; the connection closes next. */
   fellSilent(connection: Http2Connection): void
   closed(connection: Http2Connection): void
 }
@@ -35,14 +35,14 @@ export interface Http2ConnectionOwner {
 export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<Http2Call>, KeptConnection {
   readonly socket: Socket
   readonly output: FrameOutput
-  /** Of this connection: a backend may refuse a scheme that it does not serve here. */
+  /** Scheme of this connection: a backend may refuse a scheme that it does not serve here. */
   readonly scheme: 'http' | 'https'
   /** Calls carried so far. */
   calls = 0
-  /** It has answered something. */
+  /** Whether the backend has answered any call. */
   hasAnswered = false
   isLost = false
-  /** When it became idle, for the pool. */
+  /** When the connection became idle, for the pool. */
   idleSince = performance.now()
 
   readonly #owner: Http2ConnectionOwner
@@ -52,17 +52,17 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   readonly #streams = new StreamTable<Http2Call>()
   readonly #received: ResponseFrames<Http2Call>
   readonly #frames: FrameReader
-  /** A backend that is not there any more never closes its side. */
+  /** Closes the socket when the backend does not, because it is gone. */
   readonly #goodbye = new Deadline(() => this.socket.destroy())
   readonly #underWay = new Set<Http2Call>()
-  /** Calls that leave at the end of this turn: a GOAWAY that comes before says that none of them was seen. */
+  /** Calls that are sent at the end of this turn: when a GOAWAY comes first, the backend has seen none of them. */
   #starting: Http2Call[] = []
-  /** Calls for which a read has brought something. */
+  /** Calls that got data in this read. */
   #touched: Http2Call[] = []
   #isFeeding = false
   #readPaused = false
   #nextStream = 1
-  /** Whether streams may carry other protocols (RFC 8441); null until the backend has said. */
+  /** Whether streams may carry other protocols (RFC 8441); null until the backend's settings arrive. */
   #takesTunnels: boolean | null = null
   readonly #awaitingSettings: ((takesTunnels: boolean) => void)[] = []
   #pingAnswered: (() => void) | null = null
@@ -70,7 +70,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   #goingAway = false
   #hasLeft = false
 
-  /** The socket is connected; over TLS, ALPN has chosen `h2`. */
+  /** The socket must be connected; over TLS, ALPN must have chosen `h2`. */
   constructor(
     socket: Socket,
     owner: Http2ConnectionOwner,
@@ -93,11 +93,11 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     socket.on('close', this.#onClose)
     socket.resume()
     this.output.frames(GREETING)
-    // The first call takes it along.
+    // The greeting leaves together with the first call.
     this.output.flushSoon()
   }
 
-  /** Calls under way. */
+  /** Calls in progress. */
   get active(): number {
     return this.#underWay.size
   }
@@ -107,18 +107,20 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     for (const call of this.#underWay) call.look()
   }
 
-  /** Another call may be sent. */
+  /** Whether another call may be sent. */
   get available(): boolean {
     if (this.active >= this.#limit || this.#goingAway || this.isLost || !this.socket.writable) return false
     return this.#nextStream <= HIGHEST_STREAM && this.#keepalive.isAnswered
   }
 
-  /** Whether one that is `available` can be trusted with a call; after a long pause a ping has to be answered first. */
+  /**
+   * Whether an `available` connection can be trusted with a call; after a long pause, a ping has to be answered first.
+   */
   isAwake(): boolean {
     return this.active > 0 || this.#keepalive.isAwake()
   }
 
-  /** It will be known within a moment whether it is still there. */
+  /** Whether a ping is pending that will soon tell if the connection is alive. */
   get isAboutToTell(): boolean {
     return !this.isLost && this.#keepalive.isAboutToTell
   }
@@ -156,13 +158,13 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.#sendGathered()
   }
 
-  /** Lets the calls under way end; no more are taken. */
+  /** Lets the calls in progress end, and accepts no more calls. */
   close(): void {
     this.#goingAway = true
     if (this.active === 0) this.#leave()
   }
 
-  // What calls ask for.
+  // Requests from calls.
 
   now(): number {
     return this.#deadlines.now()
@@ -187,7 +189,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   flush(): void {
     if (this.#isFeeding || this.isLost) return
-    // A stream that is alone waits for no other.
+    // A single stream has no other stream to wait for.
     if (this.#streams.open.size <= 1) this.output.flush()
     else this.output.flushSoon()
   }
@@ -240,7 +242,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     contained('connection', () => this.output.forget(output))
   }
 
-  /** The state of the frames is not known after an exception here: all calls end with the connection. */
+  /** After an exception here the state of the frames is unknown, so all calls end with the connection. */
   faulted(error: unknown): void {
     reportFault(error, 'connection')
     this.#giveUp(internalFailure())
@@ -262,7 +264,10 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.#sendGathered()
   }
 
-  /** After the whole read: what its frames break can still be told to a client that has nothing yet. */
+  /**
+   * Delivers after the whole read: a protocol error in a later frame can still be reported to a client that has
+   * received nothing.
+   */
   #flushTouched(): void {
     const touched = this.#touched
     if (touched.length === 0) return
@@ -281,7 +286,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     }
   }
 
-  /** A backend that asks and does not read must not fill our memory with answers. */
+  /** A backend that sends pings without reading must not fill our memory with replies. */
   #adjustReading(): void {
     const pause = this.output.unsent > MAX_UNSENT
     if (pause === this.#readPaused) return
@@ -303,7 +308,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     contained('worker', () => this.#owner.closed(this))
   }
 
-  // What the frames of the backend bring about.
+  // Effects of the backend's frames.
 
   settingsChanged({ maxStreams, takesTunnels }: PeerSettings): void {
     if (maxStreams !== undefined) this.#limit = Math.min(maxStreams, MAX_STREAMS)
@@ -327,7 +332,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.#goingAway = true
     const because = `GOAWAY with ${frames.errorName(code)}`
     for (const call of [...this.#underWay]) {
-      // One that has no stream yet gets none.
+      // A call without a stream gets none on this connection.
       if (call.output.id !== 0 && call.output.id <= lastStream) continue
       this.#forget(call)
       this.calls++
@@ -365,13 +370,13 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.#closeSoon()
   }
 
-  /** Closes once the last frames have left. */
+  /** Closes the connection once the last frames have been sent. */
   #closeSoon(): void {
     this.socket.destroySoon()
     if (!this.socket.destroyed) this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
   }
 
-  /** No call goes on; what was gathered is written. */
+  /** Fails all calls; gathered frames are still written. */
   #giveUp(because: UpstreamError | string | null): void {
     if (this.isLost) return
     this.isLost = true
@@ -402,7 +407,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
   }
 
-  // What its keepalive asks of it.
+  // Requests from the keepalive.
 
   get isBusy(): boolean {
     return this.active > 0
@@ -449,6 +454,6 @@ const GREETING =
   frames.PREFACE.toString('latin1') +
   clientSettings({ windowSize: STREAM_WINDOW, maxHeaderSize: MAX_HEAD }) +
   frames.windowUpdateFrame(0, CONNECTION_WINDOW - frames.FIRST_WINDOW)
-/** Beyond it nothing is read from a backend until it takes some of what waits for it. */
+/** Above this number of unsent bytes, nothing is read from the backend until it reads. */
 const MAX_UNSENT = 1_048_576
 const KEEPALIVE_PING = 'keep-up?'

@@ -6,22 +6,22 @@ import type { Carrier } from './http2-carrier.ts'
 
 /** The call that a body belongs to. */
 export interface BodyOwner {
-  /** The stream; one of its own that takes nothing before the call has a stream. */
+  /** The output of the call's stream; before the call has a stream, a placeholder that accepts nothing. */
   readonly output: StreamOutput
   cancel(cause: Error): void
-  /** A callback has thrown: the call ends. */
+  /** Ends the call, because a callback has thrown. */
   faulted(error: unknown): void
 }
 
-/** The body of a request on its way into an HTTP/2 stream. */
+/** A request body on its way into an HTTP/2 stream. */
 export class Http2RequestBody implements Sink {
   source: Source | null = null
-  /** The whole body was handed over, or nobody wants the rest. */
+  /** Whether the whole body was written, or the rest is not needed. */
   isDone = false
 
   readonly #owner: BodyOwner
   readonly #connection: Pick<Carrier<never>, 'output' | 'flush' | 'faulted'>
-  /** A chunk that leaves with the next call, so that a small body and the end share one frame. */
+  /** A chunk that is held back until the next call, so that a small body and the end share one frame. */
   #held: Buffer | null = null
 
   constructor(owner: BodyOwner, connection: Pick<Carrier<never>, 'output' | 'flush' | 'faulted'>) {
@@ -74,7 +74,7 @@ export class Http2RequestBody implements Sink {
     this.#owner.cancel(cause)
   }
 
-  /** Takes no more of the body, and tells its source why. */
+  /** Stops reading the body and cancels its source. */
   drop(cause: Error): void {
     const { source } = this
     this.source = null

@@ -6,29 +6,29 @@ import { WaitingBody } from '../net/http2/waiting-body.ts'
 /** The call that a response belongs to. */
 export interface ResponseOwner {
   cancel(cause: Error): void
-  /** Lets the backend send so many more bytes. */
+  /** Lets the backend send this many more bytes. */
   grant(bytes: number): void
-  /** Sends the windows that were granted. */
+  /** Sends the granted windows. */
   flush(): void
 }
 
-/** How far a response has come. */
+/** The states of a response. */
 export const HEAD = 0
 export const BODY = 1
-/** The response is whole, and was handed on; the request may not be. */
+/** The response is complete and was delivered; the request may not be complete. */
 export const ENDED = 2
 export const DEAD = 3
 
-/** The body of a response on its way out of an HTTP/2 stream. */
+/** A response body on its way out of an HTTP/2 stream. */
 export class Http2ResponseBody implements Source {
-  /** Bytes that the head announced; -1 when it did not. */
+  /** Bytes announced by the head; -1 when not announced. */
   length = -1
   state = HEAD
-  /** Why the rest will not come. */
+  /** Why the rest of the body will not arrive. */
   cause: Error
-  /** The consumer; the call takes it away to tell it of a failure itself. */
+  /** The consumer. The call takes it away when the call itself reports a failure. */
   sink: Sink | null = null
-  /** The backend has sent END_STREAM, and nothing is missing. */
+  /** Whether the backend has sent END_STREAM and nothing is missing. */
   isWhole = false
 
   readonly #owner: ResponseOwner
@@ -37,7 +37,7 @@ export class Http2ResponseBody implements Source {
   #received = 0
   #unflushed = 0
   #blocked = false
-  /** Body that arrived before the consumer asked for it; the window bounds it. */
+  /** Body data that arrived before the consumer asked for it, bounded by the window. */
   #waiting: WaitingBody | null = null
 
   constructor(owner: ResponseOwner, cause: Error) {
@@ -45,15 +45,15 @@ export class Http2ResponseBody implements Source {
     this.cause = cause
   }
 
-  // What the backend sends.
+  // Data from the backend.
 
-  /** Counts what has come. False when the backend sends more than it may. */
+  /** Counts received bytes; returns false when the backend exceeds its window. */
   count(bytes: number, padding: number): boolean {
     this.#received += bytes
     return this.#window.take(bytes + padding)
   }
 
-  /** Whether what was counted is as long as announced, as far as it has come. */
+  /** Returns whether the counted bytes agree with the announced length so far. */
   hasRightLength(ends: boolean): boolean {
     if (this.length === -1) return true
     return ends ? this.#received === this.length : this.#received <= this.length
@@ -69,7 +69,7 @@ export class Http2ResponseBody implements Source {
     if (this.#unflushed >= MOST_UNFLUSHED) this.flush()
   }
 
-  /** The last byte has come, and the trailers. */
+  /** Called with the trailers after the last byte has arrived. */
   takeEnd(trailers: HeaderBlock | null): void {
     this.isWhole = true
     this.#trailers = trailers
@@ -82,14 +82,14 @@ export class Http2ResponseBody implements Source {
     this.giveBack(chunk.length)
   }
 
-  /** Lets the backend send as much again, by and by. */
+  /** Extends the backend's window by these bytes, in batches. */
   giveBack(bytes: number): void {
     if (this.isWhole || this.state === DEAD) return
     const granted = this.#window.release(bytes)
     if (granted > 0) this.#owner.grant(granted)
   }
 
-  /** Hands on what has come of the response. */
+  /** Delivers the received data. */
   flush(): void {
     this.#unflushed = 0
     if (this.state === BODY && this.sink !== null && !this.#blocked && !this.sink.flush()) {
@@ -103,7 +103,7 @@ export class Http2ResponseBody implements Source {
     try {
       sink.end(this.#trailers)
     } catch (error) {
-      // The call must still find the sink, to abort the response.
+      // The call still needs the sink, to abort the response.
       this.sink = sink
       throw error
     }
@@ -129,14 +129,14 @@ export class Http2ResponseBody implements Source {
     const waiting = this.#waiting
     this.#waiting = null
     for (const chunk of waiting?.takeAll() ?? NO_CHUNKS) {
-      // A write may have cancelled the call.
+      // `write` may have canceled the call.
       if (this.sink === null) return
       this.#pass(chunk, this.sink)
     }
     if (this.sink === null) return
     if (this.isWhole) return this.#end(this.sink)
     if (waiting !== null) this.flush()
-    // The backend hears of its windows.
+    // Sends the granted windows to the backend.
     this.#owner.flush()
   }
 
@@ -144,7 +144,7 @@ export class Http2ResponseBody implements Source {
     this.#owner.cancel(cause)
   }
 
-  /** Gives up what is not handed on, and the consumer, who has to hear of it from the call. */
+  /** Drops the data that was not delivered and the consumer; the call must notify the consumer. */
   die(cause: Error): void {
     this.sink = null
     this.#waiting = null
@@ -155,7 +155,7 @@ export class Http2ResponseBody implements Source {
 }
 
 const NO_CHUNKS: readonly Buffer[] = []
-/** What one stream may have on its way: 25 MB/s at a distance of 10 ms. */
+/** Bytes that one stream may have in flight: 25 MB/s at a latency of 10 ms. */
 export const STREAM_WINDOW = 262_144
-/** What is given to the consumer of a body before it is asked whether it can take more. */
+/** Bytes written to the consumer of a body before `flush` asks whether it can take more. */
 const MOST_UNFLUSHED = 49_152

@@ -1,23 +1,23 @@
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 
-/** The connection that is watched over. */
+/** The connection that is monitored. */
 export interface KeptConnection {
-  /** Calls are under way. */
+  /** Whether calls are in progress. */
   readonly isBusy: boolean
-  /** Bytes that have come so far, of whatever kind. */
+  /** Bytes received so far, of any kind. */
   readonly bytesRead: number
   ping(answered: () => void): void
-  /** Look again at whether it takes calls: a ping was answered, or is late. */
+  /** Called when `isAnswered` may have changed: a ping was answered, or is late. */
   changed(): void
-  /** Calls under way may end on it, no more are sent. */
+  /** Lets calls in progress end; no more calls are sent. */
   close(): void
-  /** A ping was not answered in time. */
+  /** Called when a ping was not answered in time. */
   fellSilent(): void
 }
 
 /**
- * Finds out that nobody is at the other end any more: packets that are dropped on the way break no connection. Servers
- * of gRPC hang up on clients that ping more often than every five minutes, unless they have answered something since.
+ * Detects a dead peer: dropped packets do not break a connection. gRPC servers close connections of clients that ping
+ * more often than every five minutes, unless the server has answered something in between.
  */
 export class Keepalive {
   readonly #connection: KeptConnection
@@ -25,13 +25,13 @@ export class Keepalive {
   readonly #deadline = new Deadline(() => this.#due())
   #isSet = false
   #isOver = false
-  /** When an answer was last heard, of a call or to a ping. */
+  /** When a response or a ping reply last arrived. */
   #heardAt: number
   #pingedAt = -Infinity
-  /** Something was answered since the last ping. */
+  /** Whether anything was answered since the last ping. */
   #isPingFree = true
   #bytesAtPing = 0
-  /** A ping is not answered. */
+  /** Whether a ping is unanswered. */
   #isAsked = false
   #isLate = false
 
@@ -41,42 +41,42 @@ export class Keepalive {
     this.#heardAt = deadlines.now()
   }
 
-  /** The server waits for no answer to a ping: it is there. */
+  /** Whether no ping is unanswered. */
   get isAnswered(): boolean {
     return !this.#isAsked
   }
 
-  /** An answer to a ping will tell soon whether it takes calls. */
+  /** Whether a pending ping reply will soon tell if the connection is alive. */
   get isAboutToTell(): boolean {
     return this.#isAsked && !this.#isLate
   }
 
-  /** A call was sent. */
+  /** Called when a call was sent. */
   watch(): void {
     if (!this.#isSet && !this.#isOver) this.#set(QUIET_MS)
   }
 
-  /** Something of an answer has come. */
+  /** Called when part of a response has arrived. */
   heard(): void {
     this.#heardAt = this.#deadlines.now()
     this.#isPingFree = true
   }
 
-  /** Whether a call may be sent on a connection without calls: after a long time it has to answer a ping first. */
+  /** Returns whether a call may be sent on an idle connection; after a long pause, a ping has to be answered first. */
   isAwake(): boolean {
     if (this.#quietMs < QUIET_MS) return true
     this.#askOrClose()
     return false
   }
 
-  /** A call that was sent then was given up without an answer. */
+  /** Called when a call sent at `sentAt` was canceled without a response. */
   doubt(sentAt: number): void {
     if (this.#isAsked || this.#isOver) return
     if (this.#deadlines.now() - Math.max(sentAt, this.#heardAt) < DOUBT_MS) return
     if (this.#mayPing || this.#quietMs >= QUIET_MS) this.#askOrClose()
   }
 
-  /** The connection is closed. */
+  /** Called when the connection is closed. */
   stop(): void {
     this.#isOver = true
     this.#deadlines.clear(this.#deadline)
@@ -136,7 +136,7 @@ export class Keepalive {
     this.#connection.changed()
   }
 
-  /** A worker that was busy itself has not read what came meanwhile: that is done before the next immediate. */
+  /** A busy worker has not read what arrived meanwhile; reads happen before the next immediate. */
   #judgeSoon(): void {
     setImmediate(() => {
       if (!this.#isAsked || this.#isOver) return
@@ -148,13 +148,13 @@ export class Keepalive {
   }
 }
 
-/** A connection that has answered nothing for so long is asked whether it is there. */
+/** Milliseconds without an answer after which the connection is pinged. */
 export const QUIET_MS = 30_000
-/** Calls wait so long for the answer to a ping before they go elsewhere. */
+/** Milliseconds that calls wait for a ping reply before they use another connection. */
 export const PATIENCE_MS = 500
-/** A connection that has not answered a ping by then is closed. */
+/** Milliseconds after which a connection with an unanswered ping is closed. */
 export const PING_TIMEOUT_MS = 20_000
-/** Between pings of a server that answers nothing else: what servers of gRPC ask for, and a little more. */
+/** Milliseconds between pings to a server that answers nothing else: a little more than gRPC servers require. */
 export const SPACING_MS = 310_000
-/** A call that was given up sooner says nothing about the connection. */
+/** A call canceled sooner than this says nothing about the connection. */
 const DOUBT_MS = 50

@@ -2,7 +2,10 @@ import type { Http2Connection } from './http2-connection.ts'
 
 type Connect = (...given: ConstructorParameters<typeof Http2Connection>) => Http2Connection
 
-/** The HTTP/2 client is loaded with the first connection that may need it: most workers have HTTP/1.1 backends alone. */
+/**
+ * The HTTP/2 client is loaded lazily with the first connection that may need it: most workers have only HTTP/1.1
+ * backends.
+ */
 let connect: Connect | null = null
 
 export function isHttp2Loaded(): boolean {
@@ -14,7 +17,7 @@ export async function loadHttp2(): Promise<void> {
   connect = (...given) => new Connection(...given)
 }
 
-/** Begins HTTP/2 on a socket that is connected; `loadHttp2` was awaited. */
+/** Starts HTTP/2 on a connected socket; `loadHttp2` must have been awaited. */
 export const connectHttp2: Connect = (...given) => {
   if (connect === null) throw new Error('loadHttp2 was not awaited')
   return connect(...given)

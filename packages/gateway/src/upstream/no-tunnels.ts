@@ -1,8 +1,8 @@
 import { UpstreamError } from './upstream-types.ts'
 
 /**
- * The backend's HTTP/2 has no way to carry another protocol (RFC 8441): nothing was sent. That holds for all of its
- * connections, and says nothing of how the backend does.
+ * The backend does not support other protocols over HTTP/2 (RFC 8441); nothing was sent. This holds for all its
+ * connections, and says nothing about the backend's health.
  */
 export class NoTunnels extends UpstreamError {
   constructor() {

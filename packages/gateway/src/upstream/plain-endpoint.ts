@@ -3,8 +3,8 @@ import { NoTunnels } from './no-tunnels.ts'
 import type { UpstreamError } from './upstream-types.ts'
 
 /**
- * The state of an address that nothing chooses between: without a `health` policy, and the only one of its backend. Calls
- * have no score there. Failures are kept, and the first answer after them, so that people see how the address does.
+ * The state of the only address of a backend without a `health` policy. Calls to it have no score. Failures, and the
+ * first response after them, are recorded for the admin API.
  */
 export class PlainEndpoint {
   readonly #endpoint: Endpoint
@@ -25,7 +25,7 @@ export class PlainEndpoint {
   }
 
   failed(error: UpstreamError): void {
-    // That a used connection was closed says nothing about how the address answers.
+    // A reused connection that the backend had closed says nothing about the address's health.
     if (!error.stale && error.code !== 'internal' && !(error instanceof NoTunnels)) this.#fail(error.code)
   }
 

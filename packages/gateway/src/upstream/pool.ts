@@ -27,19 +27,19 @@ import { connectHttp2, isHttp2Loaded, loadHttp2 } from './load-http2.ts'
 import { NoTunnels } from './no-tunnels.ts'
 
 export interface PoolOptions extends DialOptions {
-  /** HTTP version to speak; 'negotiate' leaves it to ALPN. */
+  /** HTTP version to use; 'negotiate' leaves the choice to ALPN. */
   version: 'HTTP1' | 'HTTP2' | 'negotiate'
   idleTimeoutMs: number
-  /** Idle connections kept at most. */
+  /** The most idle connections to keep. */
   maxIdle: number
 }
 
-/** Counts what the pool does; slots of a metrics region in production. */
+/** Records events of the pool; in production, in slots of a metrics region. */
 export interface PoolObserver {
   opened(durationMs: number): void
   closed(): void
   connectFailed(error: UpstreamError, address: DialOptions['address']): void
-  /** A connection was closed because pings were not answered, with so many calls on it. */
+  /** Called when a connection with this many calls was closed because pings were not answered. */
   fellSilent(address: DialOptions['address'], calls: number): void
 }
 
@@ -49,7 +49,7 @@ export interface PoolServices {
   observer: PoolObserver
 }
 
-/** All connections to one address in one way. */
+/** All connections to one address with the same options. */
 export class Pool {
   readonly scheme: 'http' | 'https'
   readonly #options: PoolOptions
@@ -81,12 +81,12 @@ export class Pool {
     this.#watch = new Deadline(() => this.#look())
   }
 
-  /** Connections open or being opened: a pool at zero can be forgotten. */
+  /** Connections that are open or being opened; a pool without any can be dropped. */
   get size(): number {
     return this.#open + this.#dialing
   }
 
-  /** `plain` hears how the call ends, where nobody else keeps the state of the address. */
+  /** `plain` is notified of the call's end when no `EndpointCall` tracks the address. */
   request(
     request: UpstreamRequest,
     handler: UpstreamHandler,
@@ -119,7 +119,7 @@ export class Pool {
     return undefined
   }
 
-  /** One that comes back stands before those that came after it, so that it is not refused again and again. */
+  /** A retried call goes before the calls that arrived after it, so that it is not refused again and again. */
   #enqueue(call: PooledCall): void {
     const next = call.isFirstTry ? -1 : this.#waiting.findIndex((other) => other.number > call.number)
     if (next === -1) this.#waiting.push(call)
@@ -130,7 +130,7 @@ export class Pool {
     return staysMs !== Infinity && performance.now() - idleSince >= staysMs
   }
 
-  /** One new HTTP/2 connection serves many calls, so a burst must not open one for each. */
+  /** One new HTTP/2 connection serves many calls, so a burst must not open one connection per call. */
   #needsDial(): boolean {
     if (this.#options.version === 'HTTP1') return this.#waiting.length > this.#dialing
     let coming = this.#dialing
@@ -143,7 +143,7 @@ export class Pool {
     if (index !== -1) this.#waiting.splice(index, 1)
   }
 
-  /** A connection of its own, outside the pool, for tunnels. */
+  /** Opens a dedicated connection outside the pool, for tunnels. */
   connect(watcher: EndpointWatcher, done: ConnectDone): () => void {
     const options = this.#optionsFor(watcher)
     return dial(options, this.#deadlines, (outcome) =>
@@ -155,7 +155,7 @@ export class Pool {
     return { ...this.#options, watcher, trail: this.#hops.leaving(watcher.hops) }
   }
 
-  /** Lets calls under way end and keeps nothing for later. */
+  /** Lets calls in progress end and keeps no idle connections. */
   close(): void {
     this.#closed = true
     for (const connection of this.#idle.splice(0)) connection.socket.destroy()
@@ -163,11 +163,11 @@ export class Pool {
     this.#deadlines.clear(this.#sweep)
   }
 
-  /** For whoever waits longest, where it is for nobody in particular. */
+  /** Dials for the given call; unassigned connections are for the longest-waiting call. */
   #dial(call = this.#waiting[0]): void {
     this.#dialing++
     if (this.#options.version === 'HTTP1' || isHttp2Loaded()) return this.#connect(call)
-    // Before anything is sent: a socket must not get bytes that nobody reads yet.
+    // The code is loaded before dialing: a socket must not receive bytes that nothing reads yet.
     loadHttp2().then(
       () => this.#connect(call),
       (error: unknown) => {
@@ -192,7 +192,7 @@ export class Pool {
       this.#observer.opened(performance.now() - startedAt)
       const { socket, reader } = outcome
       if (this.#speaksHttp2(socket)) return this.#addSession(socket, reader)
-      // The backend chose HTTP/1.1: now each waiting call does need a connection.
+      // The backend chose HTTP/1.1, so each waiting call needs a connection of its own.
       for (let extra = this.#waiting.length - 1 - this.#dialing; extra > 0; extra--) this.#dial()
       const connection = new Http1Connection(socket, this.#owner, reader)
       this.#connections.add(connection)
@@ -200,7 +200,7 @@ export class Pool {
     })
   }
 
-  /** Those whom this connection would have served fail with it. */
+  /** Fails the calls that this connection would have served. */
   #dialFailed(error: UpstreamError): void {
     const served =
       this.#options.version === 'HTTP1' ? 1 : Math.max(1, this.#waiting.length - this.#dialing * CALLS_PER_SESSION)
@@ -224,7 +224,7 @@ export class Pool {
         if (index !== -1) this.#sessions.splice(index, 1)
         this.#open--
         this.#observer.closed()
-        // Somebody may have waited for its answer to a ping.
+        // A call may have waited for a ping reply on this connection.
         this.#serveWaiting()
       },
     }
@@ -261,7 +261,7 @@ export class Pool {
     else this.#offer(connection)
   }
 
-  /** Whoever waits longest gets it, whichever dial it was made for. */
+  /** Gives the connection to the longest-waiting call, whichever call it was dialed for. */
   #offer(connection: Http1Connection): void {
     if (this.#waiting.length > 0) {
       const next = connection.calls === 0 ? this.#waiting.shift() : this.#takeWaiting((call) => !call.needsNew)
@@ -275,7 +275,7 @@ export class Pool {
     if (this.#idle.push(connection) === 1) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
   }
 
-  /** Calls whose answer does not begin. */
+  /** Checks for calls whose response does not begin. */
   #look(): void {
     for (const connection of this.#connections) connection.look()
     for (const session of this.#sessions) session.look()
@@ -290,7 +290,7 @@ export class Pool {
     this.#observer.closed()
   }
 
-  /** The oldest stand first, because the newest are used first. */
+  /** The oldest connections come first in the list, because the newest are used first. */
   #closeIdle(): void {
     const oldest = performance.now() - this.#options.idleTimeoutMs
     const fresh = this.#idle.findIndex(({ idleSince }) => idleSince > oldest)
@@ -302,19 +302,19 @@ export class Pool {
   }
 }
 
-/** As many streams as a session carries before another is opened. */
+/** Streams that a session carries before another session is opened. */
 const CALLS_PER_SESSION = 100
 
-/** A call that may move to another connection as long as the backend cannot have answered it. */
+/** A call that may move to another connection as long as the backend cannot have processed it. */
 class PooledCall extends ForwardingHandler implements UpstreamCall {
-  /** In the order of their coming. */
+  /** Sequence number of the call. */
   readonly number = ++callCount
-  /** A used connection was closed on it: another one might be too. */
+  /** Whether a reused connection was closed under this call, so that only a new connection will do. */
   needsNew = false
   readonly #pool: Pool
   readonly watcher: EndpointWatcher
   readonly #plain: PlainEndpoint | null
-  /** Null while it waits for a connection. */
+  /** Null while the call waits for a connection. */
   #call: UpstreamCall | null = null
   #session: Http2Connection | null = null
   #refusals = 0
@@ -347,13 +347,13 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
   }
 
   use(connection: Http1Connection | Http2Connection): void {
-    // Only HTTP/2 says which requests it has not looked at.
+    // Only HTTP/2 tells which requests were not processed.
     this.#session = 'hasAnswered' in connection ? connection : null
     if (this.#session !== null) this.keepBody()
     try {
       this.#call = connection.send(this.request, this)
     } catch (error) {
-      // Contained here: the connection may be handed over by the end of another call.
+      // The error is contained here, because the end of another call may have handed over the connection.
       reportFault(error, 'request')
       this.#faulted()
     }
@@ -388,7 +388,7 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
 
   #mayMove(error: UpstreamError): boolean {
     const { method, body } = this.request
-    // Another connection would not take it either.
+    // No other connection would accept the tunnel either.
     if (error instanceof NoTunnels) return false
     if (error.unsent) {
       const most = this.#session?.hasAnswered ? MAX_REFUSALS : MAX_REFUSALS_OF_ALL
@@ -400,7 +400,7 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
 }
 
 let callCount = 0
-/** So often is a call refused before it fails: a backend that takes few on a connection refuses many at once. */
+/** The most refusals before a call fails: a backend that allows few streams per connection refuses many at once. */
 const MAX_REFUSALS = 100
-/** The same on connections that refuse whatever comes. */
+/** The same limit for connections that have not answered any call. */
 const MAX_REFUSALS_OF_ALL = 10

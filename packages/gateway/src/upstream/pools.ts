@@ -2,10 +2,12 @@ import type { Deadlines } from '../net/deadlines.ts'
 import type { Hops } from '../net/hops.ts'
 import { Pool, type PoolObserver, type PoolOptions } from './pool.ts'
 
-/** What connections are made of, as metrics call it. */
+/** The transport of a connection, as metrics name it. */
 export type Transport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls'
 
-/** The pools of a worker, by what makes connections interchangeable; they outlive config generations. */
+/**
+ * The pools of a worker, keyed by everything that makes connections interchangeable; they outlive config generations.
+ */
 export class Pools {
   readonly #deadlines: Deadlines
   readonly #hops: Hops
@@ -39,7 +41,7 @@ export class Pools {
     this.#poolsByKey.clear()
   }
 
-  /** Addresses come and go with DNS and with the forward proxy; a pool without connections holds nothing. */
+  /** Addresses change with DNS and with forward proxy targets; a pool without connections can be dropped. */
   #dropUnused(): void {
     for (const [key, pool] of this.#poolsByKey) if (pool.size === 0) this.#poolsByKey.delete(key)
     this.#sweepAt = Math.max(FIRST_SWEEP, this.#poolsByKey.size * 2)

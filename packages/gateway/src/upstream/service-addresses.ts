@@ -1,13 +1,13 @@
 import type { Resolver } from './dns.ts'
 import { UpstreamError } from './upstream-types.ts'
 
-/** Where Services are reached now, by the key of the backend: `10.0.0.7:8080`. */
+/** A change to the addresses of Services, such as `10.0.0.7:8080`, by the key of the backend. */
 export interface EndpointsChange {
   put: readonly (readonly [key: string, addresses: readonly string[]])[]
   drop: readonly string[]
 }
 
-/** Addresses of Services, which come beside the config and change without it. */
+/** Addresses of Services, which arrive separately from the config and change without it. */
 export class ServiceAddresses {
   readonly #addressesByKey = new Map<string, readonly string[]>()
 
@@ -16,12 +16,12 @@ export class ServiceAddresses {
     for (const [key, addresses] of put) this.#addressesByKey.set(key, addresses)
   }
 
-  /** What all of them are, for somebody who has heard of none. */
+  /** Returns all addresses as a change, for a receiver that has none. */
   whole(): EndpointsChange {
     return { put: [...this.#addressesByKey], drop: [] }
   }
 
-  /** Answers at once, whatever name it is asked for. */
+  /** Returns a resolver that answers at once, whatever the name. */
   resolverOf(key: string): Resolver {
     const byKey = this.#addressesByKey
     const get = (): readonly string[] | null => {

@@ -2,25 +2,25 @@ import type { DialOptions } from './dial.ts'
 import type { HealthRule } from './endpoint-call.ts'
 import type { BackendTlsConfig } from './tls.ts'
 
-/** How to talk to a backend, put together from its policies. */
+/** Connection settings of a backend, merged from its policies. */
 export interface ConnectionSettings {
   connectTimeoutMs: number
   keepalive: DialOptions['keepalive']
-  /** Null speaks plain text. */
+  /** Null connects without TLS. */
   tls: BackendTlsConfig | null
   /** Null follows the client's version. */
   version: 'HTTP1' | 'HTTP2' | null
-  /** Limit for the response head of one attempt; 0 is none. */
+  /** Milliseconds until the response head of one attempt; 0 disables the limit. */
   requestTimeoutMs: number
   poolIdleTimeoutMs: number
   poolMaxIdle: number
-  /** Null connects straight to the backend. */
+  /** Null connects directly to the backend. */
   tunnel: DialOptions['tunnel']
-  /** Null when no policy speaks of health. */
+  /** Null when no policy sets `health`. */
   health: HealthRule | null
 }
 
-/** What the process config decides for all backends. */
+/** Defaults for all backends, from the process config. */
 export interface ConnectionDefaults {
   connectTimeoutMs: number
   poolIdleTimeoutMs: number

@@ -2,7 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { SharedTable } from '../state/shared-table.ts'
 import { Endpoint } from './endpoint.ts'
 
-/** Reports failures of one endpoint, each at a time when the eviction before is over, and counts those that evict it. */
+/**
+ * Reports failures of one endpoint, each after the previous eviction has ended, and counts the failures that evict it.
+ */
 
 const { buffer, reports } = workerData as { buffer: SharedArrayBuffer; reports: number }
 const endpoint = new Endpoint('a:1', new SharedTable(buffer).cells('a'))

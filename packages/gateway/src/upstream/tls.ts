@@ -15,9 +15,9 @@ import { groupByName, type KeyExchangeGroupName } from '../net/tls-names.ts'
 /** The backend `tls` policy with its references resolved to PEM texts; an empty object is TLS with every default. */
 export interface BackendTlsConfig {
   mtlsCertificateRef?: { cert: string; key: string; ca?: string | null } | null
-  /** CA certificates; they win over `mtlsCertificateRef.ca`, and both over the system's. */
+  /** CA certificates; they take precedence over `mtlsCertificateRef.ca`, and both over the system's. */
   caCertificateRefs?: string | null
-  /** All: nothing is verified. Hostname: the chain is, the name is not. */
+  /** All: nothing is verified. Hostname: the chain is verified, the name is not. */
   insecureSkipVerify?: 'All' | 'Hostname' | null
   /** The name sent to the server, and the one its certificate must carry unless `verifySubjectAltNames` is set. */
   sni?: string | null
@@ -28,13 +28,13 @@ export interface BackendTlsConfig {
 }
 
 export interface ClientTls {
-  /** For `tls.connect`, to which the caller adds the address or the socket. */
+  /** Options for `tls.connect`; the caller adds the address or the socket. */
   connectOptions: ConnectionOptions
-  /** Hash of everything above: connections may be shared where keys are equal. */
+  /** Hash of the settings: connections with equal keys may be shared. */
   key: string
 }
 
-/** `offer` is the ALPN list where the config has none: the caller narrows it to the HTTP versions it wants. */
+/** `offer` is the ALPN list for a config without one: the caller narrows it to the HTTP versions it wants. */
 export function createClientTls(
   config: BackendTlsConfig,
   host: string,
@@ -60,7 +60,7 @@ export function createClientTls(
   }
 }
 
-/** What is wrong with what the config brings itself; null when nothing is. */
+/** Returns the problem with the certificates of the config; null when they are valid. */
 export function clientTlsProblem(config: BackendTlsConfig): ClientTlsProblem | null {
   const authorities = authoritiesOf(config)
   const distrust = authorities === null ? null : findAuthorityProblem(authorities)
@@ -82,7 +82,7 @@ export interface ClientTlsProblem {
   message: string
 }
 
-/** A context with the system's CAs takes megabytes and milliseconds, so hosts with equal contents share one. */
+/** A context with the system's CAs takes megabytes and milliseconds, so hosts with equal settings share a context. */
 const contextsByKey = new LRUCache<string, SecureContext>({ max: 256 })
 
 function contextFor(config: BackendTlsConfig): SecureContext {
@@ -107,7 +107,7 @@ function authoritiesOf(config: BackendTlsConfig): string | null {
 
 let loadedAuthorities: string[] | null = null
 
-/** Images without a trust store of their own get the one that comes with the runtime. */
+/** Images without a system trust store use the store bundled with the runtime. */
 function systemAuthorities(): string[] {
   if (loadedAuthorities === null) {
     const system = getCACertificates('system')
@@ -116,7 +116,10 @@ function systemAuthorities(): string[] {
   return loadedAuthorities
 }
 
-/** '*' sends a key share at once: for the first two, so that a server without the first needs no second round trip. */
+/**
+ * '*' sends a key share at once. The first two groups get one, so that a server without the first group needs no second
+ * round trip.
+ */
 function groupList(groups: readonly KeyExchangeGroupName[]): string {
   return groups.map((name, index) => (index < 2 ? `*${groupByName[name]}` : groupByName[name])).join(':')
 }
@@ -131,10 +134,10 @@ function createIdentityCheck(config: BackendTlsConfig, name: string) {
 }
 
 function carriesName(certificate: PeerCertificate, name: string): boolean {
-  // The runtime would fall back to the common name, which no longer counts (RFC 9525 2).
+  // The runtime would fall back to the common name, which is obsolete (RFC 9525 section 2).
   const alternatives = certificate.subjectaltname
   if (!alternatives) return false
-  // The runtime quotes values that hold a comma, and escapes the comma.
+  // The runtime quotes values that contain a comma, and escapes the comma.
   if (name.includes('://')) return alternatives.split(', ').includes(`URI:${name}`)
   return checkServerIdentity(name, certificate) === undefined
 }

@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { ThroughBody } from '../net/through-body.ts'
 import type { EndpointCall } from './endpoint-call.ts'
 
-/** The body of a response; its end is the end of the visit. */
+/** A response body whose end is reported to the endpoint's call. */
 export class TrackedBody extends ThroughBody {
   readonly #visit: Pick<EndpointCall, 'ended' | 'failed'>
 

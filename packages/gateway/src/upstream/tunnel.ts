@@ -13,7 +13,7 @@ export interface TunnelOptions {
   credentials: string | null
 }
 
-/** A tunnel made by HTTP CONNECT. Names go to the proxy as they are: it resolves them. */
+/** Creates a tunnel that uses HTTP CONNECT. Names are sent to the proxy, which resolves them. */
 export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): Tunnel {
   const authorization = credentials === null ? '' : `proxy-authorization: ${credentials}\r\n`
   return {
@@ -39,7 +39,7 @@ export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): 
   }
 }
 
-/** Reads the head of the reply and no more: what follows is the target's, and goes back into the stream. */
+/** Reads only the head of the reply: the bytes after it belong to the target and go back into the stream. */
 function readReply(socket: Socket, done: (problem: string | null) => void): void {
   let received = Buffer.alloc(0)
   const settle = (problem: string | null): void => {
@@ -65,7 +65,7 @@ function readReply(socket: Socket, done: (problem: string | null) => void): void
     settle(problemOf(latin1(received, 0, end + 4)))
   }
   const onClose = (): void => settle('the proxy closed the connection')
-  // Kept after a failure, which destroys the socket.
+  // The error handler stays after a failure, which destroys the socket.
   const onError = (): void => {}
   socket.on('error', onError)
   socket.on('readable', onReadable)

@@ -2,10 +2,10 @@ import { ForwardingHandler } from './forwarding-handler.ts'
 import { NoTunnels } from './no-tunnels.ts'
 import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamRequest } from './upstream-types.ts'
 
-/** How a request is sent in one version. */
+/** Sends a request in one HTTP version. */
 export type SendAs = (version: 'HTTP1' | 'HTTP2', handler: UpstreamHandler) => UpstreamCall
 
-/** An upgrade at a backend of HTTP/2: inside a stream where the backend takes that, else as HTTP/1.1 has it. */
+/** An upgrade to an HTTP/2 backend: inside a stream when the backend supports that, otherwise over HTTP/1.1. */
 export class UpgradeCall extends ForwardingHandler implements UpstreamCall {
   readonly #sendAs: SendAs
   #call: UpstreamCall | null = null

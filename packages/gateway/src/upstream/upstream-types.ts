@@ -5,7 +5,7 @@ import { contained, reportFault } from '../telemetry/faults.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { HopTrail } from '../net/hops.ts'
 
-/** One request as it leaves for a backend. */
+/** One outgoing request to a backend. */
 export interface UpstreamRequest {
   method: string
   /** Path and query; `host:port` for CONNECT. */
@@ -16,15 +16,15 @@ export interface UpstreamRequest {
   /** Protocol to upgrade to, or empty. */
   upgrade: string
   teTrailers: boolean
-  /** Whoever sends it has no limit of its own for the head of the response: the connection holds it to `HEAD_LOOKS`. */
+  /** Whether the sender sets no limit for the response head: the connection then applies `HEAD_LOOKS`. */
   limitsHead?: boolean
-  /** Gateways that it has passed, with this one; the pool sets it. */
+  /** Gateways that the request has passed, including this gateway; the pool sets it. */
   trail?: HopTrail
 }
 
-/** `responded`, `upgraded` and `failed` exclude one another; one of them is called, once, unless the call is cancelled. */
+/** Exactly one of `responded`, `upgraded` and `failed` is called, once, unless the call is canceled. */
 export interface UpstreamHandler {
-  /** An interim answer, 1xx other than 101. */
+  /** An interim response (1xx other than 101). */
   informed(status: number, headers: HeaderBlock): void
   responded(response: UpstreamResponse): void
   /** The backend changed the protocol (101, or 2xx to CONNECT). */
@@ -38,76 +38,82 @@ export interface UpstreamResponse {
   body: Source
 }
 
-/** A request under way. */
+/** A request in progress. */
 export interface UpstreamCall {
   /** A cause that is an `UpstreamError` is the backend's fault. */
   cancel(cause: Error): void
 }
 
-/** Told once what became of an attempt to connect. */
+/** Called once with the outcome of an attempt to connect. */
 export type ConnectDone = (outcome: Socket | UpstreamError) => void
 
-/** An address that a call belongs to. */
+/** The address that a call is bound to. */
 export interface Belonging {
   endpoint: string
-  /** No other one will do. */
+  /** Whether the call must not use another address. */
   isOnly: boolean
 }
 
 /** Follows a call from address to address. */
 export interface EndpointWatcher {
-  /** Gateways that the request which the call serves had passed when it came here; empty where the gateway calls on its own account. */
+  /** Gateways that the served request had passed when it arrived; empty for calls that the gateway makes itself. */
   readonly hops: string
-  /** Where the request belongs, because of one before it. */
+  /** The address that a previous request bound this request to. */
   readonly belongsTo?: Belonging | null
-  /** Who asks, for backends that go by that. */
+  /** Address of the client, for backends that balance by it. */
   readonly clientAddress?: string
-  /** Whether a connection to that address would come back to where the client's came in: nothing is dialled then. */
+  /**
+   * Returns whether a connection to that address would lead back to the listener of the client's connection; such an
+   * address is not dialed.
+   */
   leadsBack?(endpoint: string): boolean
-  /** Told each address that is tried, and whether over TLS. */
+  /** Called with each address that is tried; `scheme` tells whether TLS is used. */
   connectingTo(endpoint: string, scheme: 'http' | 'https'): void
-  /** Whether the same request was there before: another address is better then. Left out, none was. */
+  /**
+   * Returns whether the same request was sent there before, so that another address is preferred. Without it, no
+   * address counts as tried.
+   */
   hasTried?(endpoint: string): boolean
-  /** The connection was of no use, which says why: the request goes to the same address once more. */
+  /** Called when the request is sent to the same address once more, because its connection failed with this error. */
   sentAgain?(error: UpstreamError): void
-  /** A connection to `target` is opened through this proxy; what is returned is told how that ended. */
+  /** Called when a connection to `target` is opened through this proxy; the returned function gets the outcome. */
   tunnelling?(target: string, proxy: string): (error: UpstreamError | null) => void
-  /** Whether a response speaks against the health of the endpoint. Left out, a status of 500 and above does. */
+  /** Returns whether a response counts as unhealthy. Without it, a status of 500 and above does. */
   isUnhealthy?(response: UpstreamResponse): boolean
-  /** What became of the call had its endpoint left out for a while. */
+  /** Called when the outcome of the call evicted its endpoint. */
   hasEvicted?(): void
 }
 
 export type UpstreamErrorCode =
   | 'dns_failed'
   | 'no_endpoints'
-  /** The backend consists of servers that a selector finds, and it finds none. */
+  /** The backend consists of the servers that a selector matches, and it matches none. */
   | 'no_targets'
-  /** The only address that will do is not one of the backend any more. */
+  /** The only address that the call may use no longer belongs to the backend. */
   | 'endpoint_gone'
   | 'invalid_backend'
   | 'address_refused'
   | 'connect_failed'
   | 'connect_timeout'
   | 'tls_failed'
-  /** Closed before any byte of an answer. */
+  /** The connection closed before any byte of a response. */
   | 'connection_lost'
   | 'bad_response'
   | 'loop_detected'
   | 'response_timeout'
-  /** The gateway itself failed while it dealt with the response. */
+  /** The gateway itself failed while it handled the response. */
   | 'internal'
 
-/** What went wrong on the way to a backend, and whether the backend can have seen the request. */
+/** An error on the way to a backend, which also tells whether the backend can have seen the request. */
 export class UpstreamError extends Error {
   readonly code: UpstreamErrorCode
-  /** The backend has not looked at the request: there was no connection, or the stream was refused. */
+  /** Whether the backend has not processed the request: there was no connection, or the stream was refused. */
   readonly unsent: boolean
-  /** A connection that had served before was closed without an answer: perhaps before the request came. */
+  /** Whether a reused connection closed without a response, perhaps before the request arrived. */
   readonly stale: boolean
   /** Error code of the RST_STREAM with which an HTTP/2 backend ended the stream; null when it sent none. */
   readonly resetCode: number | null
-  /** The response had a status line, and then a header that HTTP forbids. */
+  /** Whether the response had a valid status line, but an invalid header. */
   readonly hasInvalidHeader: boolean
 
   constructor(
@@ -131,16 +137,16 @@ interface UpstreamErrorDetails {
   hasInvalidHeader?: boolean
 }
 
-/** Pools look at their connections so often: cheaper than a limit for each call. */
+/** Milliseconds between a pool's checks of its connections: cheaper than a timer for each call. */
 export const LOOK_MS = 60_000
-/** A call that was sent whole and has no answer after half an hour of looks never gets one. */
+/** A call that was sent completely fails when it has no response after this many checks (half an hour). */
 export const HEAD_LOOKS = 30
 
 export function internalFailure(): UpstreamError {
   return new UpstreamError('internal', 'internal error', false)
 }
 
-/** Tells of a failure; where that throws, the handler hears once more, so that nobody waits for ever. */
+/** Reports a failure. When the handler throws, it is called once more, so that no client waits forever. */
 export function tellFailed(handler: UpstreamHandler, error: UpstreamError): void {
   try {
     handler.failed(error)
@@ -154,10 +160,13 @@ export function noResponse(): UpstreamError {
   return new UpstreamError('response_timeout', 'no response in time', false)
 }
 
-/** Of one answer: `102 Processing` every 20 seconds for half an hour. */
+/** The most interim responses to one request: `102 Processing` every 20 seconds for half an hour. */
 export const MAX_INTERIMS = 100
 
-/** A connection closed before any byte of an answer; `because` where the gateway itself closed it. */
+/**
+ * The error for a connection that closed before any byte of a response; `because` is set when the gateway itself closed
+ * it.
+ */
 export function lostUnanswered(reused: boolean, because: string | null = null): UpstreamError {
   const reason = because === null ? '' : `: ${because}`
   const message = `${reused ? 'reused connection' : 'connection'} closed before the response${reason}`

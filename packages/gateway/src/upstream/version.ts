@@ -2,13 +2,13 @@ import { isGrpcContentType } from '../net/grpc.ts'
 import type { HttpVersion } from './destination.ts'
 import type { UpstreamRequest } from './upstream-types.ts'
 
-/** Which HTTP version a backend gets when its policies do not say: the spec's rules, in its order. */
+/** Chooses the HTTP version for a backend whose policies set none: the rules of the spec, in its order. */
 export function chooseVersion(
   configured: HttpVersion | null,
   request: UpstreamRequest,
   client: { clientVersion: string; clientScheme: 'http' | 'https' },
 ): HttpVersion {
-  // Every backend upgrades HTTP/1.1; one of HTTP/2 is asked first whether it takes other protocols.
+  // Every backend can upgrade over HTTP/1.1; an HTTP/2 backend is first checked for support of other protocols.
   if (request.upgrade !== '') return configured ?? 'HTTP1'
   if (configured !== null) return configured
   const plainHttp2 = client.clientScheme === 'http' && client.clientVersion === 'HTTP/2'

@@ -12,7 +12,7 @@ import type {
 import { frame, MessageReader } from './framing.ts'
 import { DEADLINE_EXCEEDED, GrpcError, INTERNAL, statusOf, statusOfHttp, UNAVAILABLE } from './status.ts'
 
-/** A method of a service, with the codecs of its messages. */
+/** A gRPC method with the codecs of its messages. */
 export interface GrpcMethod<Request, Response> {
   /** `/package.Service/Method` */
   path: string
@@ -21,13 +21,13 @@ export interface GrpcMethod<Request, Response> {
 }
 
 export interface GrpcOptions {
-  /** Hands a request to a backend, with the policies of that backend. */
+  /** Sends a request to a backend, with the policies of that backend. */
   send: (request: UpstreamRequest, handler: UpstreamHandler) => UpstreamCall
   authority: string
-  /** Initial metadata; names are in lower case. */
+  /** Initial metadata; names are lower case. */
   metadata?: Iterable<readonly [string, string]>
   deadlines: Deadlines
-  /** Of the whole call; left out, whoever made it watches it. */
+  /** Timeout of the whole call; without it, the caller limits the call. */
   timeoutMs?: number
   /** A longer message ends the call. */
   maxMessageBytes: number
@@ -35,13 +35,13 @@ export interface GrpcOptions {
 
 export interface AnswerHandler<Response> {
   message(response: Response): void
-  /** Asked at the end of a call that went well: what is wrong with the messages that have come, or null. */
+  /** Called when a call ended with OK; returns what is wrong with the received messages, or null. */
   problem?(): string | null
-  /** Called once, and nothing after it, unless the call was dropped; null when all went well. */
+  /** Called once, as the last callback, unless the call was dropped; null means OK. */
   ended(error: GrpcError | null): void
 }
 
-/** One call: sends the body that it is given, and reads the answer message by message. */
+/** One call: sends a request body and reads the response message by message. */
 export class GrpcCall<Response> implements UpstreamHandler, Sink {
   source: Source | null = null
   readonly #decode: (message: Uint8Array) => Response
@@ -70,12 +70,15 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
       this.#deadlines.set(this.#deadline, timeoutMs)
     }
     const call = send({ method: 'POST', target: path, authority, headers, body, upgrade: '', teTrailers: true }, this)
-    // It may be over before it came back.
+    // The call may have ended before `send` returned.
     if (this.#isOver) call.cancel(NOT_NEEDED)
     else this.#call = call
   }
 
-  /** No messages until `proceed`: a server that sends faster than they are used is slowed down. */
+  /**
+   * Delivers no messages until `proceed`; flow control slows down a server that sends faster than messages are
+   * processed.
+   */
   hold(): void {
     this.#isHeld = true
   }
@@ -86,12 +89,12 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
     this.source?.resume()
   }
 
-  /** The handler hears nothing more. */
+  /** Cancels the call; the handler gets no more callbacks. */
   drop(cause: Error = NOT_NEEDED): void {
     if (this.#close()) this.#call?.cancel(cause)
   }
 
-  /** Ends the call, and tells the handler so. */
+  /** Ends the call and notifies the handler. */
   fail(error: GrpcError): void {
     if (!this.#close()) return
     this.#call?.cancel(error)
@@ -133,7 +136,7 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
 
   end(trailers: HeaderBlock | null): void {
     if (this.#isOver) return
-    // An answer without messages may have its status where others have their headers.
+    // A response without messages may carry its status in the headers.
     const error = statusOf(trailers ?? this.#headers ?? new HeaderBlock())
     const problem = error === null ? this.#problem() : null
     if (problem !== null) return this.fail(new GrpcError(INTERNAL, problem))
@@ -161,7 +164,7 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
     this.#handler.message(message)
   }
 
-  /** False when it was over before. */
+  /** Returns false when the call had already ended. */
   #close(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -170,7 +173,7 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
   }
 }
 
-/** Sends one message and waits for one; `ended` is told of one that is missing, too. */
+/** Sends one message and waits for one message; a missing message is an error too. */
 export function callUnary<Request, Response>(
   { path, encode, decode }: GrpcMethod<Request, Response>,
   request: Request,
@@ -188,5 +191,5 @@ export function callUnary<Request, Response>(
 }
 
 const NOT_NEEDED = new Error('the call is not needed any more')
-/** The header has room for eight digits. */
+/** The `grpc-timeout` header has room for eight digits. */
 const MAX_TIMEOUT_MS = 99_999_999

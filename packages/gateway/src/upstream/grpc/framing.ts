@@ -1,9 +1,9 @@
 import { GrpcError, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from './status.ts'
 
-/** A flag and a length stand before each message. */
+/** Bytes of the flag and the length before each message. */
 const PREFIX = 5
 
-/** A message as it goes over the wire. */
+/** Returns a message with its prefix. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX + message.length)
   framed[0] = 0
@@ -12,13 +12,13 @@ export function frame(message: Uint8Array): Buffer {
   return framed
 }
 
-/** Cuts a body into messages; chunks may be cut anywhere. */
+/** Splits a body into messages; chunk boundaries may be anywhere. */
 export class MessageReader {
   readonly #maxBytes: number
-  /** For prefixes that chunks cut apart. */
+  /** Buffer for a prefix that is split over chunks. */
   #prefix: Buffer | null = null
   #prefixLength = 0
-  /** The message that is being put together. */
+  /** The message that is being assembled. */
   #message: Buffer | null = null
   #length = 0
 
@@ -31,7 +31,10 @@ export class MessageReader {
     return this.#prefixLength > 0
   }
 
-  /** Gives each message that these bytes complete; it is the taker's own. Says what is wrong with them, if anything. */
+  /**
+   * Passes on each message that these bytes complete; the receiver owns the message. Returns an error when the bytes
+   * are invalid.
+   */
   push(chunk: Buffer, take: (message: Buffer) => void): GrpcError | null {
     let at = 0
     while (at < chunk.length) {

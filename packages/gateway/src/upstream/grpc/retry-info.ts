@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 
-/** After how many milliseconds a call may be made again, as `google.rpc.RetryInfo` in the details of a status says. */
+/** Returns the retry delay in milliseconds from `google.rpc.RetryInfo` in the details of a status. */
 export function readRetryInfo(details: string | null): number | null {
   if (details === null) return null
   let found: number | null = null
@@ -16,7 +16,7 @@ export function readRetryInfo(details: string | null): number | null {
   return found
 }
 
-/** A missing delay is one of no length. */
+/** A missing delay is a delay of zero. */
 function readDelay(info: Uint8Array): number {
   let milliseconds = 0
   readField(info, 1, (duration) => {
@@ -30,7 +30,7 @@ function readDelay(info: Uint8Array): number {
   return Math.max(0, milliseconds)
 }
 
-/** Every field of that number that holds bytes. */
+/** Calls `take` for every length-delimited field of that number. */
 function readField(message: Uint8Array, number: number, take: (bytes: Uint8Array) => void): void {
   const reader = new BinaryReader(message)
   while (reader.pos < reader.len) {

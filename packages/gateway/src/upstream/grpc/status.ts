@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
 
-/** The codes of gRPC that the gateway itself tells apart. */
+/** The gRPC status codes that the gateway itself uses. */
 export const OK = 0
 export const CANCELLED = 1
 export const UNKNOWN = 2
@@ -12,10 +12,10 @@ export const INTERNAL = 13
 export const UNAVAILABLE = 14
 export const UNAUTHENTICATED = 16
 
-/** A call that did not end well: what the server said, or what went wrong on the way to it. */
+/** A failed call: the server's status, or an error on the way to the server. */
 export class GrpcError extends Error {
   readonly code: number
-  /** `grpc-status-details-bin` as it came; null where there was none. */
+  /** `grpc-status-details-bin` as received; null when absent. */
   readonly details: string | null
 
   constructor(code: number, message: string, details: string | null = null) {
@@ -25,7 +25,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** How a call ended by what its last fields say; null stands for OK. */
+/** Returns the error in the last fields of a call; null for OK. */
 export function statusOf(fields: HeaderBlock): GrpcError | null {
   const text = fields.get('grpc-status')
   if (text === null) return new GrpcError(UNKNOWN, 'the call ended without a status')
@@ -35,7 +35,7 @@ export function statusOf(fields: HeaderBlock): GrpcError | null {
   return new GrpcError(code, decodeMessage(fields.get('grpc-message') ?? ''), fields.get('grpc-status-details-bin'))
 }
 
-/** What an answer means that is none of gRPC: a proxy in between may give it. */
+/** Maps an HTTP response that is not gRPC, such as one of an intermediate proxy. */
 export function statusOfHttp(status: number): GrpcError {
   return new GrpcError(CODE_BY_HTTP_STATUS.get(status) ?? UNKNOWN, `the answer is not gRPC (status ${status})`)
 }
@@ -51,7 +51,9 @@ const CODE_BY_HTTP_STATUS = new Map([
   [504, UNAVAILABLE],
 ])
 
-/** Percent-encoded UTF-8; what is not well encoded stays as it is, because a status must not be lost over its text. */
+/**
+ * Decodes percent-encoded UTF-8. Malformed escapes stay as they are, because a status must not be lost over its text.
+ */
 function decodeMessage(text: string): string {
   if (!text.includes('%')) return text
   const bytes: number[] = []

@@ -6,11 +6,11 @@ import { GrpcError, INTERNAL } from './status.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 export interface StreamHandler<Response> extends AnswerHandler<Response> {
-  /** More can be sent, after `send` asked to wait. */
+  /** Called when more can be sent, after `send` returned false. */
   drained(): void
 }
 
-/** A call with any number of messages in both directions, each way at its own pace. */
+/** A call with any number of messages in both directions, with independent flow control per direction. */
 export class GrpcStream<Request, Response> {
   readonly #encode: (request: Request) => Uint8Array
   readonly #outgoing: OutgoingMessages
@@ -30,17 +30,17 @@ export class GrpcStream<Request, Response> {
     this.#call.start(method.path, this.#outgoing, options)
   }
 
-  /** False asks to wait for `drained`; the message itself is taken in any case. */
+  /** Sends a message. False asks the caller to wait for `drained`; the message is accepted in any case. */
   send(request: Request): boolean {
     return this.#outgoing.send(frame(this.#encode(request)))
   }
 
-  /** No message follows. */
+  /** Ends the request: no more messages follow. */
   finish(): void {
     this.#outgoing.finish()
   }
 
-  /** No messages until `proceed`. */
+  /** Delivers no messages until `proceed`. */
   hold(): void {
     this.#call.hold()
   }
@@ -49,14 +49,14 @@ export class GrpcStream<Request, Response> {
     this.#call.proceed()
   }
 
-  /** The handler hears nothing more; `cause` says why, where something is wrong with the answers. */
+  /** Cancels the call; the handler gets no more callbacks. `cause` is set when the responses were invalid. */
   drop(cause?: GrpcError): void {
     this.#outgoing.close()
     this.#incoming.close()
     this.#call.drop(cause)
   }
 
-  /** Ends the call, and tells the handler so. */
+  /** Ends the call and notifies the handler. */
   fail(error: GrpcError): void {
     this.#call.fail(error)
   }
@@ -67,12 +67,12 @@ export class GrpcStream<Request, Response> {
   }
 }
 
-/** The body of a request whose messages come one by one. */
+/** A request body whose messages arrive one by one. */
 class OutgoingMessages implements Source {
   readonly length = -1
   readonly #drained: () => void
   #sink: Sink | null = null
-  /** What came before there was a stream, or while it took nothing. */
+  /** Messages that arrived before there was a stream, or while the stream was blocked. */
   #waiting: Buffer[] = []
   #isBlocked = false
   #isFinished = false
@@ -100,7 +100,7 @@ class OutgoingMessages implements Source {
     if (!this.#isBlocked) this.#sink?.end(null)
   }
 
-  /** Nothing more leaves. */
+  /** Sends nothing more. */
   close(): void {
     this.#isClosed = true
     this.#sink = null

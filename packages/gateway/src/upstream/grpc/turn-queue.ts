@@ -1,13 +1,13 @@
 /**
- * Runs tasks one after the other, and lets promises that a task has settled be used before the next task: messages of one
- * read are then heard as messages of several reads are. The first of them runs at once.
+ * Runs tasks in order, and lets the promises that a task settled run their reactions before the next task. Messages of
+ * one read are thus handled like messages of several reads. The first task runs at once.
  */
 export class TurnQueue {
   readonly #faulted: (error: unknown) => void
   #tasks: (() => void)[] = []
   #isTaken = false
 
-  /** Tasks that run later have nobody to throw to but `faulted`. */
+  /** Errors of tasks that run later go to `faulted`, because no caller is left. */
   constructor(faulted: (error: unknown) => void) {
     this.#faulted = faulted
   }
