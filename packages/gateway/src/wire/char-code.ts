@@ -1,6 +1,6 @@
 /**
- * `charCodeAt`, known before the text is: texts have more inner shapes (slices, joins, constants) than V8 keeps in mind
- * for one place in the code, and beyond that it would look for the method anew at each character.
+ * Calls `charCodeAt` without a lookup on the text. Strings have more internal shapes (slices, joins, constants) than V8
+ * caches at one call site; beyond that, V8 would look up the method again for each character.
  */
 export function codeAt(text: string, at: number): number {
   return String.prototype.charCodeAt.call(text, at)

@@ -1,6 +1,6 @@
-/** Lines of a `Cookie` header (RFC 6265); HTTP/2 clients may spread cookies over several. */
+/** Lines of a `Cookie` header (RFC 6265); HTTP/2 clients may spread cookies over several lines. */
 
-/** The values of every cookie of that name; names are case-sensitive. */
+/** Returns the values of every cookie of that name; names are case-sensitive. */
 export function cookieValues(lines: readonly string[], name: string): string[] {
   return lines
     .flatMap((line) => line.split(';'))
@@ -8,7 +8,7 @@ export function cookieValues(lines: readonly string[], name: string): string[] {
     .map((pair) => unquote(pair.slice(pair.indexOf('=') + 1).trim()))
 }
 
-/** The name in `name=value`; null without an equals sign. */
+/** Returns the name in `name=value`; null without an equals sign. */
 export function cookieName(pair: string): string | null {
   const equals = pair.indexOf('=')
   return equals === -1 ? null : pair.slice(0, equals).trim()

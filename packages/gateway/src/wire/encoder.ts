@@ -1,6 +1,6 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 
-/** Encodes one message after the other into memory that is used again: a writer of its own for each would grow anew. */
+/** Returns an encoder that reuses one writer: a new writer for each message would have to grow again. */
 export function encoderOf<Message>(
   encode: (message: Message, writer: BinaryWriter) => BinaryWriter,
 ): (message: Message) => Uint8Array {
@@ -11,12 +11,12 @@ export function encoderOf<Message>(
       if (bytes.length > MAX_KEPT) writer = new BinaryWriter()
       return bytes
     } catch (error) {
-      // It still has the half of a message.
+      // The writer still holds part of the failed message.
       writer = new BinaryWriter()
       throw error
     }
   }
 }
 
-/** One long message must not keep its memory for ever. */
+/** One long message must not keep its memory forever. */
 const MAX_KEPT = 64 * 1024

@@ -1,8 +1,9 @@
 import { isObject, parseJson, type Json, type JsonObject } from './json.ts'
 
 /**
- * JSON whose integers survive: ids of 17 digits and more do not fit into a double, and a model would see another id in
- * its own tool call. Such numbers become values that only `JSON.stringify` reads. Undefined when the text is no JSON.
+ * Parses JSON and keeps large integers exact: ids of 17 digits and more do not fit into a double, and a model would see
+ * a different id in its own tool call. Such numbers become values that only `JSON.stringify` reads. Returns undefined
+ * when the text is not JSON.
  */
 export function parseExactJson(text: string): Json | undefined {
   const parsed = parseJson(text)
@@ -10,12 +11,14 @@ export function parseExactJson(text: string): Json | undefined {
   return hasLargeNumber(text) ? JSON.parse(text, keepLargeNumber) : parsed.value
 }
 
-/** Whether exact reading may give anything else than the usual one: a quick look, that takes digits of texts for numbers. */
+/**
+ * Returns whether exact parsing may differ from `JSON.parse`. The check is fast and also counts digits inside strings.
+ */
 export function hasLargeNumber(text: string): boolean {
   return LARGE_NUMBER.test(text)
 }
 
-/** Null when it is no object. */
+/** Returns null when the value is not an object. */
 export function parseExactObject(text: string): JsonObject | null {
   const value = parseExactJson(text)
   return isObject(value) ? value : null
@@ -31,7 +34,7 @@ function keepLargeNumber(_key: string, value: Json, context?: { source?: string 
 
 declare global {
   interface JSON {
-    /** In the runtime, not yet in the types. What it gives is opaque to all but `JSON.stringify`. */
+    /** Present in the runtime, missing in the types. Only `JSON.stringify` can read the returned value. */
     rawJSON(text: string): Json
   }
 }

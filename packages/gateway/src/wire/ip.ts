@@ -28,7 +28,7 @@ export interface Cidr {
   family: 'ipv4' | 'ipv6'
 }
 
-/** A range of addresses, `10.0.0.0/8`; an address alone is a range of one. Null when it is neither. */
+/** Parses a range such as `10.0.0.0/8`; a single address is a range of one. Returns null for other texts. */
 export function parseCidr(text: string): Cidr | null {
   const slash = text.indexOf('/')
   const address = slash < 0 ? text : text.slice(0, slash)

@@ -1,9 +1,9 @@
 import type { Json } from './json.ts'
 
-/** One member at the top of a JSON object, by positions in its bytes. */
+/** A top-level member of a JSON object, by positions in its bytes. */
 export interface JsonMember {
   name: string
-  /** Of the name's quote. */
+  /** Position of the opening quote of the name. */
   start: number
   valueStart: number
   valueEnd: number
@@ -11,13 +11,16 @@ export interface JsonMember {
 
 export interface JsonMembers {
   members: readonly JsonMember[]
-  /** Behind the brace. */
+  /** Position after the opening brace. */
   open: number
-  /** Of all members, those of members too; a name that stands twice counts twice. */
+  /** Number of members at all levels; a duplicate name counts twice. */
   count: number
 }
 
-/** Finds the members of an object without reading their values. Null when the bytes are no such object; of bytes that are no JSON it may take some for one. */
+/**
+ * Finds the members of an object without parsing their values. Returns null when the bytes are not an object; invalid
+ * JSON may still be accepted.
+ */
 export function findMembers(bytes: Buffer): JsonMembers | null {
   const open = skipSpace(bytes, 0) + 1
   if (bytes[open - 1] !== OPEN_BRACE) return null
@@ -44,7 +47,10 @@ export function findMembers(bytes: Buffer): JsonMembers | null {
   }
 }
 
-/** As many as the text has, unless a name stood twice: the later one is the one that is read. */
+/**
+ * Counts the members at all levels. The result equals that of the text unless a name is duplicated: parsing keeps only
+ * the last duplicate.
+ */
 export function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) {
@@ -53,7 +59,7 @@ export function countMembers(value: Json): number {
     return count
   }
   let count = 0
-  // An array of the values would cost more than all the rest.
+  // `Object.values` would cost more than all the rest.
   for (const name in value) count += 1 + countMembers(value[name] ?? null)
   return count
 }
@@ -67,13 +73,15 @@ function readName(bytes: Buffer, start: number, end: number): string | null {
   }
 }
 
-/** Names are short: a loop is done before a call of the runtime has begun. */
+/** Names are short, so a loop is faster than a call into the runtime. */
 function hasBackslash(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true
   return false
 }
 
-/** Behind the value, with the number of members in it; null when there is none, or it has no end. */
+/**
+ * Returns the position after the value and the number of members in it; null when the value is missing or unterminated.
+ */
 function findValueEnd(bytes: Buffer, start: number): { end: number; count: number } | null {
   let depth = 0
   let count = 0
@@ -110,12 +118,12 @@ function findValueEnd(bytes: Buffer, start: number): { end: number; count: numbe
   return null
 }
 
-/** A number or a word ends where something else begins. */
+/** A number or a literal ends where another token begins. */
 function plainEnd(start: number, end: number, count: number): { end: number; count: number } | null {
   return end === start ? null : { end, count }
 }
 
-/** Behind the closing quote; the end of the bytes when there is none. */
+/** Returns the position after the closing quote; the end of the bytes when there is none. */
 function stringEnd(bytes: Buffer, quote: number): number {
   let at = bytes.indexOf(QUOTE, quote + 1)
   while (at !== -1) {

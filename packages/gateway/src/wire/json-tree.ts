@@ -1,17 +1,17 @@
 import { parseJson } from './json.ts'
 
-/** A JSON text with the place of everything in it, for those that change a part and leave the rest as it was written. */
+/** A JSON text with the position of every value, for editing a part of the text without changing the rest. */
 export type JsonNode = ObjectNode | ListNode | TextNode | PlainNode
 
 export interface Place {
   start: number
-  /** Behind it. */
+  /** Position after the last character. */
   end: number
 }
 
 export interface ObjectNode extends Place {
   kind: 'object'
-  /** As they stand there: a name may come twice. */
+  /** Members in the order of the text; a name may occur twice. */
   members: readonly JsonMemberNode[]
 }
 
@@ -36,12 +36,12 @@ export interface PlainNode extends Place {
   value: number | boolean | null
 }
 
-/** Null when it is no JSON. */
+/** Returns null when the text is not JSON. */
 export function readJsonTree(text: string): JsonNode | null {
   return parseJson(text) === null ? null : new TreeReader(text).read()
 }
 
-/** The member; where a name comes twice the last one, as most readers do. */
+/** Returns the member; for a duplicate name the last member, as most parsers do. */
 export function nodeAt(node: JsonNode | undefined, name: string): JsonNode | undefined {
   return node?.kind === 'object' ? node.members.findLast((member) => member.name === name)?.value : undefined
 }
@@ -51,13 +51,13 @@ export function textNodeAt(node: JsonNode | undefined, name: string): string | u
   return value?.kind === 'text' ? value.value : undefined
 }
 
-/** A whole number at this name. */
+/** Returns the number at this name. */
 export function indexAt(node: JsonNode | undefined, name: string): number | undefined {
   const value = nodeAt(node, name)
   return value?.kind === 'plain' && typeof value.value === 'number' ? value.value : undefined
 }
 
-/** The text with other JSON at these places, which come in order and do not overlap. */
+/** Replaces the JSON at these positions, which are in order and do not overlap. */
 export function replaceAt(text: string, edits: readonly (Place & { json: string })[]): string {
   let replaced = ''
   let at = 0
@@ -68,7 +68,7 @@ export function replaceAt(text: string, edits: readonly (Place & { json: string 
   return replaced + text.slice(at)
 }
 
-/** Of a text that is known to be JSON, and not nested too deeply. */
+/** Reads a text that is known to be JSON and not nested too deeply. */
 class TreeReader {
   readonly #text: string
   #at = 0
@@ -109,7 +109,7 @@ class TreeReader {
   #member(): JsonMemberNode {
     const name = this.#string()
     this.#skipSpace()
-    // The colon.
+    // Skips the colon.
     this.#at++
     return { name, value: this.read() }
   }
@@ -141,5 +141,5 @@ class TreeReader {
 
 const SPACE = /[ \t\r\n]*/y
 const PLAIN = /[^,\]} \t\r\n]+/y
-/** One class after the other, each by a star of its own: no way back to look for. */
+/** Each character class has a loop of its own, so the pattern cannot backtrack. */
 const STRING_END = /[^"\\]*(?:\\.[^"\\]*)*"/y

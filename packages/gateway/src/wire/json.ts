@@ -1,16 +1,16 @@
 import { parseSafely } from '@portico/cel/safe-json'
 
 /**
- * JSON of clients and upstreams. Whatever was read here can be written again: what is nested deeper than anybody means
- * would end the writer's stack.
+ * JSON of clients and upstreams. Everything that was parsed here can be serialized again: texts that are nested too
+ * deeply are rejected, because they would overflow the serializer's stack.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** Null when it is no JSON, or nested too deeply. */
+/** Returns null when the text is not JSON, or is nested too deeply. */
 export function parseJson(text: string): { value: Json } | null {
-  // Each level takes two characters at least.
+  // Each level takes at least two characters.
   if (text.length > 2 * MAX_DEPTH && depthOf(text) > MAX_DEPTH) return null
   try {
     return { value: parseSafely(text) }
@@ -28,31 +28,31 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The member when it is an object; an empty one otherwise. */
+/** Returns the member if it is an object; otherwise an empty object. */
 export function objectAt(object: JsonObject, name: string): JsonObject {
   const value = object[name]
   return isObject(value) ? value : {}
 }
 
-/** The objects of a list; whatever else stands there is passed over. */
+/** Returns the objects of a list; other items are skipped. */
 export function objectsAt(object: JsonObject, name: string): JsonObject[] {
   const value = object[name]
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The member when it is a text, also an empty one. */
+/** Returns the member if it is a string, including an empty string. */
 export function textAt(object: JsonObject, name: string): string | undefined {
   const value = object[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** The member when it counts something. */
+/** Returns the member if it is a finite number that is not negative. */
 export function countAt(object: JsonObject, name: string): number | undefined {
   const value = object[name]
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-/** The members that are there. */
+/** Returns the members that are not undefined. */
 export function withoutAbsent<T extends object>(object: T): { [name in keyof T]?: T[name] & Present } {
   const present: { [name in keyof T]?: T[name] & Present } = {}
   for (const name in object) {
@@ -64,12 +64,12 @@ export function withoutAbsent<T extends object>(object: T): { [name in keyof T]?
 
 type Present = {} | null
 
-/** Sets a member that is there. One object grows by what is said of it, where merging others into it takes longer. */
+/** Sets a member unless the value is undefined. Growing one object is faster than merging several. */
 export function put<T extends object, N extends keyof T>(object: T, name: N, value: T[N] | undefined): void {
   if (value !== undefined) object[name] = value
 }
 
-/** How many names stand in a text that is JSON: those of all objects, and one that stands twice counts twice. */
+/** Counts the member names of all objects in a JSON text; a duplicate name counts twice. */
 export function countNames(text: string): number {
   let count = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -97,7 +97,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-/** Where the closing quote stands; the end of the text when there is none. */
+/** Returns the position of the closing quote; the end of the text when there is none. */
 function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start)
   while (at !== -1) {

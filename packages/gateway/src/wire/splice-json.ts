@@ -1,14 +1,14 @@
 import type { JsonMembers } from './json-members.ts'
 import type { MemberEdits } from './member-edits.ts'
 
-/** A JSON object, and where its members stand. */
+/** A JSON object with the positions of its members. */
 export interface SplicedText extends Pick<JsonMembers, 'members' | 'open'> {
   bytes: Buffer
 }
 
-/** The body's bytes with these members changed; every other byte, and the order of members, stays. */
+/** Returns the body's bytes with these members changed; every other byte and the order of members stay. */
 export function spliceJson(text: SplicedText, edits: MemberEdits): Buffer {
-  // Members need not have been looked for by then.
+  // Without edits, the members need not have been located.
   if (edits.size === 0) return text.bytes
   const { bytes, members, open } = text
   const pieces: Buffer[] = [bytes.subarray(0, members[0]?.start ?? open)]
@@ -22,7 +22,7 @@ export function spliceJson(text: SplicedText, edits: MemberEdits): Buffer {
     const comma = bytes.subarray(previousEnd, start)
     previousEnd = valueEnd
     if (isEdited && value === undefined) continue
-    // With whatever space is around it.
+    // The comma includes the white space around it.
     if (!isFirst) pieces.push(comma)
     isFirst = false
     if (isEdited) pieces.push(bytes.subarray(start, valueStart), Buffer.from(JSON.stringify(value)))

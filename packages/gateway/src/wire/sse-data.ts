@@ -1,9 +1,9 @@
-/** One record of server-sent events as it was written, whose data can be replaced. */
+/** One server-sent event record as received, whose data can be replaced. */
 export class SseData {
-  /** The data as it reads; empty when there is none. */
+  /** The joined data; empty when the record has none. */
   readonly text: string
   readonly #record: string
-  /** Of each line of data: the line with its end, and the value in it. */
+  /** Positions of each data line, including its line end, and of the value in it. */
   readonly #lines: readonly { start: number; valueStart: number; valueEnd: number; end: number }[]
 
   constructor(record: string) {
@@ -17,7 +17,7 @@ export class SseData {
     this.text = this.#lines.map(({ valueStart, valueEnd }) => record.slice(valueStart, valueEnd)).join('\n')
   }
 
-  /** The record with other data; all other lines stay. */
+  /** Returns the record with other data; all other lines stay. */
   replaced(data: string): string {
     let replaced = ''
     let at = 0
@@ -31,5 +31,5 @@ export class SseData {
   }
 }
 
-/** A byte order mark may stand before the first. */
+/** A byte order mark may precede the first line. */
 const DATA_LINE = /(?<=^|[\r\n])(\uFEFF?data(?:: ?|(?=[\r\n]|$)))([^\r\n]*)(?:\r\n|\r|\n|$)/g

@@ -1,17 +1,17 @@
 export interface SseEvent {
-  /** Empty where the stream names none. */
+  /** Empty when the event has no `event` field. */
   event: string
   data: string
-  /** Empty where the event has none. */
+  /** Empty when the event has no `id` field. */
   id: string
-  /** Milliseconds after which a broken stream may be opened again; null where the event does not say. */
+  /** Milliseconds after which a broken stream may be reopened; null when the event has no `retry` field. */
   retry: number | null
 }
 
-/** Server-sent events as they arrive: chunks may be cut anywhere, also inside a character. */
+/** Parses server-sent events; chunk boundaries may be anywhere, even inside a character. */
 export class SseParser {
   readonly #maxEventBytes: number
-  /** The beginning of a line whose end has not come; it grows by doubling, so that tiny chunks stay cheap. */
+  /** The beginning of an incomplete line; the buffer grows by doubling, so that tiny chunks stay cheap. */
   #held = Buffer.alloc(0)
   #heldLength = 0
   #event = ''
@@ -21,25 +21,25 @@ export class SseParser {
   #eventBytes = 0
   #isOverflown = false
   #isFirstLine = true
-  /** The last line ended in CR: an LF right behind it belongs to it. */
+  /** Whether the last line ended in CR: a following LF belongs to the same line end. */
   #isAfterReturn = false
 
   constructor(maxEventBytes: number = MAX_EVENT_BYTES) {
     this.#maxEventBytes = maxEventBytes
   }
 
-  /** An event was longer than allowed: nothing is read any more. */
+  /** Whether an event exceeded the limit, after which nothing more is read. */
   get isOverflown(): boolean {
     return this.#isOverflown
   }
 
-  /** Events that these bytes complete. The chunk is not kept. */
+  /** Returns the events that these bytes complete. The chunk is not kept. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []
     if (this.#readWhole(chunk, events)) return events
     let start = this.#isAfterReturn && chunk[0] === LF ? 1 : 0
     if (chunk.length > 0) this.#isAfterReturn = false
-    // Each is looked for again only once it is passed: nearly every stream uses LF alone.
+    // Each position is searched again only once it is passed: nearly every stream uses only LF.
     let lf = chunk.indexOf(LF, start)
     let cr = chunk.indexOf(CR, start)
     while (!this.#isOverflown && start < chunk.length) {
@@ -60,7 +60,10 @@ export class SseParser {
     return events
   }
 
-  /** Whole events, as nearly all chunks are, are one text; false where a look at the bytes is needed. */
+  /**
+   * Parses chunks of whole events, which most chunks are, as one string; returns false when the bytes need the slow
+   * path.
+   */
   #readWhole(chunk: Buffer, into: SseEvent[]): boolean {
     const isBetween = this.#eventBytes === 0 && this.#heldLength === 0 && !this.#isFirstLine && !this.#isAfterReturn
     const { length } = chunk
@@ -76,7 +79,7 @@ export class SseParser {
     return true
   }
 
-  /** What the stream left unfinished: upstreams forget the last blank line. */
+  /** Returns the event that the stream left unterminated: some upstreams omit the last blank line. */
   end(): SseEvent[] {
     const events: SseEvent[] = []
     if (this.#isOverflown) return events
@@ -138,7 +141,7 @@ export class SseParser {
   }
 }
 
-/** One record for a client; JSON has no line breaks, so it is one line. */
+/** Returns one record for a client. JSON has no line breaks, so the data is one line. */
 export function sseRecord(data: string, event?: string): string {
   return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`
 }
