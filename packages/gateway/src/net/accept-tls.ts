@@ -7,23 +7,28 @@ import { lingeringClose } from './lingering-close.ts'
 import type { ServerTls } from './tls.ts'
 
 export interface TlsChoice<T> {
-  /** Null passes the encrypted bytes on as they came. */
+  /** Null forwards the encrypted bytes unchanged. */
   tls: ServerTls | null
   listener: T
 }
 
 export interface AcceptTlsOptions<T> {
   deadlines: Deadlines
-  /** Milliseconds for the hello and the handshake together. */
+  /** Milliseconds for the ClientHello and the handshake together. */
   timeout: number
-  /** Whether a name that nobody has is closed without an alert, as one would be that leads to a server that is gone. */
+  /**
+   * Whether a connection with an unknown server name is closed without an alert, as if the server behind it were gone.
+   */
   isSilent?: boolean
-  /** Null refuses the connection: no listener serves this name. */
+  /** Returns null to refuse the connection, because no listener serves this name. */
   choose: (hello: ClientHello) => TlsChoice<T> | null
   onSecure: (socket: TLSSocket, listener: T, hello: ClientHello) => void
-  /** The hello is still unread on the socket; error handling passes to the callee. */
+  /** The ClientHello is still unread on the socket; the callee takes over error handling. */
   onPassthrough: (socket: Socket, listener: T, hello: ClientHello) => void
-  /** The socket is already being closed. Without a hello it did not come that far, without a listener nobody has the name. */
+  /**
+   * The socket is already being closed. `hello` is null when no ClientHello was read, `listener` is null when no
+   * listener has the name.
+   */
   onRefused: (reason: string, came: RefusedHandshake<T>) => void
 }
 
@@ -31,13 +36,13 @@ export interface RefusedHandshake<T> {
   hello: ClientHello | null
   listener: T | null
   hasSpoken: boolean
-  /** The client sent no certificate where one is asked for, or one that is refused. */
+  /** Whether the client sent no certificate although one is required, or a certificate that was rejected. */
   isClientCertificate: boolean
 }
 
 /**
- * Chooses the listener by the ClientHello, then starts TLS with that listener's own options: an SNI callback would
- * come too late for its versions and client certificates. Exactly one of the three callbacks is called, once.
+ * Chooses the listener by the ClientHello, then starts TLS with that listener's options: an SNI callback would be too
+ * late for protocol versions and client certificates. Exactly one of the three callbacks is called, once.
  */
 export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void {
   new TlsAcceptance(socket, options).start()
@@ -84,7 +89,7 @@ class TlsAcceptance<T> {
   readonly #onError = (error: Error): void => this.#contained(() => this.#refuse(error.message))
 
   readonly #onClose = (): void => {
-    // The TLS socket closes right after this one, and may know a better reason.
+    // The TLS socket closes right after this socket, and may report a better reason.
     setImmediate(() => this.#contained(() => this.#refuse('closed during the TLS handshake')))
   }
 
@@ -116,14 +121,14 @@ class TlsAcceptance<T> {
     )
   }
 
-  /** An exception of a callback ends this connection and nothing else. */
+  /** An exception in a callback ends only this connection. */
   #contained(run: () => void): void {
     try {
       run()
     } catch (error) {
       this.#settle()
       this.#socket.on('error', ignore)
-      // Closing within the handshake's own callback takes the process down.
+      // Closing within the handshake's own callback crashes the process.
       setImmediate(() => this.#socket.destroy())
       reportFault(error, 'connection')
     }
@@ -161,10 +166,10 @@ class TlsAcceptance<T> {
   }
 }
 
-/** Record type alert, TLS 1.2, two bytes: fatal, unrecognized_name. */
+/** TLS record: type alert, TLS 1.2, two bytes: fatal, unrecognized_name. */
 const ALERT_UNKNOWN_NAME = Buffer.from([0x15, 3, 3, 0, 2, 2, 112])
 
-/** A request line begins with a capital letter in all that browsers and tools send. */
+/** The request lines of all browsers and tools begin with a capital letter. */
 function startsLikeHttp(bytes: Buffer): boolean {
   const first = bytes[0] ?? 0
   return first >= 65 && first <= 90

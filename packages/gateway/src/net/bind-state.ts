@@ -5,50 +5,52 @@ import type { ConnectionInfo, Exchange, UnderWay } from './exchange.ts'
 import type { Http2Limits } from './http2/server-connection.ts'
 import type { ProxyProtocolOptions } from './proxy-protocol.ts'
 
-/** How connections of a bind are treated; replaced whole when the config changes. `L` names a listener. */
+/**
+ * How the connections of a bind are handled; replaced as a whole when the config changes. `L` identifies a listener.
+ */
 export interface BindState<L> {
   kind: 'http' | 'tls' | 'tcp'
   proxyProtocol: ProxyProtocolOptions | null
-  /** Asked once for each connection, before TLS or HTTP is looked for; null lets everybody in. */
+  /** Called once for each connection, before TLS or HTTP is detected; null admits every connection. */
   admits: ((info: ConnectionInfo) => boolean) | null
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
-  /** The most connections, where there is a limit, and what counts those of all workers. */
+  /** The limit on connections, if any, and the count over all workers. */
   cap: { limit: number; count: SharedCount } | null
   handshakeTimeoutMs: number
   http1: { maxHeaders: number; idleTimeoutMs: number }
   http2: Http2Limits
-  /** 0 is no limit. */
+  /** Milliseconds; 0 disables the limit. */
   maxConnectionDurationMs: number
-  /** TLS binds of which no listener ends TLS for HTTP: a name that nobody has is closed without an alert. */
+  /** TLS binds on which no listener terminates TLS for HTTP: an unknown server name is closed without an alert. */
   isSilent?: boolean
-  /** TLS binds: begins with a connection. Its code is loaded with the config, because plain ports do without it. */
+  /** TLS binds: accepts a connection. The code is loaded with the config, because plain ports do not need it. */
   acceptTls(socket: Socket, options: AcceptTlsOptions<L>): void
   /** TLS binds: the listener for a server name. */
   chooseTls(hello: ClientHello): TlsChoice<L> | null
-  /** `listener` is the one chosen by server name, or null on plain binds. */
+  /** `listener` was chosen by the server name; null on plain binds. */
   onExchange(exchange: Exchange, listener: L | null): void
-  /** Whether what is inside of the TLS that ends here is no HTTP; left out where it always is. */
+  /** Returns whether the terminated TLS carries a protocol other than HTTP; left out when it is always HTTP. */
   isRaw?(listener: L): boolean
-  /** TCP listeners, and TLS ones. */
+  /** Handles connections of TCP listeners, and of TLS listeners without HTTP. */
   onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): UnderWay
-  /** A message that was answered by the parser because it is no request. */
+  /** Called when the parser answered a message because it is not a valid request. */
   onMalformed(info: ConnectionInfo, status: number, code: string): void
-  /** A connection that was closed before anything could be asked on it, though the client had meant to. */
+  /** Called when a connection was closed before the client could send a request. */
   onRefused(info: ConnectionInfo, refusal: ConnectionRefusal<L>): void
 }
 
 export interface ConnectionRefusal<L> {
   code: 'network_authorization' | 'bad_proxy_header' | 'tls_refused'
-  /** What was wrong; empty where the code says it all. */
+  /** The error message; empty when the code says enough. */
   error: string
   sni: string
-  /** The one that the client was to come to, where that is known. */
+  /** The listener that the client addressed, if known. */
   listener: L | null
 }
 
-/** A number that all workers change together. */
+/** A count that all workers share. */
 export interface SharedCount {
-  /** Counts one more, unless there would be more than `most`. */
+  /** Adds one, unless the count would exceed `most`. */
   enter(most: number): boolean
   add(change: number): void
 }
@@ -57,8 +59,8 @@ export interface BindObserver {
   opened(): void
   closed(bytesRead: number, bytesWritten: number): void
   handshake(milliseconds: number): void
-  /** A connection (status 0) or a message that is not well formed, or not let in; `error` says more where there is more. */
+  /** Called for a malformed or refused connection (status 0) or message; `error` has details, if any. */
   refused: (info: ConnectionInfo, status: number, code: string, error?: string) => void
-  /** A message of HTTP/2 that got no answer, because it is none. */
+  /** Called when a malformed HTTP/2 message was reset without a response. */
   reset: (info: ConnectionInfo, code: string) => void
 }

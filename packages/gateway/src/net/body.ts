@@ -7,7 +7,7 @@ import type { HeaderBlock } from './header-block.ts'
 export interface Sink {
   /** Set by the source that feeds this sink; the sink calls `source.resume()` once it can take more. */
   source: Source | null
-  /** Takes the chunk; it may leave only with the next flush, so that small pieces go in one system call. */
+  /** Accepts the chunk, which may be sent only with the next flush, so that small pieces share a system call. */
   write(chunk: Buffer): void
   /** Called after each batch of writes. False asks the source to stop until its `resume` is called. */
   flush(): boolean
@@ -15,19 +15,22 @@ export interface Sink {
   abort(cause: Error): void
 }
 
-/** Gives one body. Nothing is read from the peer before `pipe` is called. */
+/** Provides one body. Nothing is read from the peer before `pipe` is called. */
 export interface Source {
-  /** Bytes the body has: 0 for none, -1 when only its end will tell. */
+  /** Number of bytes; 0 for an empty body, -1 when unknown. */
   readonly length: number
-  /** Everything given so far is still at hand: after a `cancel`, `pipe` begins anew. Left out, it does not. */
+  /**
+   * Whether everything delivered so far is still available, so that after a `cancel`, `pipe` starts over. Undefined
+   * means false.
+   */
   readonly whole?: boolean
   pipe(sink: Sink): void
   resume(): void
-  /** The consumer wants no more; the sink will not be called again. */
+  /** Called when the consumer wants no more; the sink will not be called again. */
   cancel(cause: Error): void
 }
 
-/** Whether a body, or what was given of it so far, can be given once more. */
+/** Returns whether a body, or its delivered part, can be delivered once more. */
 export function isAtHand(body: Source): boolean {
   return body.length === 0 || body.whole === true
 }
@@ -40,7 +43,7 @@ export const emptySource: Source = {
   cancel: () => {},
 }
 
-/** A body that is already whole. Trailers can follow only one whose length nobody announced. */
+/** Returns a source for bytes in memory. Trailers are possible only when the length was not announced. */
 export function sourceOf(bytes: Buffer, trailers: HeaderBlock | null = null): Source {
   return bytes.length === 0 && trailers === null ? emptySource : new WholeSource(bytes, trailers)
 }
@@ -72,7 +75,7 @@ class WholeSource implements Source {
   }
 }
 
-/** Drops whatever arrives. */
+/** Returns a sink that drops everything. */
 export function discardingSink(done: () => void): Sink {
   return { source: null, write: () => {}, flush: () => true, end: done, abort: done }
 }

@@ -1,9 +1,9 @@
-/** The size line of one chunk. */
+/** Returns the size line of one chunk. */
 export function chunkHead(size: number): string {
   return size.toString(16) + '\r\n'
 }
 
-/** One chunk as it stands on the wire. */
+/** Returns one chunk in wire format. */
 export function framedChunk(bytes: Buffer): Buffer {
   const size = bytes.length
   let start = 3

@@ -3,12 +3,12 @@ import { namesIn, principalOf, subjectText } from './principal.ts'
 
 /** The fields of a verified client certificate that expressions can read. */
 export interface ClientCertificate {
-  /** The first URI, else the first host name, else the subject. */
+  /** The first URI, or else the first host name, or else the subject. */
   readonly principal: string
-  /** In the order of RFC 4514: `CN=client,O=Example`. */
+  /** Subject in the order of RFC 4514: `CN=client,O=Example`. */
   readonly subject: string
   readonly issuer: string
-  /** With their kinds: `DNS:a.example`, `URI:spiffe://example/client`. */
+  /** Names with their types: `DNS:a.example`, `URI:spiffe://example/client`. */
   readonly subjectAltNames: readonly string[]
   /** Hexadecimal, lower case. */
   readonly serialNumber: string

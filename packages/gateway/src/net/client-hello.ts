@@ -5,9 +5,9 @@ export interface ClientHello {
   /** Lower case, without a trailing dot; null when the client named no server. */
   sni: string | null
   alpn: string[]
-  /** Protocol versions on the wire (0x0303 is TLS 1.2, 0x0304 TLS 1.3), in the client's order. */
+  /** Protocol versions on the wire (0x0303 is TLS 1.2, 0x0304 is TLS 1.3), in the client's order. */
   versions: number[]
-  /** 32 random bytes as latin1: no two handshakes share them. */
+  /** 32 random bytes as latin1; unique for each handshake. */
   random: string
 }
 
@@ -20,7 +20,10 @@ export function readClientHello(buffer: Buffer): ClientHelloResult {
   return parseHello(message) ?? refused('the ClientHello is malformed')
 }
 
-/** Hellos with post-quantum key shares take about 1.7 KiB; this is the most that a silent stranger may make us hold. */
+/**
+ * ClientHellos with post-quantum key shares take about 1.7 KiB. This limits the memory that an unknown client can
+ * occupy.
+ */
 const maxHelloBytes = 16 * 1024
 const recordHeaderBytes = 5
 const handshakeHeaderBytes = 4
@@ -56,7 +59,7 @@ function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResul
   return Buffer.concat(fragments).subarray(handshakeHeaderBytes, wantedBytes)
 }
 
-/** RFC 8446 4.1.2; null when any length or value breaks the grammar. */
+/** Parses a ClientHello (RFC 8446 section 4.1.2); returns null when a length or value is invalid. */
 function parseHello(message: Buffer): ClientHello | null {
   const reader = new Reader(message)
   const legacyVersion = reader.uint(2)
@@ -80,7 +83,7 @@ function parseHello(message: Buffer): ClientHello | null {
   while (!extensions.atEnd) {
     const type = extensions.uint(2)
     const body = extensions.vector(2)
-    // A repeated extension could be read one way here and another way by the TLS library.
+    // A repeated extension could be read differently here and by the TLS library.
     if (extensions.hasFailed || seen.has(type)) return null
     seen.add(type)
     if (!readExtension(hello, type, body)) return null
@@ -102,7 +105,7 @@ function readExtension(hello: ClientHello, type: number, body: Buffer): boolean 
     }
     case 43: {
       const versions = readList(body, 1, (reader) => reader.uint(2))
-      // Reserved values that clients sprinkle in to keep servers tolerant (RFC 8701) are no versions.
+      // GREASE values (RFC 8701), which clients insert to keep servers tolerant, are not versions.
       hello.versions = versions?.filter((version) => (version & 0x0f0f) !== 0x0a0a) ?? []
       return versions !== null
     }
@@ -111,7 +114,7 @@ function readExtension(hello: ClientHello, type: number, body: Buffer): boolean 
   }
 }
 
-/** RFC 6066 3: one name of type host_name. */
+/** Reads one name of type host_name (RFC 6066 section 3). */
 function readServerName(body: Buffer): string | null {
   const names = readList(body, 2, (reader) => ({ type: reader.uint(1), name: reader.vector(2) }))
   const first = names?.[0]
@@ -120,12 +123,12 @@ function readServerName(body: Buffer): string | null {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name) || isIPv6Text(name) ? name : null
 }
 
-/** Not allowed by the RFC, but sent by careless clients; it can only fit a listener without hostname. */
+/** The RFC does not allow addresses, but some clients send them; they match only a listener without hostname. */
 function isIPv6Text(name: string): boolean {
   return /^[0-9a-f:.]{2,45}$/.test(name) && name.includes(':')
 }
 
-/** A vector that fills `body` exactly and holds at least one item. */
+/** Reads a vector that fills `body` exactly and has at least one item. */
 function readList<T>(body: Buffer, lengthBytes: number, readItem: (reader: Reader) => T): T[] | null {
   const outer = new Reader(body)
   const items = new Reader(outer.vector(lengthBytes))
@@ -134,7 +137,7 @@ function readList<T>(body: Buffer, lengthBytes: number, readItem: (reader: Reade
   return outer.hasFailed || !outer.atEnd || items.hasFailed || list.length === 0 ? null : list
 }
 
-/** Reading past the end gives zeros and empty vectors, ends the input, and is remembered. */
+/** Reading past the end returns zeros and empty vectors, ends the input, and sets `hasFailed`. */
 class Reader {
   readonly #buffer: Buffer
   #offset = 0

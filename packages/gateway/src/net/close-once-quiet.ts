@@ -1,8 +1,9 @@
 import type { Server } from 'node:net'
 
 /**
- * Accepts whoever the kernel has queued, then closes. The kernel is asked once per turn of the event loop, so a turn
- * without a newcomer leaves nobody behind, but for who came since it was asked: the shorter the turn, the fewer.
+ * Accepts the connections that the kernel has queued, then closes the server. The kernel's queue is read once per turn
+ * of the event loop, so after a turn without a new connection the queue is empty, except for connections that arrived
+ * since that read: the shorter the turn, the fewer.
  */
 export function closeOnceQuiet(server: Server, accepted: () => number): Promise<void> {
   letFewQueue(server)
@@ -17,17 +18,19 @@ export function closeOnceQuiet(server: Server, accepted: () => number): Promise<
         resolve()
       })
     }
-    // From a timer, whose turn asks the kernel next.
+    // Starts from a timer, because the queue is read next in the same turn.
     setTimeout(begin, 0)
   })
 }
 
-/** From here on the kernel completes hardly any connection that is not accepted yet: clients try again, and are refused. */
+/**
+ * From here on, the kernel completes hardly any connection that is not accepted yet: clients retry, and are refused.
+ */
 function letFewQueue(server: Server): void {
   const holder = server as Server & { _handle?: { listen?(backlog: number): number } | null }
   holder._handle?.listen?.(0)
 }
 
-/** A port that everybody knocks at closes all the same. */
+/** A server that never gets quiet closes after this many turns. */
 const MAX_LAST_TURNS = 1_000
 const SHORT_TURN_MS = 0.3

@@ -1,6 +1,6 @@
 import type { Source } from './body.ts'
 
-/** Reads a whole body; null when it breaks off, with the cause, or is larger than the limit. */
+/** Reads a whole body. `bytes` is null when the body breaks off, with the cause, or exceeds the limit. */
 export function collect(body: Source, limit: number, done: (bytes: Buffer | null, cause: Error | null) => void): void {
   const chunks: Buffer[] = []
   let size = 0
@@ -14,7 +14,7 @@ export function collect(body: Source, limit: number, done: (bytes: Buffer | null
     source: null,
     write(chunk) {
       size += chunk.length
-      // It may be a view of a buffer that the next read fills again.
+      // The chunk may be a view of a buffer that the next read overwrites.
       if (size <= limit) chunks.push(Buffer.from(chunk))
     },
     flush() {

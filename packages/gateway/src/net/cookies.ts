@@ -7,7 +7,7 @@ export function cookieValues(headers: HeaderBlock, name: string): string[] {
   return valuesIn(cookieLines(headers), name)
 }
 
-/** Cuts the cookies of that name out; the others keep every byte. */
+/** Removes the cookies of that name; the others keep every byte. */
 export function removeCookie(headers: HeaderBlock, name: string): void {
   const lines = cookieLines(headers)
   const kept = lines.map((line) => withoutCookie(line, name))
@@ -18,24 +18,24 @@ export function removeCookie(headers: HeaderBlock, name: string): void {
   )
 }
 
-/** In place of all that there are. */
+/** Replaces all `Cookie` lines. */
 export function setCookieLines(headers: HeaderBlock, lines: readonly string[]): void {
   headers.remove('cookie')
   for (const line of lines) headers.addChecked('cookie', line)
 }
 
-/** Sets a cookie in place of others of that name. */
+/** Sets a cookie, and removes other cookies of that name. */
 export function setCookie(headers: HeaderBlock, name: string, value: string): void {
   removeCookie(headers, name)
   addCookiePair(headers, `${name}=${value.replaceAll(NOT_IN_VALUE, encodeURIComponent)}`)
 }
 
-/** One more, as it is written. */
+/** Adds one cookie, which is already encoded. */
 export function addCookiePair(headers: HeaderBlock, pair: string): void {
   setCookieLines(headers, [[...cookieLines(headers), pair].join('; ')])
 }
 
-/** The cookies of that name, as they are written. */
+/** Returns the cookies of that name, still encoded. */
 export function cookiePairs(lines: readonly string[], name: string): string[] {
   return lines
     .flatMap((line) => line.split(';'))
@@ -55,5 +55,5 @@ export function cookieLines(headers: HeaderBlock): string[] {
   return lines
 }
 
-/** What would end a cookie, or does not belong in one (RFC 6265 section 4.1.1). */
+/** Characters that end a cookie value or are not allowed in it (RFC 6265 section 4.1.1). */
 const NOT_IN_VALUE = /[^\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/g

@@ -2,17 +2,17 @@ import { performance } from 'node:perf_hooks'
 import { reportFault } from '../telemetry/faults.ts'
 
 /**
- * One coarse timer for everything in a worker that may take too long. A deadline is an object kept by its owner and
- * re-used; moving it later costs one assignment, so a busy connection pays nothing for its idle limit.
+ * One coarse timer for all timeouts of a worker. A deadline is an object that its owner keeps and reuses. Moving a
+ * deadline later costs one assignment, so a busy connection pays nothing for its idle timeout.
  */
 export class Deadlines {
-  /** The time that they go by, in milliseconds. */
+  /** The clock of the deadlines, in milliseconds. */
   readonly now: () => number
   readonly #slots: (Deadline | null)[] = Array.from({ length: SLOTS }, () => null)
   #cursor: number
   #armed = 0
   #timer: NodeJS.Timeout | null = null
-  /** The tick the timer is set for. */
+  /** The tick that the timer is set for. */
   #wakeAt = Infinity
 
   constructor(now: () => number = () => performance.now()) {
@@ -25,7 +25,7 @@ export class Deadlines {
     const now = this.now()
     deadline.at = now + ms
     if (deadline.slot !== -1) {
-      // A later time is found out when the slot comes round; only an earlier one must move.
+      // A later time is noticed when the slot comes up; only an earlier time must move to another slot.
       if (deadline.at >= deadline.slotAt) return
       this.#unlink(deadline)
     }
@@ -44,7 +44,7 @@ export class Deadlines {
 
   #link(deadline: Deadline, now: number): void {
     if (this.#armed === 0 && this.#wakeAt === Infinity) this.#cursor = Math.floor(now / TICK)
-    // Far deadlines wait in the last slot of the round and are put back from there.
+    // Deadlines beyond the wheel wait in its last slot and are inserted again from there.
     const due = Math.min(Math.max(Math.ceil(deadline.at / TICK), this.#cursor + 1), this.#cursor + SLOTS - 1)
     const slot = due % SLOTS
     deadline.slot = slot
@@ -57,7 +57,7 @@ export class Deadlines {
     if (due < this.#wakeAt) this.#wake(due, now)
   }
 
-  /** An idle gateway sleeps until the next slot that holds something. */
+  /** An idle gateway sleeps until the next slot that is not empty. */
   #wake(due: number, now: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#wakeAt = due
@@ -76,11 +76,11 @@ export class Deadlines {
 
   readonly #tick = (): void => {
     this.#timer = null
-    // Nothing that an expiry sets may start a timer before the next slot is known.
+    // A deadline set by an expiry must not start a timer before the next slot is known.
     this.#wakeAt = -Infinity
     const now = this.now()
     const current = Math.floor(now / TICK)
-    // After a long stall one round visits every slot; the times decide, not the slots.
+    // After a long stall, one round visits every slot; the times decide, not the slots.
     for (let tick = Math.max(this.#cursor + 1, current - SLOTS + 1); tick <= current; tick++) {
       this.#cursor = tick
       this.#fire(tick % SLOTS, now)
@@ -101,7 +101,8 @@ export class Deadlines {
   }
 
   #fire(slot: number, now: number): void {
-    // Always the first one: an expiry may clear or move any other. Nothing is put back into the slot of the cursor.
+    // Always takes the first deadline, because an expiry may clear or move any other. Nothing is inserted into the
+    // cursor's slot.
     for (let deadline = this.#slots[slot]; deadline; deadline = this.#slots[slot]) {
       this.#unlink(deadline)
       if (deadline.at > now) this.#link(deadline, now)
@@ -110,7 +111,7 @@ export class Deadlines {
   }
 }
 
-/** Embedded in whatever can time out. An exception of `expire` is reported, and the other deadlines go on. */
+/** Embedded in objects that can time out. An exception in `expire` is reported, and the other deadlines continue. */
 export class Deadline {
   at = 0
   slot = -1
@@ -128,6 +129,6 @@ export class Deadline {
   }
 }
 
-/** 16 ms is finer than anything a user configures and coarse enough to cost nothing. */
+/** 16 ms is finer than any configurable timeout and coarse enough to cost nothing. */
 const TICK = 16
 const SLOTS = 512

@@ -2,7 +2,10 @@ import type { Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { Sink, Source } from './body.ts'
 
-/** The body without its content encodings, outermost last, as the header lists them; null when one of them is not known. */
+/**
+ * Returns the body without its content encodings, listed as in the header, outermost last; null when an encoding is
+ * unknown.
+ */
 export function decodedBody(body: Source, encoding: string): Source | null {
   const names = encoding
     .split(',')
@@ -18,7 +21,10 @@ export function decodedBody(body: Source, encoding: string): Source | null {
   return decoded
 }
 
-/** Bytes leave as they are unpacked, and no more is unpacked than the reader takes: few bytes can be gigabytes. */
+/**
+ * Forwards bytes as they are decompressed, and decompresses no more than the reader takes: a few bytes can expand to
+ * gigabytes.
+ */
 class DecodedBody implements Source, Sink {
   source: Source | null = null
   readonly length = -1
@@ -56,7 +62,7 @@ class DecodedBody implements Source, Sink {
     this.#body.cancel(cause)
   }
 
-  // From the body.
+  // Calls from the encoded body.
 
   write(chunk: Buffer): void {
     if (!this.#isOver) this.#decoder.write(chunk)
@@ -91,7 +97,7 @@ class DecodedBody implements Source, Sink {
   }
 }
 
-// What has come must leave at once: events wait for nothing behind them.
+// Each decoder flushes at once, because events of a stream must not wait for later data.
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', () => createGunzip({ flush: constants.Z_SYNC_FLUSH })],
   ['x-gzip', () => createGunzip({ flush: constants.Z_SYNC_FLUSH })],

@@ -6,36 +6,39 @@ import type { HeaderBlock } from './header-block.ts'
 import { type ClientCertificate, readClientCertificate } from './client-certificate.ts'
 import type { Endpoint } from './proxy-protocol.ts'
 
-/** Who is at the other end of a connection, and how it came in. Fixed for the life of the connection. */
+/** The peer of a connection and how it connected. Constant for the life of the connection. */
 export interface ConnectionInfo {
-  /** The client, as the PROXY header or the socket says. */
+  /** The client's address, from the PROXY header or the socket. */
   readonly address: string
   readonly port: number
   /** The TCP peer. */
   readonly rawAddress: string
   readonly rawPort: number
   readonly scheme: 'http' | 'https'
-  /** Server name of the TLS handshake, lower case; empty without one. */
+  /** Server name of the TLS handshake, lower case; empty when there is none. */
   readonly sni: string
-  /** Random of the TLS handshake that passes through; empty where TLS ends here, or is not spoken. */
+  /** Random of a TLS handshake that passes through; empty when TLS terminates here or is not used. */
   readonly handshake: string
-  /** `<address>:<port>` of the client, as the access log prints it. */
+  /** `<address>:<port>` of the client, as in the access log. */
   readonly source: string
-  /** What few ask for, looked up then: where the client came to, as the PROXY header or the socket says. */
+  /**
+   * The address that the client connected to, from the PROXY header or the socket. Computed on demand, because few
+   * callers need it.
+   */
   destination(): Endpoint
-  /** Who the client is by its certificate, which was verified; empty without one. */
+  /** The principal in the verified client certificate; empty without a certificate. */
   principal(): string
-  /** The client certificate, which was verified; undefined without one. */
+  /** The verified client certificate; undefined without a certificate. */
   readonly certificate?: ClientCertificate | undefined
 }
 
-/** What a PROXY header said. */
+/** The addresses in a PROXY header. */
 export interface ProxiedEnds {
   source: Endpoint | null
   destination: Endpoint | null
 }
 
-/** `secure` is the TLS socket where TLS ends here. */
+/** `secure` is the TLS socket when TLS terminates here. */
 export function connectionInfo(
   socket: Socket,
   proxied: ProxiedEnds | null,
@@ -75,12 +78,12 @@ function verifiedCertificate(secure: TLSSocket | undefined): ClientCertificate |
   return shown === undefined ? null : readClientCertificate(shown)
 }
 
-/** A dual-stack socket shows IPv4 peers in IPv6 form. */
+/** Converts IPv4 peers of a dual-stack socket from their IPv6 form. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
-/** One request and its response, whatever the protocol version. Made by `net`, used by `pipeline`. */
+/** One request and its response, for all protocol versions. Created by `net`, used by `pipeline`. */
 export interface Exchange {
   readonly connection: ConnectionInfo
   readonly version: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
@@ -89,71 +92,73 @@ export interface Exchange {
   readonly authority: string
   /** Raw path and query as sent; empty for CONNECT. */
   readonly target: string
-  /** Without Host, framing of the hop and hop-by-hop fields. */
+  /** Headers without Host, framing and hop-by-hop fields. */
   readonly headers: HeaderBlock
   readonly body: Source
-  /** The protocol the client asks to change to, lower case, or empty. */
+  /** The protocol that the client asks to upgrade to, lower case, or empty. */
   readonly upgrade: string
-  /** The client accepts trailers. */
+  /** Whether the client accepts trailers. */
   readonly teTrailers: boolean
-  /** A header that names a client address, host or scheme was sent, in any spelling. */
+  /** Whether a header that names a client address, host or scheme was sent, in any spelling. */
   readonly claimsForwarding: boolean
-  /** Gateways that the request has passed, as `Hops` notes them; empty for most. */
+  /** Gateways that the request has passed, in the format of `Hops`; empty for most requests. */
   readonly hops: string
   observer: ExchangeObserver | null
-  /** Bytes of body so far. */
+  /** Body bytes received so far. */
   readonly bytesIn: number
   readonly bytesOut: number
 
-  /** Sends the head; the body follows through the sink. `length` as in Source: -1 when unknown. */
+  /** Sends the head; the body follows through the returned sink. `length` is -1 when unknown, as in `Source`. */
   respond(status: number, headers: HeaderBlock, length: number): Sink
-  /** An interim answer (1xx other than 101). */
+  /** Sends an interim response (1xx other than 101). */
   inform(status: number, headers: HeaderBlock): void
-  /** Answers 101 (or 200 to CONNECT) and gives up the connection; over HTTP/2 the stream. Null for a request that asked for neither. */
+  /**
+   * Responds with 101 (or 200 to CONNECT) and hands over the connection, or the stream over HTTP/2. Returns null for a
+   * request that asked for neither.
+   */
   takeOver(status: number, headers: HeaderBlock): RawConnection | null
-  /** Ends the exchange in the hardest way the protocol has: a reset, or a closed connection. */
+  /** Ends the exchange abruptly: with a reset, or by closing the connection. */
   reset(cause: Error): void
 }
 
-/** Something under way: a request, or a connection without HTTP. */
+/** A request or a connection without HTTP, in progress. */
 export interface UnderWay {
-  /** Key of its route, empty where it has none yet; null when it is over. */
+  /** Key of the route, empty when no route is chosen yet; null when the request has ended. */
   readonly openRoute: string | null
 }
 
-/** Exactly one of the two is called, once. */
+/** Exactly one of `sent` and `gone` is called, once. */
 export interface ExchangeObserver extends Partial<UnderWay> {
-  /** The whole response has been handed to the connection. */
+  /** The whole response was handed to the connection. */
   sent(): void
-  /** The client went away, or the connection broke, before that. */
+  /** The client disconnected, or the connection broke, before the whole response was sent. */
   gone(cause: Error): void
-  /** The body broke before any byte of the response was sent: true when another response has been given in its place. */
+  /** The body broke before any byte of the response was sent; returns true when another response was sent instead. */
   unsent?(cause: Error): boolean
-  /** A callback of the exchange has thrown: the observer reports it and answers, or ends the exchange. */
+  /** A callback of the exchange has thrown: the observer reports the error and responds, or ends the exchange. */
   faulted?(error: unknown): void
 }
 
-/** A connection without HTTP on it any more; `early` are bytes that had been read already. */
-/** A socket, or what stands for one. */
+/** A socket, or a stream that acts as one. */
 export interface RawStream extends Duplex {
   readonly bytesWritten: number
-  /** Closes once all that was written has left. */
+  /** Closes once everything written has been sent. */
   destroySoon(): void
-  /** Closes at once, and lets the peer see that something is missing. */
+  /** Closes at once, with a reset, so that the peer sees that data is missing. */
   resetAndDestroy(): void
 }
 
 export interface RawConnection {
   socket: RawStream
   early: Buffer | null
-  /** What becomes of the bytes that it sends, where they do not go on as they are. */
+  /** Transforms the bytes that this side sends; undefined forwards them unchanged. */
   edit?: BytesEdit
 }
 
 export interface BytesEdit {
-  /** What goes on now; the rest is held. */
+  /** Returns the bytes to forward now; the rest is held. */
   push(chunk: Buffer): Buffer
-  /** What is still held when nothing follows. */
+  /** Returns the bytes that are still held at the end. */
   end(): Buffer
 }
 

@@ -1,4 +1,4 @@
-/** Whether a field (name in lower case) names the client's address, host or scheme. */
+/** Returns whether a field (name in lower case) names the client's address, host or scheme. */
 export function isForwardingHeader(name: string): boolean {
   const first = name.charCodeAt(0)
   return first === X ? claimsForwarding.test(name) : first === F && name === 'forwarded'
@@ -7,12 +7,13 @@ export function isForwardingHeader(name: string): boolean {
 const F = 102
 const X = 120
 
-/** `x-forwarded-*`, `x-real-ip` and their spellings with `_` or `.`, which backends fold into the same name. */
+/** `x-forwarded-*`, `x-real-ip` and their spellings with `_` or `.`, which backends treat as the same name. */
 export const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i
 
 /**
- * Whether a field (name in lower case) may arrive after the body: framing, routing, credentials and what is said of
- * the client must not come late (RFC 9110 section 6.5.1), because policies have judged the request by then.
+ * Returns whether a field (name in lower case) may be sent as a trailer. Framing, routing, credentials and statements
+ * about the client must not arrive late (RFC 9110 section 6.5.1), because policies have already been applied to the
+ * request.
  */
 export function mayBeTrailer(name: string): boolean {
   return !NEVER_LATE.has(name) && !isForwardingHeader(name)
@@ -33,7 +34,7 @@ const NEVER_LATE = new Set([
   'set-cookie',
 ])
 
-/** Whether a field (name in lower case) is of one hop, or says where a message goes: nobody but the connection sets it. */
+/** Returns whether a field (name in lower case) is hop-by-hop or routes a message: only the connection may set it. */
 export function isConnectionField(name: string): boolean {
   return CONNECTION_FIELDS.has(name)
 }

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import type { SocketReader } from './socket-reader.ts'
 
-/** 'more' asks again with more bytes; 'done' means the callback has taken over socket and bytes. */
+/** 'more' waits for more bytes; 'done' means that the callback has taken over socket and bytes. */
 export type FirstBytesVerdict = 'more' | 'done' | 'destroy'
 
 /**
- * Collects the first bytes of a connection without starting its flow, so that whoever takes over (a TLS or HTTP/2
- * session) finds a socket that nothing has been lost from.
+ * Collects the first bytes of a connection without switching the socket to flowing mode, so that the next owner (a TLS
+ * or HTTP/2 session) loses nothing.
  */
 export function readFirstBytes(
   socket: Socket,
@@ -32,7 +32,7 @@ class FirstBytes {
     this.#judge = judge
   }
 
-  /** The timeout covers all of the bytes, even if they trickle. */
+  /** The timeout covers all bytes, even if they trickle in. */
   start(timeoutMs: number): void {
     this.#deadlines.set(this.#deadline, timeoutMs)
     this.#listen()
@@ -59,7 +59,7 @@ class FirstBytes {
     const chunk = this.#socket.read() as Buffer | null
     if (chunk === null) return
     this.#received = this.#received === null ? chunk : Buffer.concat([this.#received, chunk])
-    // The next owner of the socket must find it without listeners.
+    // The next owner of the socket must find no listeners on it.
     this.#unlisten()
     const verdict = this.#judge(this.#received)
     if (verdict === 'more') return this.#listen()
@@ -68,15 +68,18 @@ class FirstBytes {
   }
 }
 
-/** HTTP/2 by prior knowledge starts with a preface that is no HTTP/1 request; `found` has taken over socket and bytes. */
+/**
+ * Detects HTTP/2 with prior knowledge by its preface, which is not an HTTP/1 request. `found` takes over socket and
+ * bytes.
+ */
 export function detectHttp(
   socket: Socket,
   reader: SocketReader,
   options: {
     deadlines: Deadlines
-    /** For the first byte. */
+    /** Milliseconds until the first byte. */
     idleTimeoutMs: number
-    /** From the first byte on. */
+    /** Milliseconds from the first byte on. */
     headTimeoutMs: number
   },
   found: (version: 1 | 2, bytes: Buffer) => void,

@@ -2,14 +2,14 @@ import type { Writable } from 'node:stream'
 import { chunkHead, framedChunk } from './chunk-frame.ts'
 import { latin1 } from './latin1.ts'
 
-/** Collects the pieces of a message and hands them to the socket in as few writes as possible. */
+/** Gathers the pieces of a message and passes them to the socket in as few writes as possible. */
 export class GatheringWriter {
-  /** Bytes handed to the socket so far. */
+  /** Bytes passed to the socket so far. */
   sent = 0
   readonly #socket: Writable
-  /** All that waits, and leaves as it is unless something follows. */
+  /** The only pending buffer, which is written as it is unless more follows. */
   #alone: Buffer | null = null
-  /** Text not yet followed by bytes; latin1. */
+  /** Pending text that no bytes follow yet; latin1. */
   #text = ''
   #pieces: (string | Buffer)[] | null = null
   #size = 0
@@ -35,9 +35,9 @@ export class GatheringWriter {
     this.#append(bytes)
   }
 
-  /** One chunk of a chunked body, not empty. */
+  /** Adds one chunk of a chunked body; it must not be empty. */
   chunk(bytes: Buffer): void {
-    // Events of a stream come one by one: one small buffer each costs less than a text of three.
+    // Events of a stream come one by one: a small buffer for each costs less than three pieces of text.
     if (this.#size === 0 && bytes.length <= SMALL) return this.bytes(framedChunk(bytes))
     this.text(chunkHead(bytes.length))
     this.bytes(bytes)
@@ -50,7 +50,7 @@ export class GatheringWriter {
   }
 
   #append(bytes: Buffer): void {
-    // A small body costs less as part of the head's string than as a buffer of its own.
+    // A small body costs less as part of the head's string than as a separate buffer.
     if (this.#pieces === null && this.#size <= SMALL) {
       this.#text += latin1(bytes, 0, bytes.length)
       return
@@ -61,7 +61,7 @@ export class GatheringWriter {
     pieces.push(bytes)
   }
 
-  /** True when the kernel took everything or the socket's buffer still has room. */
+  /** Returns true when the kernel accepted everything or the socket's buffer still has room. */
   flush(): boolean {
     if (this.#size === 0) return !this.#socket.writableNeedDrain
     this.sent += this.#size
@@ -88,7 +88,7 @@ export class GatheringWriter {
     return room
   }
 
-  /** Drops what waits for a flush. */
+  /** Drops the pending bytes. */
   discard(): void {
     this.#alone = null
     this.#text = ''
@@ -96,7 +96,7 @@ export class GatheringWriter {
     this.#size = 0
   }
 
-  /** Bytes that wait for a flush. */
+  /** Number of pending bytes. */
   get pending(): number {
     return this.#size
   }

@@ -1,9 +1,12 @@
-/** Whether a message of this type is gRPC, which needs HTTP/2 and reads errors from `grpc-status`. */
+/** Returns whether the content type is gRPC, which needs HTTP/2 and reports errors in `grpc-status`. */
 export function isGrpcContentType(contentType: string): boolean {
   return /^application\/grpc(\+|;|$)/i.test(contentType)
 }
 
-/** Status that a gRPC client gives a call whose stream was reset with this HTTP/2 error code; null is a lost connection. */
+/**
+ * Returns the status of a gRPC call whose stream was reset with this HTTP/2 error code; null stands for a lost
+ * connection.
+ */
 export function grpcStatusOfReset(code: number | null): number {
   return code === null ? UNAVAILABLE : (STATUS_OF_RESET.get(code) ?? INTERNAL)
 }
@@ -12,7 +15,7 @@ export const DEADLINE_EXCEEDED = 4
 const INTERNAL = 13
 const UNAVAILABLE = 14
 
-/** HTTP/2 error codes that do not become INTERNAL, by the gRPC protocol's own table. */
+/** HTTP/2 error codes that do not map to INTERNAL, from the table in the gRPC protocol. */
 const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
   // REFUSED_STREAM
   [7, UNAVAILABLE],

@@ -1,13 +1,13 @@
 import { MAX_PASSES } from './hops.ts'
 
 /**
- * Counts how often the same TLS handshake passes this worker at once. Bytes that pass through carry no header, but every hop
- * of a loop carries the ClientHello that the client sent first.
+ * Counts how often the same TLS handshake passes through this worker at the same time. Passed-through bytes carry no
+ * hop header, but every hop of a loop carries the client's original ClientHello.
  */
 export class HandshakePasses {
   readonly #open = new Map<string, number>()
 
-  /** False when the handshake is in a loop; true is to be followed by `leave`. */
+  /** Returns false when the handshake is in a loop; after true, the caller must call `leave`. */
   enter(random: string): boolean {
     const passes = this.#open.get(random) ?? 0
     if (passes > MAX_PASSES) return false

@@ -1,8 +1,8 @@
 /**
- * The header fields of one message. Received lines stay in the text they came in and are found by position, so
- * that a message whose headers nobody changes is forwarded without making a string per header.
- * Names are compared without regard to case; arguments of the methods are lower case. Every header of every message
- * passes its loops, whose bounds say what the `!` do: a check for each element would be paid for nothing.
+ * The header fields of one message. Received lines stay in the received text and are found by position, so a message
+ * with unchanged headers is forwarded without creating a string per header. Names are compared case-insensitively; the
+ * methods take lower-case names. Every header of every message passes through these loops. Their bounds justify each
+ * `!`: a check per element would cost time without benefit.
  */
 export class HeaderBlock {
   /** The received head; `#lines` points into it. */
@@ -11,7 +11,7 @@ export class HeaderBlock {
   #lines: number[]
   /** Fields that were not received as text: name, value, name, value … */
   #added: string[] | null = null
-  /** The positions as they were before the first removal; null where every received line is still there. */
+  /** The positions before the first removal; null when no received line was removed. */
   #received: readonly number[] | null = null
 
   constructor(text = '', lines: number[] = []) {
@@ -25,12 +25,12 @@ export class HeaderBlock {
     return block
   }
 
-  /** The first value, or null. */
+  /** Returns the first value, or null. */
   get(name: string): string | null {
     return this.nth(name, 0)
   }
 
-  /** The value of the nth line of that name (from 0), or null. */
+  /** Returns the value of the nth line of that name (from 0), or null. */
   nth(name: string, index: number): string | null {
     const lines = this.#lines
     const text = this.#text
@@ -54,7 +54,9 @@ export class HeaderBlock {
     return this.get(name) !== null
   }
 
-  /** Whether there is a line of one of these names: one look for all of them, for where most messages have none. */
+  /**
+   * Returns whether there is a line with one of these names: a single pass, for names that most messages do not have.
+   */
   hasOneOf(names: NameList): boolean {
     const lines = this.#lines
     for (let i = 0; i < lines.length; i += LINE) {
@@ -68,7 +70,7 @@ export class HeaderBlock {
     return false
   }
 
-  /** All values joined as one list, as RFC 9110 section 5.3 allows; null when the field is absent. */
+  /** Returns all values joined as one list (RFC 9110 section 5.3); null when the field is absent. */
   joined(name: string): string | null {
     const first = this.get(name)
     if (first === null) return null
@@ -77,19 +79,22 @@ export class HeaderBlock {
     return all
   }
 
-  /** Appends a line. Throws on what would end the line once written as latin1: callers check what comes from outside. */
+  /**
+   * Appends a line. Throws on a value that would break the line when written as latin1: callers validate external
+   * input.
+   */
   add(name: string, value: string): void {
     if (breaksLine.test(value))
       throw new TypeError(`header ${name} holds a line break, NUL or a character beyond latin1`)
     ;(this.#added ??= []).push(name, value)
   }
 
-  /** Appends a line whose value is known to be fit for one. */
+  /** Appends a line whose value was already validated. */
   addChecked(name: string, value: string): void {
     ;(this.#added ??= []).push(name, value)
   }
 
-  /** Replaces every line of that name by one. */
+  /** Replaces all lines of that name by one line. */
   set(name: string, value: string): void {
     this.remove(name.toLowerCase())
     this.add(name, value)
@@ -99,7 +104,7 @@ export class HeaderBlock {
     this.#remove(name, equalsLowerCase)
   }
 
-  /** The same for the spellings that many servers take for that name: `x_user` and `x.user` for `x-user`. */
+  /** Removes lines of that name in all spellings that many servers treat alike: `x_user` and `x.user` for `x-user`. */
   removeAlike(name: string): void {
     this.#remove(name, isAlike)
   }
@@ -117,7 +122,7 @@ export class HeaderBlock {
     }
   }
 
-  /** Removes every line for which the predicate, given the name in lower case, is true. */
+  /** Removes every line for which the predicate returns true; it gets the name in lower case. */
   removeWhere(matches: (name: string) => boolean): void {
     const lines = this.#lines
     for (let i = lines.length - LINE; i >= 0; i -= LINE) {
@@ -129,7 +134,7 @@ export class HeaderBlock {
     }
   }
 
-  /** Removes every line whose name begins so, but for those of one name. */
+  /** Removes every line whose name has the prefix, except lines with the name `except`. */
   removePrefixed(prefix: string, except = ''): void {
     const lines = this.#lines
     for (let i = lines.length - LINE; i >= 0; i -= LINE) {
@@ -145,23 +150,23 @@ export class HeaderBlock {
     }
   }
 
-  /** Takes a received line out. What came is still known: records tell of it. */
+  /** Removes a received line. `#received` keeps it, because logs and records show received headers. */
   #drop(at: number): void {
     this.#received ??= this.#lines.slice()
     this.#lines.splice(at, LINE)
   }
 
-  /** Whether a line was taken out or added since it came. */
+  /** Whether a line was removed or added since the message was received. */
   get isEdited(): boolean {
     return this.#received !== null || this.#added !== null
   }
 
-  /** The same lines as they came, whatever became of them. */
+  /** Calls back with each line as received, including removed lines. */
   forEachReceived(visit: (name: string, value: string) => void): void {
     this.#visit(this.#received ?? this.#lines, visit)
   }
 
-  /** Calls back with each line in order; names keep the case they came in. */
+  /** Calls back with each line in order; names keep their received case. */
   forEach(visit: (name: string, value: string) => void): void {
     this.#visit(this.#lines, visit)
     const added = this.#added
@@ -179,7 +184,7 @@ export class HeaderBlock {
     return this.#lines.length / LINE + (this.#added === null ? 0 : this.#added.length / 2)
   }
 
-  /** The lines as HTTP/1 text; received lines that stand side by side are taken in one piece. */
+  /** Returns the lines as HTTP/1 text; adjacent received lines are copied in one piece. */
   toText(): string {
     const lines = this.#lines
     const text = this.#text
@@ -207,14 +212,14 @@ export class HeaderBlock {
   }
 }
 
-/** Names to look for together. */
+/** Header names for `hasOneOf`. */
 export interface NameList {
   readonly names: readonly string[]
-  /** A bit for each length that one of them has. */
+  /** A bit for each length of the names. */
   readonly lengths: number
 }
 
-/** Of names in lower case, with less than 32 characters. */
+/** Takes header names in lower case, shorter than 32 characters. */
 export function nameList(...names: string[]): NameList {
   return { names, lengths: names.reduce((bits, { length }) => bits | (1 << length), 0) }
 }
@@ -227,7 +232,7 @@ function isOneOf({ names, lengths }: NameList, text: string, start: number, leng
 const LINE = 5
 const breaksLine = /[\0\r\n\u0100-\uffff]/
 
-/** Whether a value can stand in a header line as it is. */
+/** Returns whether a value is valid in a header line. */
 export function isHeaderValue(value: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 }

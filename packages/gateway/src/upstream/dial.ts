@@ -9,7 +9,7 @@ import { formatHostPort } from './host-port.ts'
 
 /** A proxy that connections to a backend go through. */
 export interface Tunnel {
-  /** The proxy, as errors call it. */
+  /** Name of the proxy in errors. */
   readonly name: string
   /** Tunnels with equal keys are interchangeable. */
   readonly key: string

@@ -208,7 +208,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     return taken === bytes.length ? null : bytes.subarray(taken)
   }
 
-  /** Returns -1 for a head that is incomplete or too large. */
+  /** Returns -1 for a head that is incomplete, too large or not HTTP. */
   #headLength(bytes: Buffer): number {
     const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scanned - HEAD_END.length + 1), 'latin1')
     const length = end === -1 ? bytes.length : end + HEAD_END.length
