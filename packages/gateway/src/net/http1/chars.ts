@@ -1,4 +1,4 @@
-/** Byte classes of RFC 9110 and 9112; a head is read as latin1 text, so a code is a byte. */
+/** Byte classes of RFC 9110 and 9112; a head is read as latin1 text, so each character code is a byte. */
 
 export { latin1 } from '../latin1.ts'
 
@@ -8,10 +8,10 @@ export const TOKEN = classOf((c) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fr
 /** Bytes of a header value: visible, space, tab and obs-text; no other control byte. */
 export const VALUE = classOf((c) => c === 9 || (c >= 32 && c !== 127))
 
-/** Bytes of a request target: visible ASCII; a fragment or a backslash has no place in one. */
+/** Bytes of a request target: visible ASCII without `#` and backslash, which a target must not contain. */
 export const TARGET = classOf((c) => c > 32 && c < 127 && c !== 35 && c !== 92)
 
-/** The same, with 2 for what a backend may resolve: dots and escapes. */
+/** Like `TARGET`, with 2 for characters that a backend may resolve: dots and escapes. */
 export const TARGET_KIND = TARGET.map((is, c) => (c === 46 || c === 37 ? 2 : is))
 
 /** The value of a hexadecimal digit, or 255. */

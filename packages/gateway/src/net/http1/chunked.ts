@@ -2,19 +2,19 @@ import { HeaderBlock } from '../header-block.ts'
 import { CR, HEX, latin1, LF, TOKEN, VALUE } from './chars.ts'
 import { parseTrailers } from './head.ts'
 
-/** Takes the bytes of a decoded body. */
+/** Receives the bytes of a decoded body. */
 export interface ChunkReceiver {
   data(chunk: Buffer): void
 }
 
 /**
- * Decodes one chunked body, strictly: exact CRLF everywhere, no sign, space or overflow in a size, and bounds on
- * extensions and trailers. After an error nothing more is read.
+ * Decodes one chunked body, strictly: exact CRLF everywhere, no sign, space or overflow in a size, and limits on
+ * extensions and trailers. After an error, nothing more is read.
  */
 export class ChunkedDecoder {
-  /** The last chunk and the trailer section have been read. */
+  /** Whether the last chunk and the trailer section have been read. */
   done = false
-  /** Why the body is refused, or null. */
+  /** Why the body is invalid, or null. */
   error: string | null = null
   trailers: HeaderBlock | null = null
 
@@ -40,7 +40,7 @@ export class ChunkedDecoder {
           at = this.#readTrailer(bytes, at)
           break
         default:
-          // `at` is within the bytes, and the table has all of them.
+          // `at` is within the bytes, and the table covers all byte values.
           this.#step(bytes[at++]!)
       }
     }
@@ -54,7 +54,7 @@ export class ChunkedDecoder {
         const digit = HEX[byte]!
         if (digit !== 255) {
           if (this.#remaining > MAX_CHUNK / 16) return this.#fail('chunk size too large')
-          // Leading zeros carry nothing either.
+          // Leading zeros count as overhead too.
           if (this.#remaining === 0 && this.#state === SIZE && !this.#mayExtend()) return
           this.#remaining = this.#remaining * 16 + digit
           this.#state = SIZE
@@ -90,7 +90,7 @@ export class ChunkedDecoder {
     }
   }
 
-  /** `;name`, `;name=token` or `;name="text"`, without blanks: readers disagree on everything else. */
+  /** Accepts `;name`, `;name=token` or `;name="text"`, without white space: parsers disagree on everything else. */
   #stepExtension(byte: number): void {
     const state = this.#state
     if (state === QUOTED_PAIR) {
@@ -111,7 +111,7 @@ export class ChunkedDecoder {
     else this.#fail('bad chunk extension')
   }
 
-  /** Counts a byte of overhead; false when there were too many. */
+  /** Counts a byte of overhead; returns false when there were too many. */
   #mayExtend(): boolean {
     if (++this.#extensionBytes <= MAX_EXTENSIONS) return true
     this.#fail('chunk extensions too large')
@@ -120,7 +120,7 @@ export class ChunkedDecoder {
 
   #readTrailer(bytes: Buffer, at: number): number {
     const before = this.#trailerText.length
-    // The empty line is found on the joined text, because it may be split over reads.
+    // The empty line is searched in the joined text, because it may be split over reads.
     const text = this.#trailerText + latin1(bytes, at, Math.min(bytes.length, at + MAX_TRAILERS + 4 - before))
     const end = text.startsWith('\r\n') ? 2 : text.indexOf('\r\n\r\n') + 4
     if (end === 3) {
@@ -143,7 +143,7 @@ export class ChunkedDecoder {
   }
 }
 
-/** The last chunk with its trailer section. */
+/** Returns the last chunk with its trailer section. */
 export function lastChunk(trailers: HeaderBlock | null): string {
   return trailers === null ? '0\r\n\r\n' : '0\r\n' + trailers.toText() + '\r\n'
 }
@@ -168,7 +168,7 @@ const QUOTED_PAIR = 12
 const QUOTED_END = 13
 
 const MAX_CHUNK = Number.MAX_SAFE_INTEGER
-/** All extensions of one body together: they carry nothing for us, and unbounded ones are an attack. */
+/** Limit for all extensions of one body together: the gateway ignores them, and unbounded extensions are an attack. */
 const MAX_EXTENSIONS = 4096
 const MAX_TRAILERS = 16384
 const MAX_TRAILER_LINES = 100

@@ -3,44 +3,44 @@ import { claimsForwarding, mayBeTrailer } from '../field-rules.ts'
 import { HOPS_HEADER } from '../hops.ts'
 import { CR, COLON, LF, SP, TAB, TARGET_KIND, TOKEN, VALUE } from './chars.ts'
 
-/** One parsed head, of a request or of a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
+/** One parsed head of a request or a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
 export class MessageHead {
-  /** Requests. */
+  /** Requests only. */
   method = ''
   target = ''
-  /** The target has neither a dot nor an escape, so there is nothing in it that could be resolved. */
+  /** Whether the target has neither a dot nor an escape, so that a backend cannot resolve it differently. */
   isPlainTarget = false
   host: string | null = null
   expectContinue = false
-  /** The client takes trailers (`TE: trailers`). */
+  /** Whether the client accepts trailers (`TE: trailers`). */
   teTrailers = false
-  /** A header that names the client's address or scheme was sent, under any alias. */
+  /** Whether a header that names the client's address or scheme was sent, in any spelling. */
   claimsForwarding = false
-  /** Values of `x-portico-hops`; empty for most. */
+  /** Values of `x-portico-hops`; empty for most requests. */
   hops = ''
-  /** Responses. */
+  /** Responses only. */
   status = 0
   reason = ''
-  /** Both. */
+  /** Requests and responses. */
   minor = 1
   headers: HeaderBlock
   /** -1 when there is no Content-Length. */
   contentLength = -1
-  /** `chunked` is the last coding. */
+  /** Whether `chunked` is the last coding. */
   chunked = false
-  /** Transfer-Encoding had a coding besides `chunked`, or `chunked` was not the last one. */
+  /** Whether Transfer-Encoding had a coding besides `chunked`, or `chunked` was not the last coding. */
   foreignCoding = false
-  /** `Connection: close`. */
+  /** Whether the head has `Connection: close`. */
   close = false
-  /** `Connection: keep-alive`. */
+  /** Whether the head has `Connection: keep-alive`. */
   keepAlive = false
-  /** `Keep-Alive: timeout=5`: seconds that the peer waits for the next message; -1 when it does not say. */
+  /** `Keep-Alive: timeout=5`: seconds that the peer waits for the next message; -1 when not announced. */
   keepAliveSeconds = -1
-  /** The Upgrade value, in lower case, when Connection nominates it. */
+  /** The Upgrade value in lower case, when Connection nominates it. */
   upgrade = ''
   /** The Upgrade value, nominated or not. */
   offeredUpgrade = ''
-  /** What Connection names besides `close` and `keep-alive`. */
+  /** Names in Connection besides `close` and `keep-alive`. */
   nominated: string[] | null = null
 
   constructor(headers: HeaderBlock) {
@@ -48,7 +48,7 @@ export class MessageHead {
   }
 }
 
-/** Why a head is refused; the status is what a client gets. */
+/** Why a head is rejected; `status` is sent to the client. */
 export interface HeadProblem {
   status: 400 | 414 | 417 | 431 | 505
   code: string
@@ -114,8 +114,8 @@ export function parseResponseHead(text: string, maxHeaders: number, length = tex
 }
 
 /**
- * Whether bytes from `start` on, which are not a whole head yet, can still become the head of a response: who does not
- * speak HTTP may never say more. What stands before `from` was looked at.
+ * Returns whether an incomplete head, from `start` on, can still become the head of a response: a peer that does not
+ * speak HTTP may never send more. Bytes before `from` were already checked.
  */
 export function mayBecomeResponse(bytes: Buffer, start: number, from: number): boolean {
   for (let at = from; at < bytes.length; at++) {
@@ -132,14 +132,14 @@ export function mayBecomeResponse(bytes: Buffer, start: number, from: number): b
   return true
 }
 
-/** Zeros stand for digits. */
+/** A zero stands for any digit. */
 const STATUS_LINE = 'HTTP/1.0 000'
 
 function isOfStatusLine(byte: number, wanted: number): boolean {
   return wanted === ZERO ? byte >= ZERO && byte <= ZERO + 9 : byte === wanted
 }
 
-/** Parses header lines alone (a trailer section) up to the empty line that ends the text. */
+/** Parses only header lines (a trailer section) up to the empty line that ends the text. */
 export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | HeadProblem {
   const head = parseFields(text, 0, maxHeaders, text.length)
   if (!(head instanceof MessageHead)) return head
@@ -189,7 +189,7 @@ function parseFields(text: string, start: number, maxHeaders: number, length: nu
   return head
 }
 
-/** Most requests name the host of the one before: as the same text it is compared by its address from here on. */
+/** Most requests have the same host as the request before: the same string object makes later comparisons fast. */
 function hostAt(text: string, start: number, end: number): string {
   const last = lastHost
   if (end - start === last.length && startsAt(text, start, last)) return last
@@ -203,7 +203,7 @@ function startsAt(text: string, start: number, part: string): boolean {
   return true
 }
 
-/** Reads a field that means something to us; `blanks` are those around its value. */
+/** Reads a field that the gateway interprets; `blanks` describes the white space around its value. */
 function takeSpecial(
   head: MessageHead,
   special: number,
@@ -220,11 +220,13 @@ function takeSpecial(
       head.contentLength = digits(value)
       if (head.contentLength === -1) return BAD_CONTENT_LENGTH
       if (blanks === ONE && (value.length === 1 || value.charCodeAt(0) !== ZERO)) return KEEP
-      // A tab, a blank after it or a leading zero is read differently by others: the number is written anew.
+      // Other parsers may read a tab, trailing white space or a leading zero differently, so the number is written
+      // again.
       head.headers.addChecked('content-length', String(head.contentLength))
       return DROP
     case TRANSFER_ENCODING:
-      // One line, one coding, nothing after it: lists, second lines and trailing tabs are where parsers disagree.
+      // Exactly one line with one coding and nothing after it: parsers disagree on lists, second lines and trailing
+      // tabs.
       if (head.chunked || blanks === AFTER || value.toLowerCase() !== 'chunked') head.foreignCoding = true
       else head.chunked = true
       return DROP
@@ -277,7 +279,7 @@ function dropNominated(head: MessageHead, nominated: string[]): void {
   }
 }
 
-/** Blanks around a value: one space before it, any after it, or else. */
+/** White space around a value: one space before it, any after it, or another combination. */
 const ONE = 1
 const AFTER = 2
 const OTHER = 3
@@ -314,7 +316,7 @@ const SPECIAL: readonly (readonly [string, number])[] = [
   ['forwarded', FORWARDING],
 ]
 
-/** Position in SPECIAL, plus one, by length and first letter: no two names share both, so one comparison decides. */
+/** Index in SPECIAL, plus one, by length and first letter: no two names share both, so one comparison decides. */
 const specialByShape = new Uint8Array(32 * 32)
 SPECIAL.forEach(([name], index) => {
   specialByShape[name.length * 32 + (name.charCodeAt(0) & 31)] = index + 1
@@ -322,13 +324,13 @@ SPECIAL.forEach(([name], index) => {
 
 function specialName(text: string, start: number, length: number): number {
   const first = text.charCodeAt(start) | 32
-  // x-forwarded-*, x-real-ip and their spellings with `_` or `.`, which backends fold into the same name.
+  // x-forwarded-*, x-real-ip and their spellings with `_` or `.`, which backends treat as the same name.
   if (first === 120 && length >= 9) {
     if (length === HOPS_HEADER.length && isNamed(text, start, HOPS_HEADER)) return HOPS
     return claimsForwarding.test(text.slice(start, start + length)) ? FORWARDING : ORDINARY
   }
   if (length > 31) return ORDINARY
-  // Both indexes are within their tables by the lines above.
+  // The checks above keep both indexes within their tables.
   const candidate = specialByShape[length * 32 + (first & 31)]!
   if (candidate === 0) return ORDINARY
   const [name, kind] = SPECIAL[candidate - 1]!
@@ -344,7 +346,7 @@ function lowerCase(code: number): number {
   return code >= 65 && code <= 90 ? code | 32 : code
 }
 
-/** Fields that decide framing or routing stay, whatever Connection says of them. */
+/** Fields for framing, routing and credentials are kept, even when Connection nominates them. */
 const NEVER_NOMINATED = new Set(['content-length', 'host', 'transfer-encoding', 'authorization', 'cookie'])
 
 export const MAX_METHOD = 32
@@ -355,7 +357,10 @@ function httpMinor(text: string, at: number): number {
   return digit === 49 ? 1 : digit === 48 ? 0 : -1
 }
 
-/** The number at a position, or -1 when there are not exactly digits; a leading zero makes it too small to be a status. */
+/**
+ * Returns the three-digit number at a position, or -1 without three digits; a leading zero makes it too small for a
+ * status.
+ */
 function threeDigits(text: string, at: number): number {
   let number = 0
   for (let i = at; i < at + 3; i++) {
@@ -366,7 +371,7 @@ function threeDigits(text: string, at: number): number {
   return number
 }
 
-/** A length in 1 to 15 digits, which a number holds exactly; -1 for anything else. */
+/** Returns a length of 1 to 15 digits, which a double holds exactly; -1 for anything else. */
 function digits(text: string): number {
   if (text.length === 0 || text.length > 15) return -1
   let number = 0

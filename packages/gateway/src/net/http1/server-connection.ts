@@ -16,16 +16,16 @@ export interface Http1ServerOptions {
   handler: ExchangeHandler
   deadlines: Deadlines
   maxHeaders: number
-  /** Between requests, and for a client that takes nothing of its response. */
+  /** Milliseconds between requests, and for a client that reads nothing of its response. */
   idleTimeoutMs: number
-  /** After it the connection ends with the response in progress; 0 is no limit. */
+  /** Milliseconds after which the connection ends with the response in progress; 0 disables the limit. */
   maxDurationMs: number
-  /** Told of every head or body that was refused, with a stable code. */
+  /** Called for every rejected head or body, with a stable code. */
   onRefused(info: ConnectionInfo, status: number, code: string): void
   onClosed(connection: Http1ServerConnection): void
 }
 
-/** One client connection: reads requests one after the other and answers them in order. */
+/** One client connection: reads requests one after the other and responds in order. */
 export class Http1ServerConnection implements ExchangeHost {
   readonly info: ConnectionInfo
   readonly writer: GatheringWriter
@@ -38,15 +38,15 @@ export class Http1ServerConnection implements ExchangeHost {
   readonly #deadline = new Deadline(() => this.#expired())
   #endOfLife: Deadline | null = null
   #exchange: Http1Exchange | null = null
-  /** Bytes not yet consumed, from `#at`. */
+  /** Unconsumed bytes, from `#at`. */
   #input: Buffer | null = null
   #at = 0
-  /** No empty line before this position: a head that comes in drops is scanned once. */
+  /** There is no empty line before this position, so a head that trickles in is scanned once. */
   #scanned = 0
   #headStarted = false
   #pumping = false
   #readPaused = false
-  /** Bytes that a client which sends no more had got at the last look. */
+  /** Bytes that a half-closed client had received at the last check. */
   #writtenBefore = 0
   #stuckMs = 0
   #inputEnded = false
@@ -77,15 +77,15 @@ export class Http1ServerConnection implements ExchangeHost {
     socket.on('close', this.#onClose)
   }
 
-  /** Begins with bytes that were read before. */
+  /** Starts with bytes that were already read. */
   start(first: Buffer): void {
     this.#onData(first)
     if (!this.#readPaused) this.#socket.resume()
   }
 
   /**
-   * The next response says `connection: close`. A client that is told so in no response may have a request on its way: an idle
-   * connection is closed only after it has been quiet for `quietMs`.
+   * Sends `connection: close` with the next response. A client that gets no such response may have a request on its
+   * way, so an idle connection is closed only after it has been quiet for `quietMs`.
    */
   drain(quietMs: number = QUIET_MS): void {
     this.closing = true
@@ -95,19 +95,22 @@ export class Http1ServerConnection implements ExchangeHost {
     }
   }
 
-  /** Came while the gateway drains: its first request is answered, if it comes in that time, and is its last. */
+  /**
+   * For a connection accepted while the gateway drains: its first request is answered, if it arrives in that time, and
+   * is the last.
+   */
   drainSoon(milliseconds: number): void {
     this.drain(milliseconds)
   }
 
   destroy(cause: Error): void {
-    // Over TLS the missing farewell tells, and only bare TCP can be reset.
+    // Over TLS, the missing close_notify reveals the truncation; only plain TCP can be reset.
     if (this.#exchange?.mustReset === true && this.info.scheme === 'http') this.#socket.resetAndDestroy()
     else this.#socket.destroy()
     this.#exchange?.fail(cause)
   }
 
-  /** Of the request under way, on a connection that it took over too. */
+  /** Visits the observer of the request in progress, also on a connection that was taken over. */
   eachObserver(visit: (observer: ExchangeObserver | null) => void): void {
     if (this.#exchange !== null) visit(this.#exchange.observer)
   }
@@ -133,7 +136,7 @@ export class Http1ServerConnection implements ExchangeHost {
     return { socket, early }
   }
 
-  /** Most requests are a head alone that comes in one piece. */
+  /** Fast path: most requests are only a head that arrives in one piece. */
   readonly #onGlance = (bytes: Buffer, length: number): boolean => {
     if (this.#input !== null || this.#exchange !== null || length > SHORT_HEAD) return false
     if (this.#detached || this.#socket.destroyed || this.#socket.writableNeedDrain) return false
@@ -173,7 +176,7 @@ export class Http1ServerConnection implements ExchangeHost {
     }
   }
 
-  /** The end comes even while reading is paused: what was read before it counts first. */
+  /** The end may arrive while reading is paused: earlier bytes are processed first. */
   #endOfInput(): void {
     const exchange = this.#exchange
     if (exchange === null) {
@@ -183,7 +186,8 @@ export class Http1ServerConnection implements ExchangeHost {
     } else if (!exchange.requestDone) {
       this.destroy(new Error('client closed the connection inside a request'))
     } else {
-      // A client may stop sending and still read; one that says nothing more while nothing comes is gone.
+      // A client may stop sending and still read; a half-closed client that gets nothing for a while is considered
+      // gone.
       exchange.close = true
       this.#writtenBefore = this.#socket.bytesWritten
       this.#options.deadlines.set(this.#deadline, HALF_CLOSED_MS)
@@ -191,7 +195,7 @@ export class Http1ServerConnection implements ExchangeHost {
   }
 
   readonly #onDrain = (): void => {
-    // The client took something: only one that takes nothing for that long is given up.
+    // The client read something: only a client that reads nothing for the whole timeout is disconnected.
     if (!this.#headStarted && !this.#detached) this.#options.deadlines.set(this.#deadline, this.#patienceMs)
     if (this.#exchange === null) {
       if (!this.#pumping) this.#pump()
@@ -214,8 +218,8 @@ export class Http1ServerConnection implements ExchangeHost {
   }
 
   /**
-   * A callback for the request under way has thrown. Its observer answers or resets; the connection carries no further
-   * request, because nobody knows how much of the input was taken.
+   * Called when a callback of the request in progress has thrown. Its observer responds or resets. The connection
+   * carries no further request, because the consumed part of the input is unknown.
    */
   #faulted(error: unknown): void {
     const exchange = this.#exchange
@@ -230,7 +234,7 @@ export class Http1ServerConnection implements ExchangeHost {
     const exchange = this.#exchange
     if (exchange === null) {
       if (this.#headStarted) this.#refuse(408, 'request_head_timeout')
-      // After the reads of this turn: a request may lie unread in the socket.
+      // Runs after the reads of this turn: a request may be unread in the socket.
       else setImmediate(leaveIfIdle, this)
     } else if (!exchange.requestDone && exchange.readable) {
       this.destroy(new Error('client stopped sending inside a request'))
@@ -241,17 +245,17 @@ export class Http1ServerConnection implements ExchangeHost {
     } else this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
   }
 
-  /** How long nothing may happen. */
+  /** Milliseconds that the connection may be inactive. */
   get #patienceMs(): number {
     return this.closing && this.#exchange === null ? this.#quietMs : this.#options.idleTimeoutMs
   }
 
-  /** Closes the connection unless a request has come. */
+  /** Closes the connection unless a request has arrived. */
   leaveIfIdle(): void {
     if (this.#exchange === null && !this.#headStarted && !this.#detached && !this.#deadline.isSet) this.#leave()
   }
 
-  /** One that reads slowly may go on reading; one that is given nothing, or takes nothing for long, is gone. */
+  /** A slow reader may continue; a half-closed client that gets nothing, or reads nothing for long, is disconnected. */
   #lookAfterHalfClosed(): void {
     const { bytesWritten, writableNeedDrain } = this.#socket
     const isStuck = bytesWritten === this.#writtenBefore
@@ -263,7 +267,7 @@ export class Http1ServerConnection implements ExchangeHost {
     this.#options.deadlines.set(this.#deadline, HALF_CLOSED_MS)
   }
 
-  /** Consumes what can be consumed; a loop, so that pipelined requests do not nest. */
+  /** Consumes the available input, in a loop, so that pipelined requests do not nest. */
   #pump(): void {
     this.#pumping = true
     try {
@@ -272,7 +276,7 @@ export class Http1ServerConnection implements ExchangeHost {
       this.#faulted(error)
     }
     this.#pumping = false
-    // The answer to a fault may be whole by now.
+    // The response to a fault may be complete by now.
     if (this.#exchange !== null && this.#exchange.responseDone && this.closing) this.#consume()
     if (this.#inputEnded && !this.#detached) this.#endOfInput()
     else this.#adjustReading()
@@ -283,7 +287,7 @@ export class Http1ServerConnection implements ExchangeHost {
       const exchange = this.#exchange
       const input = this.#input
       if (exchange === null) {
-        // A client that pipelines and does not read must not fill our memory with answers.
+        // A client that pipelines requests without reading must not fill our memory with responses.
         if (input === null || this.#socket.writableNeedDrain || !this.#startRequest(input)) break
       } else if (!exchange.requestDone && exchange.readable && input !== null) {
         if (!this.#feedBody(exchange, input)) break
@@ -293,18 +297,18 @@ export class Http1ServerConnection implements ExchangeHost {
     }
   }
 
-  /** True when an exchange began. */
+  /** Returns true when an exchange began. */
   #startRequest(input: Buffer): boolean {
     let at = this.#at
     if (input[at] === CR && !this.#headStarted) {
-      // Empty lines before a request are tolerated, as RFC 9112 section 2.2 asks.
+      // Empty lines before a request are tolerated (RFC 9112 section 2.2).
       while (input[at] === CR && input[at + 1] === LF) at += 2
       if (at === input.length) {
         this.#input = null
         return false
       }
       this.#at = at
-      // Half an empty line, perhaps: the next byte tells.
+      // This may be half of an empty line: the next byte decides.
       if (input[at] === CR && at + 1 === input.length) return false
     }
     const end = input.indexOf(HEAD_END, Math.max(at, this.#scanned), 'latin1')
@@ -329,7 +333,7 @@ export class Http1ServerConnection implements ExchangeHost {
     return this.#begin(text)
   }
 
-  /** True when the head is good and its exchange began. */
+  /** Returns true when the head is valid and its exchange began. */
   #begin(text: string): boolean {
     const head = parseRequestHead(text, this.#limits)
     if (!(head instanceof MessageHead)) return this.#refuse(head.status, head.code)
@@ -359,17 +363,17 @@ export class Http1ServerConnection implements ExchangeHost {
     return true
   }
 
-  /** True when the next request may be read. */
+  /** Returns true when the next request may be read. */
   #finish(exchange: Http1Exchange): boolean {
     this.#exchange = null
     const early = !exchange.requestDone
     if (early) exchange.fail(new Error('answered before the request ended'))
-    // A reply that came before the body ended leaves no way to find the next request cheaply.
+    // After a response that preceded the end of the body, the next request cannot be found cheaply.
     if (exchange.close || early || (this.#inputEnded && this.#input === null)) {
       this.#leave()
       return false
     }
-    // The head of this response was sent before the drain began.
+    // The head of this response may have been sent before the drain began.
     this.#options.deadlines.set(this.#deadline, this.#patienceMs)
     return this.#input !== null
   }
@@ -401,7 +405,7 @@ export class Http1ServerConnection implements ExchangeHost {
     this.#scanned = 0
   }
 
-  /** Input that nobody takes stays in the kernel: memory per connection is bounded by one read. */
+  /** Input that is not consumed stays in the kernel: memory per connection is bounded by one read. */
   #adjustReading(): void {
     if (this.#detached) return
     const exchange = this.#exchange
@@ -415,7 +419,7 @@ export class Http1ServerConnection implements ExchangeHost {
   }
 }
 
-/** Framing rules of a request that concern several fields. */
+/** Checks framing rules that involve several fields. */
 function framingProblem(head: MessageHead): HeadProblem | null {
   if (head.foreignCoding) return { status: 400, code: 'unknown_transfer_encoding' }
   // A body of a CONNECT has no meaning, and parsers disagree on where the tunnel begins.
@@ -438,16 +442,16 @@ const REFUSALS: Record<string, string> = {
   tls_on_plain_port: 'this port speaks HTTP without TLS',
 }
 
-/** Of a request that is looked at before it is copied. */
+/** The most bytes of a read that are parsed before they are copied. */
 const SHORT_HEAD = 4096
 const MAX_HEAD = 65536
 const MAX_TARGET = 32768
-/** From the first byte of a head to its end. */
+/** Milliseconds from the first byte of a head to its end. */
 export const HEAD_MS = 60_000
-/** A request body that stops arriving. */
+/** Milliseconds without progress of a request body. */
 const STALL_MS = 60_000
 const HALF_CLOSED_MS = 1_000
-/** A connection that is to end has so long for one more request. */
+/** Milliseconds that a draining connection waits for one more request. */
 const QUIET_MS = 10_000
-/** The same for a connection that has reached its age. */
+/** The same time for a connection that has reached its maximum duration. */
 const AGED_QUIET_MS = 1_000

@@ -7,13 +7,13 @@ import { ChunkedDecoder, lastChunk } from './chunked.ts'
 import type { MessageHead } from './head.ts'
 import { statusLine } from './status.ts'
 
-/** What an exchange needs of the connection it runs on. */
+/** The connection of an exchange, as the exchange uses it. */
 export interface ExchangeHost {
   readonly info: ConnectionInfo
   readonly writer: GatheringWriter
-  /** No further request will be read: the response says so. */
+  /** Whether no further request will be read; the response then announces it. */
   readonly closing: boolean
-  /** More of the request may be read now. */
+  /** Called when more of the request may be read. */
   wantInput(): void
   responseDone(): void
   detach(): RawConnection
@@ -38,11 +38,11 @@ export class Http1Exchange implements Exchange, Sink, Source {
   bytesOut = 0
   source: Source | null = null
 
-  /** The whole request has been read. */
+  /** Whether the whole request has been read. */
   requestDone: boolean
-  /** The whole response has been handed to the socket. */
+  /** Whether the whole response has been handed to the socket. */
   responseDone = false
-  /** The connection ends after this response. */
+  /** Whether the connection ends after this response. */
   close: boolean
 
   readonly #host: ExchangeHost
@@ -51,17 +51,17 @@ export class Http1Exchange implements Exchange, Sink, Source {
   #remaining: number
   #mustContinue: boolean
   #failure: Error | null = null
-  /** The source of the body was cancelled: what still arrives is dropped. */
+  /** Whether the source of the body was canceled, so that further body bytes are dropped. */
   #discarding = false
   #dropping = false
   #blocked = false
   #flushIsDue = false
   #started = false
   #chunked = false
-  /** Only the end of the connection ends the body. */
+  /** Whether only the end of the connection ends the body. */
   #untilClose = false
   #bodyless = false
-  /** Bytes that had left the connection before the head of this response. */
+  /** Bytes sent on the connection before the head of this response. */
   #sentBefore = 0
 
   constructor(host: ExchangeHost, head: MessageHead, authority: string, target: string) {
@@ -78,7 +78,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.length = head.chunked ? -1 : Math.max(head.contentLength, 0)
     this.requestDone = this.length === 0
     this.close = head.close || (head.minor === 0 && !head.keepAlive)
-    // RFC 9110 section 7.8: Upgrade means nothing in HTTP/1.0. With a body, nobody can say where the new protocol begins.
+    // RFC 9110 section 7.8: Upgrade is ignored in HTTP/1.0. With a body, the start of the new protocol is ambiguous.
     this.upgrade = head.minor === 1 && this.length === 0 ? head.upgrade : ''
     this.#decoder = head.chunked ? new ChunkedDecoder() : null
     this.#remaining = this.length
@@ -89,17 +89,17 @@ export class Http1Exchange implements Exchange, Sink, Source {
     return this
   }
 
-  /** Whether bytes of the body may be fed now. */
+  /** Whether body bytes may be fed now. */
   get readable(): boolean {
     return !this.requestDone && ((this.#sink !== null && !this.#blocked) || this.#discarding)
   }
 
-  /** The rest of the request is being dropped, and its end awaited. */
+  /** Whether the rest of the request is being dropped while its end is awaited. */
   get dropping(): boolean {
     return this.#dropping && !this.close && !this.requestDone
   }
 
-  /** A plain close would make half a response look whole. */
+  /** Whether the connection must be reset, because a plain close would make a partial response look complete. */
   get mustReset(): boolean {
     return this.#untilClose && !this.responseDone
   }
@@ -136,7 +136,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     if (!this.requestDone) this.#host.wantInput()
   }
 
-  /** Reads body bytes from `at`; returns the position after them, or -1 when the framing is broken. */
+  /** Reads body bytes from `at`; returns the position after them, or -1 when the framing is invalid. */
   feed(bytes: Buffer, at: number): number {
     if (this.#decoder !== null) {
       const next = this.#decoder.decode(bytes, at, this)
@@ -157,33 +157,33 @@ export class Http1Exchange implements Exchange, Sink, Source {
     return at + take
   }
 
-  /** A piece of the decoded body. */
+  /** Receives a piece of the decoded body. */
   data(chunk: Buffer): void {
     this.bytesIn += chunk.length
     this.#sink?.write(chunk)
   }
 
-  /** Hands on what has come of the request. */
+  /** Delivers the received part of the request. */
   flushRequest(): void {
     this.#flushIsDue = false
     if (this.#sink !== null && !this.#sink.flush()) this.#blocked = this.#sink !== null
   }
 
   #endRequest(trailers: HeaderBlock | null): void {
-    // Read now, not before the write: a write may have cancelled this source.
+    // The sink is read after the write, because a write may have canceled this source.
     const sink = this.#sink
     this.requestDone = true
     this.#sink = null
     sink?.end(trailers)
   }
 
-  /** The client is gone, or what it sends is broken. */
+  /** Called when the client is gone, or its request is invalid. */
   fail(cause: Error): void {
     const sink = this.#sink
     const unanswered = !this.responseDone
-    // A body that broke off must not look whole to whoever reads it later.
+    // A body that broke off must not look complete to a later reader.
     if (!this.requestDone) this.#failure = cause
-    // Both first: who hears of it may want to answer, and must not.
+    // Both flags are set first: a notified callback may try to respond, and must not.
     this.#sink = null
     this.requestDone = true
     this.responseDone = true
@@ -195,7 +195,10 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.observer?.gone(cause)
   }
 
-  /** A callback of the exchange has thrown: the observer answers or resets, and nothing more of the request is read. */
+  /**
+   * Called when a callback of the exchange has thrown: the observer responds or resets, and nothing more of the request
+   * is read.
+   */
   faulted(error: unknown): void {
     if (this.observer?.faulted !== undefined) this.observer.faulted(error)
     else {
@@ -215,12 +218,12 @@ export class Http1Exchange implements Exchange, Sink, Source {
 
   respond(status: number, headers: HeaderBlock, length: number): Sink {
     this.#started = true
-    // Too late: the client is gone, or has been told off.
+    // The client is gone, or already got an error response.
     if (this.responseDone) return this
     this.#sentBefore = this.#host.writer.sent
     if (!this.requestDone) {
       if (this.#sink === null) this.#dropBody()
-      // Whether the rest of the request comes in time is not known yet.
+      // It is not known yet whether the rest of the request arrives in time.
       else this.close = true
     }
     if (this.#host.closing) this.close = true
@@ -230,8 +233,8 @@ export class Http1Exchange implements Exchange, Sink, Source {
       if (status === 204) headers.remove('content-length')
     } else if (length >= 0) {
       const announced = headers.get('content-length')
-      // A policy that changed method or status may have left the length of another body. Compared as texts: a number read
-      // from one costs a call into the runtime.
+      // A policy that changed method or status may have left the length of another body. The lengths are compared as
+      // strings, because parsing a number costs a call into the runtime.
       if (announced === null) framing = 'content-length: ' + length + '\r\n'
       else if (announced !== String(length)) headers.set('content-length', String(length))
     } else {
@@ -250,7 +253,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     return this
   }
 
-  /** A short body that nobody reads is dropped; a long one would cost more than the connection is worth. */
+  /** A short unread body is dropped; a long body would cost more than a new connection. */
   #dropBody(): void {
     if (this.#remaining < 0 || this.#remaining > MAX_DROPPED || this.#mustContinue) this.close = true
     else this.#dropping = this.#discarding = true
@@ -286,11 +289,11 @@ export class Http1Exchange implements Exchange, Sink, Source {
   abort(cause: Error): void {
     this.source = null
     if (this.#takeBack() && this.observer?.unsent?.(cause) === true) return
-    // A response that breaks off must not look whole: only the end of the connection says so.
+    // A response that breaks off must not look complete: only closing the connection reveals that.
     this.#host.destroy(cause)
   }
 
-  /** Forgets a response of which nothing has left yet; false when something has. */
+  /** Discards a response of which nothing was sent yet; returns false when something was sent. */
   #takeBack(): boolean {
     const { writer } = this.#host
     if (!this.#started || this.responseDone || writer.sent !== this.#sentBefore) return false
@@ -325,5 +328,5 @@ function flushDue(exchange: Http1Exchange): void {
 }
 
 const MAX_DROPPED = 65536
-/** TLS gives one read in several records: all of them leave in one write. */
+/** TLS delivers one read in several records: all of them are forwarded in one write. */
 const LARGE_CHUNK = 8192

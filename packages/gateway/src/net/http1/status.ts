@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http'
 
 const lines = new Map<number, string>()
 
-/** `HTTP/1.1 200 OK` and the line end; reason phrases are ours, since nothing may depend on them. */
+/**
+ * Returns `HTTP/1.1 200 OK` and the line end. Reason phrases are the gateway's own, because nothing may depend on them.
+ */
 export function statusLine(status: number): string {
   let line = lines.get(status)
   if (line === undefined) {

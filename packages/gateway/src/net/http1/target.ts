@@ -1,4 +1,4 @@
-/** Why a request target is refused, as a stable code. */
+/** Why a request target is rejected, as a stable code. */
 export interface TargetProblem {
   problem: 'bad_target' | 'bad_host' | 'missing_host' | 'authority_mismatch' | 'ambiguous_path'
 }
@@ -10,9 +10,9 @@ export interface Target {
 }
 
 /**
- * Reduces the four forms of RFC 9112 section 3.2 to authority and path. The path is never rewritten: what is matched,
- * what policies see and what is forwarded are the same bytes, so anything a backend might resolve differently is refused.
- * A plain target has neither dots nor escapes.
+ * Reduces the four forms of RFC 9112 section 3.2 to authority and path. The path is never rewritten: matching, policies
+ * and forwarding all use the same bytes, so a path that a backend might resolve differently is rejected. A plain target
+ * has neither dots nor escapes.
  */
 export function readTarget(
   method: string,
@@ -41,15 +41,15 @@ export function readTarget(
   if (!isAuthority(authority)) return BAD_HOST
   if (host === null) return MISSING_HOST
   if (host.toLowerCase() !== authority.toLowerCase()) return MISMATCH
-  // The server as a whole is asked about, as by an asterisk (RFC 9112 section 3.2.4).
+  // The request is about the server as a whole, like `*` (RFC 9112 section 3.2.4).
   if (method === 'OPTIONS' && rest === '') return { authority, target: '*' }
   const path = rest.startsWith('/') ? rest : '/' + rest
   return isAmbiguousPath(path) ? AMBIGUOUS : { authority, target: path }
 }
 
-/** host[:port] with nothing else: no user, no space, a port that exists. */
+/** Returns whether the text is host[:port] only: no user, no space, a valid port. */
 export function isAuthority(text: string): boolean {
-  // Clients of one gateway name the same few hosts again and again.
+  // Clients of one gateway use the same few hosts again and again.
   if (text === lastAuthority) return true
   if (text.length > 261) return false
   const parts = NAME.exec(text) ?? ADDRESS.exec(text)
@@ -59,11 +59,16 @@ export function isAuthority(text: string): boolean {
 }
 
 let lastAuthority = ''
-/** An escape stands for a byte beyond ASCII only: others would be a control, a delimiter or a second spelling once decoded. */
+/**
+ * An escape may only stand for a byte beyond ASCII: other escapes would decode to a control character, a delimiter or a
+ * second spelling.
+ */
 const NAME = /^(?:[A-Za-z0-9_.~!$&'()*+,;=-]|%[89A-Fa-f][0-9A-Fa-f])+(?::([0-9]{1,5}))?$/
 const ADDRESS = /^\[[0-9A-Fa-f:.]+\](?::([0-9]{1,5}))?$/
 
-/** Dot segments in any spelling; an encoded slash or backslash counts as a separator here, because backends decode it. */
+/**
+ * Finds dot segments in any spelling; an encoded slash or backslash counts as a separator, because backends decode it.
+ */
 export function isAmbiguousPath(target: string): boolean {
   // Nearly every path has neither a dot after a slash nor an escape.
   if (!suspicious.test(target)) return false

@@ -2,8 +2,9 @@ import { COLON, CR, LF, SP, TARGET, TOKEN, VALUE } from './chars.ts'
 import { type HeadProblem, MAX_METHOD } from './head.ts'
 
 /**
- * What no further byte can mend in a head that is not whole yet, so that a client which speaks something else (TLS,
- * SSH, noise) hears of it at once; null while it may still become a request. `from` is what was looked at before.
+ * Returns a problem in an incomplete head that no further byte can fix, so that a client of another protocol (TLS, SSH,
+ * noise) gets an error at once; null while the bytes may still become a request. Bytes before `from` were already
+ * checked.
  */
 export function unfinishedProblem(bytes: Buffer, start: number, from: number): HeadProblem | null {
   if (bytes[start] === TLS_HANDSHAKE && (bytes[start + 1] ?? TLS_MAJOR) === TLS_MAJOR) return TLS_HELLO
@@ -16,7 +17,7 @@ export function unfinishedProblem(bytes: Buffer, start: number, from: number): H
   return lineProblem(bytes, start)
 }
 
-/** The request line, as far as it has come. */
+/** Checks the received part of the request line. */
 function lineProblem(bytes: Buffer, start: number): HeadProblem | null {
   let at = start
   while (TOKEN[bytes[at] ?? END] === 1) at++
@@ -42,7 +43,7 @@ function controlByte(bytes: Buffer, start: number, at: number): HeadProblem {
 
 const TLS_HANDSHAKE = 0x16
 const TLS_MAJOR = 3
-/** No byte has this code, and no class holds it. */
+/** Stands for the end of the bytes: no byte has this code, and no class contains it. */
 const END = 256
 /** A zero stands for any digit. */
 const VERSION = Buffer.from('HTTP/0.0\r\n')

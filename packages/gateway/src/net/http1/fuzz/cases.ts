@@ -2,13 +2,13 @@ import { generateRequests, generateResponse } from './generate.ts'
 import { mutate, split } from './mutate.ts'
 import { Random } from './random.ts'
 
-/** One thing to give to both parsers; everything in it follows from the seed. */
+/** One input for both parsers; the seed determines everything in it. */
 export interface Case {
   seed: number
   direction: 'request' | 'response'
-  /** Of the request that a response answers. */
+  /** Method of the request that a response answers. */
   method: 'GET' | 'HEAD'
-  /** The sender closes after the bytes (responses). */
+  /** Whether the sender closes after the bytes (responses only). */
   ends: boolean
   pieces: Buffer[]
 }

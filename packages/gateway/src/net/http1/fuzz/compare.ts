@@ -2,8 +2,8 @@ import type { Message, Observation } from './observation.ts'
 import { METHODS } from 'node:http'
 
 /**
- * Why two readings of the same bytes disagree, or null. Ours may refuse anything; what it accepts must have been
- * accepted by the other, with the same start, fields, body, trailers and end.
+ * Returns why two readings of the same bytes disagree, or null. Our parser may reject anything, but what it accepts the
+ * other parser must accept too, with the same start line, fields, body, trailers and end.
  */
 export function disagreement(ours: Observation, theirs: Observation): string | null {
   for (let i = 0; ; i++) {
@@ -18,13 +18,13 @@ export function disagreement(ours: Observation, theirs: Observation): string | n
 }
 
 interface Allowance {
-  /** What the other reader says when it refuses a head that ours accepts. */
+  /** The error code of the other parser for a head that only ours accepts. */
   code: string
   reason: string
   applies: (our: Message, before: Message | undefined) => boolean
 }
 
-/** The only heads that ours may accept and the runtime's parser refuses. */
+/** The only heads that our parser may accept and the runtime's parser rejects. */
 export const ALLOWED: readonly Allowance[] = [
   {
     code: 'HPE_INVALID_METHOD',
@@ -60,7 +60,7 @@ function differentEnd(our: Message, their: Message, ours: Observation, theirs: O
   }
   if (stopped(ours)) return null
   if (their.complete) return 'theirs found the end of a message, ours waits for more'
-  // A trailer section is judged by us when it is whole, by them byte by byte.
+  // Our parser checks a trailer section when it is complete, the runtime's parser checks it byte by byte.
   if (theirs.refused !== null) return IN_TRAILERS.has(theirs.refused) ? null : `ours reads on, theirs ${theirs.refused}`
   return our.body === their.body ? null : `bodies so far differ: ${show(our.body)} / ${show(their.body)}`
 }

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** A valid pipeline of requests, as latin1 text. */
+/** Returns a valid pipeline of requests, as latin1 text. */
 export function generateRequests(random: Random): string {
   return Array.from({ length: random.chance(60) ? 1 : 2 + random.below(3) }, () => request(random)).join('')
 }
@@ -24,7 +24,7 @@ function request(random: Random): string {
   return `${lead}${method} ${targetOf(random, method, host)} ${version}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** A valid response, perhaps after interim ones, as latin1 text. */
+/** Returns a valid response, possibly after interim responses, as latin1 text. */
 export function generateResponse(random: Random): string {
   const interim = random.chance(10) ? `HTTP/1.1 ${random.pick([100, 102, 103])} Early\r\n${field(random)}\r\n\r\n` : ''
   const lines = random.several(5, () => field(random))

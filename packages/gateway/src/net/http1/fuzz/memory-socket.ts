@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
-/** A connection whose other end is the caller: enough of a socket for our engine and for `node:http`. */
+/** A connection whose peer is the caller: enough of a socket for our engine and for `node:http`. */
 export class MemorySocket extends Duplex {
   readonly remoteAddress = '127.0.0.1'
   readonly remotePort = 1
-  /** What was written to it, as latin1. */
+  /** The bytes written to the socket, as latin1. */
   written = ''
 
   constructor() {
@@ -16,7 +16,7 @@ export class MemorySocket extends Duplex {
     return this as unknown as Socket
   }
 
-  /** The peer sends; each piece arrives as a read of its own. */
+  /** Sends bytes from the peer; each piece arrives as a separate read. */
   feed(pieces: readonly Buffer[]): void {
     for (const piece of pieces) this.push(piece)
   }

@@ -1,20 +1,20 @@
 import type { Case } from './cases.ts'
 import { judge } from './session.ts'
 
-/** The shortest case found, by leaving out pieces, that still disagrees in the same way. */
+/** Returns the shortest case, found by removing pieces, that still disagrees in the same way. */
 export async function minimise(found: Case): Promise<Case> {
   const kind = kindOf((await judge([found]))[0]!.problem)
   const disagrees = async (each: Case): Promise<boolean> => kindOf((await judge([each]))[0]!.problem) === kind
   const bytes = Buffer.concat(found.pieces)
   const whole = { ...found, pieces: [bytes] }
   const inDrops = { ...found, pieces: drops(bytes) }
-  // How the bytes were cut rarely matters; where it does, single bytes mostly show it too.
+  // The cuts between pieces rarely matter; when they do, single bytes usually show the disagreement too.
   if (await disagrees(whole)) return shrink(bytes, (rest) => ({ ...found, pieces: [rest] }), disagrees)
   if (await disagrees(inDrops)) return shrink(bytes, (rest) => ({ ...found, pieces: drops(rest) }), disagrees)
   return found
 }
 
-/** The bytes of a case, printable, as a string literal. */
+/** Returns the bytes of a case as a printable string literal. */
 export function escaped({ pieces }: Case): string {
   const text = JSON.stringify(Buffer.concat(pieces).toString('latin1'))
   return text.replace(/[\x7f-\xff]/g, (char) => '\\x' + char.charCodeAt(0).toString(16))
@@ -40,7 +40,7 @@ function drops(bytes: Buffer): Buffer[] {
   return Array.from(bytes, (byte) => Buffer.from([byte]))
 }
 
-/** The part of the explanation that does not quote the message. */
+/** Returns the part of the explanation that does not quote the message. */
 function kindOf(problem: string | null): string | null {
   return problem === null ? null : problem.split(':')[0]!
 }

@@ -1,7 +1,7 @@
 import { INSERTS, NASTY_CHUNKS, NASTY_FRAMING, NASTY_LINES, SIZE_LINES } from './nasty.ts'
 import type { Random } from './random.ts'
 
-/** The text with a few faults of the kinds that parsers disagree on. */
+/** Adds a few faults of the kinds that parsers disagree on. */
 export function mutate(random: Random, text: string): string {
   let out = text
   for (let left = 1 + random.below(3); left > 0; left--) out = random.pick(MUTATIONS)(random, out)
@@ -71,7 +71,7 @@ const chunkSize: Mutation = (random, text) =>
     random.chance(40) ? '\r\n' + random.pick(NASTY_CHUNKS) : line,
   )
 
-/** Keeps the size right and writes it wrong: with a wrong size the data would give the fault away. */
+/** Keeps the size right but its notation wrong: with a wrong size, the data would reveal the fault. */
 const sizeLine: Mutation = (random, text) =>
   text.replace(/\r\n([0-9a-f]{1,2})\r\n/gi, (line, size: string) =>
     random.chance(40) ? '\r\n' + random.pick(SIZE_LINES).replace('N', size) : line,

@@ -1,4 +1,4 @@
-/** Put in or over, anywhere. */
+/** Texts to insert, or to overwrite with, at any position. */
 export const INSERTS: readonly string[] = [
   '\r',
   '\n',
@@ -36,7 +36,7 @@ export const INSERTS: readonly string[] = [
   'A',
 ]
 
-/** In place of the line that frames a body. */
+/** Replacements for the line that frames a body. */
 export const NASTY_FRAMING: readonly string[] = [
   'Content-Length: 0',
   'Content-Length: 5',
@@ -88,7 +88,7 @@ export const NASTY_FRAMING: readonly string[] = [
   'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked',
 ]
 
-/** Among the header lines. */
+/** Lines to insert among the header lines. */
 export const NASTY_LINES: readonly string[] = [
   ...NASTY_FRAMING,
   'Host: b',
@@ -120,7 +120,7 @@ export const NASTY_LINES: readonly string[] = [
   '',
 ]
 
-/** In place of the size line of a chunk, N being its right size. */
+/** Replacements for the size line of a chunk; N is the correct size. */
 export const SIZE_LINES: readonly string[] = [
   'N \r\n',
   ' N\r\n',
@@ -167,7 +167,7 @@ export const SIZE_LINES: readonly string[] = [
   '0000000000000000000N\r\n',
 ]
 
-/** In place of a size line, whatever the data. */
+/** Replacements for a size line, independent of the data. */
 export const NASTY_CHUNKS: readonly string[] = [
   '0',
   '5',

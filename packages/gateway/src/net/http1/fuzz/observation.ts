@@ -7,24 +7,27 @@ export interface Message {
   headers: Field[]
   body: string
   trailers: Field[]
-  /** The end of the message was found. */
+  /** Whether the end of the message was found. */
   complete: boolean
-  /** What follows it in the same read was not looked at. */
+  /** Whether the parser ignored the bytes that follow this message in the same read. */
   last: boolean
-  /** It had a field that the runtime alone takes for Connection: Proxy-Connection, or Connection among the trailers. */
+  /**
+   * Whether the message had a field that only the runtime treats as Connection: Proxy-Connection, or Connection among
+   * the trailers.
+   */
   foreignClose: boolean
 }
 
-/** What a parser made of a stream of bytes. */
+/** A parser's reading of a stream of bytes. */
 export interface Observation {
   messages: Message[]
-  /** The parser's code for what it refused, or null. */
+  /** The parser's error code, or null. */
   refused: string | null
-  /** It reads nothing more, without having found fault. */
+  /** Whether the parser stopped reading without an error. */
   closed: boolean
 }
 
-/** Fields that our parser reads and does not keep. */
+/** Fields that our parser reads and drops. */
 const CONSUMED = new Set([
   'host',
   'transfer-encoding',
@@ -41,7 +44,7 @@ const CONSUMED = new Set([
 
 const KEPT_THOUGH_NOMINATED = new Set(['content-length', 'authorization', 'cookie'])
 
-/** The fields that may be forwarded, of a list of all that were received. */
+/** Returns the fields that may be forwarded, from a list of all received fields. */
 export function endToEnd(all: Field[]): Field[] {
   const nominated = all
     .filter(([name]) => name === 'connection')
@@ -55,7 +58,7 @@ export function endToEnd(all: Field[]): Field[] {
   )
 }
 
-/** A length that our parser wrote anew stands behind the fields that were received. */
+/** Moves `content-length` to the end, because our parser writes a normalized length after the received fields. */
 export function lengthLast(fields: Field[]): Field[] {
   const isLength = ([name]: Field): boolean => name === 'content-length'
   return [...fields.filter((field) => !isLength(field)), ...fields.filter(isLength)]
@@ -68,7 +71,7 @@ export function forwardedTrailers(all: Field[]): Field[] {
   return endToEnd(all).filter(([name]) => !NOT_IN_TRAILERS.test(name))
 }
 
-/** `[name, value, name, value]` as pairs. */
+/** Converts `[name, value, name, value]` to pairs. */
 export function pairs(raw: string[]): Field[] {
   return Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i]!.toLowerCase(), raw[2 * i + 1]!])
 }

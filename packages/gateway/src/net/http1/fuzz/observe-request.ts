@@ -20,7 +20,7 @@ export interface RunningObservation {
   stop: () => void
 }
 
-/** Gives the bytes to our server connection. The observation is whole after one turn of the event loop. */
+/** Feeds the bytes to our server connection. The observation is complete after one turn of the event loop. */
 export function observeOurs(pieces: readonly Buffer[]): RunningObservation {
   const socket = new MemorySocket()
   const observation: Observation = { messages: [], refused: null, closed: false }
@@ -67,7 +67,7 @@ function take(exchange: Exchange, observation: Observation): void {
   })
 }
 
-/** Gives the bytes to the runtime's own server, in its strict mode. */
+/** Feeds the bytes to the runtime's own server, in strict mode. */
 export function observeRuntime(pieces: readonly Buffer[]): RunningObservation {
   const socket = new MemorySocket()
   const observation: Observation = { messages: [], refused: null, closed: false }
@@ -85,9 +85,9 @@ function createRuntime(): Server {
   const server = createServer({
     insecureHTTPParser: false,
     maxHeaderSize: 1 << 20,
-    // The rules about Host and Expect are not the parser's; ours are stricter in both.
+    // The rules about Host and Expect are not part of the runtime's parser; ours are stricter in both.
     requireHostHeader: false,
-    // Whether to change protocols is for the application to say; here it never does.
+    // The application decides whether to upgrade; this server never does.
     shouldUpgradeCallback: () => false,
   })
   server.maxHeadersCount = 0
@@ -127,7 +127,7 @@ function note(request: IncomingMessage): Message {
     body: '',
     trailers: [],
     complete: false,
-    // The runtime drops what it had read after an upgrade it did not make.
+    // The runtime drops the bytes that it had read after an upgrade that was not performed.
     last: asksToUpgrade(all),
     foreignClose: all.some(([name]) => name === 'proxy-connection'),
   }

@@ -9,11 +9,11 @@ import { fieldsOf, type RunningObservation } from './observe-request.ts'
 export interface ResponseBytes {
   method: 'GET' | 'HEAD'
   pieces: readonly Buffer[]
-  /** The backend closes after the bytes. */
+  /** Whether the backend closes after the bytes. */
   ends: boolean
 }
 
-/** Gives the bytes to our backend connection as the answer to one request. */
+/** Feeds the bytes to our backend connection as the response to one request. */
 export function observeOurClient({ method, pieces, ends }: ResponseBytes): RunningObservation {
   const socket = new MemorySocket()
   const observation: Observation = { messages: [], refused: null, closed: false }
@@ -51,7 +51,7 @@ export function observeOurClient({ method, pieces, ends }: ResponseBytes): Runni
   return { observation, stop: () => (call.cancel(new Error('observed')), socket.destroy()) }
 }
 
-/** Gives the bytes to the runtime's own client, in its strict mode. */
+/** Feeds the bytes to the runtime's own client, in strict mode. */
 export function observeRuntimeClient({ method, pieces, ends }: ResponseBytes): RunningObservation {
   const socket = new MemorySocket()
   const observation: Observation = { messages: [], refused: null, closed: false }

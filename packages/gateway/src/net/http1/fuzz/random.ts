@@ -1,4 +1,4 @@
-/** A small generator of repeatable randomness: the same seed gives the same messages on every machine. */
+/** A small deterministic random generator: the same seed gives the same messages on every machine. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** A whole number from 0 up to, not including, `bound`. */
+  /** Returns an integer from 0 up to, but not including, `bound`. */
   below(bound: number): number {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
   }
 
-  /** True `percent` times in a hundred. */
+  /** Returns true with a probability of `percent`. */
   chance(percent: number): boolean {
     return this.below(100) < percent
   }
@@ -24,7 +24,7 @@ export class Random {
     return choices[this.below(choices.length)]!
   }
 
-  /** Up to `most` results of `make`. */
+  /** Returns up to `most` results of `make`. */
   several<T>(most: number, make: () => T): T[] {
     return Array.from({ length: this.below(most + 1) }, make)
   }

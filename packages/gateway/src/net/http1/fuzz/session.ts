@@ -8,21 +8,21 @@ export interface Verdict {
   case: Case
   ours: Observation
   theirs: Observation
-  /** Why the two disagree, or null. */
+  /** Why the two parsers disagree, or null. */
   problem: string | null
 }
 
 export interface Summary {
   cases: number
-  /** Messages that both read to the end, alike. */
+  /** Messages that both parsers read to the end with the same result. */
   agreed: number
   refusedByBoth: number
-  /** What only ours refuses, by its code. */
+  /** Number of inputs that only our parser rejects, by its error code. */
   refusedByOurs: Map<string, number>
   disagreements: Verdict[]
 }
 
-/** Runs the cases of `count` seeds from `seed` on. */
+/** Runs `count` cases, with seeds from `seed` on. */
 export async function runSession(seed: number, count: number, progress: (done: number) => void): Promise<Summary> {
   const summary: Summary = { cases: 0, agreed: 0, refusedByBoth: 0, refusedByOurs: new Map(), disagreements: [] }
   for (let done = 0; done < count; done += BATCH) {
@@ -34,10 +34,10 @@ export async function runSession(seed: number, count: number, progress: (done: n
   return summary
 }
 
-/** Gives each case to both parsers. */
+/** Feeds each case to both parsers. */
 export async function judge(cases: readonly Case[]): Promise<Verdict[]> {
   const running = cases.map((each) => ({ each, ...start(each) }))
-  // Everything happens in memory: what a parser will say is said within a turn or two.
+  // Everything happens in memory, so both parsers are done within two turns.
   await nextTurn()
   await nextTurn()
   return running.map(({ each, ours, theirs }) => {

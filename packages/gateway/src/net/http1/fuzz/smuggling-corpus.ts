@@ -1,9 +1,9 @@
-/** A known way to make two readers disagree on where a message ends, or whom it is for. */
+/** A known input that makes two parsers disagree on the end of a message, or on its host. */
 export interface Shape {
   name: string
   /** latin1 */
   bytes: string
-  /** How many messages are read, and with which code the next one is refused (null: none is). */
+  /** Number of accepted messages, and the code with which the next message is rejected (null: none is rejected). */
   accepted: number
   refused: string | null
 }
@@ -12,9 +12,9 @@ const H = 'Host: a\r\n'
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 const BODY = `0\r\n\r\n${SMUGGLED}`
 
-/** Every refused shape ends the connection, so that the smuggled request is never read. */
+/** Every rejected shape ends the connection, so the smuggled request is never read. */
 export const smugglingCorpus: readonly Shape[] = [
-  // Both lengths at once.
+  // Both framings at once.
   refused('CL.TE', post(`Content-Length: ${BODY.length}\r\nTransfer-Encoding: chunked`) + BODY, 'length_and_encoding'),
   refused(
     'TE.CL',
@@ -28,7 +28,7 @@ export const smugglingCorpus: readonly Shape[] = [
     'length_and_encoding',
   ),
 
-  // Transfer-Encoding written so that one of two readers does not see it.
+  // Transfer-Encoding written so that one of two parsers does not recognize it.
   ...[
     ['xchunked', 'unknown_transfer_encoding'],
     ['chunkedx', 'unknown_transfer_encoding'],
@@ -90,7 +90,7 @@ export const smugglingCorpus: readonly Shape[] = [
   accepted('TE in capitals is plain chunked', post('TRANSFER-ENCODING: CHUNKED') + BODY, 2),
   accepted('TE with an underscore is another field: no body', post('Transfer_Encoding: chunked') + SMUGGLED, 2),
 
-  // Content-Length that readers understand differently.
+  // Content-Length values that parsers understand differently.
   ...[
     '+5',
     '-5',
@@ -125,7 +125,7 @@ export const smugglingCorpus: readonly Shape[] = [
     2,
   ),
 
-  // One reader takes the body for a request, or the request for a body.
+  // One parser reads the body as a request, or the request as a body.
   accepted('CL.0: a GET has the body it says', get(`Content-Length: ${SMUGGLED.length}`) + SMUGGLED, 1),
   accepted('CL.0: a HEAD too', `HEAD / HTTP/1.1\r\n${H}Content-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`, 1),
   accepted('0.CL: what follows a request without length is the next one', post('X: y') + SMUGGLED, 2),
@@ -190,7 +190,7 @@ export const smugglingCorpus: readonly Shape[] = [
   accepted('last chunk of several zeros', post('Transfer-Encoding: chunked') + `000\r\n\r\n${SMUGGLED}`, 2),
   accepted('chunk size with leading zeros', post('Transfer-Encoding: chunked') + `005\r\nabcde\r\n${BODY}`, 2),
 
-  // Chunk extensions that one reader ends earlier.
+  // Chunk extensions that one parser ends earlier.
   badChunk('extension with LF (TERM.EXT)', `5;\n\r\nabcde\r\n${BODY}`),
   badChunk('extension with a line ended by LF (EXT.TERM)', `2;\nxx\r\n4c\r\n0\r\n\r\n${SMUGGLED}`),
   badChunk('extension with LF after a name', `5;a\nabcde\r\n${BODY}`),
@@ -236,7 +236,7 @@ export const smugglingCorpus: readonly Shape[] = [
   refused('folded value', get('X: y\r\n z'), 'folded_line'),
   accepted('empty lines before a request', `\r\n${SMUGGLED}`, 1),
 
-  // Whom the request is for.
+  // The host of the request.
   refused('two Hosts', get('Host: b'), 'second_host'),
   refused('two Hosts, alike', get('Host: a'), 'second_host'),
   refused('no Host', 'GET / HTTP/1.1\r\n\r\n', 'missing_host'),
@@ -277,7 +277,7 @@ function refused(name: string, bytes: string, code: string | null, count = 0): S
   return { name, bytes, accepted: count, refused: code }
 }
 
-/** The head is fine; its body is not, and is never said to be whole. */
+/** The head is valid; its body is not, and never counts as complete. */
 function badChunk(name: string, body: string): Shape {
   return { name, bytes: post('Transfer-Encoding: chunked') + body, accepted: 0, refused: 'bad_chunk' }
 }
