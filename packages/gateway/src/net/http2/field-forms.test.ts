@@ -193,7 +193,7 @@ test('trailers hold ordinary fields alone', () => {
   }
 })
 
-test('what a field was taken for is remembered with it', () => {
+test('the kind of a field is cached in the field', () => {
   const field = new Field('x-real-ip', '1')
   for (let time = 0; time < 2; time++) {
     const fields = new Fields()

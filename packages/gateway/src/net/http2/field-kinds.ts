@@ -4,7 +4,10 @@ import { COLON, SP, TAB, TOKEN, VALUE } from '../http1/chars.ts'
 import { KEY_HEADER } from '../websocket-handshake.ts'
 import type { Field } from './hpack/tables.ts'
 
-/** Returns what a field is for, or what is wrong with it (RFC 9113 sections 8.2 and 8.3), and keeps that beside the field. */
+/**
+ * Returns the kind of a field, or what is wrong with it (RFC 9113 sections 8.2 and 8.3), and caches the kind in the
+ * field.
+ */
 export function kindOf(field: Field): number {
   return field.kind === 0 ? (field.kind = findKind(field.name, field.value)) : field.kind
 }
@@ -20,7 +23,7 @@ function findKind(name: string, value: string): number {
   return kind ?? (isForwardingHeader(name) ? CLAIM : ORDINARY)
 }
 
-/** Returns the code for a field that no message of its kind may have. */
+/** Returns the error code for a field that is not allowed in its message. */
 export function problemOf(field: Field): string {
   const kind = kindOf(field)
   if (kind === BAD_VALUE) return 'bad_header_value'
@@ -33,7 +36,7 @@ export function isToken(text: string): boolean {
   return text !== ''
 }
 
-/** Without control bytes, and without a blank at either end. */
+/** Returns whether the text has no control bytes, and no white space at either end. */
 function isValue(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (VALUE[text.charCodeAt(i)] !== 1) return false
   return !isBlank(text.charCodeAt(0)) && !isBlank(text.charCodeAt(text.length - 1))
@@ -43,7 +46,7 @@ function isBlank(code: number): boolean {
   return code === SP || code === TAB
 }
 
-// Pseudo-headers come before ORDINARY, and what is not borne from FORBIDDEN on.
+// Pseudo-headers come before ORDINARY, invalid kinds from FORBIDDEN on.
 export const METHOD = 1
 export const PATH = 2
 export const AUTHORITY = 3
@@ -57,7 +60,7 @@ export const TE = 10
 export const EXPECT = 11
 export const CONTENT_LENGTH = 12
 export const DROPPED = 13
-/** Names the client's address or scheme. */
+/** The field names the client's address or scheme. */
 export const CLAIM = 14
 export const HOPS = 15
 export const FORBIDDEN = 16
@@ -79,7 +82,7 @@ const fieldKinds = new Map<string, number>([
   ['http2-settings', DROPPED],
   ['proxy-authenticate', DROPPED],
   ['trailer', DROPPED],
-  // Means nothing over HTTP/2 (RFC 8441 section 5).
+  // Has no meaning over HTTP/2 (RFC 8441 section 5).
   [KEY_HEADER, DROPPED],
   [HOPS_HEADER, HOPS],
   ['connection', FORBIDDEN],

@@ -1,6 +1,9 @@
 import { HeaderBlock } from '../header-block.ts'
 
-/** The fields of a head, which become HTTP/1 lines at once: a message that goes on over HTTP/1 is then forwarded in one piece. */
+/**
+ * Converts the fields of a head to HTTP/1 lines, so that a message that is sent on over HTTP/1 is forwarded in one
+ * piece.
+ */
 export class FieldLines {
   #text = ''
   readonly #lines: number[] = []
@@ -13,7 +16,7 @@ export class FieldLines {
     this.#text += name + ': ' + value + '\r\n'
   }
 
-  /** The block of the lines so far; no line is added after it. */
+  /** Returns the header block of the lines so far; no line may be added afterwards. */
   toHeaders(): HeaderBlock {
     return new HeaderBlock(this.#text, this.#lines)
   }

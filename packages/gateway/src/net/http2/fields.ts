@@ -2,7 +2,7 @@ import { isConnectionField, mayBeTrailer } from '../field-rules.ts'
 import { isGrpcContentType } from '../grpc.ts'
 import type { HeaderBlock } from '../header-block.ts'
 
-/** What of a trailer section is passed on. */
+/** Returns whether a trailer of this name is forwarded. */
 export function isTrailer(name: string): boolean {
   return mayBeTrailer(name) && !isConnectionField(name)
 }
@@ -12,5 +12,5 @@ export function isGrpc(headers: HeaderBlock): boolean {
   return type !== null && isGrpcContentType(type)
 }
 
-/** Frames of a large body come several at a time: all that one read has brought leaves in one write. */
+/** Frames of a large body arrive several at a time: all frames of one read are forwarded in one write. */
 export const LARGE_CHUNK = 8192

@@ -54,7 +54,7 @@ async function flood(client: FrameClient, rounds: number, next: (round: number) 
     client.socket.write(next(round))
     if (round % 100 === 0) await turn()
   }
-  // What the server thinks of it comes before the answer to a ping, or not at all.
+  // A GOAWAY of the server comes before the reply to a ping, or not at all.
   if (!client.closed && given() === null) {
     const pongs = (): number => client.frames.filter(({ type, flags }) => type === PING && flags === ACK).length
     const before = pongs()

@@ -1,18 +1,19 @@
 /**
- * Tells a client that keeps this side busy with frames that lead nowhere (pings, settings, priorities, empty data, window
- * updates without need) from one that works: it may send some all the time, and more the more it asks and is given.
+ * Distinguishes a client that floods the connection with useless frames (pings, settings, priorities, empty data,
+ * needless window updates) from a working client. A client may always send some such frames, and more of them the more
+ * it requests and receives.
  */
 export class FrameGuard {
   #windowStart = 0
   #idle = 0
   #useful = 0
 
-  /** Frames that carried a request or a part of a body, or as much of an answer. */
+  /** Counts frames that carried a request or part of a body, or an equivalent amount of response data. */
   useful(count = 1): void {
     this.#useful += count
   }
 
-  /** A frame that did not; true when the connection has had enough. */
+  /** Counts a useless frame; returns true when the limit is exceeded. */
   idle(now: number): boolean {
     if (now - this.#windowStart > WINDOW_MS) {
       this.#windowStart = now
@@ -26,5 +27,5 @@ export class FrameGuard {
 
 const WINDOW_MS = 10_000
 const MAX_IDLE = 2_000
-/** A client may acknowledge each frame for the stream and for the connection, and ping to measure the way. */
+/** A client may acknowledge each frame for the stream and for the connection, and ping to measure the round trip. */
 const PER_USEFUL = 5

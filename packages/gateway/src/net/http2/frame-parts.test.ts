@@ -104,7 +104,7 @@ describe('a block of fields', () => {
     assert.deepEqual([heads.stream, blockOf(heads)], [5, 'next block'])
   })
 
-  test('of pieces is bounded in size and in their number', () => {
+  test('is limited in its size and in the number of its pieces', () => {
     const large = new HeadFrames(10)
     assert.equal(take(large, HEADERS, 0, Buffer.alloc(10)), 0)
     assert.equal(take(large, CONTINUATION, 0, Buffer.alloc(1)), ENHANCE_YOUR_CALM)
@@ -182,7 +182,7 @@ describe('settings', () => {
     assert.equal(read(Array.from({ length: 33 }, () => [99, 0])), frames.ENHANCE_YOUR_CALM)
   })
 
-  test('of a server and of a client are what they say', () => {
+  test('can be written for a server and a client, and read back', () => {
     const payloadOf = (frame: string) => Buffer.from(frame, 'latin1').subarray(9)
     const limits = { maxStreams: 7, windowSize: 70_000, frameSize: 20_000, maxHeaderSize: 9 }
     const server = payloadOf(serverSettings(limits))
@@ -224,7 +224,7 @@ describe('the numbers of streams', () => {
     assert.equal(table.isIdle(8), true)
   })
 
-  test('of streams that this side has ended are known until the client ends them too', () => {
+  test('stay known after this side has ended the stream, until the client ends it too', () => {
     const table = new StreamTable<object>()
     table.last = 9
     assert.equal(table.late(3, false), frames.STREAM_CLOSED)
@@ -237,7 +237,7 @@ describe('the numbers of streams', () => {
     assert.equal(table.late(5, false), frames.STREAM_CLOSED)
   })
 
-  test('of a thousand such streams are known, and the oldest is forgotten then', () => {
+  test('stay known for the last thousand such streams', () => {
     const table = new StreamTable<object>()
     table.last = 5_001
     for (let id = 1; id <= 1_999; id += 2) table.cutOff(id)

@@ -9,7 +9,7 @@ const LIMITS = { maxFrame: 1_000, maxWhole: 300 }
 
 type Seen = Frame | 'too long'
 
-/** What the reader makes of the pieces. */
+/** Returns the frames that the reader finds in the pieces. */
 function read(pieces: Buffer[]): Seen[] {
   const seen: Seen[] = []
   const receiver = {

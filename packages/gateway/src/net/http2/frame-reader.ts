@@ -1,34 +1,37 @@
 import { DATA, END_STREAM, FRAME_HEAD, PADDED } from './frames.ts'
 
 export interface FrameReceiver {
-  /** One frame, its payload from `start` to `end`. The bytes are valid during the call where the reader is told so. */
+  /**
+   * Receives one frame; its payload is from `start` to `end`. The bytes may be valid only during the call, depending on
+   * the reader's input.
+   */
   frame(type: number, flags: number, stream: number, bytes: Buffer, start: number, end: number): void
-  /** A frame longer than it may be; nothing is read after it. */
+  /** Called for a frame that is too long; nothing is read after it. */
   frameTooLong(): void
 }
 
 export interface FrameLimits {
-  /** Of DATA. */
+  /** Maximum payload of DATA frames, in bytes. */
   maxFrame: number
-  /** Of any other frame, which has to be whole before it is looked at. */
+  /** Maximum payload of other frames, which must be complete before they are processed. */
   maxWhole: number
 }
 
 /**
- * Cuts a stream of bytes into frames. A frame other than DATA waits until it is whole; what has come of DATA is handed on
- * as a smaller frame, so that a body flows as it comes and no connection holds more than one frame.
+ * Splits a stream of bytes into frames. A frame other than DATA waits until it is complete. The received part of a DATA
+ * frame is passed on as a smaller frame, so a body flows as it arrives and no connection buffers more than one frame.
  */
 export class FrameReader {
   readonly #receiver: FrameReceiver
   readonly #limits: FrameLimits
-  /** The beginning of a frame, and how much of it has come. */
+  /** The beginning of an incomplete frame, and the number of its bytes. */
   #partial: Buffer | null = null
   #filled = 0
-  /** Of a DATA frame under way. */
+  /** State of the DATA frame in progress. */
   #dataLeft = 0
   #dataFlags = 0
   #dataStream = 0
-  /** Whole frames handed on so far. */
+  /** Complete frames passed on so far. */
   delivered = 0
   #stopped = false
 
@@ -37,12 +40,12 @@ export class FrameReader {
     this.#limits = limits
   }
 
-  /** The bytes at hand end inside a frame that has to be whole. */
+  /** Whether the input so far ends inside a frame that must be complete. */
   get isInsideFrame(): boolean {
     return this.#partial !== null
   }
 
-  /** Nothing more is read, not even of the bytes at hand. */
+  /** Stops reading, including the rest of the current bytes. */
   stop(): void {
     this.#stopped = true
     this.#partial = null
@@ -83,7 +86,7 @@ export class FrameReader {
     this.#receiver.frameTooLong()
   }
 
-  /** True when the frame is one whose payload need not be whole. */
+  /** Returns true for a frame whose payload need not be complete. */
   #beginData(bytes: Buffer, at: number, length: number): boolean {
     if (!isPlainData(bytes, at)) return false
     this.#dataLeft = length
@@ -105,7 +108,7 @@ export class FrameReader {
     this.#filled = bytes.copy(this.#partial, 0, at, end)
   }
 
-  /** Adds to the frame that has begun; the position after what was taken. */
+  /** Adds bytes to the incomplete frame; returns the position after them. */
   #complete(bytes: Buffer, start: number, end: number): number {
     let at = start
     for (let partial = this.#partial; partial !== null && at < end; partial = this.#partial) {
@@ -123,7 +126,7 @@ export class FrameReader {
   }
 }
 
-/** DATA without padding. */
+/** Returns whether the frame is DATA without padding. */
 function isPlainData(bytes: Buffer, at: number): boolean {
   return bytes[at + 3] === DATA && ((bytes[at + 4] ?? 0) & PADDED) === 0
 }
@@ -132,7 +135,7 @@ function lengthAt(bytes: Buffer, at: number): number {
   return ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
 }
 
-/** Without the reserved bit. */
+/** Returns the stream id without the reserved bit. */
 function streamAt(bytes: Buffer, at: number): number {
   return (
     (((bytes[at + 5] ?? 0) & 127) << 24) |

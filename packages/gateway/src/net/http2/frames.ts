@@ -1,4 +1,6 @@
-/** What frames are made of (RFC 9113 section 4.1 and 6). Frames are written as latin1 text, as heads of HTTP/1 are. */
+/**
+ * Constants and encoders of frames (RFC 9113 sections 4.1 and 6). Frames are written as latin1 text, like HTTP/1 heads.
+ */
 
 export const DATA = 0
 export const HEADERS = 1
@@ -29,7 +31,7 @@ export const COMPRESSION_ERROR = 9
 export const CONNECT_ERROR = 10
 export const ENHANCE_YOUR_CALM = 11
 
-/** Names of the codes, as RFC 9113 section 7 has them. */
+/** Names of the error codes (RFC 9113 section 7). */
 const ERROR_NAMES = [
   ...['NO_ERROR', 'PROTOCOL_ERROR', 'INTERNAL_ERROR', 'FLOW_CONTROL_ERROR', 'SETTINGS_TIMEOUT', 'STREAM_CLOSED'],
   ...['FRAME_SIZE_ERROR', 'REFUSED_STREAM', 'CANCEL', 'COMPRESSION_ERROR', 'CONNECT_ERROR', 'ENHANCE_YOUR_CALM'],
@@ -41,9 +43,9 @@ export function errorName(code: number): string {
 }
 
 export const FRAME_HEAD = 9
-/** The largest payload that every peer takes. */
+/** The largest payload that every peer accepts. */
 export const SMALLEST_MAX_FRAME = 16_384
-/** The window of everything before anybody speaks of it. */
+/** The initial size of every window, before any SETTINGS. */
 export const FIRST_WINDOW = 65_535
 export const LARGEST_WINDOW = 2 ** 31 - 1
 
@@ -65,7 +67,7 @@ export function windowUpdateFrame(stream: number, increment: number): string {
   return frameHead(4, WINDOW_UPDATE, 0, stream) + uint32(increment)
 }
 
-/** Eight bytes, as text. */
+/** `payload` is eight bytes, as text. */
 export function pingFrame(payload: string, flags: number): string {
   return frameHead(8, PING, flags, 0) + payload
 }
@@ -74,7 +76,7 @@ export function goawayFrame(lastStream: number, code: number): string {
   return frameHead(8, GOAWAY, 0, 0) + uint32(lastStream) + uint32(code)
 }
 
-/** A block of fields as HEADERS, and CONTINUATION where it is longer than a frame may be. */
+/** Encodes a field block as HEADERS, and CONTINUATION when it exceeds the frame size. */
 export function headersFrames(stream: number, block: string, flags: number, maxFrame: number): string {
   if (block.length <= maxFrame) return frameHead(block.length, HEADERS, flags | END_HEADERS, stream) + block
   let text = frameHead(maxFrame, HEADERS, flags, stream) + block.slice(0, maxFrame)

@@ -9,9 +9,9 @@ import {
   PROTOCOL_ERROR,
 } from './frames.ts'
 
-/** Puts blocks of fields together: a HEADERS frame, and CONTINUATION up to the one that says it is the last. */
+/** Assembles field blocks: a HEADERS frame, and CONTINUATION up to the frame with END_HEADERS. */
 export class HeadFrames {
-  /** The block, once it is whole: whose it is, the flags of its HEADERS, and where it lies. */
+  /** The block, once it is complete: its stream, the flags of its HEADERS frame, and its position. */
   stream = 0
   flags = 0
   bytes: Buffer = NO_BYTES
@@ -26,12 +26,12 @@ export class HeadFrames {
     this.#maxSize = maxSize
   }
 
-  /** Whether a frame may come now: nothing stands between those of one block. */
+  /** Returns whether a frame may come now: no other frame may interrupt the frames of a block. */
   allows(type: number, stream: number): boolean {
     return this.isWhole ? type !== CONTINUATION : type === CONTINUATION && stream === this.stream
   }
 
-  /** The error that the frame is, if it is one; then look at `isWhole`. */
+  /** Returns the error code of the frame, or NO_ERROR; then check `isWhole`. */
   take(type: number, flags: number, stream: number, bytes: Buffer, start: number, end: number): number {
     if (type === HEADERS) {
       const code = this.#begin(flags, stream, bytes, start, end)
@@ -62,7 +62,9 @@ export class HeadFrames {
     return NO_ERROR
   }
 
-  /** Copies the piece at hand. Who sends more than is ever borne, or splits for the sake of it, is stopped. */
+  /**
+   * Copies the current piece. A peer that exceeds the size limit, or splits a block into too many pieces, is stopped.
+   */
   #collect(isLast: boolean): number {
     this.#size += this.end - this.start
     if (this.#size > this.#maxSize || this.#pieces.length >= MAX_PIECES) return ENHANCE_YOUR_CALM
@@ -79,7 +81,7 @@ export class HeadFrames {
   }
 }
 
-/** The stream that a priority names (RFC 7540 section 6.3), which is read for its form only. */
+/** Returns the stream that a priority depends on (RFC 7540 section 6.3); only its form is checked. */
 export function dependencyAt(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) & 0x7fffffff
 }

@@ -31,7 +31,7 @@ const get = (path: string, authority = 'a.test'): Fields => [
   [':path', path],
 ]
 
-/** What must never reach a handler. `reset 1` is a message that is none of HTTP/2 (RFC 9113 section 8.1.1). */
+/** Requests that must never reach a handler. `reset 1` means that the message is malformed (RFC 9113 section 8.1.1). */
 const refusals: [string, Fields, string][] = [
   ['transfer-encoding (H2.TE)', request(['transfer-encoding', 'chunked']), 'reset 1'],
   ['connection', request(['connection', 'close']), 'reset 1'],

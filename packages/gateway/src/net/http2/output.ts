@@ -4,26 +4,26 @@ import { GatheringWriter } from '../gathering-writer.ts'
 import { DATA, END_STREAM, FIRST_WINDOW, frameHead, headersFrames, SMALLEST_MAX_FRAME } from './frames.ts'
 import { NO_TABLE } from './hpack/encode.ts'
 
-/** Told by a connection's output about one stream. */
+/** Callbacks from a connection's output about one stream. */
 export interface OutputOwner {
-  /** All that was given has left; more may come. */
+  /** All queued data was sent; more may be written. */
   outputDrained(): void
-  /** The end has left. */
+  /** The end of the stream was sent. */
   outputEnded(): void
 }
 
-/** What one stream has to send and may send. */
+/** The send queue and the flow-control window of one stream. */
 export class StreamOutput {
   readonly id: number
   readonly owner: OutputOwner
-  /** Bytes that the client allows; below 0 after it took some of them back. */
+  /** Bytes that the client allows; negative after the client has reduced its window. */
   window: number
-  /** Given, but not sent: the windows are used up, or the socket is full. */
+  /** Bytes that are queued because a window is used up or the socket is full. */
   queued = 0
   readonly queue: Buffer[] = []
-  /** Nothing follows the queue but the trailers, an empty block for none; null while more may follow. */
+  /** The trailers after the queue, an empty block for none; null while more data may follow. */
   trailers: string | null = null
-  /** The end has left, or the stream was given up. */
+  /** Whether the end was sent, or the stream was reset. */
   isOver = false
 
   constructor(id: number, owner: OutputOwner, window: number) {
@@ -40,24 +40,25 @@ export class StreamOutput {
 }
 
 /**
- * All that a connection sends. Frames are gathered, and those of one turn of the event loop leave in one write. Bodies wait
- * in their streams while the client's windows or the socket have no room, and then take turns, one frame each.
+ * Everything that a connection sends. Frames are gathered, and the frames of one turn of the event loop are sent in one
+ * write. Bodies wait in their streams while the client's windows or the socket have no room, and then take turns, one
+ * frame each.
  */
 export class FrameOutput {
-  /** Of the connection, as the client allows. */
+  /** The client's window of the connection. */
   window = FIRST_WINDOW
-  /** Of a new stream. */
+  /** The initial window of a new stream. */
   firstWindow = FIRST_WINDOW
   maxFrame = SMALLEST_MAX_FRAME
-  /** The client wants a smaller table for our fields: the next block says that there is none. */
+  /** Whether the client wants a smaller header table: the next block then sets the table size to zero. */
   mustDropTable = false
-  /** Bytes of bodies sent, for whoever weighs what the client sends in turn. */
+  /** Bytes of bodies sent, by which the frame guard judges the client's frames. */
   bodyBytes = 0
   readonly #socket: Socket
   readonly #writer: GatheringWriter
-  /** Streams that have something to send or to be told, in the order of their turns. */
+  /** Streams that have data to send or a callback to make, in the order of their turns. */
   readonly #waiting = new Set<StreamOutput>()
-  /** Streams that nothing but the window of the connection holds back. */
+  /** Streams that only the window of the connection holds back. */
   readonly #starved = new Set<StreamOutput>()
   #isDue = false
   #isPumping = false
@@ -68,7 +69,7 @@ export class FrameOutput {
     this.#writer = new GatheringWriter(socket)
   }
 
-  /** Bytes handed to the socket and taken by the kernel, or so. */
+  /** Approximate number of bytes that the kernel has accepted. */
   get taken(): number {
     return this.#writer.sent - this.#socket.writableLength
   }
@@ -77,7 +78,7 @@ export class FrameOutput {
     return this.#writer.pending + this.#socket.writableLength
   }
 
-  /** Whole frames of no body. */
+  /** Adds complete frames other than DATA. */
   frames(text: string): void {
     if (!this.#isClosed) this.#writer.text(text)
   }
@@ -92,14 +93,14 @@ export class FrameOutput {
     if (ends) stream.isOver = true
   }
 
-  /** A part of a body, not empty; false when the rest should wait until `outputDrained`. */
+  /** Sends part of a body, which must not be empty; returns false when the caller should wait for `outputDrained`. */
   data(stream: StreamOutput, chunk: Buffer): boolean {
     if (this.fits(stream, chunk.length)) this.#write(stream, chunk, 0)
     else this.#enqueue(stream, chunk)
     return this.hasRoom(stream)
   }
 
-  /** The last part, which may be empty, and what comes after it. */
+  /** Sends the last part, which may be empty, and the trailers. */
   end(stream: StreamOutput, chunk: Buffer | null, trailers: string): void {
     if (trailers === '' && stream.queued === 0 && this.fits(stream, chunk?.length ?? 0)) {
       this.#write(stream, chunk ?? NO_BYTES, END_STREAM)
@@ -115,12 +116,12 @@ export class FrameOutput {
     return false
   }
 
-  /** The stream may go on, as far as it is concerned. */
+  /** Called when the stream's window has room again. */
   wake(stream: StreamOutput): void {
     if (stream.queue.length > 0) this.#waiting.add(stream)
   }
 
-  /** The connection may go on. */
+  /** Called when the connection's window has grown. */
   widen(increment: number): void {
     this.window += increment
     for (const stream of this.#starved) this.wake(stream)
@@ -133,7 +134,7 @@ export class FrameOutput {
     stream.drop()
   }
 
-  /** Sends what can be sent of what waits. */
+  /** Sends as much of the queued data as possible. */
   pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -163,13 +164,13 @@ export class FrameOutput {
     }
   }
 
-  /** Frames may be lost: what follows would make no sense to the peer. */
+  /** Closes the connection because frames may be lost: later frames would make no sense to the peer. */
   destroy(error: unknown): void {
     reportFault(error, 'connection')
     this.#socket.destroy()
   }
 
-  /** These were the last frames. */
+  /** Sends the last frames; later frames are ignored. */
   close(): void {
     if (!this.#socket.destroyed) this.flush()
     this.#isClosed = true
@@ -180,7 +181,7 @@ export class FrameOutput {
     return this.#socket.writableNeedDrain
   }
 
-  /** Whether so many bytes would leave at once. */
+  /** Returns whether this many bytes can be sent at once. */
   fits(stream: StreamOutput, length: number): boolean {
     if (stream.queue.length > 0 || length > this.maxFrame) return false
     return length === 0 || (length <= stream.window && length <= this.window && !this.#isFull())
@@ -193,7 +194,7 @@ export class FrameOutput {
     this.pump()
   }
 
-  /** The turn of one stream. It comes again unless its own window is what it waits for. */
+  /** Sends one frame of a stream. The stream gets another turn unless its own window is used up. */
   #sendNext(stream: StreamOutput): void {
     const [chunk] = stream.queue
     if (chunk === undefined) return stream.owner.outputDrained()
@@ -234,7 +235,7 @@ export class FrameOutput {
   }
 }
 
-/** Outputs of this thread that have something to write when the turn is over. */
+/** Outputs of this thread that have something to write at the end of the turn. */
 let due: FrameOutput[] = []
 
 function flushDue(): void {
@@ -249,6 +250,6 @@ function flushDue(): void {
   }
 }
 
-/** As much as is gathered before it is written. */
+/** Bytes that are gathered before they are written. */
 const FULL = 65_536
 const NO_BYTES = Buffer.alloc(0)

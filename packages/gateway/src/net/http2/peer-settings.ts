@@ -10,17 +10,23 @@ import {
   uint32,
 } from './frames.ts'
 
-/** What a SETTINGS frame says that matters to one who sends; undefined for what it does not speak of (RFC 9113 section 6.5.2). */
+/**
+ * The settings in a SETTINGS frame that a sender needs; undefined when the frame does not contain them (RFC 9113
+ * section 6.5.2).
+ */
 export interface PeerSettings {
   headerTableSize?: number
   maxStreams?: number
   initialWindowSize?: number
   maxFrameSize?: number
-  /** Streams may carry other protocols (RFC 8441). */
+  /** Whether streams may carry other protocols (RFC 8441). */
   takesTunnels?: boolean
 }
 
-/** Returns an error code when the frame must not be. A server may not offer to be pushed to: `largestPush` is 0 for its settings. */
+/**
+ * Returns an error code for an invalid frame. A server must not enable push: `largestPush` is 0 for a server's
+ * settings.
+ */
 export function readSettings(bytes: Buffer, start: number, end: number, largestPush: 0 | 1): PeerSettings | number {
   const length = end - start
   if (length % SETTING_SIZE !== 0) return FRAME_SIZE_ERROR
@@ -30,7 +36,7 @@ export function readSettings(bytes: Buffer, start: number, end: number, largestP
     const value = bytes.readUInt32BE(at + 2)
     switch (bytes.readUInt16BE(at)) {
       case HEADER_TABLE_SIZE:
-        // The lowest counts: what was asked for in between has to be said too.
+        // The lowest value counts: a smaller size in between must be signaled too.
         settings.headerTableSize = Math.min(value, settings.headerTableSize ?? value)
         break
       case ENABLE_PUSH:
@@ -55,7 +61,7 @@ export function readSettings(bytes: Buffer, start: number, end: number, largestP
   return settings
 }
 
-/** The settings of a server. */
+/** Returns the SETTINGS frame of a server. */
 export function serverSettings(limits: {
   maxStreams: number
   windowSize: number
@@ -72,7 +78,7 @@ export function serverSettings(limits: {
   ])
 }
 
-/** The settings of a client, which wants nothing pushed. */
+/** Returns the SETTINGS frame of a client, which disables push. */
 export function clientSettings(limits: { windowSize: number; maxHeaderSize: number }): string {
   return settingsFrame([
     [ENABLE_PUSH, 0],

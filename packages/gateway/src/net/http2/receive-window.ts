@@ -1,28 +1,28 @@
 import { FIRST_WINDOW } from './frames.ts'
 
-/** What the other side may send, on a stream or on the connection (RFC 9113 section 5.2). */
+/** The bytes that the peer may send, on a stream or on the connection (RFC 9113 section 5.2). */
 export class ReceiveWindow {
   #size: number
   readonly #largest: number
   #taken = 0
-  /** A peer that does not know the size yet may send as much as everybody. */
+  /** A peer that does not know the size yet may use the default window. */
   #left: number
   #consumed = 0
 
-  /** Grows to `largest` once the data of several windows has been taken. */
+  /** The window grows to `largest` once the data of several windows has been consumed. */
   constructor(size: number, largest = size) {
     this.#size = size
     this.#largest = largest
     this.#left = Math.max(size, FIRST_WINDOW)
   }
 
-  /** False when it sends more than it may. */
+  /** Counts received bytes; returns false when the peer exceeds the window. */
   take(bytes: number): boolean {
     this.#left -= bytes
     return this.#left >= 0
   }
 
-  /** So many are done with. What is to be allowed anew: nothing, until it is worth a frame. */
+  /** Counts consumed bytes; returns the window increment to send, which is 0 until it is worth a frame. */
   release(bytes: number): number {
     this.#consumed += bytes
     if (this.#consumed * 2 < this.#size) return 0
@@ -32,7 +32,10 @@ export class ReceiveWindow {
     return granted
   }
 
-  /** Some clients stop for long whenever a window is used up: where the data is taken as it comes, they need not. */
+  /**
+   * Some clients pause for long when a window is used up; a larger window avoids that when data is consumed as it
+   * arrives.
+   */
   #growth(): number {
     if (this.#size >= this.#largest) return 0
     this.#taken += this.#consumed

@@ -11,23 +11,23 @@ import { type PeerSettings, readSettings } from './peer-settings.ts'
 import { ReceiveWindow } from './receive-window.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** What the frames of a stream are handed to. */
+/** The receiver of a stream's frames. */
 export interface FrameStream {
   readonly output: StreamOutput
-  /** The peer has sent the end of its side. */
+  /** Whether the peer has ended its side of the stream. */
   readonly inputEnded: boolean
-  /** `padding` counts for the window and nothing else. False when the peer sends more than it may. */
+  /** `padding` counts only for the window. Returns false when the peer exceeds its window. */
   takeData(chunk: Buffer, padding: number, ends: boolean): boolean
 }
 
-/** What the frames of a peer may bring about on its connection. */
+/** The effects of a peer's frames on its connection. */
 export interface FrameHost<Stream> {
   readonly output: FrameOutput
-  /** Lets the peer send so many more bytes, on a stream or, for 0, on the connection. */
+  /** Lets the peer send this many more bytes, on a stream or, for 0, on the connection. */
   grant(stream: number, bytes: number): void
-  /** The peer has broken the protocol on a stream, which is reset with the code. */
+  /** Called when the peer violated the protocol on a stream, which is reset with the code. */
   broke(stream: Stream, code: number): void
-  /** The peer has broken the protocol; the code goes with GOAWAY. */
+  /** Called when the peer violated the protocol on the connection; the code is sent with GOAWAY. */
   fail(code: number): void
   tooManyFrames(): void
   pingAnswered(payload: string): void
@@ -39,12 +39,15 @@ export interface ReceiveLimits {
   maxFields: number
 }
 
-/** The longest block of fields that is read. One over the limit of heads is, to be answered; one far beyond ends the connection. */
+/**
+ * The longest field block that is read. A block slightly above the head limit still gets a response; a block above this
+ * size ends the connection.
+ */
 export function maxBlockSize(maxHeaderSize: number): number {
   return 2 * maxHeaderSize + frames.SMALLEST_MAX_FRAME
 }
 
-/** Does what the frames of a peer say (RFC 9113 section 6): all that servers and clients have in common. */
+/** Processes the frames of a peer (RFC 9113 section 6): everything that servers and clients have in common. */
 export abstract class ReceivedFrames<
   Stream extends FrameStream,
   Host extends FrameHost<Stream>,
@@ -56,7 +59,7 @@ export abstract class ReceivedFrames<
   protected readonly guard = new FrameGuard()
   readonly #limits: ReceiveLimits
   readonly #decoder: HpackDecoder
-  /** On all streams together. */
+  /** The window of the connection, for all streams together. */
   readonly #window: ReceiveWindow
   #hasSettings = false
   #bodyBytesSeen = 0
@@ -71,33 +74,36 @@ export abstract class ReceivedFrames<
     this.#window = new ReceiveWindow(limits.connectionWindowSize)
   }
 
-  /** The block in `heads` is whole. */
+  /** Called when the block in `heads` is complete. */
   protected abstract takeBlock(stream: number, ends: boolean): void
   protected abstract takeReset(stream: Stream, code: number): void
   protected abstract takeGoaway(lastStream: number, code: number): void
-  /** The settings are in force as far as they concern what is sent. */
+  /** Called after the settings were applied to the output. */
   protected abstract takeSettings(settings: PeerSettings): void
-  /** A frame for a stream that is not open. What was on its way when this side ended it is dropped. */
+  /**
+   * Called for a frame of a stream that is not open. A frame that was in flight when this side ended the stream is
+   * dropped.
+   */
   protected abstract takeLate(stream: number, ends: boolean, isSmall: boolean): void
-  /** The largest ENABLE_PUSH that the peer may send. */
+  /** The largest ENABLE_PUSH value that the peer may send. */
   protected abstract readonly largestPush: 0 | 1
 
-  /** A head has begun, and the peer may send nothing but its rest. */
+  /** Whether a head has begun, so that the peer may send only its continuation. */
   get isInsideHead(): boolean {
     return !this.heads.isWhole
   }
 
-  /** The peer's first SETTINGS have come. */
+  /** Whether the peer's first SETTINGS frame has arrived. */
   get hasSettings(): boolean {
     return this.#hasSettings
   }
 
-  /** The last block has more fields than are borne. */
+  /** Whether the last block has too many fields. */
   protected get hasTooManyFields(): boolean {
     return this.#decoder.count > this.#limits.maxFields
   }
 
-  /** The last block is larger than is borne. */
+  /** Whether the last block is too large. */
   protected get isTooLarge(): boolean {
     return this.#decoder.size > this.#limits.maxHeaderSize
   }
@@ -128,7 +134,7 @@ export abstract class ReceivedFrames<
       case frames.PRIORITY:
         return this.#takePriority(stream, bytes, start, end)
       case frames.PUSH_PROMISE:
-        // Clients do not push, and backends are told not to.
+        // Clients must not push, and this side disables push of backends.
         return this.host.fail(frames.PROTOCOL_ERROR)
       default:
         return this.countIdle()
@@ -138,7 +144,8 @@ export abstract class ReceivedFrames<
   #takeData(flags: number, stream: number, bytes: Buffer, start: number, end: number): void {
     const size = end - start
     if (!this.#window.take(size)) return this.host.fail(frames.FLOW_CONTROL_ERROR)
-    // At once: each stream has a window of its own, which is given back as its body is taken.
+    // The connection's window is returned at once: each stream has its own window, which is returned as its body is
+    // consumed.
     const granted = this.#window.release(size)
     if (granted > 0) this.host.grant(0, granted)
     const isPadded = (flags & frames.PADDED) !== 0
@@ -153,7 +160,7 @@ export abstract class ReceivedFrames<
     else this.guard.useful()
     const from = isPadded ? start + 1 : start
     const piece = bytes.subarray(from, from + size - padding)
-    // A small piece that somebody keeps must not keep a large read, nor a block of the pool.
+    // A small piece that is kept must not keep a large read or a pool block alive.
     const data = piece.length * MOST_KEPT < bytes.length ? ownCopy(piece) : piece
     if (!open.takeData(data, padding, ends)) this.host.broke(open, frames.FLOW_CONTROL_ERROR)
   }
@@ -165,7 +172,7 @@ export abstract class ReceivedFrames<
     if (heads.isWhole) this.takeBlock(stream, (heads.flags & frames.END_STREAM) !== 0)
   }
 
-  /** Every block is decoded, whatever becomes of it: those that follow may name what it put into the table. */
+  /** Every block is decoded, even if it is dropped, because later blocks may refer to its table entries. */
   protected decode(sink: FieldSink): boolean {
     const { bytes, start, end } = this.heads
     if (this.#decoder.decode(bytes, start, end, sink)) return true
@@ -200,7 +207,7 @@ export abstract class ReceivedFrames<
     this.takeSettings(settings)
   }
 
-  /** False when a window becomes larger than one may be. */
+  /** Returns false when a window would exceed the maximum. */
   #changeWindows(size: number): boolean {
     const { output } = this
     const change = size - output.firstWindow
@@ -253,7 +260,7 @@ export abstract class ReceivedFrames<
     this.takeGoaway(bytes.readUInt32BE(start) & frames.LARGEST_WINDOW, bytes.readUInt32BE(start + 4))
   }
 
-  /** RFC 9113 has no priorities any more; only the form of the frame counts. */
+  /** RFC 9113 deprecates priorities; only the form of the frame is checked. */
   #takePriority(stream: number, bytes: Buffer, start: number, end: number): void {
     if (stream === 0) return this.host.fail(frames.PROTOCOL_ERROR)
     if (end - start !== PRIORITY_SIZE) return this.host.fail(frames.FRAME_SIZE_ERROR)
@@ -261,10 +268,10 @@ export abstract class ReceivedFrames<
     this.countIdle()
   }
 
-  /** Too many frames that lead nowhere end the connection. */
+  /** Counts a useless frame; too many of them end the connection. */
   protected countIdle(): void {
     const { bodyBytes } = this.output
-    // By bytes: a peer that widens its window one by one gets nothing for it.
+    // Useful work is counted in bytes: a peer that extends its window byte by byte gains nothing.
     this.guard.useful((bodyBytes - this.#bodyBytesSeen) / USEFUL_BYTES)
     this.#bodyBytesSeen = bodyBytes
     if (this.guard.idle(performance.now())) this.host.tooManyFrames()
@@ -278,10 +285,10 @@ function ownCopy(bytes: Buffer): Buffer {
 }
 
 const SETTINGS_ACK = frames.frameHead(0, frames.SETTINGS, frames.ACK, 0)
-/** DATA that nobody waits for: larger frames cost the peer as much as this side. */
+/** DATA for a closed stream below this size counts as useless; larger frames cost the peer as much as this side. */
 const SMALL = 512
-/** A piece may keep a read so many times its size. */
+/** A piece may keep a read alive that is at most this many times larger. */
 const MOST_KEPT = 32
-/** Bytes of a sent body that are worth as much as a frame of a request. */
+/** Bytes of a sent body that count as much as one frame of a request. */
 const USEFUL_BYTES = 2_048
 const LARGEST_SENT_FRAME = 65_536

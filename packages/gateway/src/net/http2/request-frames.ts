@@ -8,17 +8,17 @@ import { type ExchangeHost, Http2Exchange } from './server-exchange.ts'
 import type { StreamTable } from './stream-table.ts'
 import { TrailerFields } from './trailer-fields.ts'
 
-/** What the frames of a client may bring about on its connection. */
+/** The effects of a client's frames on its connection. */
 export interface RequestFramesHost extends ExchangeHost, FrameHost<Http2Exchange> {
-  /** A request is to be answered. */
+  /** Called when a request has arrived. */
   opened(exchange: Http2Exchange): void
-  /** One was refused, by an answer. */
+  /** Called when a request was rejected with a response. */
   refused(status: number, code: string): void
-  /** One was reset, because its head is none. */
+  /** Called when a request was reset because its head is malformed. */
   resetUnread(code: string): void
-  /** A stream came to nothing by what the client did. */
+  /** Called when the client made a stream useless, such as by a reset. */
   countReset(): void
-  /** The client opens no more streams. */
+  /** Called when the client will open no more streams. */
   peerLeaves(): void
 }
 
@@ -30,7 +30,7 @@ export interface RequestLimits {
   maxStreams: number
 }
 
-/** Does what the frames of a client say: its requests. */
+/** Processes the frames of a client: its requests. */
 export class RequestFrames extends ReceivedFrames<Http2Exchange, RequestFramesHost> {
   protected readonly largestPush = 1
   readonly #limits: RequestLimits
@@ -85,7 +85,7 @@ export class RequestFrames extends ReceivedFrames<Http2Exchange, RequestFramesHo
     else exchange.takeTrailers(fields.headers)
   }
 
-  /** A stream that begins and ends with a reset. */
+  /** Rejects a new stream with a reset. */
   #refuse(stream: number, ends: boolean, code: number): void {
     if (!ends) this.streams.cutOff(stream)
     this.output.frames(frames.resetFrame(stream, code))
@@ -95,7 +95,7 @@ export class RequestFrames extends ReceivedFrames<Http2Exchange, RequestFramesHo
     this.host.refused(status, code)
     const body = Buffer.from(code.replaceAll('_', ' '))
     const answer = new StreamOutput(stream, NOBODY, this.output.firstWindow)
-    // The text is a courtesy: nobody waits for a window to send it.
+    // The text is optional, so it is sent only when it fits into the window.
     const bodyless = method === 'HEAD' || !this.output.fits(answer, body.length)
     this.output.headers(answer, refusalBlock(status, body.length), bodyless)
     if (!bodyless) this.output.end(answer, body, '')
@@ -106,7 +106,7 @@ export class RequestFrames extends ReceivedFrames<Http2Exchange, RequestFramesHo
     this.host.ended(exchange)
   }
 
-  /** The client opens no more streams, and waits for those it has. */
+  /** The client opens no more streams, and waits for its open streams. */
   protected takeGoaway(): void {
     this.host.peerLeaves()
   }

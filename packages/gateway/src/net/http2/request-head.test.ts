@@ -83,7 +83,7 @@ test('headers that claim a client address are noticed in any spelling', () => {
   assert.equal(accepted(withField('x-other', '1')).claimsForwarding, false)
 })
 
-test('what is refused, and as what', () => {
+test('invalid requests are rejected with their status and code', () => {
   assert.equal(refused(withField(':path', 'a')), '400 bad_target')
   assert.equal(refused(withField(':path', '/a b')), '400 bad_target')
   assert.equal(refused(withField(':path', '/%2e%2e/')), '400 ambiguous_path')

@@ -14,19 +14,19 @@ export class RequestHead {
   authority = ''
   /** Path and query; empty for CONNECT. */
   target = ''
-  /** Bytes of the body as in Source. */
+  /** Bytes of the body, as in `Source`. */
   length = 0
-  /** Nothing of a body follows, not even its end. */
+  /** Whether the stream ended with the head, so that no DATA follows. */
   endsWithHead = false
   teTrailers = false
   expectContinue = false
-  /** A header that names the client's address or scheme was sent, under any alias. */
+  /** Whether a header that names the client's address or scheme was sent, in any spelling. */
   claimsForwarding = false
-  /** Values of `x-portico-hops`; empty for most. */
+  /** Values of `x-portico-hops`; empty for most requests. */
   hops = ''
-  /** The protocol that the stream is to carry (RFC 8441), lower case; empty for most. */
+  /** The protocol that the stream should carry (RFC 8441), lower case; empty for most requests. */
   upgrade = ''
-  /** The stream becomes a tunnel: what follows the head is no body. */
+  /** Whether the stream becomes a tunnel, so that the data after the head is not a body. */
   isTunnel = false
   readonly headers: HeaderBlock
 
@@ -35,10 +35,10 @@ export class RequestHead {
   }
 }
 
-/** A request that breaks the form of HTTP/2 itself: its stream is reset, without an answer (RFC 9113 section 8.1.1). */
+/** A request that violates the format of HTTP/2: its stream is reset without a response (RFC 9113 section 8.1.1). */
 export const MALFORMED = 'malformed'
 
-/** What the fields of a head say, before it is judged as a whole. */
+/** The fields of a head, before the head is validated as a whole. */
 export class Fields extends FieldLines implements FieldSink {
   method = ''
   authority: string | null = null
@@ -53,14 +53,14 @@ export class Fields extends FieldLines implements FieldSink {
   hops = ''
   #cookie: string | null = null
   #problem: HeadProblem | typeof MALFORMED | null = null
-  /** A field that is no pseudo-header has come. */
+  /** Whether a regular field has arrived, after which pseudo-headers are invalid. */
   #isPastPseudo = false
 
   field(field: Field): void {
     if (this.#problem !== MALFORMED) this.#problem = this.#take(field) ?? this.#problem
   }
 
-  /** The request as a whole, held to the rules of HTTP/1 requests as well. */
+  /** Validates the whole request, also by the rules of HTTP/1 requests. */
   toHead(endsWithHead: boolean): RequestHead | HeadProblem | typeof MALFORMED {
     if (this.#problem === MALFORMED || !this.#isComplete()) return MALFORMED
     if (this.#problem !== null) return this.#problem
@@ -76,10 +76,11 @@ export class Fields extends FieldLines implements FieldSink {
     if (isTunnel && this.contentLength > 0) return CONNECT_WITH_BODY
 
     if (this.#cookie !== null) this.addLine('cookie', this.#cookie)
-    // As a client of HTTP/1.1 would: a backend of HTTP/1.1 has to prove that it understands.
+    // The gateway adds the key that an HTTP/1.1 client would send: an HTTP/1.1 backend has to prove that it
+    // understands.
     if (this.protocol?.toLowerCase() === 'websocket') this.addLine(KEY_HEADER, newKey())
     const head = new RequestHead(this.toHeaders())
-    // As HTTP/1 has it, so that routes and policies need not know how a client asks for a protocol.
+    // The HTTP/1 form of an upgrade, so that routes and policies need not distinguish the versions.
     head.method = this.protocol === null ? method : 'GET'
     head.upgrade = this.protocol === null ? '' : this.protocol.toLowerCase()
     head.isTunnel = isTunnel && !endsWithHead
@@ -94,7 +95,7 @@ export class Fields extends FieldLines implements FieldSink {
     return head
   }
 
-  /** Whether the pseudo-headers are those of a request (RFC 9113 sections 8.3.1 and 8.5). */
+  /** Returns whether the pseudo-headers are those of a request (RFC 9113 sections 8.3.1 and 8.5). */
   #isComplete(): boolean {
     const { method, authority, host, path, scheme } = this
     if (this.protocol !== null) {
@@ -142,7 +143,7 @@ export class Fields extends FieldLines implements FieldSink {
         this.host = value
         return null
       case kinds.COOKIE:
-        // Crumbs are one field again (RFC 9113 section 8.2.3).
+        // Split cookies become one field again (RFC 9113 section 8.2.3).
         this.#cookie = this.#cookie === null ? value : this.#cookie + '; ' + value
         return null
       case kinds.TE:
@@ -178,7 +179,7 @@ export class Fields extends FieldLines implements FieldSink {
   }
 }
 
-/** Origin form or `*`; an absolute URI has no place here. */
+/** Accepts origin form or `*`; an absolute URI is invalid here. */
 function isPath(path: string): boolean {
   if (path.charCodeAt(0) !== SLASH) return path === '*'
   for (let i = 1; i < path.length; i++) if (TARGET[path.charCodeAt(i)] !== 1) return false

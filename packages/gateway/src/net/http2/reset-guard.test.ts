@@ -18,7 +18,7 @@ test('whoever completes as many as it resets may go on', () => {
   }
 })
 
-test('what was long ago is forgotten', () => {
+test('resets of an earlier window do not count', () => {
   const guard = new ResetGuard()
   for (let i = 0; i < 200; i++) guard.reset(20_000)
   assert.equal(guard.reset(30_001), false)

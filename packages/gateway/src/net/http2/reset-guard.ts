@@ -1,6 +1,6 @@
 /**
- * Tells a client that opens streams only to reset them from one that cancels now and then: each such stream costs
- * this side a request and the client next to nothing.
+ * Distinguishes a client that opens streams only to reset them from a client that cancels now and then: each such
+ * stream costs this side a request, and the client next to nothing.
  */
 export class ResetGuard {
   #windowStart = 0
@@ -11,7 +11,7 @@ export class ResetGuard {
     this.#completed++
   }
 
-  /** True when the connection has had enough. */
+  /** Counts a reset; returns true when the limit is exceeded. */
   reset(now: number): boolean {
     if (now - this.#windowStart > WINDOW_MS) {
       this.#windowStart = now

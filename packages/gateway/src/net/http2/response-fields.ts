@@ -3,21 +3,21 @@ import { FieldLines } from './field-lines.ts'
 import type { FieldSink } from './hpack/decode.ts'
 import type { Field } from './hpack/tables.ts'
 
-/** The head of a response or of an interim response, read from the fields of a HEADERS frame (RFC 9113 section 8.3.2). */
+/** The head of a response or an interim response, read from the fields of a HEADERS frame (RFC 9113 section 8.3.2). */
 export class ResponseFields extends FieldLines implements FieldSink {
-  /** 0 until a good `:status` was read. */
+  /** 0 until a valid `:status` was read. */
   status = 0
   /** -1 when the head announces no length. */
   contentLength = -1
   #problem: string | null = null
-  /** A field that is no pseudo-header has come. */
+  /** Whether a regular field has arrived, after which pseudo-headers are invalid. */
   #isPastPseudo = false
 
   field(field: Field): void {
     this.#problem ??= this.#take(field)
   }
 
-  /** The code for what is wrong with the head; null for a good one. */
+  /** The error code of the head; null when the head is valid. */
   get problem(): string | null {
     return this.#problem ?? (this.status === 0 ? 'bad_status' : null)
   }

@@ -7,33 +7,33 @@ import { TrailerFields } from './trailer-fields.ts'
 
 /** A request that waits for its response, or for the rest of it. */
 export interface ResponseStream extends FrameStream {
-  /** No head has come but those of interim responses. */
+  /** Whether no final response head has arrived. */
   readonly awaitsHead: boolean
-  /** The head of a response or of an interim response, not yet judged. */
+  /** Called with the head of a response or an interim response, not yet validated. */
   takeHead(fields: ResponseFields, ends: boolean): void
   takeTrailers(trailers: HeaderBlock): void
   takeReset(code: number): void
-  /** The response is none; the stream is reset with the code. */
+  /** Called when the response is malformed; the stream is reset with the code. */
   refuse(message: string, code: number): void
 }
 
-/** What the frames of a backend may bring about on its connection. */
+/** The effects of a backend's frames on its connection. */
 export interface ResponseFramesHost<Stream> extends FrameHost<Stream> {
   settingsChanged(settings: PeerSettings): void
-  /** The backend opens no streams above this one. */
+  /** Called for a GOAWAY: the backend processes no streams above this id. */
   goesAway(lastStream: number, code: number): void
 }
 
-/** Does what the frames of a backend say: its responses. */
+/** Processes the frames of a backend: its responses. */
 export class ResponseFrames<Stream extends ResponseStream> extends ReceivedFrames<Stream, ResponseFramesHost<Stream>> {
   protected readonly largestPush = 0
 
-  /** A stream was given up: what is on its way for it is not held against the backend. */
+  /** Called when a stream was canceled: frames still in flight for it do not count against the backend. */
   expectLate(): void {
     this.guard.useful()
   }
 
-  /** A backend that answers slowly may send much for streams that were given up long ago. */
+  /** A slow backend may send many frames for streams that were canceled long ago. */
   protected takeLate(stream: number, _ends: boolean, isSmall: boolean): void {
     if (this.streams.isIdle(stream)) this.host.fail(frames.PROTOCOL_ERROR)
     else if (isSmall) this.countIdle()

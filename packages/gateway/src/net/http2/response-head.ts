@@ -2,12 +2,12 @@ import type { HeaderBlock } from '../header-block.ts'
 import { literalField, statusField } from './hpack/encode.ts'
 import { fieldsBlock } from './sent-fields.ts'
 
-/** The block of a response, or of an interim answer. `length` is announced unless it is below 0. */
+/** Encodes the head of a response or an interim response. `length` is announced unless it is negative. */
 export function responseBlock(status: number, headers: HeaderBlock, length: number): string {
   let begin = statusBlocks.get(status)
   if (begin === undefined) {
     begin = statusField(status)
-    // Three digits: their number is bounded.
+    // The cache is bounded, because a status has three digits.
     statusBlocks.set(status, begin)
   }
   const block = begin + fieldsBlock(headers)
@@ -16,7 +16,7 @@ export function responseBlock(status: number, headers: HeaderBlock, length: numb
 
 const statusBlocks = new Map<number, string>()
 
-/** The head of an answer to a request that was not understood. */
+/** Encodes the head of the response to an invalid request. */
 export function refusalBlock(status: number, length: number): string {
   return (
     statusField(status) + literalField('content-type', 'text/plain') + literalField('content-length', String(length))

@@ -48,7 +48,7 @@ const announced = (length: string): Buffer =>
   ])
 const LARGEST = 2 ** 31 - 1
 
-/** What must not be, and what becomes of stream 1 or of the connection by it (RFC 9113 sections 4 to 6). */
+/** Protocol violations, and their effect on stream 1 or on the connection (RFC 9113 sections 4 to 6). */
 const breaches: [string, Buffer[], string][] = [
   ['a stream with an even number', [ask(2)], 'goaway 1'],
   ['a number below one that was used', [ask(5), ask(3)], 'goaway 5'],
@@ -110,7 +110,7 @@ const breaches: [string, Buffer[], string][] = [
   ['more data than the stream may carry', [ask(1), ...Array.from({ length: 5 }, () => data(1, 16_384))], 'reset 3'],
 ]
 
-test('what breaks the rules ends the stream, or the connection', async (t) => {
+test('a protocol violation ends the stream or the connection', async (t) => {
   const server = await startServer(
     (exchange) => {
       if (exchange.method === 'GET') reply(exchange, 200)
@@ -148,7 +148,7 @@ test('all of the announced data may come before the frame that ends it', async (
   client.destroy()
 })
 
-test('what is odd but allowed is borne', async (t) => {
+test('unusual but valid frames are accepted', async (t) => {
   const server = await startServer((exchange) => {
     if (exchange.method === 'GET') reply(exchange, 200)
   })
@@ -177,7 +177,7 @@ test('what is odd but allowed is borne', async (t) => {
   assert.deepEqual(server.refused, [])
 })
 
-test('what was on its way to a stream that this side has ended is dropped', async (t) => {
+test('frames in flight to a stream that this side has ended are dropped', async (t) => {
   const server = await startServer((exchange) => reply(exchange, 413))
   t.after(() => server.close())
   const client = await FrameClient.open(server.port)
@@ -196,7 +196,7 @@ test('what was on its way to a stream that this side has ended is dropped', asyn
   assert.deepEqual(server.refused, [])
 })
 
-test('what is no HTTP/2 is told so', async (t) => {
+test('a client that does not speak HTTP/2 gets a GOAWAY', async (t) => {
   const server = await startServer(() => {})
   t.after(() => server.close())
   for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nhost: a\r\n\r\n'), Buffer.from('PRI * HTTP/2.0\r\n\r\nXX')]) {

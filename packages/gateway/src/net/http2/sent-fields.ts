@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../header-block.ts'
 import { isTrailer } from './fields.ts'
 import { literalField, nameOf, secretNameOf, valueOf } from './hpack/encode.ts'
 
-/** The fields as a block that HTTP/2 may carry: names in lower case, nothing that belongs to one connection. */
+/** Encodes the fields for HTTP/2: names in lower case, without connection-specific fields. */
 export function fieldsBlock(headers: HeaderBlock): string {
   let block = ''
   headers.forEach((name, value) => {
@@ -22,20 +22,20 @@ export function trailerBlock(trailers: HeaderBlock | null): string {
   return block
 }
 
-/** The name as it begins a field; empty for one that HTTP/2 does not carry. */
+/** Returns the encoded name of a field; empty for a field that HTTP/2 does not carry. */
 function sentName(name: string): string {
   const known = sentNames.get(name)
   if (known !== undefined) return known
   const lower = name.toLowerCase()
   const sent = isConnectionField(lower) ? '' : SECRETS.has(lower) ? secretNameOf(lower) : nameOf(lower)
-  // A part of the received head as a key would keep all of it.
+  // The name is copied, because a slice of the received head as a key would keep the whole head alive.
   if (sentNames.size < MAX_NAMES && name.length <= MAX_NAME)
     sentNames.set(Buffer.from(name, 'latin1').toString('latin1'), sent)
   return sent
 }
 
 const sentNames = new Map<string, string>()
-/** Peers have few; whoever invents names gets no more memory than that. */
+/** Peers use few names; a peer that invents names gets no more memory than this. */
 const MAX_NAMES = 512
 const MAX_NAME = 64
 const SECRETS = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie'])

@@ -16,17 +16,19 @@ import type { Http2Exchange } from './server-exchange.ts'
 import { HIGHEST_STREAM, StreamTable } from './stream-table.ts'
 
 export interface Http2Limits {
-  /** For a client that does not send the body of its request; one that does not read has the idle timeout. */
+  /**
+   * Milliseconds for a client that does not send its request body; a client that does not read has the idle timeout.
+   */
   stallTimeoutMs: number
   windowSize: number
-  /** Largest window of a stream, in bytes: windows grow up to it while the body is read as it arrives. */
+  /** Largest window of a stream, in bytes; windows grow up to it while the body is read as it arrives. */
   largestWindowSize: number
   connectionWindowSize: number
   frameSize: number
-  /** Names and values of one head, decoded, with 32 bytes for each field; a larger head gets 431. */
+  /** Decoded names and values of one head, plus 32 bytes for each field; a larger head gets 431. */
   maxHeaderSize: number
   maxStreams: number
-  /** Time between pings; 0 for none. */
+  /** Milliseconds between pings; 0 disables pings. */
   keepaliveIntervalMs: number
   keepaliveTimeoutMs: number
 }
@@ -34,23 +36,23 @@ export interface Http2Limits {
 export interface Http2ServerOptions extends Http2Limits {
   handler: ExchangeHandler
   deadlines: Deadlines
-  /** For a connection without streams, and for a client that takes nothing of its response. */
+  /** Milliseconds for a connection without streams, and for a client that reads nothing of its response. */
   idleTimeoutMs: number
-  /** The connection is drained when it is this old; 0 for never. */
+  /** The age in milliseconds at which the connection is drained; 0 disables the limit. */
   maxDurationMs: number
-  /** Told of every request that was refused; status 0 when the connection itself was. */
+  /** Called for every rejected request; status is 0 when the connection itself was rejected. */
   onRefused(info: ConnectionInfo, status: number, code: string): void
-  /** Told of every head that is none of HTTP/2: its stream was reset, and nobody gets an answer. */
+  /** Called for every malformed head: its stream was reset without a response. */
   onReset(info: ConnectionInfo, code: string): void
   onClosed(connection: Http2ServerConnection): void
 }
 
 export const http2Defaults: Readonly<Http2Limits> = {
   stallTimeoutMs: 60_000,
-  // 25 MB/s at a distance of 10 ms; a stream whose backend does not read holds no more than that.
+  // 25 MB/s at a latency of 10 ms; a stream whose backend does not read buffers no more than that.
   windowSize: 262_144,
   largestWindowSize: 1_048_576,
-  // Given back at once, whatever becomes of the data: it only has to be above what is on its way.
+  // The connection's window is returned at once, so it only has to exceed the data in flight.
   connectionWindowSize: 4_194_304,
   frameSize: 16_384,
   maxHeaderSize: 16_384,
@@ -59,7 +61,7 @@ export const http2Defaults: Readonly<Http2Limits> = {
   keepaliveTimeoutMs: 20_000,
 }
 
-/** For a socket of which nothing was read. */
+/** Serves a socket from which nothing has been read. */
 export function serveHttp2(socket: Socket, info: ConnectionInfo, options: Http2ServerOptions): Http2ServerConnection {
   const connection = new Http2ServerConnection(socket, info, options)
   connection.start(null)
@@ -85,7 +87,7 @@ export class Http2ServerConnection implements RequestFramesHost {
   /** The number of the frame that `#headLimit` runs for, or `HEAD`; -1 when it does not run. */
   #timedFrame = 0
   readonly #lastCall = new Deadline(() => this.#sayLast())
-  /** Bytes of the preface that have come. */
+  /** Bytes of the preface that have arrived. */
   #prefaceSeen = 0
   #isFeeding = false
   #readPaused = false
@@ -119,13 +121,13 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#lookedAt = this.#idleSince
     this.#watchMs = Math.min(options.idleTimeoutMs, options.stallTimeoutMs)
     options.deadlines.set(this.#watch, this.#watchMs)
-    // For the preface and the first SETTINGS.
+    // Limit for the preface and the first SETTINGS frame.
     options.deadlines.set(this.#headLimit, options.stallTimeoutMs)
     if (options.maxDurationMs > 0) options.deadlines.set(this.#lifetime, options.maxDurationMs)
     if (options.keepaliveIntervalMs > 0) options.deadlines.set(this.#keepalive, options.keepaliveIntervalMs)
   }
 
-  /** Begins, with bytes that were read before. */
+  /** Starts with bytes that were already read. */
   start(first: Buffer | null): void {
     const socket = this.#socket
     this.#reader.start(this.#onData)
@@ -150,12 +152,12 @@ export class Http2ServerConnection implements RequestFramesHost {
     for (const { observer } of this.#streams.open.values()) visit(observer)
   }
 
-  /** No more streams after those the client has opened by now, and those on their way. */
+  /** Accepts no streams after those that the client has opened by now, and those in flight. */
   drain(): void {
     if (this.#draining || this.#isOver) return
     this.#draining = true
     this.#options.deadlines.set(this.#lastCall, ROUND_TRIP_MS)
-    // The client answers the ping once it knows that it should open no more streams.
+    // The client's ping reply shows that it has read the GOAWAY and opens no more streams.
     this.output.frames(frames.goawayFrame(HIGHEST_STREAM, frames.NO_ERROR) + frames.pingFrame(DRAIN_PING, 0))
     this.flush()
   }
@@ -169,7 +171,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#leaveIfDone()
   }
 
-  /** Came while the gateway drains: what it asks in that time is answered. */
+  /** For a connection accepted while the gateway drains: requests that arrive in that time are answered. */
   drainSoon(milliseconds: number): void {
     this.#options.deadlines.set(this.#lifetime, milliseconds)
   }
@@ -177,7 +179,7 @@ export class Http2ServerConnection implements RequestFramesHost {
   destroy(cause: Error): void {
     if (this.#isOver) return void this.#socket.destroy()
     this.#cause = cause
-    // A response that breaks off must not look whole.
+    // A response that breaks off must not look complete.
     const code = this.#streams.open.size === 0 ? frames.NO_ERROR : frames.INTERNAL_ERROR
     this.output.frames(frames.goawayFrame(this.#streams.last, code))
     this.#giveUp()
@@ -185,7 +187,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     else this.#socket.destroySoon()
   }
 
-  // What exchanges ask for.
+  // Requests from exchanges.
 
   now(): number {
     return this.#options.deadlines.now()
@@ -193,7 +195,7 @@ export class Http2ServerConnection implements RequestFramesHost {
 
   flush(): void {
     if (this.#isFeeding || this.#isOver) return
-    // A stream that is alone waits for no other.
+    // A single stream has no other stream to wait for.
     if (this.#streams.open.size <= 1) this.output.flush()
     else this.output.flushSoon()
   }
@@ -230,7 +232,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     if (!exchange.inputEnded) this.#streams.cutOff(id)
     this.output.frames(frames.resetFrame(id, code))
     const whole = this.#close(exchange, cause)
-    // Whoever makes this side reset streams costs it as much as one who resets them.
+    // A client that makes this side reset streams costs as much as a client that resets them.
     if (whole && (code === frames.NO_ERROR || code === frames.INTERNAL_ERROR)) this.#resets.completed()
     else this.countReset()
     this.#leaveIfDone()
@@ -241,13 +243,16 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.reset(exchange, code, BROKEN)
   }
 
-  /** Whether a client that cancels the stream now had next to nothing of it: one that ran or was answered is no attack. */
+  /**
+   * Returns whether a client that cancels the stream now received next to nothing: a stream that ran for a while or was
+   * answered is no attack.
+   */
   #isRapid(exchange: Http2Exchange): boolean {
     if (exchange.bytesOut - exchange.output.queued >= ANSWERED_BYTES) return false
     return this.#options.deadlines.now() - exchange.openedAt < RAPID_MS
   }
 
-  /** True when its response was whole. */
+  /** Returns true when the response was complete. */
   #close(exchange: Http2Exchange, cause: Error): boolean {
     const { open } = this.#streams
     open.delete(exchange.output.id)
@@ -271,7 +276,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#sendGathered()
   }
 
-  /** Sends output once per read: a frame for each window update would be small. */
+  /** Sends output once per read, because a write for each window update would be small. */
   #sendGathered(): void {
     if (this.#isOver) return
     try {
@@ -284,14 +289,14 @@ export class Http2ServerConnection implements RequestFramesHost {
     }
   }
 
-  /** The state of the frames is not known after an exception here: all streams end with the connection. */
+  /** After an exception here the state of the frames is unknown, so all streams end with the connection. */
   faulted(error: unknown): void {
     reportFault(error, 'connection')
     contained('connection', () => this.destroy(new InternalFault()))
     this.#socket.destroy()
   }
 
-  /** A client may not take long from the first byte of a frame or a head to its end, however it trickles. */
+  /** Limits the time from the first byte of a frame or a head to its end, even if bytes trickle in. */
   #limitHead(): void {
     if (!this.#received.hasSettings) return
     const { isInsideHead } = this.#received
@@ -300,7 +305,7 @@ export class Http2ServerConnection implements RequestFramesHost {
       this.#timedFrame = -1
       return this.#options.deadlines.clear(this.#headLimit)
     }
-    // A head of several frames is timed from its first one on.
+    // A head of several frames is timed from its first frame on.
     const frame = isInsideHead ? HEAD : this.#frames.delivered
     const isTimed = frame === this.#timedFrame || (isInsideHead && this.#timedFrame === this.#frames.delivered - 1)
     this.#timedFrame = frame
@@ -315,7 +320,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     return taken
   }
 
-  /** A client that asks and does not read must not fill our memory with answers. */
+  /** A client that sends requests without reading must not fill our memory with responses. */
   #adjustReading(): void {
     const pause = this.output.unsent > MAX_UNSENT
     if (pause === this.#readPaused) return
@@ -326,7 +331,7 @@ export class Http2ServerConnection implements RequestFramesHost {
 
   readonly #onDrain = (): void => this.#sendGathered()
 
-  /** A client that sends no more can open no stream, nor widen a window. */
+  /** A client that sends no more can neither open a stream nor extend a window. */
   readonly #onEnd = (): void => {
     this.#giveUp()
     this.#socket.destroy()
@@ -343,7 +348,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#options.onClosed(this)
   }
 
-  // What the frames of the client bring about.
+  // Effects of the client's frames.
 
   countReset(): void {
     if (this.#resets.reset(this.#options.deadlines.now())) this.#end(frames.ENHANCE_YOUR_CALM, 'too_many_resets')
@@ -353,7 +358,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#end(frames.ENHANCE_YOUR_CALM, 'too_many_frames')
   }
 
-  /** Nothing that the client sends after this can be relied on. */
+  /** Ends the connection: nothing that the client sends after this can be relied on. */
   fail(code: number): void {
     this.#end(code, 'protocol_error')
   }
@@ -386,7 +391,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     lingeringClose(this.#socket, this.#options.deadlines)
   }
 
-  /** No stream is served any more; what was gathered is written. */
+  /** Ends all streams; gathered frames are still written. */
   #giveUp(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -403,7 +408,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#socket.off('end', this.#onEnd)
   }
 
-  /** Now and then instead of a timer per stream. */
+  /** Checks all streams periodically, instead of a timer per stream. */
   #look(): void {
     const { deadlines, idleTimeoutMs } = this.#options
     const now = performance.now()
@@ -423,7 +428,7 @@ export class Http2ServerConnection implements RequestFramesHost {
 
   #keepaliveDue(): void {
     if (this.#isOver) return
-    // After the reads of this turn: a thread that is late itself must not blame a client whose answer is there.
+    // Runs after the reads of this turn: a delayed thread must not blame a client whose reply has already arrived.
     if (this.#pingOutstanding) return void setImmediate(() => this.#giveUpSilent())
     this.#pingOutstanding = true
     this.#options.deadlines.set(this.#keepalive, this.#options.keepaliveTimeoutMs)
@@ -443,12 +448,12 @@ const BROKEN = new Error('client broke the rules of HTTP/2')
 const STALLED = new Error('client neither sends nor takes data')
 const KEEPALIVE_PING = 'keep-up?'
 const DRAIN_PING = 'draining'
-/** Beyond it nothing is read from a client until it takes some of its answers. */
+/** Above this number of unsent bytes, nothing is read from a client until it reads. */
 const MAX_UNSENT = 1_048_576
-/** A stream that is cancelled after so long, or after so much of its response, is no rapid reset. */
+/** A stream canceled after this time, or after this many response bytes, is not a rapid reset. */
 const RAPID_MS = 1_000
 const ANSWERED_BYTES = 16_384
 /** Stands for a head that spans several frames. */
 const HEAD = -2
-/** For the answer to the ping of a drain. */
+/** Milliseconds to wait for the reply to the ping of a drain. */
 const ROUND_TRIP_MS = 1_000

@@ -13,21 +13,21 @@ import { ReceiveWindow } from './receive-window.ts'
 import { trailerBlock } from './sent-fields.ts'
 import { WaitingBody } from './waiting-body.ts'
 
-/** What an exchange needs of the connection it runs on. */
+/** The connection of an exchange, as the exchange uses it. */
 export interface ExchangeHost {
   readonly info: ConnectionInfo
   readonly output: FrameOutput
   /** In milliseconds. */
   now(): number
-  /** Sends what was gathered, now or at the end of the turn. */
+  /** Sends the gathered frames, now or at the end of the turn. */
   flush(): void
-  /** Lets the client send so many more bytes. */
+  /** Lets the client send this many more bytes. */
   grant(stream: number, bytes: number): void
-  /** Both sides have ended. */
+  /** Called when both sides of the stream have ended. */
   ended(exchange: Http2Exchange): void
-  /** Ends the stream before its time. */
+  /** Resets the stream. */
   reset(exchange: Http2Exchange, code: number, cause: Error): void
-  /** The connection itself has thrown, and ends. */
+  /** Ends the connection, because its own code has thrown. */
   faulted(error: unknown): void
 }
 
@@ -50,45 +50,45 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   source: Source | null = null
 
   readonly output: StreamOutput
-  /** In milliseconds, on the clock of the connection. */
+  /** Milliseconds on the clock of the connection. */
   readonly openedAt: number
-  /** The whole request has been read, or nobody wants the rest. */
+  /** Whether the whole request has been read, or the rest is not needed. */
   requestDone: boolean
-  /** The whole response has been handed over, or it never will be. */
+  /** Whether the whole response was written, or never will be. */
   responseDone = false
-  /** The client has sent the end of its side. */
+  /** Whether the client has ended its side of the stream. */
   inputEnded: boolean
-  /** The stream is over: nothing is sent or received on it. */
+  /** Whether the stream is closed: nothing is sent or received on it. */
   isClosed = false
 
   readonly #host: ExchangeHost
   readonly #window: ReceiveWindow
   #sink: Sink | null = null
-  /** Why the rest of the request will not come. */
+  /** Why the rest of the request will not arrive. */
   #failure: Error | null = null
-  /** What has come of the request and nobody has taken; the window bounds it. */
+  /** Received body data that was not consumed yet, bounded by the window. */
   #waiting: WaitingBody | null = null
   #received = 0
   #trailers: HeaderBlock | null = null
   #mustContinue: boolean
-  /** The client asked for a tunnel: what it sends is no body, and waits until the tunnel is there. */
+  /** Whether the client asked for a tunnel: its data is not a body, and waits until the tunnel is open. */
   readonly #isTunnel: boolean
-  /** The tunnel is there: whoever has its other end tells of its bytes and of its end. */
+  /** Whether the tunnel is open: its owner then reports its bytes and its end. */
   #isTakenOver = false
-  /** Bytes that passed it, both ways. */
+  /** Bytes that passed through the tunnel, in both directions. */
   #tunnelled = 0
-  /** What comes of the request is dropped. */
+  /** Whether further request data is dropped. */
   #dropping = false
   #flushIsDue = false
   #unflushed = 0
-  /** The consumer of the request body asked for a break. */
+  /** Whether the consumer of the request body is blocked. */
   #blocked = false
   #started = false
-  /** END_STREAM left with the head. */
+  /** Whether END_STREAM was sent with the head. */
   #bodyless = false
-  /** A chunk that leaves with the next call, so that a small body and the end share one frame. */
+  /** A chunk that is held back until the next call, so that a small body and the end share one frame. */
   #held: Buffer | null = null
-  /** What `isStalled` saw last. */
+  /** The progress at the last call of `isStalled`. */
   #seenProgress = -1
   #stalledMs = 0
 
@@ -117,9 +117,9 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     return this.#isTunnel ? emptySource : this
   }
 
-  // What the connection receives for this stream.
+  // Frames of this stream.
 
-  /** `padding` counts for the window and nothing else. False when the client sends more than it may. */
+  /** `padding` counts only for the window. Returns false when the client exceeds its window. */
   takeData(chunk: Buffer, padding: number, ends: boolean): boolean {
     if (!this.#window.take(chunk.length + padding)) return false
     this.#received += chunk.length
@@ -176,14 +176,14 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     this.#giveBack(chunk.length)
   }
 
-  /** Lets the client send as much again, by and by. */
+  /** Extends the client's window by these bytes, in batches. */
   #giveBack(bytes: number): void {
     if (this.inputEnded || this.isClosed) return
     const granted = this.#window.release(bytes)
     if (granted > 0) this.#host.grant(this.output.id, granted)
   }
 
-  /** Hands on what has come of the request. */
+  /** Delivers the received part of the request. */
   flushRequest(): void {
     this.#flushIsDue = false
     this.#unflushed = 0
@@ -221,7 +221,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     this.#passWaiting()
   }
 
-  /** All that waited, and what it waited for. */
+  /** Delivers the waiting data, and the end if it has arrived. */
   #passWaiting(): void {
     const waiting = this.#waiting
     this.#waiting = null
@@ -230,13 +230,13 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
       if (!this.inputEnded) this.flushRequest()
     }
     if (this.inputEnded && !this.isClosed) this.#endRequest()
-    // The client hears of its windows.
+    // Sends the granted windows to the client.
     this.#host.flush()
   }
 
   cancel(): void {
     this.#sink = null
-    // What still arrives is dropped until the response is whole; then the stream is reset.
+    // Further data is dropped until the response is complete; then the stream is reset.
     this.#drop()
   }
 
@@ -248,7 +248,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (waiting !== null) this.#giveBack(waiting.size)
   }
 
-  /** The stream is over; true when its response was whole. */
+  /** Called when the stream is closed; returns true when its response was complete. */
   closed(cause: Error): boolean {
     this.isClosed = true
     if (this.#bodyless) this.end(null)
@@ -257,7 +257,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     return whole
   }
 
-  /** The client is gone, or the exchange was given up. */
+  /** Called when the client is gone, or the exchange was aborted. */
   fail(cause: Error): void {
     this.#abandonRequest(cause)
     if (this.responseDone) return
@@ -269,7 +269,10 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (!this.#isTakenOver) this.observer?.gone(cause)
   }
 
-  /** A callback of the exchange has thrown: the observer answers or resets, and nothing more of the request is read. */
+  /**
+   * Called when a callback of the exchange has thrown: the observer responds or resets, and nothing more of the request
+   * is read.
+   */
   faulted(error: unknown): void {
     if (this.observer?.faulted !== undefined) this.observer.faulted(error)
     else {
@@ -306,10 +309,10 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     // A policy that changed method or status may have left the length of another body.
     else if (!headOnly && Number(headers.get('content-length') ?? length) !== length) headers.remove('content-length')
     const announced = length >= 0 && !headOnly && !headers.has('content-length') ? length : -1
-    // Codes beyond the classes of RFC 9110 count as 5xx.
+    // Status codes beyond the classes of RFC 9110 are sent as 502.
     const block = responseBlock(status > 599 ? 502 : status, headers, announced)
     this.#host.output.headers(this.output, block, this.#bodyless)
-    // The response is whole, whenever its sink is ended.
+    // The response is complete, whenever its sink is ended.
     if (this.#bodyless) setImmediate(endBodyless, this)
     return this
   }
@@ -347,13 +350,13 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     try {
       this.#end(trailers)
     } catch (error) {
-      // The observer may have heard that the response is whole: only the end of the connection says otherwise.
+      // The observer may already count the response as complete: only closing the connection reveals the failure.
       this.#host.faulted(error)
     }
   }
 
   #end(trailers: HeaderBlock | null): void {
-    // The client left a moment ago, and has been given up already.
+    // The client disconnected a moment ago, and the exchange has already failed.
     if (this.responseDone || (this.isClosed && !this.#bodyless)) return
     const held = this.#held
     this.#held = null
@@ -387,7 +390,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   }
 
   #endStream(): void {
-    // Lets the client stop sending a request that was answered (RFC 9113 section 8.1).
+    // Tells the client to stop sending a request that was answered (RFC 9113 section 8.1).
     if (this.inputEnded) this.#host.ended(this)
     // A tunnel that is closed in one direction stays open in the other.
     else if (!this.#isTakenOver) this.#host.reset(this, NO_ERROR, ANSWERED)
@@ -409,7 +412,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     return { socket, early: null }
   }
 
-  /** Whether the backend understood the key that stands in for one of the client. */
+  /** Returns whether the backend accepted the WebSocket key, which the gateway created for the client. */
   #isProved(headers: HeaderBlock): boolean {
     const key = this.headers.get(KEY_HEADER)
     return this.upgrade !== 'websocket' || key === null || headers.get(ACCEPT_HEADER) === acceptOf(key)
@@ -429,9 +432,9 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (!this.isClosed) this.#host.reset(this, INTERNAL_ERROR, cause)
   }
 
-  /** True when the client has held this stream up for too long; called again and again. */
+  /** Called periodically; returns true when the client has stalled this stream for too long. */
   isStalled(elapsedMs: number, limits: StallLimits): boolean {
-    // A gRPC client may say nothing for hours and mean it.
+    // A gRPC client may legitimately be silent for hours.
     const awaitsClient =
       !this.#isTunnel &&
       (this.#sink !== null || this.#dropping) &&
@@ -456,9 +459,9 @@ interface WindowLimits {
 }
 
 interface StallLimits {
-  /** For a client that does not send. */
+  /** Milliseconds for a client that does not send. */
   stallTimeoutMs: number
-  /** For a client that does not read. */
+  /** Milliseconds for a client that does not read. */
   idleTimeoutMs: number
 }
 
@@ -478,7 +481,7 @@ function endBodyless(exchange: Http2Exchange): void {
   }
 }
 
-/** What is given to the consumer of a body before it is asked whether it can take more. */
+/** Bytes written to the consumer of a body before `flush` asks whether it can take more. */
 const MOST_UNFLUSHED = 49_152
 const WRONG_LENGTH = new Error('request body is not as long as announced')
 const ANSWERED = new Error('answered before the request ended')

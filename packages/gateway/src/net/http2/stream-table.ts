@@ -1,21 +1,23 @@
 import { NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from './frames.ts'
 
-/** The streams of a connection, open and gone (RFC 9113 section 5.1). */
+/** The open and closed streams of a connection (RFC 9113 section 5.1). */
 export class StreamTable<Stream> {
   readonly open = new Map<number, Stream>()
-  /** The highest number that was used. Clients open streams, by odd numbers; nothing is pushed. */
+  /** The highest stream id in use. Clients open streams with odd ids; nothing is pushed. */
   last = 0
-  /** Streams above it are not answered: the client was told so by the server. */
+  /** Streams above this id are not answered: the server's GOAWAY said so. */
   lastAnswered = HIGHEST_STREAM
-  /** Streams that the server has ended while the client was still sending, for what is on its way; the oldest first. */
+  /**
+   * Streams that the server ended while the client was still sending, oldest first; their frames in flight are dropped.
+   */
   readonly #cutOff = new Set<number>()
 
-  /** Whether the number opens a stream. */
+  /** Returns whether the id opens a new stream. */
   isNew(id: number): boolean {
     return id > this.last && id % 2 === 1 && id <= this.lastAnswered
   }
 
-  /** Nothing but HEADERS and PRIORITY may come for a stream that was never opened. */
+  /** Returns whether the stream was never opened: only HEADERS and PRIORITY may arrive for it. */
   isIdle(id: number): boolean {
     return id % 2 === 0 || (id > this.last && id <= this.lastAnswered)
   }
@@ -29,7 +31,7 @@ export class StreamTable<Stream> {
     }
   }
 
-  /** The error that a frame of a message is, on a stream that is not open; what was on its way is none. */
+  /** Returns the error code for a frame on a stream that is not open; NO_ERROR for a frame that was in flight. */
   late(id: number, ends: boolean): number {
     if (id > this.lastAnswered) return NO_ERROR
     if (id % 2 === 0 || id > this.last) return PROTOCOL_ERROR
@@ -38,12 +40,12 @@ export class StreamTable<Stream> {
     return NO_ERROR
   }
 
-  /** The client has reset it, and sends nothing more for it. */
+  /** Called when the client has reset the stream, after which it sends nothing more on it. */
   forget(id: number): void {
     this.#cutOff.delete(id)
   }
 }
 
 export const HIGHEST_STREAM = 2 ** 31 - 1
-/** More than a client can have opened before it hears of the first. */
+/** More streams than a client can have opened before it learns that the first was ended. */
 const MAX_CUT_OFF = 1_000

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A client that says exactly what it is told, byte for byte, for tests of what a server must refuse. */
+/** A client that sends exactly the given bytes, for tests of invalid input. */
 export class FrameClient {
   readonly frames: Frame[] = []
   readonly socket: Socket
@@ -25,7 +25,7 @@ export class FrameClient {
     return FrameClient.over(socket, settings)
   }
 
-  /** Begins HTTP/2 on a connection that is open. */
+  /** Starts HTTP/2 on an open connection. */
   static over(socket: Socket, settings: Buffer = Buffer.alloc(0)): FrameClient {
     const client = new FrameClient(socket)
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
@@ -41,7 +41,10 @@ export class FrameClient {
     this.send(HEADERS, flags, stream, literalFields(fields))
   }
 
-  /** Resolves with the first frame that fits, also one that has come already; null when the connection ends first. */
+  /**
+   * Resolves with the first matching frame, including frames that have already arrived; null when the connection ends
+   * first.
+   */
   async wait(matches: (frame: Frame) => boolean): Promise<Frame | null> {
     for (;;) {
       const found = this.frames.find(matches)
@@ -51,7 +54,7 @@ export class FrameClient {
     }
   }
 
-  /** How a stream was answered: `status 400`, `reset 1`, or `closed` when the connection ended. */
+  /** Returns the outcome of a stream: `status 400`, `reset 1`, or `closed` when the connection ended. */
   async outcome(stream: number): Promise<string> {
     const answer = await this.wait(
       (frame) =>
@@ -107,7 +110,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return Buffer.concat([head, payload])
 }
 
-/** HPACK without tables or Huffman codes: every field is a literal that is not indexed. */
+/** Encodes HPACK without tables or Huffman codes: every field is a literal without indexing. */
 export function literalFields(fields: [string, string][]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]))
 }
@@ -138,7 +141,7 @@ export const END_STREAM = 1
 export const ACK = 1
 export const END_HEADERS = 4
 
-/** The entries of the static table that stand for a status. */
+/** The entries of the static table that contain a status. */
 const STATUS_BY_INDEX: Record<number, number> = {
   0x88: 200,
   0x89: 204,

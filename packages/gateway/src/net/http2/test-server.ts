@@ -8,7 +8,7 @@ import type { ConnectionInfo, Exchange } from '../exchange.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { http2Defaults, type Http2ServerConnection, type Http2ServerOptions, serveHttp2 } from './server-connection.ts'
 
-/** A server of HTTP/2 on a port of its own, with what it was told and what it told. */
+/** An HTTP/2 server on a port of its own, with its recorded events. */
 export interface TestServer {
   port: number
   connections: Http2ServerConnection[]
@@ -16,7 +16,7 @@ export interface TestServer {
   refused: string[]
   reset: string[]
   closed: number
-  /** Bytes of all connections that are open. */
+  /** Bytes read from all open connections. */
   bytesRead(): number
   close(): Promise<void>
 }
@@ -75,7 +75,7 @@ function tlsOptions(): TlsOptions {
   return { key, cert, ALPNProtocols: ['h2'], allowHalfOpen: true }
 }
 
-/** Answers with the text and the given fields. */
+/** Responds with the text and the given fields. */
 export function reply(exchange: Exchange, status: number, text = '', fields: [string, string][] = []): void {
   const body = Buffer.from(text)
   const sink = exchange.respond(status, HeaderBlock.of(fields), body.length)
@@ -83,7 +83,7 @@ export function reply(exchange: Exchange, status: number, text = '', fields: [st
   sink.end(null)
 }
 
-/** Reads a whole body. */
+/** Returns a sink that reads a whole body. */
 export function collector(
   done: (body: Buffer, trailers: HeaderBlock | null) => void,
   failed?: (cause: Error) => void,
@@ -98,7 +98,7 @@ export function collector(
   }
 }
 
-/** Waits for a condition that some event will make true. */
+/** Waits until the condition is true. */
 export async function until(condition: () => boolean): Promise<void> {
   for (let i = 0; !condition(); i++) {
     if (i > 10_000) throw new Error('the condition did not come true')

@@ -4,10 +4,10 @@ import { isTrailer } from './fields.ts'
 import type { FieldSink } from './hpack/decode.ts'
 import type { Field } from './hpack/tables.ts'
 
-/** The trailers of a message: what of them goes on. */
+/** Collects the trailers of a message that may be forwarded. */
 export class TrailerFields implements FieldSink {
   readonly headers = new HeaderBlock()
-  /** What is wrong with the trailers; null for trailers that may be. */
+  /** Error code of the trailers; null when they are valid. */
   problem: string | null = null
 
   field(field: Field): void {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { WaitingBody } from './waiting-body.ts'
 
-test('what waited comes out in order, once', () => {
+test('waiting data comes out in order, once', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 20_000 })), (chunks) => {
       const body = new WaitingBody()
@@ -47,7 +47,7 @@ test('a large piece is copied where it would keep more than 32 times as much', (
   }
 })
 
-test('what came before and after a large piece stays in order', () => {
+test('data before and after a large piece stays in order', () => {
   const body = new WaitingBody()
   for (const text of ['a', 'b', 'L'.repeat(8_192), 'c', 'd']) body.add(Buffer.from(text))
   assert.equal(Buffer.concat(body.takeAll()).toString(), `ab${'L'.repeat(8_192)}cd`)

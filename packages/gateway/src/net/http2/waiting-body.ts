@@ -1,10 +1,10 @@
 /**
- * Bytes of a body that nobody takes yet. Small pieces are put together: a thousand of them would otherwise cost many times
- * what they hold, and each would keep the whole read that it came with.
+ * Body data that is not consumed yet. Small pieces are merged: a thousand separate pieces would cost many times their
+ * size, and each would keep its whole read alive.
  */
 export class WaitingBody {
   #blocks: Buffer[] = []
-  /** The last block while it has room, and how much of it is used. */
+  /** The last block while it has room, and the number of its used bytes. */
   #tail: Buffer | null = null
   #used = 0
   #size = 0
@@ -23,7 +23,7 @@ export class WaitingBody {
     this.#used += chunk.copy(this.#tail, this.#used)
   }
 
-  /** All of it, which then waits no more. */
+  /** Returns all data and empties the buffer. */
   takeAll(): Buffer[] {
     this.#closeTail()
     const blocks = this.#blocks
@@ -44,5 +44,5 @@ export class WaitingBody {
 }
 
 const LARGE = 8192
-/** A piece may keep a read so many times its size. */
+/** A piece may keep a read alive that is at most this many times larger. */
 const MOST_KEPT = 32

@@ -2,20 +2,20 @@ import { latin1 } from '../../http1/chars.ts'
 import { readHuffman } from './huffman.ts'
 import { DynamicTable, Field, sizeOf, STATIC_TABLE, TABLE_SIZE } from './tables.ts'
 
-/** Takes the fields of one block, in order. */
+/** Receives the fields of one block, in order. */
 export interface FieldSink {
   field(field: Field): void
 }
 
 export interface BlockLimits {
-  /** Names and values, with the overhead of each field. */
+  /** Bytes of names and values, plus the overhead of each field. */
   maxSize: number
   maxFields: number
 }
 
-/** Reads blocks of header fields (RFC 7541); what one block puts into the table, the next may name. */
+/** Decodes header blocks (RFC 7541); later blocks may refer to table entries of earlier blocks. */
 export class HpackDecoder {
-  /** Of the last block: bytes and fields in it. Beyond a limit the fields are counted and no longer handed over. */
+  /** Bytes and fields of the last block. Above a limit, fields are still counted, but no longer passed on. */
   size = 0
   count = 0
   readonly #limits: BlockLimits
@@ -28,7 +28,7 @@ export class HpackDecoder {
     this.#limits = limits
   }
 
-  /** False when the block cannot be read: nothing that follows on the connection can be either. */
+  /** Returns false when the block is invalid: then no later block of the connection can be decoded either. */
   decode(bytes: Buffer, start: number, end: number, sink: FieldSink): boolean {
     this.size = 0
     this.count = 0
@@ -47,7 +47,7 @@ export class HpackDecoder {
     return true
   }
 
-  /** They stand before all fields: the lowest and the last size since the block before are all that is ever needed. */
+  /** Table size updates come before all fields: the lowest and the last size since the previous block are enough. */
   #readResizes(): boolean {
     for (let left = MAX_RESIZES; this.#at < this.#end && ((this.#bytes[this.#at] ?? 0) & 0xe0) === 0x20; left--) {
       const size = this.#integer(5)
@@ -64,7 +64,7 @@ export class HpackDecoder {
       if (field !== null) this.#table.add(field)
       return field
     }
-    // Not indexed, or never to be: it is not kept, and not sent on in this form.
+    // A literal without indexing, or one that must never be indexed: it is not stored, and not forwarded in this form.
     return first < 0x20 ? this.#literal(4) : null
   }
 
@@ -94,7 +94,7 @@ export class HpackDecoder {
     return isCoded ? readHuffman(this.#bytes, start, end) : latin1(this.#bytes, start, end)
   }
 
-  /** A number that begins in the low bits of a byte; -1 when it is cut off or larger than anything that could be meant. */
+  /** Reads an integer that begins in the low bits of a byte; -1 when it is truncated or too large. */
   #integer(prefix: number): number {
     if (this.#at >= this.#end) return -1
     const mask = (1 << prefix) - 1
@@ -112,5 +112,5 @@ export class HpackDecoder {
 
 const NO_BYTES = Buffer.alloc(0)
 const MAX_RESIZES = 2
-/** Four further bytes: far beyond the longest block. */
+/** Four more bytes: far above the length of the longest block. */
 const MAX_SHIFT = 21

@@ -1,40 +1,43 @@
 import { STATIC_TABLE } from './tables.ts'
 
 /**
- * Fields as blocks for the other side, in latin1 text. Nothing goes into its table: a block then depends on no other, the
- * same name has the same beginning on every connection, and there is no state to keep.
+ * Encodes fields as latin1 text. Nothing is added to the peer's dynamic table: a block then depends on no other block,
+ * a name has the same encoding on every connection, and there is no state to keep.
  */
 export function statusField(status: number): string {
   return anyField(':status', String(status))
 }
 
-/** A field by its number where the static table has it whole, else as a literal. */
+/** Encodes a field by its index when the static table has the whole field, otherwise as a literal. */
 export function anyField(name: string, value: string): string {
   const index = STATIC_TABLE.findIndex((field) => field.name === name && field.value === value)
   return index === -1 ? literalField(name, value) : String.fromCharCode(0x80 + index + 1)
 }
 
-/** Name in lower case, value with one code per byte. */
+/** The name must be lower case; the value has one character code per byte. */
 export function literalField(name: string, value: string): string {
   return nameOf(name) + valueOf(value)
 }
 
-/** Says that the other side's table for our blocks may go; stands before the first field of a block. */
+/**
+ * A table size update to zero, so that the peer can free its table for our blocks; it precedes the first field of a
+ * block.
+ */
 export const NO_TABLE = '\x20'
 
-/** A literal that is not indexed, up to its value: by the number of the name where there is one. */
+/** Encodes a literal without indexing, up to its value; the name is an index when the static table has it. */
 export function nameOf(name: string): string {
   const index = STATIC_TABLE.findIndex((field) => field.name === name)
   return index === -1 ? '\0' + valueOf(name) : integer(index + 1, 4)
 }
 
-/** The same for a secret: whoever passes it on must not put it into a table either (RFC 7541 section 7.1.3). */
+/** Like `nameOf`, for a secret: an intermediary must not add it to a table either (RFC 7541 section 7.1.3). */
 export function secretNameOf(name: string): string {
   const begin = nameOf(name)
   return String.fromCharCode(begin.charCodeAt(0) | NEVER_INDEXED) + begin.slice(1)
 }
 
-/** A value as it ends a field. */
+/** Encodes the value of a field. */
 export function valueOf(value: string): string {
   return lengthOf(value) + value
 }

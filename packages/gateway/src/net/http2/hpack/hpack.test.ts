@@ -125,7 +125,7 @@ test('RFC 7541 C.5: the oldest entries make room for new ones', () => {
   assert.deepEqual([table.size, table.at(0)], [0, undefined])
 })
 
-test('what cannot be read', () => {
+test('invalid blocks', () => {
   for (const [what, block] of [
     ['index 0', '80'],
     ['an entry beyond both tables', 'be'],
@@ -170,7 +170,7 @@ test('the static table is that of the RFC', () => {
   assert.equal(STATIC_TABLE[15]?.value, 'gzip, deflate')
 })
 
-test('what is encoded is decoded to the same fields, and leaves no trace in a table', () => {
+test('encoded fields decode to the same fields, and leave no entry in a table', () => {
   const text = fc.string({
     unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
     maxLength: 400,

@@ -1,8 +1,8 @@
 import { latin1 } from '../../http1/chars.ts'
 
 /**
- * How many bits each byte takes, as a digit of base 36 (RFC 7541 Appendix B). The code is canonical: longer codes follow
- * shorter ones, and those of one length each other in the order of the bytes, so the lengths say all.
+ * The code length of each byte, as a digit in base 36 (RFC 7541 Appendix B). The code is canonical: longer codes follow
+ * shorter codes, and codes of one length follow the order of the bytes, so the lengths define the code.
  */
 const LENGTHS =
   'dnsssssssoussussssssssusssssssss' +
@@ -14,19 +14,19 @@ const LENGTHS =
   'qqkjmnmpqqqrrqopjlqrrqrollqqsrrr' +
   'koklmllnmmppooqnqrqqrrrrrsrrrrrq'
 
-/** The end of the text, which only its first bits ever stand for, as padding. */
+/** The end-of-string symbol, of which only the first bits occur, as padding. */
 const EOS = 256
 const EOS_LENGTH = 30
 
 /**
- * Reads four bits at a time: a state is what is known of the code under way. No code is shorter than five bits, so each
- * step ends one at most.
+ * Decodes four bits at a time: a state is a position in the code tree. No code is shorter than five bits, so each step
+ * completes at most one code.
  */
 class HuffmanReader {
   readonly #next = new Uint8Array(STATES * STEPS)
-  /** The byte that a step gives, or NOTHING. */
+  /** The byte that a step completes, or NOTHING. */
   readonly #gives = new Int16Array(STATES * STEPS)
-  /** States in which a text may end: nothing but padding has come, and less than a byte of it. */
+  /** States in which a text may end: after less than a byte of padding and nothing else. */
   readonly #isEnd = new Uint8Array(STATES)
   #scratch = Buffer.allocUnsafeSlow(1024)
 
@@ -54,9 +54,9 @@ class HuffmanReader {
     this.#gives[state * STEPS + bits] = gives
   }
 
-  /** Null when the bytes are no text in this code. */
+  /** Returns null when the bytes are not valid Huffman code. */
   read(bytes: Buffer, start: number, end: number): string | null {
-    // Five bits for a byte is the best there is.
+    // The shortest code has five bits.
     const most = ((end - start) * 8) / 5 + 1
     if (this.#scratch.length < most) this.#scratch = Buffer.allocUnsafeSlow(Math.ceil(most))
     const [next, gives, out] = [this.#next, this.#gives, this.#scratch]
@@ -82,7 +82,7 @@ const STATES = 256
 const STEPS = 16
 const NOTHING = -1
 
-/** Two children for each inner node, the root first: the number of a node, or below 0 a byte. */
+/** Two children for each inner node, the root first: the index of a node, or a negative number for a byte. */
 function buildTree(): Int16Array {
   const lengths = Array.from(LENGTHS, (digit) => Number.parseInt(digit, 36)).concat(EOS_LENGTH)
   const symbols = lengths.map((_, symbol) => symbol).sort((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0) || a - b)
@@ -108,7 +108,7 @@ function buildTree(): Int16Array {
 
 let reader: HuffmanReader | null = null
 
-/** The text that the bytes stand for; null when they are none. */
+/** Decodes Huffman-coded bytes; returns null when they are invalid. */
 export function readHuffman(bytes: Buffer, start: number, end: number): string | null {
   reader ??= new HuffmanReader()
   return reader.read(bytes, start, end)

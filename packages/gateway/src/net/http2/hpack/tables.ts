@@ -1,12 +1,12 @@
 /**
- * One header field. What its reader found out about it is kept beside it: clients send the same fields again and again
- * by their number in a table, and then nothing has to be looked at twice.
+ * One header field. The result of its validation is cached in it: clients send the same fields again and again by their
+ * table index, and a cached field is not validated twice.
  */
 export class Field {
   readonly name: string
-  /** One code per byte. */
+  /** One character code per byte. */
   readonly value: string
-  /** What the reader of the block takes it for; 0 before anybody looked. */
+  /** The kind that the reader of the block assigned; 0 before. */
   kind = 0
 
   constructor(name: string, value: string) {
@@ -15,12 +15,12 @@ export class Field {
   }
 }
 
-/** What a field takes of a table beyond its bytes (RFC 7541 section 4.1), and of a list (RFC 9113 section 6.5.2). */
+/** Overhead of a field in a table (RFC 7541 section 4.1) and in a header list (RFC 9113 section 6.5.2), in bytes. */
 export const FIELD_OVERHEAD = 32
-/** Of the dynamic table, unless somebody says otherwise; the gateway does not. */
+/** Default size of the dynamic table, in bytes; the gateway does not change it. */
 export const TABLE_SIZE = 4096
 
-/** RFC 7541 Appendix A; the first has number 1. */
+/** RFC 7541 Appendix A; the first entry has index 1. */
 export const STATIC_TABLE: readonly Field[] = [
   [':authority'],
   [':method', 'GET'],
@@ -85,16 +85,16 @@ export const STATIC_TABLE: readonly Field[] = [
   ['www-authenticate'],
 ].map(([name = '', value = '']) => new Field(name, value))
 
-/** The fields that one side of a connection has sent by and by, the newest first; the oldest make room. */
+/** The dynamic table of one direction of a connection, newest field first; the oldest fields are evicted. */
 export class DynamicTable {
   readonly #ring: (Field | null)[] = Array.from({ length: RING }, () => null)
-  /** Fields put in so far, and how many of them are left. */
+  /** Fields added so far, and the number that is still in the table. */
   #added = 0
   #count = 0
   #size = 0
   #maxSize = TABLE_SIZE
 
-  /** The nth newest, from 0; undefined beyond the last. */
+  /** Returns the nth newest field, from 0; undefined beyond the last. */
   at(index: number): Field | undefined {
     return index < this.#count ? (this.#ring[(this.#added - 1 - index) & (RING - 1)] ?? undefined) : undefined
   }
@@ -102,14 +102,14 @@ export class DynamicTable {
   add(field: Field): void {
     const size = sizeOf(field)
     this.#evictDownTo(this.#maxSize - size)
-    // One that is larger than the table leaves it empty.
+    // A field larger than the table leaves the table empty.
     if (size > this.#maxSize) return
     this.#ring[this.#added++ & (RING - 1)] = field
     this.#count++
     this.#size += size
   }
 
-  /** At most TABLE_SIZE. */
+  /** `maxSize` is at most TABLE_SIZE. */
   resize(maxSize: number): void {
     this.#maxSize = maxSize
     this.#evictDownTo(maxSize)
@@ -134,5 +134,5 @@ export function sizeOf({ name, value }: Field): number {
   return name.length + value.length + FIELD_OVERHEAD
 }
 
-/** As many as the table can hold: a field takes no less than its overhead. */
+/** The most fields that the table can hold: a field takes at least its overhead. */
 const RING = TABLE_SIZE / FIELD_OVERHEAD
