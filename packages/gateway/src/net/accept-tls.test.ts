@@ -218,18 +218,18 @@ describe('TLS sessions', () => {
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const versions = { minVersion: version, maxVersion: version }
 
-    it(`of ${version} are resumed on the same listener`, async () => {
+    it(`are resumed on the same listener over ${version}`, async () => {
       const { session } = await talk('plain.gw.test', versions)
       assert.equal((await talk('plain.gw.test', { ...versions, session })).isReused, true)
     })
 
-    it(`of ${version} keep the client's certificate when resumed`, async () => {
+    it(`keep the client's certificate when resumed over ${version}`, async () => {
       const { session } = await talk('mutual.gw.test', { ...clientCertificate, ...versions })
       const again = await talk('mutual.gw.test', { ...clientCertificate, ...versions, session })
       assert.deepEqual([again.isReused, again.text], [true, 'mutual.gw.test true'])
     })
 
-    it(`of ${version} do not open a listener that asks for a client certificate`, async () => {
+    it(`do not open a listener that requires a client certificate over ${version}`, async () => {
       const { session } = await talk('plain.gw.test', versions)
       await assertNotServed('mutual.gw.test', { ...versions, session })
     })
@@ -316,7 +316,7 @@ describe('TLS handshake deadline', () => {
       const client = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
       const outcome = nextOutcome()
       client.write(text)
-      // What comes after it must not take the answer away.
+      // Bytes after the request must not destroy the response.
       client.write('x'.repeat(200_000))
       const answer = await collect(client)
       assert.match(answer, /^HTTP\/1\.1 400 [^]*connection: close\r\n\r\nthis port speaks TLS only$/)

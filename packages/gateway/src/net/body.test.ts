@@ -62,7 +62,7 @@ test('a body is at hand when it is empty or whole', () => {
   )
 })
 
-test('what is discarded is read to its end', () => {
+test('a discarded body is read to its end', () => {
   let ends = 0
   sourceOf(Buffer.from('text')).pipe(discardingSink(() => ends++))
   assert.equal(ends, 1)

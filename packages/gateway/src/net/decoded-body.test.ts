@@ -80,7 +80,7 @@ test('several are undone in turn, and none of those that are not known', async (
   assert.equal(decodedBody(sourceOf(twice), 'gzip, gzip, gzip, gzip'), null)
 })
 
-test('what is cut short or no such encoding ends in an error', async () => {
+test('a truncated or wrongly encoded body ends in an error', async () => {
   for (const [name, encode] of Object.entries(encoders)) {
     const bytes = encode(Buffer.from('x'.repeat(500) + Math.PI))
     await assert.rejects(read(decodedBody(sourceOf(bytes.subarray(0, -6)), name)!), /cannot be decoded/, name)
@@ -88,7 +88,7 @@ test('what is cut short or no such encoding ends in an error', async () => {
   }
 })
 
-test('what has come leaves before there is more', async () => {
+test('received data is forwarded before more arrives', async () => {
   const packer = createGzip({ flush: 2 })
   const packed: Buffer[] = []
   packer.on('data', (chunk: Buffer) => packed.push(chunk))

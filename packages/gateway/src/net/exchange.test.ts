@@ -27,7 +27,7 @@ test('a connection is known by both its ends', async (t) => {
   assert.deepEqual([info.scheme, info.sni, info.handshake, info.principal()], ['http', 'a.test', '', ''])
 })
 
-test('what a proxy says of a connection counts, and its own end stays known', async (t) => {
+test('the addresses in a PROXY header are used, and the address of the proxy is kept', async (t) => {
   const { accepted, client } = await usePair(t)
   const ends = { source: { address: '2001:db8::1', port: 7 }, destination: { address: '2001:db8::2', port: 8 } }
   const info = connectionInfo(accepted, { ...ends, isLocal: false } as Parameters<typeof connectionInfo>[1], '')

@@ -13,12 +13,12 @@ test('fields that claim an address, host or scheme are known in every spelling, 
   }
 })
 
-test('what policies judge a request by does not come late', () => {
+test('fields that policies read must not be trailers', () => {
   for (const name of ['authorization', 'cookie', 'content-type', 'set-cookie']) assert.equal(mayBeTrailer(name), false)
   for (const name of ['grpc-status', 'etag', 'x-checksum']) assert.equal(mayBeTrailer(name), true)
 })
 
-test('fields of one hop are those of the connection', () => {
+test('hop-by-hop fields and host belong to the connection', () => {
   for (const name of ['connection', 'te', 'upgrade', 'host']) assert.equal(isConnectionField(name), true)
   for (const name of ['accept', 'authorization', 'content-length']) assert.equal(isConnectionField(name), false)
 })

@@ -74,7 +74,7 @@ test('received lines are forwarded as they came', () => {
   assert.equal(head.headers.get('x-one'), 'spaced')
 })
 
-test('what came stays known, whatever is taken out and added', () => {
+test('received lines stay available after removals and additions', () => {
   const received: Pair[] = [
     ['A', '1'],
     ['x-one', '2'],
@@ -144,7 +144,7 @@ test('a list of names finds names of its own lengths only, and none of more than
   }
 })
 
-test('what would break a line is refused', () => {
+test('a value that would break a line is rejected', () => {
   for (const bad of ['a\rb', 'a\nb', 'a\0b', 'a\u010ab', 'a\u010d\u010ab', '\u{1f600}']) {
     assert.throws(() => new HeaderBlock().add('x', bad), TypeError)
     assert.throws(() => new HeaderBlock().set('x', bad), TypeError)

@@ -106,7 +106,7 @@ describe('while others do their worst, everyone else is served and memory stays 
     for (let round = 0; round < 40; round++) {
       for (const attacker of attackers) {
         const { socket, received } = attacker.client
-        // Who overdoes it before he hears the reply may be cut off without it.
+        // A client that sends too much before it reads the response may be cut off without it.
         if (attacker.path === '/early' && received === '' && attacker.sent > 256 * 1024) continue
         for (let i = 0; i < 8 && !socket.destroyed && !socket.writableNeedDrain; i++) {
           socket.write(chunk)
@@ -118,7 +118,7 @@ describe('while others do their worst, everyone else is served and memory stays 
     await bounded(t)
     for (const { path, client, sent } of attackers) {
       if (path === '/early') assert.match(await client.until('\r\n\r\n'), /^HTTP\/1\.1 413 /)
-      // What the system keeps for both sides, and a little of ours.
+      // The limit covers the socket buffers of both sides, and a little of ours.
       else assert.ok(sent < 24 * 1024 * 1024, `${sent} bytes were taken`)
     }
     for (const socket of deaf.sockets) socket.destroy()

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from './deadlines.ts'
 
 /**
- * Ends a socket so that the last reply survives: a close while the peer still sends would reset the connection and
- * take the reply with it. What arrives meanwhile is dropped, within bounds.
+ * Closes a socket so that the last response survives: closing while the peer still sends would reset the connection,
+ * and the response would be lost. Data that arrives meanwhile is dropped, up to a limit.
  */
 export function lingeringClose(socket: Socket, deadlines: Deadlines): void {
   let dropped = 0

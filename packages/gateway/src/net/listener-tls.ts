@@ -1,17 +1,17 @@
 /** `Request` admits clients without a certificate; both modes refuse a certificate that no trusted CA signed. */
 export type ClientCertificates = 'Require' | 'Request'
 
-/** PEM texts, not paths: a changed certificate file is a changed IR. */
+/** PEM texts, not paths: a changed certificate file changes the IR. */
 export interface ListenerTls {
   cert: string
   key: string
-  /** Client certificates are required and verified against these when set. */
+  /** CA certificates for client certificates, which are required and verified when this is set. */
   root: string | null
-  /** Shown to clients that ask for one of their names; `cert` is shown to all others. */
+  /** Presented to clients that ask for one of their names; all other clients get `cert`. */
   others?: Certificate[]
   /** Whether clients must or may present a certificate; the `tls` policy decides if omitted. */
   clientCertificates?: ClientCertificates
-  /** Clients without a certificate, or with one that nobody vouches for, are let in as well. */
+  /** Whether clients without a certificate, or with a certificate that no CA vouches for, are admitted too. */
   clientsMayLack?: true
 }
 

@@ -12,7 +12,10 @@ import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts
 import { type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
 
 interface Connection {
-  /** Ends after the request in progress; an idle one that cannot tell its client is closed after `quietMs` without a request. */
+  /**
+   * Ends after the request in progress; an idle connection that cannot notify its client closes after `quietMs` without
+   * a request.
+   */
   drain(quietMs?: number): void
   drainSoon(milliseconds: number): void
   destroy(cause: Error): void
@@ -30,11 +33,11 @@ export class BindServer<L> {
   readonly #observer: BindObserver
   readonly #server: Server
   readonly #connections = new Set<LiveConnection<L>>()
-  /** Sockets that have not yet shown what they are. */
+  /** Sockets whose protocol is not known yet. */
   readonly #strangers = new Set<Socket>()
   #state: BindState<L>
   #draining = false
-  /** Connections accepted since the start, and those of them that are open. */
+  /** Connections accepted since the start, and the number of them that are open. */
   #accepted = 0
   #open = 0
   #closed: Promise<void> | null = null
@@ -66,16 +69,16 @@ export class BindServer<L> {
       this.#server.once('error', reject)
       this.#server.listen({ ...options, backlog: BACKLOG }, () => {
         this.#server.off('error', reject)
-        // Errors of accept (too many open files) pass; the next connection may work.
+        // Errors of accept (too many open files) are temporary; the next connection may succeed.
         this.#server.on('error', () => {})
         resolve()
       })
     })
   }
 
-  /** Connections already open see the new state with their next request. */
+  /** Open connections use the new state from their next request on. */
   update(state: BindState<L>, isGone: (listener: L) => boolean): void {
-    // Who came in without TLS must not stay when the port asks for it.
+    // Connections without TLS must not stay when the port now requires TLS.
     const isOtherKind = state.kind !== this.#state.kind
     this.#moveCount(state)
     this.#state = state
@@ -85,7 +88,7 @@ export class BindServer<L> {
     }
   }
 
-  /** What is open counts from the moment that there is a limit. */
+  /** Open connections count as soon as there is a limit. */
   #moveCount(next: BindState<L>): void {
     const [before, after] = [this.#state.cap?.count, next.cap?.count]
     if (before === after) return
@@ -93,7 +96,10 @@ export class BindServer<L> {
     after?.add(this.#open)
   }
 
-  /** Stops accepting once nobody waits to be accepted, whom a close would reset; what is open goes on. */
+  /**
+   * Stops accepting once no connection is queued, because a close would reset queued connections; open connections
+   * continue.
+   */
   stopListening(): Promise<void> {
     this.#closed ??= closeOnceQuiet(this.#server, () => this.#accepted)
     return this.#closed
@@ -116,7 +122,10 @@ export class BindServer<L> {
     return this.#connections.size + this.#strangers.size
   }
 
-  /** Adds what is under way, by the keys of routes. Looked for when somebody asks: requests pay nothing for it. */
+  /**
+   * Adds the requests in progress, by the key of their route. They are counted on demand, so that requests pay nothing
+   * for it.
+   */
   countOpen(counts: Map<string, number>): void {
     const count = (observer: Partial<UnderWay> | null): void => {
       const route = observer?.openRoute ?? null
@@ -125,12 +134,12 @@ export class BindServer<L> {
     for (const { connection } of this.#connections) connection.eachObserver(count)
   }
 
-  /** While the port drains, whoever says nothing is not waited for. */
+  /** While the port drains, silent clients are disconnected. */
   #hurry(sockets: Socket[]): void {
     const dismiss = (): void => {
       for (const socket of sockets) if (this.#strangers.has(socket)) socket.destroy()
     }
-    // After the reads of this turn: a thread that is late itself must not blame a client whose bytes are there.
+    // Runs after the reads of this turn: a delayed thread must not blame a client whose bytes have already arrived.
     this.#deadlines.set(new Deadline(() => setImmediate(dismiss)), LATE_MS)
   }
 
@@ -140,7 +149,7 @@ export class BindServer<L> {
     this.#observer.opened()
     if (state.cap !== null && !state.cap.count.enter(state.cap.limit)) return this.#turnAway(accepted)
     this.#open++
-    // Only plain HTTP reads through the shared buffer; everything else hands the socket on to the runtime.
+    // Only plain HTTP is read through the shared buffer; all other sockets are handed to the runtime.
     const isPlainHttp = state.kind === 'http' && state.proxyProtocol === null
     const { socket, reader } = isPlainHttp
       ? adoptShared(accepted)
@@ -163,7 +172,7 @@ export class BindServer<L> {
     else this.#readProxyHeader(socket, state.proxyProtocol)
   }
 
-  /** At once and without a word: whoever floods a port must not cost it more than that. */
+  /** Closes the connection at once without a response: a flood must not cost the port more than that. */
   #turnAway(socket: Socket): void {
     const info = connectionInfo(socket, null, '')
     socket.on('error', ignore)
@@ -205,7 +214,7 @@ export class BindServer<L> {
     }
   }
 
-  /** Whoever is not let in gets no answer at all. */
+  /** A connection that is not admitted gets no response at all. */
   #admits(socket: Socket, info: ConnectionInfo): boolean {
     const { admits } = this.#state
     if (admits === null || admits(info)) return true
@@ -219,10 +228,10 @@ export class BindServer<L> {
     this.#state.onRefused(info, { code, error: '', sni: '', listener: null })
   }
 
-  /** `refused` is asked before, because a socket that was closed has forgotten its peer. */
+  /** `refused` is computed in advance, because a closed socket no longer knows its peer. */
   #acceptTls(socket: Socket, proxied: ProxiedEnds | null, refused: ConnectionInfo): void {
     const startedAt = performance.now()
-    // A client that leaves inside the handshake must not be waited for.
+    // A client that disconnects during the handshake must not be waited for.
     socket.allowHalfOpen = false
     this.#state.acceptTls(socket, {
       deadlines: this.#deadlines,
@@ -245,7 +254,7 @@ export class BindServer<L> {
       },
       onRefused: (error, { hello, listener, hasSpoken, isClientCertificate }) => {
         this.#observer.refused(refused, 0, isClientCertificate ? 'client_certificate' : 'tls_refused', error)
-        // Whoever only looks whether the port is open, as load balancers do, has not been refused anything.
+        // A client that only probes the port, as load balancers do, was not refused.
         if (hasSpoken) this.#state.onRefused(refused, { code: 'tls_refused', error, sni: hello?.sni ?? '', listener })
       },
     })
@@ -304,7 +313,7 @@ export class BindServer<L> {
     this.#start(live, () => connection.start(first?.bytes ?? null))
   }
 
-  /** Removes a connection whose start throws: it has no close handler yet that would do so. */
+  /** Removes a connection whose start throws, because it has no close handler yet. */
   #start(live: LiveConnection<L>, start: () => void): void {
     try {
       start()
@@ -340,5 +349,5 @@ function ignore(): void {}
 
 const PROXY_HEADER_MS = 5_000
 const BACKLOG = 4096
-/** For the first bytes, and the first requests, of a connection that came late. */
+/** Milliseconds for the first bytes and the first requests of a connection that was accepted during a drain. */
 const LATE_MS = 1_000

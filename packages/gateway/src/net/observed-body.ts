@@ -3,16 +3,18 @@ import type { HeaderBlock } from './header-block.ts'
 import { ThroughBody } from './through-body.ts'
 
 export interface BodyObserver {
-  /** Each piece, before it goes on; it may be a view of a buffer that the next read fills again. */
+  /**
+   * Called with each chunk before it is forwarded; the chunk may be a view of a buffer that the next read overwrites.
+   */
   chunk(chunk: Buffer): void
   /**
-   * Once, before whoever gets the body hears of its end; `whole` is false when it broke off or was not wanted any more.
-   * `cause` is why it broke off; null otherwise.
+   * Called once, before the consumer of the body is notified of its end. `whole` is false when the body broke off or
+   * was canceled. `cause` is why it broke off; null otherwise.
    */
   over(whole: boolean, cause: Error | null): void
 }
 
-/** A body that passes as it is, while somebody looks on. */
+/** A body that is forwarded unchanged, and observed. */
 export class ObservedBody extends ThroughBody {
   readonly #observer: BodyObserver
   #isOver = false

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 
-/** The certificates of a PEM text in their order, without those that cannot be read. */
+/** Returns the certificates of a PEM text in order, without unreadable ones. */
 export function readCertificates(pem: string): X509Certificate[] {
   return blocksOf(pem).flatMap((block) => {
     try {
@@ -15,7 +15,9 @@ function blocksOf(pem: string): string[] {
   return pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? []
 }
 
-/** The TLS library skips what it cannot read in a list of authorities, and then trusts nobody; so say it at load. */
+/**
+ * The TLS library skips unreadable CA certificates, and would then trust nobody; so the problem is reported at load.
+ */
 export function findAuthorityProblem(pem: string): string | null {
   const blocks = blocksOf(pem)
   if (blocks.length === 0) return 'no CA certificate in PEM form found'
@@ -29,7 +31,7 @@ export function findAuthorityProblem(pem: string): string | null {
   return null
 }
 
-/** Why OpenSSL refuses something, without its number and library. */
+/** Returns OpenSSL's reason for an error, without its number and library. */
 export function opensslReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.replace(/^error:[0-9A-F]+:[^:]*:[^:]*:/, '')

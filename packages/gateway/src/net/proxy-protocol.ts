@@ -2,7 +2,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 
 export interface ProxyProtocolOptions {
   version: 'V1' | 'V2' | 'All'
-  /** Strict requires a header; Optional also takes connections that start with something else. */
+  /** Strict requires a header; Optional also accepts connections without a header. */
   mode: 'Strict' | 'Optional'
 }
 
@@ -14,7 +14,7 @@ export interface Endpoint {
 export type ProxyHeader =
   /** Undecided: call again with more bytes. */
   | { kind: 'more' }
-  /** Optional mode, and these bytes are no header: they belong to the connection. */
+  /** Optional mode, and the bytes are not a header: they belong to the connection. */
   | { kind: 'none' }
   /** The first `length` bytes are the header; null endpoints (LOCAL, UNKNOWN) keep those of the socket. */
   | { kind: 'header'; length: number; source: Endpoint | null; destination: Endpoint | null }
@@ -27,7 +27,7 @@ export function readProxyHeader(buffer: Buffer, options: ProxyProtocolOptions): 
   if (isV1 === 'no' && isV2 === 'no') {
     return options.mode === 'Optional' ? { kind: 'none' } : refused('no PROXY header')
   }
-  // A header of the other version is refused in Optional mode too: it must never reach a backend as payload.
+  // A header of the other version is refused in Optional mode too, because it must never reach a backend as payload.
   if (isV1 === 'yes') return options.version === 'V2' ? refused('PROXY version 1 is not accepted') : readV1(buffer)
   if (isV2 === 'yes') return options.version === 'V1' ? refused('PROXY version 2 is not accepted') : readV2(buffer)
   return { kind: 'more' }
@@ -36,10 +36,10 @@ export function readProxyHeader(buffer: Buffer, options: ProxyProtocolOptions): 
 const signatureV1 = Buffer.from('PROXY ')
 const signatureV2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a])
 
-/** The longest line that the protocol's own text allows, with its CRLF. */
+/** The longest line that the protocol allows, with its CRLF. */
 const maxLengthV1 = 107
 const fixedLengthV2 = 16
-/** Two IPv6 endpoints need 36 bytes; the rest leaves room for TLVs without letting a peer make us hold 64 KiB. */
+/** Two IPv6 endpoints need 36 bytes; the rest is room for TLVs, without letting a peer make us buffer 64 KiB. */
 const maxPayloadV2 = 512
 
 function readV1(buffer: Buffer): ProxyHeader {
@@ -51,7 +51,7 @@ function readV1(buffer: Buffer): ProxyHeader {
   if (line.indexOf('\r') !== line.length - 1) return refused('the PROXY header does not end with CRLF')
   const length = lineFeed + 1
   const [family, ...fields] = line.slice(0, -1).split(' ')
-  // What follows UNKNOWN is to be ignored up to the end of the line.
+  // The text after UNKNOWN is ignored up to the end of the line.
   if (family === 'UNKNOWN') return { kind: 'header', length, source: null, destination: null }
   if (family !== 'TCP4' && family !== 'TCP6') return refused('the PROXY header names an unknown family')
   const [sourceAddress = '', destinationAddress = '', sourcePort = '', destinationPort = ''] = fields
@@ -70,7 +70,7 @@ function readV2(buffer: Buffer): ProxyHeader {
   const isLocal = versionAndCommand === 0x20
   if (!isLocal && versionAndCommand !== 0x21) return refused('the PROXY header has an unknown version or command')
   if (family === undefined) return { kind: 'more' }
-  // A LOCAL connection is the proxy's own; its family and addresses are to be ignored.
+  // A LOCAL connection is the proxy's own; its family and addresses are ignored.
   const addressLength = isLocal ? 0 : addressLengthByFamily.get(family)
   if (addressLength === undefined) return refused('the PROXY header has a family that is not TCP over IP')
   if (buffer.length < fixedLengthV2) return { kind: 'more' }
@@ -93,7 +93,7 @@ function readV2(buffer: Buffer): ProxyHeader {
   }
 }
 
-/** UNSPEC carries nothing we can use; TCP over IPv4 and IPv6 are the streams that we accept. */
+/** UNSPEC carries no usable addresses; besides it, only TCP over IPv4 and IPv6 is accepted. */
 const addressLengthByFamily = new Map([
   [0x00, 0],
   [0x11, 4],
@@ -117,7 +117,7 @@ function addressFromBytes(buffer: Buffer, offset: number, length: number): strin
   return canonicalIPv6(buffer.toString('hex', offset, offset + 16).replace(/(....)(?!$)/g, '$1:'))
 }
 
-/** One spelling per address, so that rules and logs compare equal whatever the sender wrote. */
+/** Returns one spelling per address, so that rules and logs compare equal whatever the sender wrote. */
 function canonicalIPv6(address: string): string {
   return new SocketAddress({ address, family: 'ipv6' }).address
 }

@@ -1,7 +1,7 @@
 import type { Sink, Source } from './body.ts'
 import type { HeaderBlock } from './header-block.ts'
 
-/** A request body that can be sent again, as long as what has been read of it is small. */
+/** A request body that can be sent again, as long as the part read so far is small. */
 export class ReplayableBody implements Source, Sink {
   readonly length: number
   source: Source | null = null
@@ -13,7 +13,7 @@ export class ReplayableBody implements Source, Sink {
   #ended = false
   #trailers: HeaderBlock | null = null
 
-  /** Null when the body is known to be too large to keep. */
+  /** Returns null when the body is known to be too large to keep. */
   static wrap(body: Source): ReplayableBody | null {
     return body.length > MAX_KEPT ? null : new ReplayableBody(body)
   }
@@ -23,7 +23,7 @@ export class ReplayableBody implements Source, Sink {
     this.length = body.length
   }
 
-  /** Everything read so far is still here. */
+  /** Whether everything read so far is still kept. */
   get whole(): boolean {
     return this.#kept !== null
   }
@@ -33,7 +33,7 @@ export class ReplayableBody implements Source, Sink {
     this.#sink = null
   }
 
-  /** There will be no other attempt: nothing is kept, and whoever cancels cancels the body itself. */
+  /** Called when there will be no other attempt: nothing is kept, and `cancel` cancels the body itself. */
   settle(): void {
     this.#kept = null
     if (this.#sink === null && !this.#ended) this.#body.cancel(SETTLED)
@@ -59,7 +59,7 @@ export class ReplayableBody implements Source, Sink {
     this.#body.resume()
   }
 
-  /** One attempt wants no more; the body itself stays for the next. */
+  /** Ends one attempt; the body itself stays available for the next. */
   cancel(cause: Error): void {
     this.#sink = null
     if (this.#kept === null) this.#body.cancel(cause)
@@ -73,7 +73,7 @@ export class ReplayableBody implements Source, Sink {
   }
 
   flush(): boolean {
-    // Between attempts nothing is read, so that no more than one chunk waits here.
+    // Between attempts nothing is read, so at most one chunk waits here.
     return this.#sink !== null && this.#sink.flush()
   }
 

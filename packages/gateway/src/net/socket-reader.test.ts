@@ -57,7 +57,7 @@ test('pauses at any place lose nothing, repeat nothing, and hold the sender back
   let chunksWhilePaused = 0
   reader.start((chunk) => {
     chunks.push(chunk)
-    // What one read has brought is given whole, pause or not; more than that must wait.
+    // The data of one read is delivered completely, even while paused; further data must wait.
     if (server.isPaused()) chunksWhilePaused++
     else if (++pauses % 3 === 0) {
       server.pause()

@@ -2,19 +2,19 @@ import { connect, type NetConnectOpts, Socket } from 'node:net'
 import { reportFault } from '../telemetry/faults.ts'
 import { spentBuffers } from './spent-buffers.ts'
 
-/** Where the bytes of a socket go: to a receiver, or, after `release`, into the socket's own stream. */
+/** Passes the bytes of a socket to a receiver or, after `release`, into the socket's own stream. */
 export interface SocketReader {
   start(receive: (chunk: Buffer) => void, glance?: Glance): void
   release(): void
 }
 
 /**
- * Asked first where bytes came into a buffer that the next read overwrites: true when it took all of them as they lie
- * there, so that they need no buffer of their own.
+ * Called first with bytes in a buffer that the next read overwrites. Returns true when it consumed all of them in
+ * place, so that they need not be copied.
  */
 export type Glance = (bytes: Buffer, length: number) => boolean
 
-/** Reads by 'data' events: what every socket can do. */
+/** Reads by 'data' events, which every socket supports. */
 export class StreamReader implements SocketReader {
   readonly #socket: Socket
   #receive: ((chunk: Buffer) => void) | null = null
@@ -43,15 +43,15 @@ export class StreamReader implements SocketReader {
 }
 
 /**
- * Reads through one buffer that all sockets of the thread share, and copies what came: a block of 64 KiB per read,
- * which the stream would allocate, costs more than everything else done with a small message.
+ * Reads through one buffer that all sockets of the thread share, and copies the received bytes. The stream would
+ * allocate a block of 64 KiB per read, which costs more than all other processing of a small message.
  */
 export class SharedBufferReader implements SocketReader {
   #socket: Socket | null = null
   #receive: ((chunk: Buffer) => void) | null = null
   #glance: Glance | null = null
 
-  /** The `onread` option of the socket to be made. */
+  /** The `onread` option for creating the socket. */
   readonly onread = {
     buffer: SHARED,
     callback: (length: number): boolean => {
@@ -69,7 +69,7 @@ export class SharedBufferReader implements SocketReader {
     },
   }
 
-  /** Null when the socket has no place for it, or bytes in its stream that were to come first. */
+  /** Returns null when the socket does not support it, or has unread bytes in its stream that must come first. */
   static installedOn(socket: Socket): SharedBufferReader | null {
     const { _handle: handle } = socket as Socket & { _handle?: { useUserBuffer?(buffer: Buffer): void } | null }
     const places = placesOf(socket)
@@ -97,13 +97,13 @@ export class SharedBufferReader implements SocketReader {
   }
 }
 
-/** A receiver has thrown: nobody knows how much of the input it took, so the connection ends. */
+/** Closes the connection after a receiver has thrown, because the consumed part of the input is unknown. */
 function breakOff(socket: Socket | null, error: unknown): void {
   socket?.destroy()
   reportFault(error, 'connection')
 }
 
-/** Opens a TCP connection or a socket file that is read through the shared buffer. */
+/** Opens a connection to a TCP address or a socket file that is read through the shared buffer. */
 export function connectShared(options: NetConnectOpts): { socket: Socket; reader: SocketReader } {
   const reader = new SharedBufferReader()
   const socket = connect({ ...options, onread: reader.onread })
@@ -111,8 +111,8 @@ export function connectShared(options: NetConnectOpts): { socket: Socket; reader
 }
 
 /**
- * Gives a connection just accepted (with `pauseOnConnect`) a socket that is read through the shared buffer. Only
- * client sockets can ask for this by a documented option, so the handle is moved; where there is none to move, the
+ * Gives a connection that was just accepted (with `pauseOnConnect`) a socket that is read through the shared buffer.
+ * The documented option exists only for client sockets, so the handle is moved to a new socket; without a handle, the
  * socket stays as it is.
  */
 export function adoptShared(accepted: Socket): { socket: Socket; reader: SocketReader } {
@@ -130,19 +130,19 @@ export function adoptShared(accepted: Socket): { socket: Socket; reader: SocketR
     onread: reader.onread,
   }
   const socket = new Socket(options as ConstructorParameters<typeof Socket>[0])
-  // The empty shell still counts as a connection of the server until it is closed.
+  // The empty socket still counts as a connection of the server until it is closed.
   accepted.destroy()
   return { socket, reader: reader.attach(socket) }
 }
 
-/** How to read a socket of which nothing has been read yet, apart from its handshake. */
+/** Returns a reader for a socket from which nothing has been read, apart from its handshake. */
 export function readerOf(socket: Socket): SocketReader {
   return ('encrypted' in socket ? SharedBufferReader.installedOn(socket) : null) ?? new StreamReader(socket)
 }
 
 /**
- * Where a socket keeps the buffer it reads into and whom it tells. A TLS socket takes no option for it when it is made
- * of another socket, so what the option would do is done afterwards; null where the runtime has changed its ways.
+ * Returns the symbols under which a socket stores its read buffer and callback. A TLS socket on top of another socket
+ * does not accept the option, so its effect is applied afterwards; null when the runtime's internals have changed.
  */
 function placesOf(socket: Socket): { buffer: symbol; callback: symbol } | null {
   const symbols = Object.getOwnPropertySymbols(socket)

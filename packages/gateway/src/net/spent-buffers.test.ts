@@ -35,6 +35,6 @@ test('buffers that are counted are freed by collections of what is young, hardly
   const [counted, leftAlone] = await Promise.all([collections('counted'), collections('left alone')])
   assert.ok(counted.young > 100, `${counted.young} young ones`)
   assert.ok(counted.whole <= 3, `${counted.whole} whole ones`)
-  // What the runtime does by itself is the reason for all this: should it learn, the count can go.
+  // The runtime's own behavior is the reason for the counter: when this fails, the counter can be removed.
   assert.ok(leftAlone.whole > counted.whole, `${leftAlone.whole} whole ones when left alone`)
 })

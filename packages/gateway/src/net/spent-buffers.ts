@@ -2,16 +2,16 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Buffers of large reads lie outside the heap and are garbage a moment later. Left alone, the runtime sees some 30 MB
- * of them and looks through its whole heap, again and again: half of the CPU that a large body costs. They are young,
- * so collecting what is young frees them, at a small part of that price.
+ * Buffers of large reads are outside the heap and become garbage a moment later. By default, the runtime collects its
+ * whole heap after some 30 MB of them, again and again, which is half of the CPU cost of a large body. The buffers are
+ * young, so a collection of the young generation frees them at a small part of that cost.
  */
 class SpentBuffers {
   #bytes = 0
-  /** Looked for when first needed. */
+  /** Created on first use. */
   #collect: Collect | undefined
 
-  /** Told of every buffer that a read has filled. */
+  /** Called for every buffer that a read has filled. */
   count(bytes: number): void {
     if (bytes < WORTH_COUNTING) return
     this.#bytes += bytes
@@ -25,8 +25,8 @@ class SpentBuffers {
 type Collect = (options: { type: 'minor' }) => void
 
 /**
- * A context made after the flag was set has the function, whoever started the program with whatever flags. Undefined
- * where the runtime has none, or another thread took the flag away in that moment.
+ * Returns the collector. A context created after the flag was set has the function, whatever flags the program was
+ * started with. Undefined when the runtime has none, or another thread reset the flag at that moment.
  */
 function findCollector(): Collect | undefined {
   setFlagsFromString('--expose-gc')
@@ -37,10 +37,10 @@ function findCollector(): Collect | undefined {
   }
 }
 
-/** Smaller ones come from a pool or are soon followed by a collection anyway. */
+/** Smaller buffers come from a pool, or are soon followed by a collection anyway. */
 const WORTH_COUNTING = 8192
-/** Well below what makes the runtime begin with its whole heap. */
+/** Bytes between collections: well below the amount that makes the runtime collect its whole heap. */
 const EACH_BYTES = 8_000_000
 
-/** Of this thread. */
+/** The instance of this thread. */
 export const spentBuffers = new SpentBuffers()

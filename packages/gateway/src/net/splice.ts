@@ -2,21 +2,21 @@ import type { BytesEdit, RawConnection, RawStream } from './exchange.ts'
 import { contained, reportFault } from '../telemetry/faults.ts'
 import { spentBuffers } from './spent-buffers.ts'
 
-/** How a tunnel ended. */
+/** The result of a tunnel. */
 export interface TunnelEnd {
   bytesToBackend: number
   bytesToClient: number
   /** The side whose connection broke before it had ended; null when both ended cleanly. */
   brokenBy: TunnelSide | null
-  /** The side that ended its direction first; null when neither has, because the gateway closed both. */
+  /** The side that ended its direction first; null when the gateway closed both before either side ended. */
   endedBy: TunnelSide | null
 }
 
 export type TunnelSide = 'client' | 'backend'
 
 /**
- * Copies bytes both ways until both directions have ended or one side breaks, and calls `done` once. A side that breaks resets
- * the other one: a plain close would make half of a message look whole.
+ * Copies bytes in both directions until both have ended or one side breaks, and calls `done` once. When one side
+ * breaks, the other is reset: a plain close would make a partial message look complete.
  */
 export function splice(client: RawConnection, backend: RawConnection, done: (end: TunnelEnd) => void): void {
   const [a, b] = [client.socket, backend.socket]
@@ -33,7 +33,7 @@ export function splice(client: RawConnection, backend: RawConnection, done: (end
     }
   }
   a.on('error', () => {
-    // A side that has ended may be reset by what is written to it after that.
+    // A side that has ended may be reset by later writes to it.
     if (a.readableEnded) return b.destroySoon()
     brokenBy ??= 'client'
     reset(b)
@@ -59,7 +59,7 @@ export function splice(client: RawConnection, backend: RawConnection, done: (end
   if (b.destroyed) a.destroy()
 }
 
-/** Over TLS, the missing close_notify tells the peer. */
+/** Over TLS, the missing close_notify reveals the truncation to the peer. */
 function reset(socket: RawStream): void {
   if ('encrypted' in socket || socket.destroyed) socket.destroy()
   else socket.resetAndDestroy()
@@ -70,7 +70,7 @@ function pipeEdited(from: RawStream, to: RawStream, edit: BytesEdit): void {
     try {
       write()
     } catch (error) {
-      // Bytes that could not be edited must not pass; the missing ones must not look whole.
+      // Bytes that could not be edited must not pass, and the truncated stream must not look complete.
       reset(from)
       reset(to)
       reportFault(error, 'request')
@@ -87,7 +87,7 @@ function pipeEdited(from: RawStream, to: RawStream, edit: BytesEdit): void {
     edited(() => to.end(edit.end())),
   )
   to.on('drain', () => from.resume())
-  // As `pipe` does: whoever handed the socket over has paused it.
+  // The previous owner has paused the socket; `pipe` would resume it too.
   from.resume()
 }
 

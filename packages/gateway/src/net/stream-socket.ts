@@ -8,7 +8,7 @@ export interface TunnelEnds {
   readonly input: Source
   /** Bytes to the peer. */
   readonly output: Sink
-  /** Ends both directions at once, unless both have ended already. */
+  /** Ends both directions at once, unless both have already ended. */
   reset(cause: Error): void
 }
 
@@ -16,7 +16,7 @@ export interface TunnelEnds {
 export class StreamSocket extends Duplex implements RawStream {
   bytesWritten = 0
   readonly #ends: TunnelEnds
-  /** The reader has asked for more than it was given. */
+  /** Whether the reader can take more data. */
   #hasRoom = true
   /** Write callback of the chunk that waits for the peer's flow control window. */
   #whenWritten: (() => void) | null = null

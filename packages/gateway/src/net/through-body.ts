@@ -1,7 +1,7 @@
 import type { Sink, Source } from './body.ts'
 import type { HeaderBlock } from './header-block.ts'
 
-/** A body that passes as it comes. Those who look on, or step in here and there, extend it. */
+/** A body that is forwarded unchanged. Subclasses observe or change parts of it. */
 export class ThroughBody implements Source, Sink {
   source: Source | null = null
   protected readonly body: Source

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import type { Server, TLSSocket } from 'node:tls'
 
 /**
- * Makes a server tell a client by an alert that its certificate was refused. The runtime closes such a connection without a
- * word, so over TLS 1.3 the alert is made here, with the keys of the connection. Over TLS 1.2 there is none: its keys are made
- * of the random of the server too, which the runtime does not show. The runtime still judges and closes: without an alert the
- * client is refused all the same. The function that is returned sends the alert on a connection that the runtime lets in; it
- * is called when the handshake ends, before anything else is sent.
+ * Makes a server send an alert to a client whose certificate was rejected. The runtime closes such a connection
+ * silently, so over TLS 1.3 the alert is created here, with the keys of the connection. Over TLS 1.2 there is no alert:
+ * its keys depend on the server's random too, which the runtime does not expose. The runtime still verifies and closes:
+ * without an alert, the client is rejected all the same. The returned function sends the alert on a connection that the
+ * runtime admits; call it when the handshake ends, before anything else is sent.
  */
 export function sendCertificateAlerts(
   server: Server,
@@ -39,7 +39,7 @@ export function sendCertificateAlerts(
   return sendAlert
 }
 
-/** Code of the alert for a failed verification, as RFC 8446 section 6.2 names them. */
+/** Returns the alert code for a failed verification (RFC 8446 section 6.2). */
 function alertOf(refusal: string): number {
   return ALERTS.get(refusal) ?? (/^(UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(refusal) ? UNKNOWN_CA : BAD_CERTIFICATE)
 }
@@ -52,17 +52,20 @@ const ALERTS: ReadonlyMap<string, number> = new Map([
   ['CERT_NOT_YET_VALID', 45],
 ])
 
-/** A fatal alert as the first record under the server's application keys (RFC 8446 section 5.2); null for an unknown cipher. */
+/**
+ * Encodes a fatal alert as the first record under the server's application keys (RFC 8446 section 5.2); null for an
+ * unknown cipher.
+ */
 function firstAlert(secret: Buffer, suite: string, code: number): Buffer | null {
   const cipher = CIPHERS.get(suite)
   if (cipher === undefined) return null
   const { name, keyBytes, hash } = cipher
   const head = Buffer.from([APPLICATION_DATA, 3, 3, 0, 3 + TAG_BYTES])
   const encryption = createCipheriv(
-    // All of them take the same options; the types have one overload for each kind.
+    // All ciphers take the same options; the types have one overload for each kind.
     name as CipherGCMTypes,
     expandLabel(hash, secret, 'key', keyBytes),
-    // The first record has the number 0, which leaves the vector as it is.
+    // The first record has the sequence number 0, which leaves the IV unchanged.
     expandLabel(hash, secret, 'iv', 12),
     { authTagLength: TAG_BYTES },
   )
@@ -71,7 +74,7 @@ function firstAlert(secret: Buffer, suite: string, code: number): Buffer | null 
   return Buffer.concat([head, body, encryption.getAuthTag()])
 }
 
-/** HKDF-Expand-Label (RFC 8446 section 7.1) without a context, for no more than one hash. */
+/** HKDF-Expand-Label (RFC 8446 section 7.1) without a context, for an output of at most one hash. */
 function expandLabel(hash: string, secret: Buffer, label: string, length: number): Buffer {
   const name = Buffer.from(`tls13 ${label}`)
   const info = Buffer.concat([Buffer.from([0, length, name.length]), name, Buffer.from([0, 1])])

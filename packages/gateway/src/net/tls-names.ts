@@ -1,4 +1,4 @@
-/** The config's names of cipher suites, in the order that we prefer them, and OpenSSL's. */
+/** The config's names of cipher suites, in our order of preference, and OpenSSL's names. */
 export const cipherByName = {
   TLS13_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
   TLS13_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',

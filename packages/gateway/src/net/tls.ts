@@ -13,7 +13,7 @@ import {
   type TlsVersionName,
 } from './tls-names.ts'
 
-/** The fields of the frontend `tls` policy that shape a handshake; absent ones take the defaults. */
+/** The fields of the frontend `tls` policy that affect a handshake; absent fields take the defaults. */
 export interface ServerTlsPolicy {
   alpnProtocols?: readonly string[] | null
   minProtocolVersion?: TlsVersionName | null
@@ -24,13 +24,13 @@ export interface ServerTlsPolicy {
 }
 
 export interface ServerTls {
-  /** Hash of certificates, key and policy: equal keys behave equally. */
+  /** Hash of certificates, key and policy: instances with equal keys behave alike. */
   key: string
-  /** Takes a connection whose first bytes are unread; `done` is called at most once. */
+  /** Accepts a connection whose first bytes are unread; `done` is called at most once. */
   handshake: (socket: Socket, done: (result: HandshakeResult) => void) => void
 }
 
-/** Why there is no TLS; the certificate stands for its key too. */
+/** Why TLS cannot be set up; `cert` covers the private key too. */
 export interface TlsProblem {
   of: 'policy' | 'cert' | 'root'
   message: string
@@ -38,7 +38,7 @@ export interface TlsProblem {
 
 export type HandshakeResult =
   | { socket: TLSSocket }
-  /** `isClientCertificate` when the client sent no certificate, or one that is refused. */
+  /** `isClientCertificate` is true when the client sent no certificate, or a certificate that was rejected. */
   | { reason: string; isClientCertificate: boolean }
 
 /** `ticketSecret`, shared by the workers, lets a client resume its session on any of them. */
@@ -98,11 +98,11 @@ function serverOptions(
     honorCipherOrder: true,
     ecdhCurve: groupList(policy.keyExchangeGroups),
     ALPNProtocols: [...(policy.alpnProtocols ?? ['h2', 'http/1.1'])],
-    // HTTP/2 forbids renegotiation, and it lets a client spend our CPU.
+    // HTTP/2 forbids renegotiation, which also lets a client waste our CPU.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    // The deadline is the caller's, because it covers the wait for the hello too.
+    // The caller sets the deadline, because it also covers the wait for the ClientHello.
     handshakeTimeout: longestTimeout,
-    // A session of one listener must not open another one that asks for a client certificate.
+    // A session of one listener must not be valid on another listener that requires a client certificate.
     sessionIdContext: session.key.slice(0, 32),
   }
   if (session.ticketSecret) {
@@ -113,15 +113,15 @@ function serverOptions(
   return { ...options, ca: listener.root, requestCert: true, rejectUnauthorized }
 }
 
-/** Clients may come without a certificate; one that they show is verified. */
+/** Returns whether clients may connect without a certificate; a presented certificate is verified. */
 function mayLackCertificate(listener: ListenerTls, policy: ServerTlsPolicy | null): boolean {
   if (listener.root === null || listener.clientsMayLack === true) return false
   return (listener.clientCertificates ?? policy?.clientCertificates) === 'Request'
 }
 
-/** Each is shown to those who ask for one of its names; of two with the same name the first. */
+/** Each certificate is presented to clients that ask for one of its names; for a shared name, the first certificate. */
 function addCertificates(server: Server, options: TlsOptions, { cert, key, others = [] }: ListenerTls): void {
-  // The server looks at those that were added last first.
+  // The server checks the most recently added contexts first.
   for (const pair of [{ cert, key }, ...others].toReversed()) {
     for (const name of namesOf(pair.cert)) server.addContext(name, { ...options, ...pair })
   }
@@ -135,7 +135,7 @@ function namesOf(pem: string): string[] {
   return common === undefined ? [] : [common]
 }
 
-/** OpenSSL would take these settings and then refuse every client. */
+/** OpenSSL would accept these settings and then reject every client. */
 function findConflict(policy: ServerTlsPolicy): string | null {
   const { serves12, serves13 } = versionsOf(policy)
   if (serves12 || serves13) return null
@@ -154,15 +154,15 @@ function versionsOf(policy: ServerTlsPolicy): { serves12: boolean; serves13: boo
   }
 }
 
-/** Groups joined by ':' are equals among which the client's key share decides; '/' makes a strict order. */
+/** Groups joined by ':' are equal, and the client's key share decides; '/' makes a strict order. */
 function groupList(groups: readonly KeyExchangeGroupName[] | null | undefined): string {
   return groups ? groups.map((name) => groupByName[name]).join('/') : Object.values(groupByName).join(':')
 }
 
 /**
- * The server never listens: connections are injected, as its 'connection' event is documented to allow, and so
- * client certificates are judged by the runtime itself (a bare TLSSocket of a server accepts any certificate). `refuseOptional` tells
- * a client why its certificate is refused where none is required; null where one is.
+ * The server never listens: connections are injected, as its documented 'connection' event allows. This way the runtime
+ * itself verifies client certificates (a bare server-side TLSSocket accepts any certificate). `refuseOptional` tells a
+ * client why its optional certificate was rejected; null when a certificate is required.
  */
 function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) => void) | null): ServerTls['handshake'] {
   const pending = new WeakMap<Socket, (result: HandshakeResult) => void>()
@@ -171,15 +171,15 @@ function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) =>
     const done = pending.get(raw)
     pending.delete(raw)
     if (done) done(result)
-    // Closing within the handshake's own callback takes the process down.
+    // Closing within the handshake's own callback crashes the process.
     else setImmediate(() => tlsSocket.destroy())
   }
   server.on('secureConnection', (socket) => {
-    // The runtime lets in whoever need not show a certificate, also with one that nobody vouches for.
+    // When certificates are optional, the runtime admits clients even with a certificate that no CA vouches for.
     if (refuseOptional !== null && !socket.authorized && socket.getPeerX509Certificate() !== undefined) {
       refuseOptional(socket)
       const reason = `client certificate: ${String(socket.authorizationError)}`
-      // Closing within the handshake's own callback takes the process down.
+      // Closing within the handshake's own callback crashes the process.
       setImmediate(() => {
         finish(socket, { reason, isClientCertificate: true })
         socket.destroy()
@@ -202,12 +202,12 @@ function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) =>
 
 const NO_CERTIFICATE = 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE'
 
-/** Errors of OpenSSL carry their plain text apart; the message has addresses and source lines in it. */
+/** OpenSSL errors have their plain text in `reason`; the message contains addresses and source lines. */
 function reasonOf(error: Error & { reason?: string }): string {
   return error.reason ?? error.message
 }
 
-/** The runtime has no public way from a TLS socket to the socket beneath it; without it, nothing is let in. */
+/** The runtime has no public way from a TLS socket to its underlying socket; without it, no connection is admitted. */
 function rawSocketOf(tlsSocket: TLSSocket): Socket {
   return (tlsSocket as TLSSocket & { _parent: Socket })._parent
 }

@@ -1,13 +1,13 @@
 /**
- * Walks over the frames that one side of a WebSocket sends (RFC 6455 section 5.2), while the bytes go on untouched, and finds the
- * Close frame: a side that ends its connection without one has lost it.
+ * Walks over the frames that one side of a WebSocket sends (RFC 6455 section 5.2), while the bytes are forwarded
+ * untouched, and finds the Close frame: a side that ends its connection without a Close frame has lost it.
  */
 export class CloseFrameFinder {
-  /** A Close frame has begun. */
+  /** Whether a Close frame has begun. */
   hasClosed = false
   readonly #head = Buffer.alloc(LONGEST_HEAD)
   #headSize = 0
-  /** Bytes of the masking key and of the payload that are still to come. */
+  /** Remaining bytes of the masking key and the payload. */
   #left = 0
 
   push(chunk: Buffer): void {
@@ -28,7 +28,7 @@ export class CloseFrameFinder {
     this.#headSize = 0
     const isMasked = (this.#head.readUInt8(1) & MASK) !== 0
     this.#left = payloadLength(this.#head) + (isMasked ? MASKING_KEY_BYTES : 0)
-    // The last frame of a message, without the bits of extensions, as every Close frame is.
+    // Every Close frame is the last frame of its message, without extension bits.
     this.hasClosed = this.#head.readUInt8(0) === (FIN | CLOSE)
   }
 }

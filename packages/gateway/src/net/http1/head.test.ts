@@ -318,7 +318,7 @@ test('every start of a response may become one, and nothing else may', () => {
   for (const text of ['200 OK\n', '200 \rA', '200 a\r\r', '200 \0', '200 \x7f', '200 OK\r\n\nA']) {
     assert.equal(may(`HTTP/1.1 ${text}`), false, text)
   }
-  // What stands before was looked at.
+  // Bytes before `from` were already checked.
   assert.equal(may('SSH-2.0 200 OK', 12), true)
   assert.equal(may('HTTP/1.1 200\0OK', 13), true)
 })

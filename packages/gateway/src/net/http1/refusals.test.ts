@@ -5,7 +5,7 @@ import { describeRequest, eventually, RawClient, startHttp1Server } from '../../
 const H = 'Host: a\r\n'
 const post = (lines: string, body = ''): string => `POST / HTTP/1.1\r\n${H}${lines}\r\n\r\n${body}`
 
-/** What a client may send, and the status it gets before the connection ends. */
+/** Invalid input of a client, and the status it gets before the connection ends. */
 const refused: [name: string, bytes: string, status: number, code: string][] = [
   ['both lengths', post('Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n'), 400, 'length_and_encoding'],
   ['differing Content-Length', post('Content-Length: 5\r\nContent-Length: 6', 'abcde'), 400, 'second_content_length'],

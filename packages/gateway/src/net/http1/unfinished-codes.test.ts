@@ -8,7 +8,7 @@ function codeOf(text: string, from = 0): string | null {
   return unfinishedProblem(bytes, 2, 2 + from)?.code ?? null
 }
 
-test('what no further byte can mend is told by its code', () => {
+test('an error that no further byte can fix is reported by its code', () => {
   for (const [text, code] of [
     ['\x16', 'tls_on_plain_port'],
     ['\x16\x03', 'tls_on_plain_port'],
@@ -39,7 +39,7 @@ test('what no further byte can mend is told by its code', () => {
   }
 })
 
-test('what may still become a request is waited for', () => {
+test('an incomplete head that may become a request is not rejected', () => {
   for (const text of [
     '',
     'G',

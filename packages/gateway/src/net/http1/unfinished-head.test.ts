@@ -28,7 +28,7 @@ test('no beginning of a head is refused, however much of it was looked at before
   )
 })
 
-test('what is refused could not have become a request, whatever had followed', () => {
+test('a rejected beginning could not have become a request, whatever followed', () => {
   const noise = fc.string({ unit: fc.constantFrom(...'GET /:HTP1.\r\n\0\x16\x03\x80 ax'.split('')), maxLength: 30 })
   const beginning = fc.oneof(
     noise,
