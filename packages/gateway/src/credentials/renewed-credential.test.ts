@@ -128,7 +128,7 @@ test('something without an end is asked for once', async () => {
   assert.equal(renewed.current(), 'a')
 })
 
-test('what has expired, or does not say when, is a fault', async () => {
+test('a credential that has expired, or has no valid lifetime, is a fault', async () => {
   for (const lifetimeMs of [0, -1, Number.NaN]) {
     const { renewed } = setUp([{ value: 'a', lifetimeMs }])
     const found = await renewed.current()

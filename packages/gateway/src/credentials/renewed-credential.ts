@@ -8,7 +8,7 @@ export interface Obtained<T> {
 
 export interface RenewedCredentialOptions<T> {
   cloud: Cloud
-  /** What could not be obtained, for messages: "no Azure token". */
+  /** Begins the messages about a failure, such as "no Azure token". */
   what: string
   /** May hang or reject; both count as a fault. */
   obtain: () => Promise<Obtained<T> | CredentialFault>

@@ -155,7 +155,7 @@ describe('query', () => {
     assert.equal(kindOf('request.uri.addQuery("x", 1)'), 'no_such_overload')
   })
 
-  it('what is written is read back, and nothing else changes', () => {
+  it('reads back the written parameter, and changes nothing else', () => {
     const text = fc.string({ unit: anyCharacter, maxLength: 8 }).map((value) => value.toWellFormed())
     const query = fc.string({ unit: fc.constantFrom(...'ab=&+%2?'.split('')), maxLength: 12 })
     const set = program('request.uri.setQuery(metadata.name, metadata.value)')

@@ -10,11 +10,11 @@ test('pairs are read, and their texts decoded', () => {
   assert.deepEqual({ ...readNameValues('a=Basic Zm9v==') }, { a: 'Basic Zm9v==' })
 })
 
-test('what is no list of pairs is none', () => {
+test('a text that is not a list of pairs is rejected', () => {
   for (const text of ['a', 'a=1,b', '=1', 'a=%zz', '%zz=1']) assert.equal(readNameValues(text), null, text)
 })
 
-test('everything can be said', () => {
+test('every name and value can be encoded', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1 })
   const name = text.filter((word) => word.trim() === word)
   fc.assert(

@@ -27,7 +27,7 @@ test('whoever takes the seat of a dead worker begins with nothing, and leaves th
   assert.equal(b.total, 3)
 })
 
-test('who only asks for room clears nothing', () => {
+test('a thread that only reserves room clears no count', () => {
   const table = new SharedTable(createTable(64))
   countOf(table, 0).add(5)
   assert.equal(countOf(table, null).total, 5)

@@ -42,7 +42,7 @@ test('a key is called by a part of a hash, which is another in another table', (
 })
 
 describe('a full table', () => {
-  test('of busy budgets has no room for more, and a flood changes none of them', () => {
+  test('with busy budgets only has no room for more, and a flood changes none of them', () => {
     const of = budgetsOf({ amount: 3 })
     for (let i = 0; i < GROUP; i++) assert.equal(of(`busy ${i}`).take(2, 0).granted, true)
     for (let i = 0; i < 1000; i++) {
@@ -99,7 +99,7 @@ describe('a full table', () => {
 })
 
 describe('a thread that died while it handed a slot over', () => {
-  /** Where the words stand: 64 owners, then start and spent of each slot. */
+  /** Fills a group. Layout of its words: 64 owners, then start and spent of each slot. */
   function setUp() {
     const buffer = createKeyedTable(1)
     const of = budgetsOf({}, buffer)

@@ -26,7 +26,7 @@ test('a table that the live config does not ask for is let go', () => {
   assert.notEqual(tables.keyed('a', 10), first)
 })
 
-test('what a reload of a part asks for is kept beside the rest, until there is more than one config can ask for', () => {
+test('tables of a partial reload are kept beside the others, until they exceed the limit of one config', () => {
   const tables = new KeptTables()
   tables.keyed('a', MOST_KEYS / 2)
   tables.keep()

@@ -43,7 +43,7 @@ test('keys that were not used for a day make room, and begin anew when they come
   assert.equal(reserve('new', SLOTS), true)
   main.keep()
   for (let i = 0; i < SLOTS; i++) assert.deepEqual([...new Set(worker.cells(`new ${i}`)!.use(time.now))], [0n])
-  // Who still holds one of the old keys must not write into a slot of another.
+  // A worker that still holds an old key must not write into a slot of another key.
   assert.throws(() => held.use(time.now), /full/)
 })
 

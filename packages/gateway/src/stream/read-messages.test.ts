@@ -53,7 +53,7 @@ describe('lines of a stream', () => {
 })
 
 describe('messages of a stream', () => {
-  it('of controllers are read as they were written', () => {
+  it('are read from controllers as they were written', () => {
     fc.assert(
       fc.property(irs, irs, (before, after) => {
         const change = changeSince(hashesOf(before), after) ?? assert.fail('keys are unique')
@@ -72,7 +72,7 @@ describe('messages of a stream', () => {
     for (const message of others) assert.deepEqual(readControllerLine(lineOf(message)), message)
   })
 
-  it('of data planes are read as they were written', () => {
+  it('are read from data planes as they were written', () => {
     fc.assert(
       fc.property(fc.option(irs), (ir) => {
         const have = ir === null ? null : { generation: generationOf(ir), hashes: hashesOf(ir) }
@@ -194,7 +194,7 @@ describe('messages of a stream', () => {
     }
   })
 
-  it('of any shape are read or refused', () => {
+  it('with arbitrary contents are read or rejected', () => {
     const anything = fc.record(
       {
         type: fc.constantFrom('config', 'endpoints', 'ping', 'goodbye', 'hello', 'ack', 'nack', 'pong'),

@@ -43,7 +43,7 @@ test('equals get equal shares', () => {
   assertShares([usual, usual, usual, usual], [0.25, 0.25, 0.25, 0.25])
 })
 
-test('of two the worse gets the quarter in which it was drawn twice, and is seen to get better', () => {
+test('the worse of two endpoints gets the quarter in which it is drawn twice, so its recovery is noticed', () => {
   assertShares([usual, { ...usual, latency: 0.5 }], [0.75, 0.25])
   assertShares([usual, { ...usual, health: 0.5 }], [0.75, 0.25])
   assertShares([usual, { ...usual, pending: 50 }], [0.75, 0.25])
@@ -105,7 +105,7 @@ test('whatever the endpoints are, one that may be drawn is chosen, and never one
   )
 })
 
-test('of endpoints with equal weights, one with a better score has the larger share', () => {
+test('among endpoints with equal weights, a better score gets the larger share', () => {
   fc.assert(
     fc.property(standings, fc.integer(), (list, seed) => {
       const equal = list.map((standing) => ({ ...standing, weight: 1, latency: standing.latency || 1 }))

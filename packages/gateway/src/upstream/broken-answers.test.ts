@@ -261,7 +261,7 @@ test('models and a limit of the config may take longer', async (t) => {
   assert.equal(answer.status, 200)
 })
 
-test('what comes after a change of protocol may take longer', async (t) => {
+test('data after a protocol upgrade may take longer', async (t) => {
   const deadlines = new CountedMinutes()
   const backend = await useBackend(t, async (socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
@@ -275,7 +275,7 @@ test('what comes after a change of protocol may take longer', async (t) => {
   assert.match(text, /^HTTP\/1.1 101 [^]*late$/)
 })
 
-/** What a socket says, piece by piece. */
+/** Yields the data of a socket, chunk by chunk. */
 async function* on(socket: Socket): AsyncGenerator<string> {
   for (;;) {
     const [chunk] = (await once(socket, 'data')) as [Buffer]

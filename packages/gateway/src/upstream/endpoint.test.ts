@@ -52,7 +52,7 @@ test('without a policy a score is the own of a worker', () => {
   assert.equal(other.endpoints.get(plain, '127.0.0.1:80').standing(1000, null, false).health, 1)
 })
 
-test('where the shared table is full, a score is kept by the worker', () => {
+test('a worker keeps the score itself when the shared table is full', () => {
   const table = new SharedTable(createTable(1))
   table.cells('something else')
   const endpoints = new Endpoints({ counters: table, random: () => 0, monotonic: () => 1000, evicted() {} })
@@ -109,7 +109,7 @@ test('a healthy answer counts when it has ended, a connection when it is made', 
   assert.deepEqual([latencyOf(), endpoint.pending], [0.026, 0])
 })
 
-test('of threads that report the same failure at once, exactly one evicts the endpoint', async () => {
+test('exactly one of the threads that report the same failure at once evicts the endpoint', async () => {
   const buffer = createTable(64)
   const reports = 20_000
   const run = (): Promise<number> =>
@@ -125,7 +125,7 @@ test('of threads that report the same failure at once, exactly one evicts the en
   )
 })
 
-test('of very many endpoints one that is not evicted is found, wherever it is', () => {
+test('the only endpoint that is not evicted is found among very many', () => {
   const { endpoints } = setUp(createTable(1024))
   const watcher = { hops: '', connectingTo: () => {} }
   const ways = Array.from({ length: 300 }, (_, index) => ({ endpoint: endpoints.get(owner, `10.0.0.${index}:80`) }))

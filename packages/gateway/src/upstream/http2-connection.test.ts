@@ -243,7 +243,7 @@ test('large bodies both ways, with a reader that is slow', async (t) => {
     },
     flush: () => {
       setImmediate(() => response.body.resume())
-      // What was given and not yet taken fits the windows and buffers on the way.
+      // The bytes sent and not yet consumed fit the windows and buffers in between.
       assert.ok(given - taken < 2 ** 20)
       return false
     },

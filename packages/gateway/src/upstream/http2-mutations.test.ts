@@ -134,7 +134,10 @@ function mutate(frames: readonly Buffer[], mutations: readonly Mutation[]): Buff
   return bytes
 }
 
-/** What the whole frames of a session carry for a stream: its DATA up to END_STREAM, or null when that never comes. */
+/**
+ * Returns the body of a stream in the complete frames of a session: its DATA up to END_STREAM, or null without
+ * END_STREAM.
+ */
 function wholeBody(bytes: Buffer, stream: number): string | null {
   let body = ''
   let headEnds = false

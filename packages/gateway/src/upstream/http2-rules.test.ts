@@ -409,7 +409,7 @@ test('padding is borne, and given back', async (t) => {
   assert.equal(sent.body, 'x'.repeat(rounds))
 })
 
-test('what is on its way for a call that was cancelled is dropped, and its fields stay in the table', async (t) => {
+test('frames in flight for a cancelled call are dropped, and their fields stay in the table', async (t) => {
   // A literal that goes into the table, as entry 62.
   const indexed = Buffer.from('\x88\x40\x01x\x05value', 'latin1')
   const backend = await useFrameBackend(t, (to, stream) => {

@@ -24,7 +24,7 @@ function start() {
     fellSilent: () => void seen.push('silent'),
   }
   const keepalive = new Keepalive(connection, time.deadlines)
-  /** What happened within that time. */
+  /** Returns the events within that time. */
   const pass = async (ms: number): Promise<string[]> => {
     seen.length = 0
     await time.advance(ms)

@@ -146,7 +146,7 @@ test('a backend that refuses everything is given up, and the trace tells of ever
 })
 
 for (const leaves of [false, true]) {
-  test(`what one address refuses is sent to the next one${leaves ? ', also when the first one is gone then' : ''}`, async (t) => {
+  test(`a call that one address refuses is sent to the next address${leaves ? ', even when the first address is gone by then' : ''}`, async (t) => {
     const good = await useBackend(t, () => false, '127.0.0.3')
     const port = Number(good.host.split(':')[1])
     const bad = await useBackend(

@@ -18,12 +18,12 @@ test('digits in texts stay texts', () => {
   assert.deepEqual(parseExactJson('{"id":"12345678901234567890"}'), { id: '12345678901234567890' })
 })
 
-test('what is no JSON is undefined', () => {
+test('a text that is not JSON gives undefined', () => {
   for (const text of ['', '{', 'nope', '{"a":1}x', '12345678901234567890x'])
     assert.equal(parseExactJson(text), undefined)
 })
 
-test('all other JSON is read as ever', () => {
+test('JSON without large numbers is read as by JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value)

@@ -43,7 +43,7 @@ test('without edits the bytes are the same ones', () => {
   assert.equal(spliceJson(body, new Map()), body.bytes)
 })
 
-test('what another reader could take otherwise is refused', () => {
+test('a body that other parsers could read differently is rejected', () => {
   const refusal = (text: string | Buffer) => {
     const body = readJsonBody(Buffer.from(text))
     return body instanceof Unsupported ? `${body.field} ${body.message}` : null

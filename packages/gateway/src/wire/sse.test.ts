@@ -105,7 +105,7 @@ describe('any stream', () => {
     )
   })
 
-  it('of random bytes gives the same whole as byte by byte, and never throws', () => {
+  it('gives the same events for random bytes, whole or byte by byte, and never throws', () => {
     const bytes = fc.array(fc.constantFrom(...Buffer.from('data: \r\n\n:event\u{1F600}x')), { maxLength: 80 })
     fc.assert(
       fc.property(bytes, (values) => {

@@ -203,7 +203,7 @@ test("a request of the vendor's own client is signed as the vendor signs the sam
   assert.equal(valueOf(signed, 'authorization'), expected.headers['authorization'])
 })
 
-test('what a client sends under the names of the signature counts for nothing', () => {
+test('headers of the client with the names of signature headers are ignored', () => {
   const base = {
     method: 'GET',
     path: '/',

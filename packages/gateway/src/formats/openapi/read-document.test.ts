@@ -298,7 +298,7 @@ describe('schemas', () => {
     })
   })
 
-  it('of 3.0 are JSON Schema afterwards', () => {
+  it('are converted from 3.0 to JSON Schema', () => {
     const schema = {
       type: 'object',
       required: ['id', 'size'],
@@ -454,7 +454,7 @@ describe('whatever a document holds', () => {
   })
 })
 
-/** Where schemas stand; data may look like anything. */
+/** Checks only positions that hold schemas, because data may contain anything. */
 function assertNoReference(schema: Json): void {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return
   assert.notEqual(typeof schema.$ref, 'string')

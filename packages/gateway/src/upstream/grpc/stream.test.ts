@@ -135,7 +135,7 @@ test('a server may end before the sender does', async (t) => {
   stream.drop()
 })
 
-test('what is dropped is cancelled at the server; what is failed is told to both', async (t) => {
+test('a dropped call is cancelled at the server; a failed call is reported to both sides', async (t) => {
   let cancelled = 0
   const Talk = (call: Duplex): void => {
     call.on('cancelled', () => cancelled++)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TurnQueue } from './turn-queue.ts'
 
-test('what a task has settled is used before the next task runs', async () => {
+test('reactions to promises that a task settled run before the next task', async () => {
   const seen: string[] = []
   const queue = new TurnQueue(assert.ifError)
   const first = Promise.withResolvers<void>()
