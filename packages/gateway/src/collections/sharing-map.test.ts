@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { SharingMap } from './sharing-map.ts'
 
-test('each one holds what it was made with, whatever is made of it', () => {
+test('a map keeps its entries, whatever maps are derived from it', () => {
   const some = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.option(fc.nat(), { nil: undefined })))
-  // More than are kept apart from what is shared.
+  // More entries than a map keeps apart from the shared map.
   const many = fc.nat(999).map((start) => Array.from({ length: 300 }, (_, i): [string, number] => [`${start + i}`, i]))
   const entries = fc.oneof({ weight: 4, arbitrary: some }, { weight: 1, arbitrary: many })
   fc.assert(

@@ -5,7 +5,7 @@ import { type Obtained, RenewedCredential } from './renewed-credential.ts'
 
 type Outcome = Obtained<string> | CredentialFault | Error
 
-/** Gives the outcomes one after the other, each when it is asked for. */
+/** Returns the outcomes one after the other, one for each call of `obtain`. */
 function setUp(outcomes: Outcome[], random = () => 0) {
   let now = 0
   let asked = 0
@@ -31,7 +31,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 10; i++) await Promise.resolve()
 }
 
-test('it is obtained once for all who wait, and then there at once', async () => {
+test('a credential is obtained once for all waiting callers, and then returned at once', async () => {
   const { renewed, asked } = setUp([hour('a')])
   const [first, second] = [renewed.current(), renewed.current()]
   assert.ok(first instanceof Promise)
@@ -41,7 +41,7 @@ test('it is obtained once for all who wait, and then there at once', async () =>
   assert.equal(asked(), 1)
 })
 
-test('in its last minute a new one is obtained while the old one stays in use', async () => {
+test('in its last minute a credential is renewed while the old value stays in use', async () => {
   const { renewed, asked, at } = setUp([hour('a'), hour('b')])
   await renewed.current()
   at(3_539_999)
@@ -55,7 +55,7 @@ test('in its last minute a new one is obtained while the old one stays in use', 
   assert.equal(renewed.current(), 'b')
 })
 
-test('one that is about to end is not given out', async () => {
+test('a credential that is about to expire is not returned', async () => {
   const { renewed, at } = setUp([hour('a'), hour('b')])
   await renewed.current()
   at(3_590_000)
@@ -64,7 +64,7 @@ test('one that is about to end is not given out', async () => {
   assert.equal(await waiting, 'b')
 })
 
-test('a failed renewal keeps the old one as long as it lasts', async () => {
+test('a failed renewal keeps the old credential until it expires', async () => {
   const { renewed, at, reasons } = setUp([hour('a'), faulty, faulty, hour('b')])
   await renewed.current()
   at(3_550_000)
@@ -78,7 +78,7 @@ test('a failed renewal keeps the old one as long as it lasts', async () => {
   assert.equal(await renewed.current(), 'b')
 })
 
-test('after a failure it is not asked for at once again, and each time later', async () => {
+test('after failures the credential is requested again with growing pauses', async () => {
   const { renewed, asked, at } = setUp(
     Array.from({ length: 20 }, () => faulty),
     () => 1,
@@ -110,7 +110,7 @@ test('a success forgets earlier failures', async () => {
   assert.equal(asked(), 5)
 })
 
-test('something short-lived is used for parts of its life', async () => {
+test('a short-lived credential is renewed after a fraction of its lifetime', async () => {
   const { renewed, asked, at } = setUp([{ value: 'a', lifetimeMs: 4_000 }, hour('b')])
   await renewed.current()
   at(1_999)
@@ -121,7 +121,7 @@ test('something short-lived is used for parts of its life', async () => {
   assert.equal(asked(), 2)
 })
 
-test('something without an end is asked for once', async () => {
+test('a credential without an expiry is requested once', async () => {
   const { renewed, at } = setUp([{ value: 'a', lifetimeMs: Infinity }])
   await renewed.current()
   at(1e15)

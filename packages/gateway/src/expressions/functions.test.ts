@@ -109,7 +109,7 @@ describe('cookie', () => {
     assert.equal(evaluate('request.headers.cookie("empty")'), '')
   })
 
-  it('a missing one is missing, also without any cookie', () => {
+  it('a missing cookie is an error, also without any cookie', () => {
     assert.equal(kindOf('request.headers.cookie("none")'), 'no_such_key')
     assert.equal(kindOf('request.headers.cookie("odd")'), 'no_such_key')
     assert.equal(evaluate('default(request.headers.cookie("none"), "x")'), 'x')
@@ -117,7 +117,7 @@ describe('cookie', () => {
     assert.ok(isCelError(evaluate('request.headers.cookie("theme")', bare)))
   })
 
-  it('two with the same value are one; two that differ are an error', () => {
+  it('two cookies with the same value count as one; two that differ are an error', () => {
     assert.equal(evaluate('request.headers.cookie("same")'), '1')
     assert.equal(kindOf('request.headers.cookie("twice")'), 'bad_value')
   })

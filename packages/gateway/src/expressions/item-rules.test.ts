@@ -13,7 +13,7 @@ const cases: [source: string, parts: string[]][] = [
   ["'\"' == c || d", ["'\"' == c", 'd']],
   ['a[b || c] || {"x": d || e}.x', ['a[b || c]', '{"x": d || e}.x']],
   ['f(a || b)', ['f(a || b)']],
-  // Not for sure: what binds looser, escapes, long texts, comments.
+  // The split is not certain: operators that bind looser, escapes, long texts, comments.
   ['a || b ? c : d', ['a || b ? c : d']],
   ['(a ? b : c) || d', ['(a ? b : c)', 'd']],
   ['a == "\\"" || b', ['a == "\\"" || b']],
@@ -25,7 +25,7 @@ for (const [source, parts] of cases) {
   test(`alternatives of ${JSON.stringify(source)}`, () => assert.deepEqual(alternativesOf(source), parts))
 }
 
-test('alternatives of what can be read can be read', () => {
+test('alternatives of a valid expression are valid expressions', () => {
   const environment = createEnvironment({ variables: { a: dyn, b: dyn } })
   const atom = fc.constantFrom(
     'a',

@@ -19,7 +19,7 @@ it('a star stands for any text, and everything else for itself', () => {
   for (const [pattern, text, matches] of cases) assert.equal(matchesGlob(pattern, text), matches, `${pattern} ${text}`)
 })
 
-it('it says the same as a regular expression', () => {
+it('a glob matches the same texts as its regular expression', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 })
   const plain = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 })
   fc.assert(

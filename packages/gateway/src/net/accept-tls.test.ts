@@ -198,7 +198,7 @@ describe('TLS listener parameters', () => {
   })
 
   it('exchanges keys with X25519MLKEM768', async () => {
-    // The runtime's description of a hybrid group is empty, so the proof is that nothing else could have worked.
+    // The runtime's description of a hybrid group is empty; the proof is that no other group could have worked.
     assert.equal((await talk('quantum.gw.test', { ecdhCurve: 'X25519MLKEM768' })).text, 'quantum.gw.test false')
     assert.equal((await talk('plain.gw.test', { ecdhCurve: 'X25519MLKEM768' })).text, 'plain.gw.test false')
     await assert.rejects(talk('quantum.gw.test', { ecdhCurve: 'X25519' }))
@@ -372,7 +372,7 @@ function describeSocket(client: TLSSocket): Omit<Talk, 'text' | 'session'> {
   }
 }
 
-/** A TLS 1.3 client learns only after its own handshake that its certificate was refused. */
+/** A TLS 1.3 client learns only after its own handshake that its certificate was rejected. */
 async function assertNotServed(servername: string, options: ConnectionOptions): Promise<void> {
   const text = await talk(servername, options).then(
     (result) => result.text,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { discardingSink, emptySource, isAtHand, type Sink, type Source, sourceOf } from './body.ts'
 import { HeaderBlock } from './header-block.ts'
 
-/** A reader that tells what it got, and gives up after so many pieces. */
+/** A reader that records what it got, and cancels after this many pieces. */
 function reader(most = Infinity): Sink & { got: string[] } {
   const got: string[] = []
   const sink: Sink & { got: string[] } = {
@@ -45,7 +45,7 @@ test('trailers come with a body whose length nobody announced', () => {
   assert.equal(sourceOf(Buffer.alloc(0), HeaderBlock.of([['x', '1']])).length, -1)
 })
 
-test('no bytes are no body', () => {
+test('a source without bytes is the empty source', () => {
   const body = sourceOf(Buffer.alloc(0))
   assert.equal(body, emptySource)
   assert.equal(body.length, 0)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Sink, type Source, sourceOf } from './body.ts'
 import { collect } from './collect.ts'
 
-/** A body that the test writes itself. */
+/** A body that the test writes. */
 function setUp(limit: number) {
   let sink: Sink | null = null
   const cancelled: string[] = []

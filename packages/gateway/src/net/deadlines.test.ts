@@ -93,9 +93,9 @@ test('an expiry may clear, move and set its neighbours', () => {
     deadlines.set(moved, 200)
     deadlines.set(actor, 10_000)
   })
-  // All in one slot; the last one set is visited first.
+  // All are in one slot; the deadline set last is visited first.
   for (const deadline of [kept, moved, cleared, actor]) deadlines.set(deadline, 100)
-  // Moved later without leaving its slot: it must not be left behind when its neighbour is cleared.
+  // Moved later without leaving its slot: it must survive when its neighbor is cleared.
   deadlines.set(kept, 150)
   run(100 + 2 * TICK)
   assert.deepEqual(fired, ['actor'])
@@ -178,7 +178,7 @@ test('any sequence of set, clear and stall agrees with a plain list of times', (
           due[who] = null
         } else if (what === 'run') run(ms)
         else {
-          // The loop stood still: every timer of that time is late and sees its end.
+          // The event loop was blocked: every timer of that time is late and sees its end.
           time += ms
           mock.timers.tick(ms)
         }

@@ -14,7 +14,7 @@ const encoders: Record<string, (bytes: Buffer) => Buffer> = {
   zstd: zstdCompressSync,
 }
 
-/** A body in pieces, which waits where it is told to. */
+/** A body in pieces, which waits when it is blocked. */
 function pieces(bytes: Buffer, size: number): Source & { cancelled: Error | null } {
   let at = 0
   let sink: Sink | null = null
@@ -72,7 +72,7 @@ test('every encoding is undone, however the bytes are cut', async () => {
   )
 })
 
-test('several are undone in turn, and none of those that are not known', async () => {
+test('several encodings are undone in turn, and none when one is unknown', async () => {
   const twice = brotliCompressSync(gzipSync('hello'))
   assert.equal(String(await read(decodedBody(sourceOf(twice), 'GZIP, identity , br')!)), 'hello')
   assert.equal(String(await read(decodedBody(sourceOf(Buffer.from('as is')), '')!)), 'as is')

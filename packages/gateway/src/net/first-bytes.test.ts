@@ -35,7 +35,7 @@ test('the time for the first bytes is one for all of them, however they trickle'
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
-/** A connection whose version is to be found out: ten seconds for the first byte, five from there on. */
+/** A connection whose version is being detected: ten seconds for the first byte, five from there on. */
 async function useDetection(t: TestContext) {
   const time = new FakeTime()
   const found: string[] = []

@@ -136,7 +136,7 @@ test('a list of names finds names of its own lengths only, and none of more than
     ['abc', false],
     [long, true],
     [`${long}n`, false],
-    // 34 is 2 beyond the bits of a number.
+    // 34 is 2 beyond the 32 bits of the mask.
     ['ab'.repeat(17), false],
   ] as const) {
     assert.equal(HeaderBlock.of([[name, '1']]).hasOneOf(list), isFound, name)
@@ -173,7 +173,7 @@ function agree(block: HeaderBlock, model: Pair[]): void {
   }
 }
 
-/** A block over received text, as a parsed head has it. */
+/** A block over received text, like that of a parsed head. */
 function parsed(pairs: Pair[]): HeaderBlock {
   const text = 'HTTP/1.1 200 OK\r\n' + pairs.map(([n, v]) => `${n}: ${v}\r\n`).join('') + '\r\n'
   const head = parseResponseHead(text, 100)

@@ -11,7 +11,7 @@ import { pathPrefix, useTcpServer } from '../testing/scene.ts'
 const MOST_GROWTH = 100 * 1024 * 1024
 const BIG = Buffer.alloc(64 * 1024, 'x')
 
-/** One worker, so that attackers and others meet. */
+/** One worker, so that attackers and other clients share it. */
 describe('while others do their worst, everyone else is served and memory stays bounded', () => {
   const cleanups: (() => unknown)[] = []
   const suite = { after: (cleanup: () => unknown) => cleanups.push(cleanup) } as unknown as TestContext
@@ -55,7 +55,7 @@ describe('while others do their worst, everyone else is served and memory stays 
   })
 
   after(async () => {
-    // The newest first: an origin ends when the gateway has let go of it.
+    // Newest first: an origin ends when the gateway has closed its connections.
     for (const cleanup of cleanups.toReversed()) await cleanup()
   })
 
@@ -85,7 +85,7 @@ describe('while others do their worst, everyone else is served and memory stays 
       Array.from({ length: 20 }, async (_, index) => {
         const length = lengths[(index >> 1) & 1]!
         const reply = await attack(pieces[index & 1]!, length)
-        // Whoever does not stop when told so is cut off, and the reply may go with that.
+        // A client that keeps sending after the response is cut off, and may lose the response.
         assert.match(reply, length === lengths[0] ? /^HTTP\/1\.1 431 / : /^(HTTP\/1\.1 431 |$)/)
       }),
     )

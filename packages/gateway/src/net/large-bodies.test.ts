@@ -20,7 +20,7 @@ const POST: [string, string][] = [
 ]
 const FRAME = 16_384
 
-/** Bytes that the client may send on a stream, or on the connection, besides those of the beginning. */
+/** Bytes that the client may send on a stream, or on the connection, beyond the initial window. */
 function granted({ frames }: FrameClient, stream: number): number {
   return frames
     .filter((frame) => frame.type === WINDOW_UPDATE && frame.stream === stream)
@@ -47,7 +47,7 @@ test('a body that nobody takes fills one window and no more, and goes on when it
   t.after(() => server.close())
   const client = await FrameClient.open(server.port)
   t.after(() => client.destroy())
-  // The larger window counts once the client has heard of it.
+  // The larger window applies once the client has received it.
   await pong(client)
   client.headers(1, POST, END_HEADERS)
   const window = 262_144
@@ -86,7 +86,7 @@ const TEXT = randomBytes(2 * 1024 * 1024).toString('hex')
 const BODY = Buffer.from(TEXT)
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** A backend of either version that answers with what it was sent, and says its hash. */
+/** A backend of either version that echoes the request body, and sends its hash. */
 async function useEcho(t: TestContext, version: 'HTTP1' | 'HTTP2'): Promise<object> {
   const policies = { backend: { http: { version } } }
   if (version === 'HTTP1') {

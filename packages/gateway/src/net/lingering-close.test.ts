@@ -6,7 +6,7 @@ import { FakeTime } from '../testing/fake-time.ts'
 import { until, useTcpServer } from '../testing/scene.ts'
 import { lingeringClose } from './lingering-close.ts'
 
-/** A connection that the server ends with a reply as soon as something has come. */
+/** A connection that the server ends with a response as soon as data has arrived. */
 async function useLinger(t: TestContext) {
   const time = new FakeTime()
   const accepted: Socket[] = []

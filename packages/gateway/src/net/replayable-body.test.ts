@@ -4,7 +4,7 @@ import type { Sink, Source } from './body.ts'
 import { HeaderBlock } from './header-block.ts'
 import { ReplayableBody } from './replayable-body.ts'
 
-/** A body whose chunks the test gives by hand. */
+/** A body whose chunks the test delivers. */
 class HandFed implements Source {
   readonly length: number
   sink: Sink | null = null

@@ -18,7 +18,7 @@ interface Pair {
   reader: SocketReader
 }
 
-/** Two ends of a TLS connection; the reader is made where the gateway makes it, as soon as the handshake is done. */
+/** Two ends of a TLS connection; the reader is created where the gateway does it, right after the handshake. */
 async function usePair(t: TestContext, first = Buffer.alloc(0)): Promise<Pair> {
   const listener = createServer({ ...certificate, allowHalfOpen: true })
   const accepted = new Promise<{ server: TLSSocket; reader: SocketReader }>((resolve) => {
@@ -71,7 +71,7 @@ test('pauses at any place lose nothing, repeat nothing, and hold the sender back
   assert.ok(chunksWhilePaused < 8 * pauses, `${chunksWhilePaused} chunks in ${pauses} pauses`)
 })
 
-test('one that is not resumed takes little more than a read', async (t) => {
+test('a paused socket reads little more than one buffer', async (t) => {
   const { client, server, reader } = await usePair(t)
   let taken = 0
   reader.start((chunk) => {
@@ -79,7 +79,7 @@ test('one that is not resumed takes little more than a read', async (t) => {
     server.pause()
   })
   client.write(Buffer.alloc(32 * 1024 * 1024))
-  // The kernel has taken what it takes once the sender stands still.
+  // Once the sender is blocked, the kernel's buffers are full.
   let before = -1
   for (let same = 0; same < 5;) {
     await new Promise((resolve) => setTimeout(resolve, 50))

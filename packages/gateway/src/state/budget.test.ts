@@ -130,7 +130,7 @@ describe('a reload', () => {
     const smaller = budgetOf({ amount: 10 }, buffer)
     assert.deepEqual(smaller.take(1, 400), { granted: false, remaining: 0, resetMs: 600, window: 0 })
     smaller.charge(5, 400)
-    // A worker that has not changed over yet must not see anything come back.
+    // A worker that still runs the old config must not see units come back.
     assert.equal(budgetOf({ amount: 1000 }, buffer).look(400).remaining, 100)
     assert.equal(smaller.take(10, 1000).granted, true)
   })
@@ -143,7 +143,7 @@ test('impossible numbers are refused', () => {
   assert.equal(budgetOf({ amount: 2 ** 32 - 1 }).take(2 ** 32 - 1, 0).remaining, 0)
 })
 
-/** The rule as the documents have it: what is left, and when more is added. */
+/** A model of the documented rule: how much is left, and when more is added. */
 class Model {
   readonly #amount: number
   readonly #capacity: number
@@ -268,7 +268,7 @@ describe('threads', () => {
     await scene.stop()
     const granted = scene.granted(windows)
     assert.ok(granted.every((count) => count <= 40))
-    // A thread may die between its take and the counting of it.
+    // A thread may die between its take and its count.
     assert.ok(granted.reduce((sum, count) => sum + count) >= 40 * windows - killed)
   })
 })
@@ -284,7 +284,7 @@ function startSpenders(t: TestContext, options: Omit<BudgetOptions, 'cells'>, co
   const workers = Array.from({ length: count }, start)
   t.after(() => Promise.all(workers.map((worker) => worker.terminate())))
   return {
-    /** Goes on to the next window only when many were refused in this one. */
+    /** Goes on to the next window only when many takes were refused in this window. */
     async exhaust(window: number): Promise<void> {
       await eventually(`window ${window} exhausted`, () => Atomics.load(shared.refused, window) > 100)
       Atomics.add(shared.clock, 0, options.windowMs)

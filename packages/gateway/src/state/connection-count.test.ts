@@ -18,7 +18,7 @@ test('workers count together, and nobody enters beyond the limit', () => {
   assert.deepEqual([b.enter(2), b.enter(2), a.total], [true, false, 2])
 })
 
-test('whoever takes the seat of a dead worker begins with nothing, and leaves the others alone', () => {
+test('the successor of a dead worker starts at zero, and leaves the other counts unchanged', () => {
   const table = new SharedTable(createTable(64))
   const [a, b] = [countOf(table, 0), countOf(table, 1)]
   a.add(5)
@@ -43,6 +43,6 @@ test('a table with room for one word of each worker has room enough', () => {
   assert.equal(countOf(table, 1).enter(1), true)
 })
 
-test('there is one seat more than workers, for the one that a new worker replaces', () => {
+test('there is one seat more than workers, for a worker that is being replaced', () => {
   assert.equal(seatCount(4), 5)
 })

@@ -24,7 +24,7 @@ describe('a set of keys', () => {
     const set = KeySet.of([unusable, a])
     assert.deepEqual(set?.find('bad'), [])
     assert.equal(set?.find('a').length, 1)
-    // One key is left, so a token that names none means it.
+    // One key is left, so a token without a key id means that key.
     assert.deepEqual(set?.find(null), set?.find('a'))
   })
 

@@ -52,7 +52,7 @@ describe('a full table', () => {
     for (let i = 0; i < GROUP; i++) assert.equal(of(`busy ${i}`).look(500).remaining, 1)
   })
 
-  test('lets keys pass uncounted where that is wanted, and tells of it', () => {
+  test('grants keys without counting when open, and reports it', () => {
     let told = 0
     const whenFull = { isOpen: true, tell: () => void told++ }
     const budgets = new KeyedBudgets(createKeyedTable(1), { amount: 1, burst: 0, windowMs: 1000 })
@@ -67,11 +67,11 @@ describe('a full table', () => {
     assert.equal(budgets.of('busy 0', open).look(0).granted, false)
   })
 
-  test('gives the place of the budget that is full again for longest', () => {
+  test('replaces the budget that has been full again for the longest time', () => {
     const of = budgetsOf()
     for (let i = 0; i < GROUP; i++) of(`key ${i}`).take(1, i)
     assert.equal(of('more').take(1, 999).hasNoRoom, true)
-    // The first is full at 1000, the second at 1001, and so on.
+    // The first budget is full at 1000, the second at 1001, and so on.
     assert.equal(of('first').take(1, 1001).granted, true)
     assert.equal(of('second').take(1, 1001).granted, true)
     assert.equal(of('third').take(1, 1001).hasNoRoom, true)
@@ -105,7 +105,7 @@ describe('a thread that died while it handed a slot over', () => {
     const of = budgetsOf({}, buffer)
     for (let i = 0; i < GROUP; i++) of(`key ${i}`).take(1, 0)
     const words = new BigInt64Array(buffer, 0, GROUP * 3)
-    /** Sealed when the machine was started. */
+    /** A seal from the time when the machine was started. */
     const seal = (slot: number) => Atomics.store(words, GROUP + slot * 2 + 1, -1n)
     return { of, seal }
   }
@@ -185,7 +185,7 @@ test('with more keys than room, only full budgets are forgotten, and only so man
         const isFull = (key: number) => (plain.get(key)?.look(now).remaining ?? capacity) === capacity
         const busy = [...plain.keys()].filter((key) => !isFull(key))
         const wasFull = isFull(step.key)
-        // Nobody knows whether a full one was forgotten; then its windows begin anew.
+        // A full budget may have been replaced; then its windows start again.
         if (wasFull) plain.delete(step.key)
         const seen = of(String(step.key)).look(now)
         if (seen.hasNoRoom) {
@@ -195,7 +195,7 @@ test('with more keys than room, only full budgets are forgotten, and only so man
         if (wasFull) assert.equal(seen.remaining, capacity)
         const expected = plain.get(step.key) ?? plainBudget(own)
         if (!plain.has(step.key)) {
-          // Begun at the same time within a window as the one in the table.
+          // A budget that began at the same time within a window as the budget in the table.
           expected.look(now - (own.windowMs - seen.resetMs))
           plain.set(step.key, expected)
         }

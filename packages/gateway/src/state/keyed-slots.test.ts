@@ -35,7 +35,7 @@ test('keys whose low halves are equal are told apart', () => {
   const enter = (owner: bigint) => slots.enter({ owner, first: 0 }, RULE, 0)?.slot
   const [one, other] = [0x1_0000_0005n, 0x2_0000_0005n]
   assert.deepEqual([enter(one), enter(other), enter(one), enter(other)], [0, 1, 0, 1])
-  // The low half of this owner is that of a free slot.
+  // The low half of this owner equals that of a free slot.
   assert.deepEqual([enter(0x3_0000_0000n), enter(0x4_0000_0000n), enter(0x3_0000_0000n)], [2, 3, 2])
 })
 
@@ -49,7 +49,7 @@ test('a word is swapped only for the one that was read', () => {
 })
 
 describe('a slot that is being handed over', () => {
-  /** A full group of busy budgets; the clock of seals is the test's. */
+  /** A full group of busy budgets; the test controls the clock of seals. */
   function setUp() {
     const clock = { now: 0 }
     const buffer = createKeyedTable(1)
@@ -62,13 +62,13 @@ describe('a slot that is being handed over', () => {
     for (let i = 0; i < GROUP; i++) of(`key ${i}`).take(1, 0)
     const words = new BigInt64Array(buffer, 0, GROUP * 3)
     const spentAt = (slot: number) => GROUP + slot * 2 + 1
-    /** A seal says when it was put on, and holds a random number above that. */
+    /** A seal contains its time, and a random number above that. */
     const seal = (slot: number, at: number, random = 0n) =>
       Atomics.store(words, spentAt(slot), -1n - ((random << 41n) | BigInt(at)))
     return { clock, of, seal, word: (slot: number) => Atomics.load(words, spentAt(slot)) }
   }
 
-  test('is left alone for a second, and then counts as one to be had', () => {
+  test('is left alone for a second, and then may be taken over', () => {
     for (const random of [0n, 1n, 2n ** 22n - 1n]) {
       const { clock, of, seal, word } = setUp()
       seal(17, 50_000, random)

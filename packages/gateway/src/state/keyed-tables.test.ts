@@ -11,7 +11,7 @@ test('the same name and size give the same table, from one config to the next', 
   assert.notEqual(tables.keyed('b', 10), first)
   tables.keep()
   assert.equal(tables.keyed('a', 10), first)
-  // One that was refused changes nothing.
+  // A rejected config changes nothing.
   tables.drop()
   assert.equal(tables.keyed('a', 10), first)
 })

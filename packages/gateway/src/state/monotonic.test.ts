@@ -32,5 +32,5 @@ async function differenceInThread(): Promise<number> {
   return difference
 }
 
-/** A thread may be left alone between its two looks; one that began later than another is off by far more. */
+/** A thread may be suspended between its two readings; a clock with another origin would be off by far more. */
 const MOST_MS = 20

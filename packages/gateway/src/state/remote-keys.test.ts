@@ -7,7 +7,7 @@ import { RemoteKeys } from './remote-keys.ts'
 const first = keySetOf(createSigningKey('a'))
 const second = keySetOf(createSigningKey('b'))
 
-/** Keys with a clock and an issuer that the test holds in its hands. */
+/** Keys with a clock and an issuer that the test controls. */
 function setUp(lifetimeMs = 10_000) {
   let now = 0
   let fetches = 0
@@ -93,7 +93,7 @@ test('a failure keeps the last good set, and is not repeated at once', async () 
   assert.notEqual(await keys.current(), old)
 })
 
-test('without any good set there is none, and many who wait hear it together', async () => {
+test('without a good set the result is null, for all waiting callers together', async () => {
   const { keys, fetches, fail, pass, answerWith } = setUp()
   fail()
   const waiting = Array.from({ length: 50 }, () => keys.current())
@@ -192,7 +192,7 @@ test('an unknown key does not make keys be fetched before a pause after a failur
   fail()
   pass(1_000)
   await keys.renewed()
-  // The second failure makes a pause that is longer than the time between two looks for an unknown key.
+  // The pause after the second failure is longer than the cooldown for unknown keys.
   pass(1_000)
   await keys.renewed()
   assert.equal(fetches(), 3)

@@ -11,7 +11,7 @@ function setUp() {
   const time = { now: 100 * HOUR }
   const main = new Reservations(new SharedTable(buffer), () => time.now)
   const worker = new SharedTable(buffer)
-  /** Asks for `count` keys and uses them, as a config with so many limits does. */
+  /** Reserves `count` keys and uses them, like a config with that many limits. */
   function reserve(name: string, count: number): boolean {
     const all = Array.from({ length: count }, (_, index) => main.cells(`${name} ${index}`))
     for (const cells of all) cells?.use(time.now)
@@ -61,7 +61,7 @@ test('a key in use is kept, whoever uses it', () => {
   assert.equal(held.use(time.now)[0], 42n)
 })
 
-test('keys of the live config are kept, even if nobody ever used them', () => {
+test('keys of the live config are kept, even if they were never used', () => {
   const { main, worker, time, reserve } = setUp()
   for (let i = 0; i < SLOTS; i++) assert.notEqual(main.cells(`live ${i}`), null)
   main.keep()
@@ -104,7 +104,7 @@ test('a holder whose slot was handed over begins anew in another', () => {
   assert.notEqual(held.slot, slot)
 })
 
-test('slots may be kept for nobody after a part was looked at, and not after the whole was', () => {
+test('unneeded slots may stay reserved after a partial reload, and not after a full reload', () => {
   const { main } = setUp()
   main.cells('one')
   main.keep()

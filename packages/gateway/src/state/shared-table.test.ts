@@ -16,7 +16,7 @@ test('a key has the same words in every thread, zeros at first', () => {
   assert.equal(other.cells('b')!.use(0)[5], 0n)
 })
 
-test('it behaves as a map that holds as many keys as it has slots', () => {
+test('a table behaves like a map with as many keys as slots', () => {
   const step = fc.record({
     thread: fc.integer({ min: 0, max: 2 }),
     key: fc.integer({ min: 0, max: 20 }).map((index) => `key ${index}`),
@@ -95,7 +95,7 @@ function startClaimer(data: ClaimerData): Worker {
 function usedSlots(buffer: SharedArrayBuffer): number {
   const words = new BigInt64Array(buffer)
   let used = 0
-  // The last place holds the salt.
+  // The last slot holds the salt.
   for (let at = 0; at < words.length - 8; at += 8) if (words[at] !== 0n) used++
   return used
 }

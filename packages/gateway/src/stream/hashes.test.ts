@@ -50,7 +50,7 @@ test('a generation made of the one before is the one from scratch, whatever has 
       })
       const seen: Ir[] = [{ ...EMPTY_IR, backends: first.map(backendOf) }]
       for (const { at, cut, put, back } of changes) {
-        // Mostly of the newest, as a stream has it; now and then of an older one.
+        // Mostly derived from the newest config, as on a stream; now and then from an older config.
         const before = seen.at(-1 - back) ?? EMPTY_IR
         const moved = before.backends.slice(0, back)
         const backends = before.backends.slice(back)
@@ -78,7 +78,7 @@ test('changes one after the other take no memory outside of the heap', () => {
     generationOf(next, ir)
     ir = next
   }
-  // 44 kB for each, were they made anew; what other code collects meanwhile makes it less.
+  // New buffers would take 44 kB per change; a collection by other code meanwhile lowers the sum.
   const most = 500_000
   assert.ok(process.memoryUsage().arrayBuffers - before < most)
   assert.equal(generationOf(overTheWire(ir)), generationOf(ir))

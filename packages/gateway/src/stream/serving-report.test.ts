@@ -28,7 +28,7 @@ describe('a report about workers', () => {
     const { sent, change, wait } = useReport(t)
     change(false)
     wait(1_000)
-    // A replacement died as well.
+    // The replacement died too.
     change(false)
     wait(1_000)
     assert.deepEqual(sent, [false])

@@ -28,4 +28,4 @@ test('clients are spread', () => {
   for (const endpoint of all) assert.ok(Math.abs((counts.get(endpoint) ?? 0) - 1000) < 150)
 })
 
-test('nowhere is nowhere', () => assert.equal(endpointFor('a', []), undefined))
+test('without endpoints there is no choice', () => assert.equal(endpointFor('a', []), undefined))

@@ -18,7 +18,7 @@ const standings = fc.array(
   { maxLength: 8 },
 )
 
-/** How often each of them is chosen in 20,000 draws, as shares. */
+/** Returns the share of each endpoint in 20,000 draws. */
 function sharesOf(list: readonly Standing[], seed = 1): number[] {
   const random = seeded(seed)
   const counts = list.map(() => 0)
@@ -49,7 +49,7 @@ test('the worse of two endpoints gets the quarter in which it is drawn twice, so
   assertShares([usual, { ...usual, pending: 50 }], [0.75, 0.25])
 })
 
-test('draws follow the weights; what weighs nothing is never drawn', () => {
+test('draws follow the weights; an endpoint with weight 0 is never drawn', () => {
   assertShares([{ ...usual, weight: 3 }, usual, { ...usual, weight: 0 }], [0.75, 0.25, 0])
   assert.equal(
     choose([{ ...usual, weight: 0 }], () => 0.5),
@@ -77,7 +77,7 @@ test('evicted endpoints are left out, unless all are', () => {
   assertShares([evicted, evicted], [0.5, 0.5])
 })
 
-test('a retry goes where it was not, unless only an evicted endpoint is left there', () => {
+test('a retry prefers untried endpoints, unless only evicted endpoints are untried', () => {
   const tried = { ...usual, tried: true }
   assertShares([tried, usual], [0, 1])
   assertShares([tried, tried], [0.5, 0.5])

@@ -8,9 +8,9 @@ import { exchangeRaw, request } from '../testing/client.ts'
 import { HastyDeadlines } from '../testing/hasty-deadlines.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useTcpServer } from '../testing/scene.ts'
 
-/** Answers of backends that are not what they should be, and what clients are told of them. */
+/** Invalid responses of backends, and what clients get for them. */
 
-/** A backend that says `answer` to the head of each request. */
+/** A backend that sends `answer` for the head of each request. */
 function useBackend(t: TestContext, answer: (socket: Socket, head: string) => void) {
   return useTcpServer(t, (socket) =>
     socket.on('data', (chunk: Buffer) => {
@@ -20,7 +20,7 @@ function useBackend(t: TestContext, answer: (socket: Socket, head: string) => vo
   )
 }
 
-/** How a connection ends for a client: what it got, and whether it was reset. */
+/** Returns how a connection ends for a client: the received text, and whether it was reset. */
 async function outcome(port: number, message: string): Promise<{ text: string; isReset: boolean }> {
   const socket = connect(port, '127.0.0.1')
   let text = ''
@@ -40,7 +40,7 @@ test('a chunked answer that breaks off is reset for a client of HTTP/1.0, which 
   const client = connect(gateway.port(), '127.0.0.1')
   const closed = once(client, 'error')
   client.write('GET / HTTP/1.0\r\nhost: a\r\n\r\n')
-  // Only once it has come: a reset may drop what is on its way.
+  // Waits for the text first: a reset may drop data in flight.
   let text = ''
   for await (const chunk of on(client)) if ((text += chunk).endsWith('half')) break
   backend.sockets[0]!.destroy()
@@ -149,7 +149,7 @@ test('interim answers without end give 502', async (t) => {
   }
 })
 
-/** A backend of HTTP/2 whose streams `answer` serves; gives a route to it. */
+/** An HTTP/2 backend whose streams `answer` serves; returns a route to it. */
 async function useHttp2Backend(t: TestContext, answer: (stream: ServerHttp2Stream, count: number) => void) {
   const server = createServer()
   const sessions: ServerHttp2Session[] = []
@@ -207,7 +207,7 @@ test('nobody waits longer than half an hour for an answer to begin', async (t) =
   const { status, body } = await request(gateway.port())
   assert.equal(status, 504)
   assert.equal(body, 'upstream call timeout')
-  // One that has begun may take as long as it likes.
+  // A response that has begun may take any time.
   assert.equal(backend.sockets[0]!.destroyed, false)
   backend.sockets[0]!.write('lf')
   await until(() => gateway.records.length === 2)
@@ -220,7 +220,7 @@ test('nobody waits longer than half an hour for an answer to begin', async (t) =
   )
 })
 
-test('over HTTP/2 it is the same', async (t) => {
+test('nobody waits longer than half an hour over HTTP/2 either', async (t) => {
   const route = await useHttp2Backend(t, () => {})
   const gateway = await useGateway(t, httpConfig([route]), { deadlines: new HastyDeadlines({ 60_000: 20 }) })
   const { status, body } = await request(gateway.port())
@@ -228,7 +228,7 @@ test('over HTTP/2 it is the same', async (t) => {
   assert.equal(body, 'upstream call timeout')
 })
 
-/** Minutes that pass in no time, and are counted. */
+/** Minutes that pass instantly, and are counted. */
 class CountedMinutes extends HastyDeadlines {
   minutes = 0
 

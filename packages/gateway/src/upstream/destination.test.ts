@@ -35,12 +35,12 @@ test('all addresses of a name get requests, and one that fails gets fewer', asyn
   const gateway = await useGateway(t, httpConfig([routeTo({ host: `three.test:${replicas.port}` })]), {
     lookup,
     random: seeded(1),
-    // Time stands still, so that no address is slower than another.
+    // The clock stands still, so that no address is slower than another.
     monotonic: () => 1000,
   })
   for (let i = 0; i < 90; i++) await request(gateway.port())
   const [bad = 0, ...good] = addresses.map((address) => replicas.count(address))
-  // A ninth of the draws is the bad one twice.
+  // In a ninth of the draws, the bad address is drawn twice.
   assert.ok(bad > 0 && good.every((count) => count > bad), replicas.seen.join(' '))
 })
 
@@ -56,7 +56,7 @@ test('more calls under way at an address mean fewer new ones', async (t) => {
   const gateway = await useGateway(t, httpConfig([routeTo({ host: `two.test:${replicas.port}` })]), {
     lookup,
     random: seeded(1),
-    // Every answer takes the same time.
+    // Every response takes the same time.
     monotonic: () => (time.now += 10),
   })
   for (let i = 0; i < 10; i++) await request(gateway.port())
@@ -64,7 +64,7 @@ test('more calls under way at an address mean fewer new ones', async (t) => {
   await until(() => replicas.seen.length === 40)
   const before = replicas.count('127.0.0.2')
   for (let i = 0; i < 40; i++) await request(gateway.port())
-  // A quarter of the draws is the busy one twice; an idle one would get half.
+  // In a quarter of the draws, the busy address is drawn twice; an idle address would get half.
   assert.ok(replicas.count('127.0.0.2') - before < 20, `${replicas.count('127.0.0.2') - before} of 40`)
   for (const response of held) response.end()
   await Promise.all(waiting)
@@ -72,7 +72,7 @@ test('more calls under way at an address mean fewer new ones', async (t) => {
 
 test('a name with no working address gives 503', async (t) => {
   const port = await closedPort()
-  // An answer may name an address twice.
+  // A DNS answer may contain an address twice.
   const lookup = lookupIn({ 'dead.test': ['127.0.0.1', '127.0.0.2', '127.0.0.1'] })
   const gateway = await useGateway(t, httpConfig([routeTo({ host: `dead.test:${port}` })]), { lookup })
   const { status, body } = await request(gateway.port())

@@ -416,10 +416,10 @@ test('after a GOAWAY nothing more is taken and what runs may end', async (t) => 
   await until(() => owner.closes === 1)
 })
 
-/** Found in the bytes as it is: compression would make it longer, because of the odd letters. */
+/** Searched in the raw bytes: Huffman coding would make this text longer, so it is sent as it is. */
 const MARK = '\xff\xfflast.test\xff\xff\xff\xff\xff\xff'
 
-/** A backend that answers the first request with the given frames. */
+/** A backend that responds to the first request with the given frames. */
 async function rawBackend(t: TestContext, answer: Buffer): Promise<number> {
   const sockets: Socket[] = []
   const server = createTcpServer((socket) => {
@@ -493,7 +493,7 @@ test('a request made as the GOAWAY arrives may be sent again, and does not hang'
     assert.equal(connection.available, true)
     connection.send(request(), late.handler)
   })
-  // Both arrive before the loop turns: the request first, then the notice.
+  // Both arrive before the event loop turns: the request first, then the GOAWAY.
   sockets[0]!.write('go')
   sockets[1]!.write(frame(GOAWAY, 0, 0, Buffer.from('7fffffff00000000', 'hex')))
   assert.equal((await late.error).unsent, true)
@@ -637,7 +637,7 @@ test('a client that leaves a conversation cancels it at the backend', async (t) 
   assert.equal(codes[0], constants.NGHTTP2_CANCEL)
 })
 
-/** The least a proxy does. */
+/** A minimal proxy. */
 function forward(exchange: Exchange, connection: Http2Connection): void {
   const call = connection.send(
     request({

@@ -23,7 +23,7 @@ import { type SentCall, sendCall, useHttp2Connection } from '../testing/http2-ca
 import { until } from '../testing/scene.ts'
 import { onFault } from '../telemetry/faults.ts'
 
-/** Sessions of a backend, as they should be and mutated: no call hangs, nothing throws, and nothing that was cut looks whole. */
+/** Valid and mutated sessions of a backend: no call hangs, nothing throws, and no truncated response looks complete. */
 
 const PADDED = 8
 const STREAMS = [1, 3, 5] as const
@@ -159,7 +159,7 @@ function wholeBody(bytes: Buffer, stream: number): string | null {
   return null
 }
 
-/** How a backend leaves after its last byte. */
+/** How a backend closes after its last byte. */
 const LEAVES = ['end', 'destroy', 'resetAndDestroy'] as const
 type Script = { bytes: Buffer; splits: readonly number[]; leaves: (typeof LEAVES)[number] }
 
@@ -211,7 +211,7 @@ async function outcomes(t: TestContext, played: Script): Promise<{ sent: SentCal
     sendCall(connection, { target: '/third' }),
   ]
   const told = await Promise.all(calls.map(async (sent) => ({ sent, outcome: await sent.outcome })))
-  // A response that announces no body may be whole before its stream ends.
+  // A response that announces no body may be complete before its stream ends.
   await until(() => connection.active === 0)
   connection.socket.destroy()
   return told
@@ -246,7 +246,7 @@ test('a mutated session ends every call, throws nothing, and nothing that was cu
       for (const [at, { sent, outcome }] of (await outcomes(t, { bytes, splits: pieces, leaves })).entries()) {
         seen[outcome === 'whole' ? 'whole' : 'failed']++
         if (outcome !== 'whole') assert.match(outcome, /^(bad_response|connection_lost): /)
-        // A response that announces no body is whole with its head.
+        // A response that announces no body is complete with its head.
         else if (sent.length !== 0) {
           assert.equal(sent.body, wholeBody(bytes, STREAMS[at]!))
           assert.ok(sent.length === -1 || sent.length === sent.body.length)
@@ -256,6 +256,6 @@ test('a mutated session ends every call, throws nothing, and nothing that was cu
   )
   await fc.assert(property, { numRuns: 400 })
   t.diagnostic(`${seen.whole} whole, ${seen.failed} failed`)
-  // A slow machine may have had few cases.
+  // A slow machine may have run few cases.
   if (seen.whole + seen.failed > 300) assert.ok(seen.whole > 0 && seen.failed > 0)
 })

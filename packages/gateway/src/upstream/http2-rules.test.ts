@@ -21,7 +21,7 @@ import { type BackendConnection, useFrameBackend } from '../testing/frame-backen
 import { sendCall, useHttp2Connection } from '../testing/http2-calls.ts'
 import { until, useTcpServer } from '../testing/scene.ts'
 
-/** Backends that break the rules of RFC 9113, frame by frame: what becomes of the call, and what the backend hears. */
+/** Backends that violate RFC 9113, frame by frame: the outcome of the call, and what the backend receives. */
 
 const PUSH_PROMISE = 5
 const PADDED = 8
@@ -40,7 +40,7 @@ const STATUS: [string, string] = [':status', '200']
 const HEAD = literalFields([STATUS])
 const goaway = (last: number, code: number): Buffer => Buffer.concat([uint32(last), uint32(code)])
 
-/** Frames in answer to the request on stream 1. */
+/** Sends frames in response to the request on stream 1. */
 type Breach = (connection: BackendConnection) => void
 
 const OF_CONNECTION: Record<string, [code: string, breach: Breach]> = {
@@ -138,7 +138,7 @@ NAMES.push('STREAM_CLOSED', 'FRAME_SIZE_ERROR', 'REFUSED_STREAM', 'CANCEL', 'COM
 NAMES.push('ENHANCE_YOUR_CALM')
 const nameOf = (code: number): string => NAMES[code] ?? String(code)
 
-/** A body that is never whole, so that the stream stays open after its response. */
+/** A body that never ends, so that the stream stays open after its response. */
 const ENDLESS: Source = { length: -1, pipe() {}, resume() {}, cancel() {} }
 const fields = (count: number): [string, string][] => Array.from({ length: count }, (_, i) => [`x-${i}`, 'a'])
 
@@ -363,7 +363,7 @@ test('a backend that asks by pings and does not read does not fill our memory', 
   const backend = await useFrameBackend(t, (to) => {
     to.head(1)
     to.socket.pause()
-    // Each read carries some of a body, so that the pings are not too many.
+    // Each read carries some body data, so that the pings stay below the flood limit.
     const pings = Array.from({ length: 4 }, () => frame(PING, 0, 0, Buffer.alloc(8)))
     const piece = Buffer.concat([...pings, frame(DATA, 0, 1, Buffer.from('x'))])
     const write = (): void => {
@@ -378,7 +378,7 @@ test('a backend that asks by pings and does not read does not fill our memory', 
   assert.ok(connection.output.unsent < 4 * 2 ** 20, String(connection.output.unsent))
 })
 
-test('padding is borne, and given back', async (t) => {
+test('padding is accepted, and counts for the windows', async (t) => {
   const rounds = 3_000
   const backend = await useFrameBackend(t, (to) => {
     to.send(HEADERS, END_HEADERS | PADDED, 1, Buffer.concat([Buffer.from([3]), HEAD, Buffer.alloc(3)]))
@@ -427,7 +427,7 @@ test('frames in flight for a cancelled call are dropped, and their fields stay i
   assert.equal(second.headers?.get('x'), 'value')
 })
 
-/** A body that is given as the sink takes it. */
+/** A body that is written as the sink accepts it. */
 function upload(size: number): Source {
   let left = size
   let give = (): void => {}

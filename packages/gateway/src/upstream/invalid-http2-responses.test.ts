@@ -6,7 +6,7 @@ import { exchangeRaw, request } from '../testing/client.ts'
 import { type BackendConnection, useFrameBackend } from '../testing/frame-backend.ts'
 import { httpConfig, routeTo, useGateway, useTcpServer } from '../testing/scene.ts'
 
-/** Responses of HTTP/2 backends that break the rules before anything of them was handed on: 502. */
+/** Responses of HTTP/2 backends that violate the protocol before anything of them was forwarded: 502. */
 
 const CASES: Record<string, (connection: BackendConnection, stream: number) => void> = {
   'more DATA than content-length': (connection, stream) => {
@@ -33,7 +33,7 @@ const CASES: Record<string, (connection: BackendConnection, stream: number) => v
 
 for (const [name, answer] of Object.entries(CASES)) {
   test(`a response with ${name} is 502 or 503`, async (t) => {
-    // In one write: nothing of it has been handed on when the fault is found.
+    // Sent in one write: nothing of it has been forwarded when the fault is found.
     const backend = await useFrameBackend(t, (connection, stream) => {
       connection.raw.cork()
       answer(connection, stream)
@@ -48,7 +48,7 @@ for (const [name, answer] of Object.entries(CASES)) {
   })
 }
 
-/** Fields that no field of HTTP/2 may be, and the code that says why. */
+/** Fields that HTTP/2 forbids, and the code of the error. */
 const INVALID_FIELDS: [name: string, value: string, code: string][] = [
   ['x-split', 'a\r\nset-cookie: b=c', 'bad_header_value'],
   ['x-lf', 'a\nb', 'bad_header_value'],
@@ -107,7 +107,7 @@ for (const isTrailer of [false, true]) {
   })
 }
 
-/** The status that an HTTP/2 client gets of a whole response, or the code of the reset. */
+/** Returns the status of a complete response for an HTTP/2 client, or the code of the reset. */
 async function outcome(session: ClientHttp2Session): Promise<string> {
   const stream = session.request({ ':path': '/' })
   let status = 0

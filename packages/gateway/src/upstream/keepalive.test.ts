@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FakeTime } from '../testing/fake-time.ts'
 import { Keepalive, PATIENCE_MS, PING_TIMEOUT_MS, QUIET_MS, SPACING_MS } from './keepalive.ts'
 
-/** A keepalive over nothing, and what it asks for. */
+/** A keepalive with a fake connection that records its calls. */
 function start() {
   const time = new FakeTime()
   const seen: string[] = []
@@ -43,7 +43,7 @@ test('a connection that answers is never asked', async () => {
   }
 })
 
-test('one that is quiet while calls are open is asked, and goes on when it answers', async () => {
+test('a quiet connection with open calls is pinged, and goes on when it answers', async () => {
   const { keepalive, connection, pass } = start()
   keepalive.watch()
   assert.deepEqual(await pass(QUIET_MS), ['ping at 30s'])
@@ -70,7 +70,7 @@ test('a server that answers nothing but pings is asked as seldom as servers of g
   }
 })
 
-test('one that does not answer takes no calls after a moment and is closed after its time', async () => {
+test('a connection that does not answer a ping soon takes no calls, and is closed after the timeout', async () => {
   const { keepalive, pass } = start()
   keepalive.watch()
   await pass(QUIET_MS)
@@ -102,7 +102,7 @@ test('an answer that came while the worker itself was busy counts', async () => 
   let silent = false
   connection.fellSilent = () => void (silent = true)
   await time.advance(PING_TIMEOUT_MS)
-  // The deadline has passed; what the socket holds is read before the connection is judged.
+  // The deadline has passed; pending data of the socket is read before the connection is judged.
   connection.answer()
   await new Promise(setImmediate)
   assert.equal(silent, false)

@@ -37,7 +37,7 @@ test('a connection whose answer is read late serves the next request', async (t)
       { informed() {}, responded: (response) => (answer = response), upgraded() {}, failed: assert.ifError },
     )
     await until(() => answer !== null)
-    // Whoever decides about the head first lets the body wait.
+    // A consumer that first decides about the head lets the body wait.
     await nextTurn()
     const { body } = answer as unknown as UpstreamResponse
     const bytes = await new Promise<Buffer | null>((resolve) => collect(body, 10, resolve))

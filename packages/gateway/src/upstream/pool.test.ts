@@ -7,7 +7,7 @@ import { httpConfig, routeTo, until, useGateway, useTcpServer } from '../testing
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-/** A backend that answers each request head with what `answer` gives, and counts connections and requests. */
+/** A backend that responds to each request head by `answer`, and counts connections and requests. */
 async function useBackend(t: TestContext, answer: (socket: Socket, connection: number, nth: number) => void) {
   const counts = { requests: 0 }
   const server = await useTcpServer(t, (socket) => {
@@ -94,7 +94,7 @@ test('a first use that fails is not repeated', async (t) => {
   assert.equal(backend.counts.requests, 1)
 })
 
-test('an idle connection that speaks is destroyed, and its words reach nobody', async (t) => {
+test('an idle connection that sends data is destroyed, and the data reaches no client', async (t) => {
   const backend = await useBackend(t, (socket, connection) =>
     socket.write(connection === 1 ? OK : OK.replace('ok', 'me')),
   )

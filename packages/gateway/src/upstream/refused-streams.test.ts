@@ -12,20 +12,20 @@ import { KeepAliveClient } from '../testing/keep-alive-client.ts'
 import { lookupIn } from '../testing/lookup.ts'
 import { httpConfig, useGateway } from '../testing/scene.ts'
 
-/** Streams that an HTTP/2 backend says it has not looked at. */
+/** Streams that an HTTP/2 backend refuses without processing them. */
 
 interface Backend {
   host: string
   sessions: ServerHttp2Session[]
   /** Bodies of answered requests, in order. */
   bodies: string[]
-  /** Takes no more connections, and no more streams on those it has. */
+  /** Accepts no more connections, and no more streams on open connections. */
   stop(): void
 }
 
 type Refusal = (stream: ServerHttp2Stream, nth: number, session: number) => boolean
 
-/** Streams that `refuses` has not refused are answered once their body is whole. */
+/** Streams that `refuses` does not refuse are answered once their body is complete. */
 async function useBackend(t: TestContext, refuses: Refusal, host = '127.0.0.1', wanted = 0): Promise<Backend> {
   const server = createServer()
   const sessions: ServerHttp2Session[] = []
@@ -186,7 +186,7 @@ test('small requests pass nginx, which takes few of them on a connection', async
   assert.deepEqual(counts, { 200: 1000 })
 })
 
-/** The socket file of an nginx that ends each HTTP/2 connection after 20 streams; null where there is none. */
+/** The socket file of an nginx that ends each HTTP/2 connection after 20 streams; null without nginx. */
 async function useNginx(t: TestContext): Promise<string | null> {
   const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` }
   if (spawnSync('nginx', ['-v'], { env }).error !== undefined) return null

@@ -13,7 +13,7 @@ import { callUnary } from './grpc/call.ts'
 import { GrpcStream } from './grpc/stream.ts'
 import { PATIENCE_MS, PING_TIMEOUT_MS, QUIET_MS } from './keepalive.ts'
 
-/** HTTP/2 connections whose other end is gone without a word. */
+/** HTTP/2 connections whose peer is gone without closing. */
 
 interface Backend {
   port: number
@@ -23,7 +23,7 @@ interface Backend {
   pings: number
 }
 
-/** Answers, but for paths that begin with `/never` on the first connection. */
+/** Responds to all paths except those that begin with `/never` on the first connection. */
 async function useBackend(t: TestContext): Promise<Backend> {
   const server = createServer()
   const sessions: ServerHttp2Session[] = []
@@ -55,7 +55,7 @@ async function useBackend(t: TestContext): Promise<Backend> {
   return backend
 }
 
-/** A gateway before such a backend, with packets that can get lost between the two. */
+/** A gateway in front of such a backend, with packets between the two that can get lost. */
 async function useScene(t: TestContext, policies: object = {}) {
   const time = new FakeTime()
   const backend = await useBackend(t)
@@ -65,7 +65,7 @@ async function useScene(t: TestContext, policies: object = {}) {
   return { time, backend, way, gateway, port: gateway.port() }
 }
 
-/** Lets time pass until there is an answer. */
+/** Advances the time until there is a response. */
 async function passUntil<T>(time: FakeTime, ms: number, answer: Promise<T>): Promise<T> {
   const none = Symbol()
   for (;;) {
@@ -74,7 +74,7 @@ async function passUntil<T>(time: FakeTime, ms: number, answer: Promise<T>): Pro
   }
 }
 
-/** Long enough for a connection that answers nothing to be given up. */
+/** Advances the time until an unresponsive connection is closed. */
 async function passSilently(time: FakeTime): Promise<void> {
   await time.advance(QUIET_MS)
   await time.advance(PATIENCE_MS)

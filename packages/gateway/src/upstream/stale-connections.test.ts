@@ -9,7 +9,7 @@ import { useConnectProxy } from '../testing/connect-proxy.ts'
 import { KeepAliveClient } from '../testing/keep-alive-client.ts'
 import { httpConfig, until, useGateway } from '../testing/scene.ts'
 
-/** Backends that close connections which the gateway still takes for good. */
+/** Backends that close connections which the gateway still considers open. */
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
@@ -22,7 +22,7 @@ interface HastyBackend {
   stop(): void
 }
 
-/** Answers the first request of a connection; a second one gets what `onSecond` does. */
+/** Responds to the first request of a connection; `onSecond` handles a second request. */
 async function useHastyBackend(
   t: TestContext,
   options: { tls?: { cert: string; key: string }; onSecond?: (socket: Socket, line: string) => void } = {},
@@ -65,7 +65,7 @@ function routeTo(backend: { host: string }, policies: object = {}, traffic: obje
   return { policies: traffic, backends: [{ host: backend.host, policies }] }
 }
 
-/** That many clients ask one after the other; statuses by how often they came. */
+/** Sends requests from that many clients, each one after the other; returns the number of responses by status. */
 async function askMany(port: number, clients: number, each: number, ask = get): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   const one = async (client: KeepAliveClient, index: number): Promise<void> => {

@@ -137,7 +137,7 @@ describe('TLS settings of a backend', () => {
   })
 })
 
-/** Replaces the backend by one with another certificate and other options. */
+/** Replaces the backend by a backend with another certificate and other options. */
 async function serve(request: CertificateRequest, options: TlsOptions = {}): Promise<void> {
   server?.close()
   server = createServer({ ALPNProtocols: ['h2', 'http/1.1'], ...authority.issue(request), ...options }, (socket) => {

@@ -114,7 +114,7 @@ test('END_STREAM before the connection dies makes a response whole', async (t) =
 })
 
 test('a slow client gets all of a response whose backend left after END_STREAM', async (t) => {
-  // More than what the sockets on the way take, less than what one stream may have on its way.
+  // More than the sockets in between buffer, less than the window of one stream.
   const pieces = 14
   const backend = await useFrameBackend(t, (connection, stream) => {
     connection.head(stream)

@@ -20,6 +20,6 @@ test('messages are those of a writer of their own, also after a long one and aft
     const alone = write(text, new BinaryWriter()).finish()
     return [alone, alone]
   })
-  // Looked at when all are written: none has changed another.
+  // Compared after all messages are written: no message may have changed another.
   assert.deepEqual(written, expected)
 })

@@ -55,7 +55,7 @@ describe('JSON of others', () => {
           if (!Array.isArray(this)) names += 1
           return each
         })
-        // The reader calls back for the whole as well.
+        // The reviver is called for the whole value too.
         assert.equal(countNames(text), names - 1)
       }),
     )

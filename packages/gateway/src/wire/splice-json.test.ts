@@ -106,7 +106,7 @@ test('the spliced bytes say what the edited value says', () => {
       const body = bodyOf(write(written))
       const changes: MemberEdits = new Map(entries as [string, Json | undefined][])
       const spliced = spliceJson(body, changes)
-      // As text: the order is the same too, and -0 is what JSON makes of it.
+      // Compared as text: the order must be equal too, and -0 is what JSON makes of it.
       assert.equal(JSON.stringify(parseSafely(spliced.toString())), JSON.stringify(applyEdits(body.value, changes)))
       assert.ok(!(readJsonBody(spliced) instanceof Unsupported))
       assert.deepEqual(memberTexts(spliced, changes), memberTexts(body.bytes, changes))
@@ -115,7 +115,7 @@ test('the spliced bytes say what the edited value says', () => {
   )
 })
 
-/** The members that no edit touched, to the letter. */
+/** Returns the exact text of the members that no edit touched. */
 function memberTexts(bytes: Buffer, edits: MemberEdits): string[] {
   return findMembers(bytes)!
     .members.filter(({ name }) => !edits.has(name))

@@ -18,7 +18,7 @@ function bytesOf(chunk: Chunk): Buffer {
   return ArrayBuffer.isView(chunk) ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.from(chunk)
 }
 
-/** The hash that the oracle is to use; with a secret it is an HMAC. */
+/** The hash that the oracle uses; with a secret it is an HMAC. */
 class Sha256 {
   readonly #hash
   constructor(secret?: Chunk) {
@@ -35,7 +35,7 @@ class Sha256 {
 
 interface Case {
   method: string
-  /** As sent. */
+  /** The path as sent. */
   path: string
   parameters: [string, string][]
   headers: Record<string, string>
@@ -118,7 +118,7 @@ const request: fc.Arbitrary<Case> = fc.record({
   sessionToken: fc.option(fc.string({ unit: fc.constantFrom(...'abc/+=09'.split('')), minLength: 1 })),
 })
 
-/** Names differ in letter case only: the oracle would take one of them. */
+/** Drops headers whose names differ only in case: the oracle would keep just one of them. */
 function unique(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(new Map(Object.entries(headers).map(([key, each]) => [key.toLowerCase(), each])))
 }
@@ -171,7 +171,7 @@ test("a request of the vendor's own client is signed as the vendor signs the sam
   )
   const { method, path: target, hostname, headers, body } = seen!
   const time = headers['x-amz-date']!.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z')
-  // The client signs a few more headers that say nothing; those signed by both are compared.
+  // The vendor's client signs a few more irrelevant headers; the comparison uses the headers that both sign.
   const names = /SignedHeaders=([^,]*)/.exec(headers['authorization']!)![1]!.split(';')
   assert.ok(names.includes('host') && names.includes('x-amz-security-token'))
   const signed = createSigV4({ region: 'eu-west-1', service: 'bedrock' })(
@@ -242,7 +242,7 @@ test('several headers of one name are signed as one list, and traces of load bal
   assert.match(valueOf(lines, 'authorization')!, /SignedHeaders=host;x-amz-a;x-amz-content-sha256;x-amz-date,/)
 })
 
-test('a query counts as what it says, not as how it is written', () => {
+test('queries with equal decoded values have equal signatures', () => {
   const sign = createSigV4({ region: 'eu-west-1', service: 'bedrock' })
   const of = (target: string) =>
     sign({ method: 'GET', target, authority: 'a', headers: [], body: Buffer.alloc(0) }, KEYS, NOW)

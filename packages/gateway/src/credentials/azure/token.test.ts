@@ -35,7 +35,7 @@ test('an application shows its secret to its tenant', async (t) => {
   })
 })
 
-test('equal sources are one, also for the next config; others are not', () => {
+test('equal configs share one source, also across reloads; other configs do not', () => {
   const { services } = credentialServices()
   const source = createAzureToken({ scope, clientSecret }, services)
   assert.equal(createAzureToken({ scope, clientSecret: { ...clientSecret } }, services), source)

@@ -17,7 +17,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', {
 })
 const account = { type: 'service_account', client_email: 'bot@project.example', private_key: privateKey }
 
-/** Sends what is meant for Google to loopback instead. */
+/** Sends requests for Google to loopback instead. */
 function redirectTo(endpoint: Origin): typeof fetch {
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
@@ -125,7 +125,7 @@ test('a workload of elsewhere exchanges its token', async (t) => {
   assert.ok(client.credentials.expiry_date! > Date.now())
   assert.equal(new URLSearchParams(endpoint.seen[0]!.body).get('subject_token'), 'of-the-platform')
 
-  // Anybody else would get to read the file.
+  // Any other host would receive the contents of the file.
   const { services } = credentialServices()
   const found = await createGcpToken({ credentials: JSON.stringify(external) }, services).current()
   assert.ok(found instanceof CredentialFault)
@@ -133,7 +133,7 @@ test('a workload of elsewhere exchanges its token', async (t) => {
   assert.equal(endpoint.seen.length, 1)
 })
 
-test('without credentials the machine says who it is', async (t) => {
+test('without credentials the metadata server of the machine is used', async (t) => {
   const token = idToken(3600)
   const metadata = await useEndpoint(t, (request, response) => {
     response.setHeader('metadata-flavor', 'Google')

@@ -10,10 +10,10 @@ import { readOpenApi } from './read-document.ts'
 const folder = dirname(fileURLToPath(import.meta.resolve('@readme/oas-examples/package.json')))
 const files = globSync('{2,3}.*/json/**/*.json', { cwd: folder }).sort()
 
-/** Documents that describe nothing to call. */
+/** Documents without any operation. */
 const EMPTY = ['3.0/json/openapi-workshop/title.json', '3.1/json/webhooks.json']
 
-it('documents of others load', (t) => {
+it('third-party documents load', (t) => {
   const refused: string[] = []
   let tools = 0
   for (const file of files) {

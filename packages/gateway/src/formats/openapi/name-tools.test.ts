@@ -43,14 +43,14 @@ describe('names of tools', () => {
     assert.match(name ?? '', /^a{55}_[0-9a-f]{8}$/)
   })
 
-  it('are valid, differ, and do not hang on the order, whatever the operations', () => {
+  it('are valid, differ, and do not depend on the order, whatever the operations', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('a', '/', '_', '{', '}'), maxLength: 90 }))
     const operation = fc.record({
       operationId: fc.option(text.filter((id) => id !== '')),
       method: fc.constantFrom('get', 'put'),
       path: text,
     })
-    // One method has one operation on a path.
+    // A path has at most one operation per method.
     const operations = fc.uniqueArray(operation, { maxLength: 12, selector: ({ method, path }) => `${method} ${path}` })
     fc.assert(
       fc.property(operations, (all) => {

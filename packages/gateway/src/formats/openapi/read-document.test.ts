@@ -372,7 +372,7 @@ describe('documents that cannot be called are refused', () => {
   })
 })
 
-/** Each holds the next twice: the last level alone would have a million. */
+/** Each schema contains the next twice: the last level alone would have a million. */
 function doubling(): object {
   const entries = Array.from({ length: 20 }, (_, level) => {
     const next = level === 19 ? { type: 'string' } : { $ref: `#/components/schemas/S${level + 1}` }

@@ -26,7 +26,7 @@ test('a client that aborts inside its body aborts the sink', async () => {
     client.send(`POST / HTTP/1.1\r\n${H}${framing}\r\n\r\n`)
     client.send(framing.startsWith('T') ? '3\r\nabc\r\n' : 'abc')
     await eventually(() => events.includes('abc'), 'the body')
-    // A close in the middle of a message is no half-close.
+    // A close in the middle of a message is not a half-close.
     client.socket.end()
     await eventually(() => server.connections.size === 0, 'the end')
     assert.deepEqual(events, ['request', 'abc', 'abort', 'gone'])
@@ -99,7 +99,7 @@ test('a sink that cancels inside a write is not called again', async () => {
   }
 })
 
-/** Notes what happens to each request, and to its body. */
+/** Records the events of each request and of its body. */
 function recorder(onAbort: (exchange: Exchange) => void = () => {}): {
   events: string[]
   handler: (exchange: Exchange) => void

@@ -16,7 +16,7 @@ test('10,000 pipelined requests are answered in order, few of them at a time', a
     assert.equal(waiting, null, 'one request at a time')
     waiting = exchange
     handled++
-    // Some answers come at once, some later.
+    // Some responses are sent at once, some later.
     const reply = (): void => {
       waiting = null
       answer(exchange, 200, `<${exchange.target}>`)
@@ -98,7 +98,7 @@ test('a body nobody takes stays with the client', async () => {
   assert.equal(exchanges[0]!.bytesIn, 0)
   assert.ok(client.socket.writableLength > 0, 'the client still holds some of it')
 
-  // Now it is taken, and blocked half way.
+  // Now the body is read, and blocked half way.
   let taken = 0
   let blocked = false
   let ended = false
@@ -143,7 +143,7 @@ test('a half-closed client whose body waits for a slow sink is not given up', as
   client.send(`POST / HTTP/1.1\r\n${H}Content-Length: 100\r\n\r\n${'a'.repeat(10)}`)
   await eventually(() => body.length === 10, 'the first piece')
   client.socket.end('b'.repeat(90))
-  // Each piece blocks the sink anew until it is asked to go on.
+  // Each piece blocks the sink again until it is resumed.
   const timer = setInterval(() => sink?.source?.resume(), 1)
   assert.match(await client.all(), /got 100$/)
   clearInterval(timer)

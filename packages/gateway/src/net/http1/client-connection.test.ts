@@ -164,7 +164,7 @@ test('a sink that cancels inside a write hears nothing more, and the connection 
 interface Gate {
   open: boolean
   cancels: boolean
-  /** The response is taken only when `take` is called. */
+  /** Whether the response is read only when `take` is called. */
   late: boolean
   take: (() => void) | null
   sink: Sink | null
@@ -177,7 +177,7 @@ interface Harness {
   send: (request: Partial<UpstreamRequest>) => void
 }
 
-/** One connection to a backend in memory; what becomes of its calls is noted in `events`. */
+/** One connection to a backend in memory; the outcomes of its calls are recorded in `events`. */
 function harness(): Harness {
   const socket = new MemorySocket()
   const events: string[] = []
@@ -221,7 +221,7 @@ function harness(): Harness {
     await turn()
   }
   const closes = async (): Promise<void> => {
-    // As a real socket does: the end is told even while reading is paused.
+    // Like a real socket: the end is emitted even while reading is paused.
     socket.push(null)
     socket.read(0)
     await turn()

@@ -149,7 +149,7 @@ test('a body that nobody asked for is not read as the next request', async () =>
   await client.until('two')
 })
 
-/** Resolves when the bytes have left, and whoever was told of them has had a turn. */
+/** Resolves when the bytes have been sent, and their receiver has had a turn. */
 async function sent(client: RawClient, text: string): Promise<void> {
   await new Promise<void>((resolve) => client.socket.write(text, 'latin1', () => resolve()))
   await new Promise((resolve) => setImmediate(resolve))

@@ -98,7 +98,7 @@ test('a client that goes on sending 1 MB after a bad head still reads its reply'
   for (const head of ['GET / HTTP/1.1\r\n\r\n', `GET / HTTP/1.1\r\n${'x: y\r\n'.repeat(12_000)}`]) {
     await using server = await startHttp1Server(describeRequest)
     using client = new RawClient(server.port)
-    // Nothing is read before everything is sent, as a simple client does.
+    // Nothing is read before everything is sent, as simple clients do.
     client.socket.pause()
     client.send(head)
     const rest = Buffer.alloc(900_000, 'x')

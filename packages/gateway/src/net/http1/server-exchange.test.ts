@@ -54,7 +54,7 @@ for (const [name, bytes, seen] of accepted) {
     client.send(bytes)
     await client.until('\r\n\r\n' + seen)
     assert.deepEqual(server.refused, [])
-    // The connection goes on, and stands where the message ended.
+    // The connection goes on after the end of the message.
     client.received = ''
     client.send(`${GET}\r\n`)
     await client.until('\r\n\r\nGET a /|||')

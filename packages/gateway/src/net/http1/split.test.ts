@@ -6,7 +6,7 @@ import { observeOurClient } from './fuzz/observe-response.ts'
 
 const H = 'Host: a\r\n'
 
-/** Messages that touch every part of the grammar, and some that break it. */
+/** Messages that cover every part of the grammar, and some invalid messages. */
 const requests = [
   `GET / HTTP/1.1\r\n${H}\r\n`,
   `\r\n\r\nGET /a?b HTTP/1.1\r\n${H}X-A:  b \t\r\nx:\r\n\r\n`,

@@ -6,7 +6,7 @@ import { HeaderBlock } from '../header-block.ts'
 
 const H = 'Host: a\r\n'
 
-/** An observer that answers 502 in place of a response of which nothing has left yet. */
+/** An observer that responds with 502 in place of a response of which nothing was sent. */
 function secondAnswer(exchange: Exchange): ExchangeObserver {
   return {
     sent: () => {},

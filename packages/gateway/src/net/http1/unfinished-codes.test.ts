@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { unfinishedProblem } from './unfinished-head.ts'
 
 function codeOf(text: string, from = 0): string | null {
-  // Bytes before the start belong to the message before.
+  // Bytes before the start belong to the previous message.
   const bytes = Buffer.from(`xx${text}`, 'latin1')
   return unfinishedProblem(bytes, 2, 2 + from)?.code ?? null
 }
@@ -61,7 +61,7 @@ test('bytes that were looked at before are not looked at again, but for the requ
   assert.equal(codeOf(text), 'bad_header_value')
   assert.equal(codeOf(text, text.length - 1), null)
   assert.equal(codeOf('(ET / HTTP/1.1\r\nA', 16), 'bad_request_line')
-  // The byte before the place still says whether a line feed stands alone.
+  // The byte before `from` still tells whether a line feed is bare.
   assert.equal(codeOf('GET / HTTP/1.1\r\n', 15), null)
   assert.equal(codeOf('GET / HTTP/1.1\n', 14), 'bare_lf')
 })

@@ -6,7 +6,7 @@ import { HeaderBlock } from '../header-block.ts'
 import { DATA, FrameClient, GOAWAY, PING, RST_STREAM } from './test-client.ts'
 import { startServer, until } from './test-server.ts'
 
-/** Streams that a client cancels: an attack only when it had next to nothing of them. */
+/** Streams that a client cancels: an attack only when the client received next to nothing of them. */
 
 const GET: [string, string][] = [
   [':method', 'GET'],

@@ -47,7 +47,9 @@ async function open(
   return { server, client }
 }
 
-/** Sends the frames again and again, until the connection ends or so many rounds are over; the code of GOAWAY, or null. */
+/**
+ * Sends the frames repeatedly until the connection ends or the rounds are over; returns the code of GOAWAY, or null.
+ */
 async function flood(client: FrameClient, rounds: number, next: (round: number) => Buffer): Promise<number | null> {
   const given = (): number | null => client.frames.find(({ type }) => type === GOAWAY)?.payload.readUInt32BE(4) ?? null
   for (let round = 0; round < rounds && !client.closed && given() === null; round++) {
@@ -170,7 +172,7 @@ test('a head that is begun and not finished is not waited for', async (t) => {
 
 test('a small block that stands for a large head is refused without being built', async (t) => {
   const { server, client } = await open(t, (exchange) => reply(exchange, 200))
-  // An entry of the table that takes nearly all of it, and 12,000 times its number.
+  // A table entry that takes nearly the whole table, and 12,000 references to it.
   const entry = Buffer.concat([Buffer.from([0x40]), literalFields([['x', 'y'.repeat(3_900)]]).subarray(1)])
   const bomb = Buffer.concat([literalFields(GET), entry, Buffer.alloc(12_000, 0xbe)])
   client.send(HEADERS, END_HEADERS | END_STREAM, 1, bomb)
@@ -186,7 +188,7 @@ test('streams that this side has to reset count like those that the client reset
   const next = (round: number): Buffer =>
     Buffer.concat([
       frame(HEADERS, END_HEADERS | END_STREAM, 2 * round + 1, literalFields(GET)),
-      // An increment of nothing is an error of the stream.
+      // A window increment of zero is a stream error.
       frame(WINDOW_UPDATE, 0, 2 * round + 1, Buffer.alloc(4)),
     ])
   assert.equal(await flood(client, 1_000, next), CALM)
@@ -217,7 +219,7 @@ test('answers that a client does not read hold up its requests', async (t) => {
   client.socket.pause()
   const all = 4_000
   for (let i = 0; i < all; i++) client.headers(2 * i + 1, GET)
-  // Until nothing happens any more: the kernel has taken what it could.
+  // Waits until nothing happens any more: the kernel's buffers are full.
   for (let calm = 0, seen = 0; calm < 200; calm++) {
     await turn()
     if (server.exchanges.length !== seen) calm = 0
@@ -274,6 +276,6 @@ test('a small piece of a body does not keep the large read that it came with', a
   assert.equal(await client.outcome(1), 'status 200')
   const ones = pieces.filter(({ length }) => length === 1)
   assert.equal(ones.length, 2)
-  // Unless the piece came in a read of its own.
+  // A piece that came in a read of its own is an exception.
   for (const { buffer, byteOffset } of ones) assert.ok(buffer.byteLength === 1 || byteOffset < 100)
 })

@@ -9,7 +9,7 @@ import { HeaderBlock } from '../header-block.ts'
 import { frame, FrameClient, HEADERS, literalFields, PING, SETTINGS } from './test-client.ts'
 import { collector, reply, startServer, type TestServer, until } from './test-server.ts'
 
-/** Held against the runtime's own client, which is another implementation of everything: nghttp2. */
+/** Compares with the runtime's own client, an independent implementation: nghttp2. */
 async function start(
   t: TestContext,
   handler: (exchange: Exchange) => void,

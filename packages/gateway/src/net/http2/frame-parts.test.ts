@@ -5,7 +5,7 @@ import { HeadFrames } from './head-frames.ts'
 import { clientSettings, readSettings, serverSettings } from './peer-settings.ts'
 import { HIGHEST_STREAM, StreamTable } from './stream-table.ts'
 
-/** Bytes in hexadecimal digits, which blanks part by their meaning. */
+/** Bytes in hexadecimal digits, with blanks between the fields. */
 const joined = (text: string): string => text.replaceAll(' ', '')
 const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
 
@@ -43,7 +43,7 @@ describe('a block of fields', () => {
   const { HEADERS, CONTINUATION, END_HEADERS, PADDED, PRIORITIZED, PROTOCOL_ERROR, ENHANCE_YOUR_CALM } = frames
 
   function take(heads: HeadFrames, type: number, flags: number, payload: Buffer, stream = 3): number {
-    // It lies in the middle of a read.
+    // The payload is in the middle of a read.
     const read = Buffer.concat([Buffer.from('<<'), payload, Buffer.from('>>')])
     return heads.take(type, flags, stream, read, 2, 2 + payload.length)
   }

@@ -22,7 +22,7 @@ function read(pieces: Buffer[]): Seen[] {
   return joined(seen)
 }
 
-/** DATA of one stream is the same in one frame or in several. */
+/** Joins DATA of one stream, which is the same in one frame or in several. */
 function joined(frames: Seen[]): Seen[] {
   const result: Seen[] = []
   for (const one of frames) {
@@ -99,7 +99,7 @@ test('a frame over its limit is refused by its head, and nothing is read after i
 test('random bytes are the same frames in one piece and in many, and never throw', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 }), (arrays) => {
-      // Mostly small numbers, or nothing but the first length would ever be looked at.
+      // Mostly small numbers, or only the first length would ever be read.
       const pieces = arrays.map((array) => Buffer.from(array.map((byte) => (byte < 250 ? byte % 4 : byte))))
       const rest = (frames: Seen[]): Seen[] => frames.filter((one) => one === 'too long' || !isPlain(one))
       const [inMany, inOne] = [read(pieces), read([Buffer.concat(pieces)])]

@@ -10,7 +10,7 @@ test('two thousand idle frames in ten seconds are borne, one more is not', () =>
   assert.equal(guard.idle(30_001), false)
 })
 
-test('whoever works may send five more for each useful frame', () => {
+test('a client may send five more idle frames for each useful frame', () => {
   const guard = new FrameGuard()
   guard.idle(20_000)
   guard.useful(10)
@@ -27,7 +27,7 @@ test('a window is given back in halves, and holds', () => {
   assert.equal(window.take(1), false)
 })
 
-test('a small window is not held against one who has not heard of it', () => {
+test('a client that does not know a small window yet may use the default window', () => {
   const window = new ReceiveWindow(10)
   assert.equal(window.take(65_535), true)
   assert.equal(window.release(4), 0)

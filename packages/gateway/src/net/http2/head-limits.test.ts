@@ -6,7 +6,7 @@ import { FakeTime } from '../../testing/fake-time.ts'
 import { END_HEADERS, END_STREAM, frame, HEADERS, literalFields, SETTINGS } from './test-client.ts'
 import { reply, startServer, until } from './test-server.ts'
 
-/** How long a client may take from the first byte of a head to its end. */
+/** The time limit from the first byte of a head to its end. */
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const BEGIN = Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))])

@@ -354,7 +354,7 @@ test('a flood of pings or settings leaves the other connections alone', async (t
     [SETTINGS, Buffer.alloc(0)],
   ] as const) {
     const client = await FrameClient.open(server.port)
-    // The client takes nothing, so every answer has to be kept or the connection given up.
+    // The client reads nothing, so every reply has to be buffered, or the connection closed.
     client.socket.pause()
     for (let i = 0; i < 20_000 && !client.closed; i++) {
       client.send(type, 0, 0, payload)

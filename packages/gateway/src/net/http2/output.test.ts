@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { FrameOutput, StreamOutput } from './output.ts'
 import type { Frame } from './test-client.ts'
 
-/** A socket that takes what it is given when it is told to, and remembers each write. */
+/** A socket that accepts data when told to, and records each write. */
 class SlowSocket extends Writable {
   readonly writes: Buffer[] = []
   isOpen = true

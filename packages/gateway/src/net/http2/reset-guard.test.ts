@@ -8,7 +8,7 @@ test('two hundred resets in ten seconds are borne, one more is not', () => {
   assert.equal(guard.reset(20_201), true)
 })
 
-test('whoever completes as many as it resets may go on', () => {
+test('a client that completes as many streams as it resets may go on', () => {
   const guard = new ResetGuard()
   guard.reset(20_000)
   guard.completed()

@@ -40,7 +40,7 @@ interface Answer {
   informed: string[][]
 }
 
-/** Reads the whole answer to a request whose body may still be written. */
+/** Reads the whole response to a request whose body may still be written. */
 async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   const answer: Answer = { status: 0, raw: [], body: '', trailers: [], informed: [] }
   stream.on('headers', (_fields, _flags, raw) => answer.informed.push(raw))
@@ -310,7 +310,7 @@ test('a slow reader of a large response holds the source back', async (t) => {
 
 const pumped = { sent: 0, waiting: false }
 
-/** A source that gives as long as it is asked to. */
+/** A source that writes as long as the sink accepts data. */
 function pump(sink: ReturnType<Exchange['respond']>, size: number): void {
   const source: Source = {
     length: size,
@@ -519,7 +519,7 @@ for (const kind of ['plain', 'TLS'] as const) {
       client.headers(stream, [...GET_FIELDS.slice(0, 3), [':path', path]])
     open(1, '/slow')
     await until(() => server.exchanges.length === 1)
-    // The client has not heard of it when it asks again.
+    // The client has not received the GOAWAY when it sends another request.
     client.socket.pause()
     server.connections[0]!.drain()
     open(3, '/late')

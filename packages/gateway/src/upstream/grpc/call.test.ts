@@ -9,7 +9,7 @@ import type { GrpcError } from './status.ts'
 type Unary = ServerUnaryCall<string, string>
 type Done = sendUnaryData<string>
 
-/** The answer, or `code: message`. */
+/** Returns the response, or `code: message`. */
 function ask(options: GrpcOptions, text: string, timeoutMs = 10_000): Promise<string> {
   return new Promise((resolve) => {
     callUnary(textMethod('Unary'), text, { ...options, timeoutMs }, (error, response) =>
@@ -62,7 +62,7 @@ test('a call has its time and no more, and the server hears of it', async (t) =>
   const port = await useTextServer(t, {
     Unary: (call: Unary) => call.on('cancelled', () => cancelled.push(call.request)),
   })
-  // The server knows the limit too, and may be the first to say so.
+  // The server knows the limit too, and may report it first.
   assert.match(await ask(useGrpcClient(t, port), 'slow', 60), /^4: /)
   await until(() => cancelled.length === 1)
 })

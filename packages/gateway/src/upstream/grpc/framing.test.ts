@@ -12,7 +12,7 @@ function readAll(reader: MessageReader, chunks: readonly Buffer[]): { messages: 
   return { messages, problem: null }
 }
 
-/** Cuts at any places, empty pieces too. */
+/** Cuts at any position; pieces may be empty. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const at = [0, ...places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
   return at.slice(1).map((end, index) => bytes.subarray(at[index], end))

@@ -115,7 +115,7 @@ test('a sender that is held slows the server down', async (t) => {
   const { stream, seen } = open(useGrpcClient(t, await useTextServer(t, { Talk })))
   stream.hold()
   stream.send('begin')
-  // It has written what windows and buffers take, and goes no further.
+  // The server has written as much as windows and buffers take, and waits.
   await settled(() => written)
   assert.ok(written < 390, `${written} messages of 100 KB were written`)
   stream.proceed()
@@ -163,7 +163,7 @@ test('a connection that is lost in the middle is an error', async (t) => {
   assert.equal(seen.ended?.code, 14)
 })
 
-/** Has begun to grow, and does not grow any more. */
+/** Waits until the count has begun to grow and has stopped. */
 async function settled(count: () => number): Promise<void> {
   let before = count()
   for (let quiet = 0; quiet < 10 || before === 0; quiet = count() === before ? quiet + 1 : 0) {

@@ -25,13 +25,13 @@ test('known smuggling shapes get the verdict in the corpus', async () => {
   assert.deepEqual(verdicts.map(seen), smugglingCorpus.map(expected))
 })
 
-test('they get it in single bytes too', async () => {
+test('known smuggling shapes get the same verdict in single bytes', async () => {
   const inDrops = ({ bytes }: Shape): Buffer[] =>
     Array.from(Buffer.from(bytes, 'latin1'), (byte) => Buffer.from([byte]))
   const verdicts = await judge(smugglingCorpus.map((shape) => caseOf(inDrops(shape))))
   const found = verdicts.map((verdict, i) => {
     const verdictSeen = seen(verdict, i)
-    // A line feed alone is then found before the rest of its line: the same verdict under that code.
+    // In single bytes, a bare line feed is found before the rest of its line: the same verdict with that code.
     const early = verdictSeen.refused === 'bare_lf' && smugglingCorpus[i]!.refused !== null
     return early ? { ...verdictSeen, refused: smugglingCorpus[i]!.refused } : verdictSeen
   })

@@ -38,7 +38,7 @@ test('a block is read from its start to its end, whatever stands around it in th
 })
 
 test('a number that goes on beyond the end of its block is cut off, though more bytes follow in the read', () => {
-  // An index, a name by its index, a length and a size of the table, each in several bytes.
+  // An index, a name by its index, a length and a table size, each in several bytes.
   for (const bytes of [
     [0xff],
     [0xff, 0x80],

@@ -10,7 +10,7 @@ type Pairs = [string, string][]
 
 const LIMITS = { maxSize: 65_536, maxFields: 1_000 }
 
-/** The fields of a block; null when it cannot be read. */
+/** Returns the fields of a block; null when it is invalid. */
 function decode(decoder: HpackDecoder, block: Buffer): Pairs | null {
   const fields: Pairs = []
   const good = decoder.decode(block, 0, block.length, { field: ({ name, value }) => fields.push([name, value]) })
@@ -154,7 +154,7 @@ test('a table that was made smaller forgets, and may grow again', () => {
 
 test('fields beyond a limit are counted, not handed over, and still fill the table', () => {
   const decoder = new HpackDecoder({ maxSize: 100, maxFields: 2 })
-  // One entry of 34 bytes, then the same by its number.
+  // One entry of 34 bytes, then references to it.
   assert.equal(decode(decoder, hex('4001610162 be be be'))?.length, 2)
   assert.deepEqual([decoder.count, decoder.size], [4, 136])
   assert.equal(decode(decoder, hex('40016301 64'))?.length, 1)
