@@ -115,7 +115,7 @@ test('received data is forwarded before more arrives', async () => {
   assert.equal(first, 'data: one\n\n')
 })
 
-test('nobody unpacks more than is read: a reader that stops is given no gigabyte', async () => {
+test('no more is decompressed than is read: a reader that stops does not get a gigabyte', async () => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
   const body = pieces(bomb, 1024)
   let size = 0

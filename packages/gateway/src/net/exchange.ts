@@ -148,6 +148,7 @@ export interface RawStream extends Duplex {
   resetAndDestroy(): void
 }
 
+/** A connection that no longer carries HTTP; `early` are bytes that were already read. */
 export interface RawConnection {
   socket: RawStream
   early: Buffer | null

@@ -188,7 +188,7 @@ describe('while others do their worst, everyone else is served and memory stays 
     await bounded(t)
   })
 
-  test('afterwards nobody has died of it', async (t) => {
+  test('afterwards no worker has died', async (t) => {
     assert.equal(await metric(program, 'portico_worker_restarts_total'), 0)
     assert.doesNotMatch(program.stdout(), /\terror\t/)
     await served(100)

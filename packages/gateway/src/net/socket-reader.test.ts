@@ -71,7 +71,7 @@ test('pauses at any place lose nothing, repeat nothing, and hold the sender back
   assert.ok(chunksWhilePaused < 8 * pauses, `${chunksWhilePaused} chunks in ${pauses} pauses`)
 })
 
-test('a paused socket reads little more than one buffer', async (t) => {
+test('a paused socket reads at most one buffer', async (t) => {
   const { client, server, reader } = await usePair(t)
   let taken = 0
   reader.start((chunk) => {

@@ -19,7 +19,7 @@ test('the same key gives the same object, another key another', () => {
   )
 })
 
-test('many keys come and go, and the newest stay', () => {
+test('the most recent of many keys stay in the cache', () => {
   const kept = new WorkerCache()
   let made = 0
   const take = (key: string) => kept.held(key, () => ({ number: made++ }))

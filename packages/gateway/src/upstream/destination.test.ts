@@ -44,7 +44,7 @@ test('all addresses of a name get requests, and one that fails gets fewer', asyn
   assert.ok(bad > 0 && good.every((count) => count > bad), replicas.seen.join(' '))
 })
 
-test('more calls under way at an address mean fewer new ones', async (t) => {
+test('an address with more calls in progress gets fewer new calls', async (t) => {
   const addresses = ['127.0.0.2', '127.0.0.3']
   const held: ServerResponse[] = []
   const replicas = await useReplicas(t, addresses, (address, response, message) => {

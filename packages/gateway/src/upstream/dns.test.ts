@@ -16,7 +16,7 @@ describe('resolver', () => {
     assert.equal(lookups.length, 0)
   })
 
-  it('makes one lookup for all who wait', () => {
+  it('makes one lookup for all waiting callers', () => {
     const { resolver, lookups, answers } = setup()
     for (let i = 0; i < 5; i++) resolver.resolve('a.test', answers.take)
     assert.equal(lookups.length, 1)
@@ -60,7 +60,7 @@ describe('resolver', () => {
     }
   })
 
-  it('refreshes behind the back of its callers', () => {
+  it('refreshes in the background', () => {
     const { resolver, lookups, clock, answers } = setup()
     resolver.resolve('a.test', answers.take)
     lookups.shift()!.answer('10.0.0.1')

@@ -32,7 +32,7 @@ test('latency is the moving average of healthy answers, the first one taken whol
   assert.equal(endpoint.standing(0, null, false).latency, 0.13)
 })
 
-test('two workers see one score of an endpoint that a policy speaks of', () => {
+test('two workers share the score of an endpoint under a health policy', () => {
   const buffer = createTable(64)
   const [one, other] = [setUp(buffer), setUp(buffer)]
   one.endpoints.visit(owner, one.endpoints.get(owner, '127.0.0.1:80')).failed()
@@ -43,7 +43,7 @@ test('two workers see one score of an endpoint that a policy speaks of', () => {
   assert.equal(other.endpoints.get(another, '127.0.0.1:80').standing(1000, rule, false).evicted, false)
 })
 
-test('without a policy a score is the own of a worker', () => {
+test('without a health policy each worker has its own score', () => {
   const buffer = createTable(64)
   const plain = { ...owner, health: null }
   const [one, other] = [setUp(buffer), setUp(buffer)]
@@ -73,7 +73,7 @@ test('an eviction is told once, with its length and number', () => {
   assert.equal(evictions[1]!.times, 2)
 })
 
-test('a visit counts one answer, whatever comes after it', () => {
+test('a call counts one response, whatever comes after it', () => {
   const { endpoints, evictions } = setUp()
   const endpoint = endpoints.get(owner, '127.0.0.1:80')
   const healthOf = (): number => endpoint.standing(1000, rule, false).health

@@ -378,7 +378,7 @@ test('a backend that asks by pings and does not read does not fill our memory', 
   assert.ok(connection.output.unsent < 4 * 2 ** 20, String(connection.output.unsent))
 })
 
-test('padding is accepted, and counts for the windows', async (t) => {
+test('padding is accepted, and its window is returned', async (t) => {
   const rounds = 3_000
   const backend = await useFrameBackend(t, (to) => {
     to.send(HEADERS, END_HEADERS | PADDED, 1, Buffer.concat([Buffer.from([3]), HEAD, Buffer.alloc(3)]))

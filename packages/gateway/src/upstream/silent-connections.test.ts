@@ -145,7 +145,7 @@ test('a call after a long pause goes out on a connection that answers a ping', a
   assert.equal(way.connections, 1)
 })
 
-test('a call that ran out of time sends the next one elsewhere, before anything is certain', async (t) => {
+test('after a call timed out, the next call uses another connection while a ping is pending', async (t) => {
   const { time, way, backend, port } = await useScene(t, { timeouts: { request: '2s' } })
   assert.equal((await request(port)).status, 200)
   way.goSilent()
@@ -204,7 +204,7 @@ test('calls of gRPC end with a code when their connection is dead, and the next 
   assert.equal(way.connections, 2)
 })
 
-test('calls of gRPC that run out of time one after the other do not all go the same dead way', async (t) => {
+test('gRPC calls that time out one after the other do not all use the same dead connection', async (t) => {
   const time = new FakeTime()
   const server = await useTextServer(t, {
     Unary: (call: { request: string }, done: (error: null, text: string) => void) => done(null, `${call.request}!`),

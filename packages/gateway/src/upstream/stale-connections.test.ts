@@ -97,7 +97,7 @@ for (const clients of [2, 10]) {
   })
 }
 
-test('over TLS and through a tunnel it is the same', async (t) => {
+test('clients never see closed connections over TLS and through a tunnel either', async (t) => {
   const authority = createAuthority()
   const secure = await useHastyBackend(t, { tls: authority.issue({ names: ['127.0.0.1'] }) })
   const plain = await useHastyBackend(t)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { countAt, countNames, objectAt, objectsAt, parseJson, parseJsonObject, textAt } from './json.ts'
 
-describe('JSON of others', () => {
+describe('JSON of clients and upstreams', () => {
   it('is read as JSON.parse reads it', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => {
@@ -13,7 +13,7 @@ describe('JSON of others', () => {
     )
   })
 
-  it('that is none is null', () => {
+  it('that is invalid gives null', () => {
     for (const text of ['', '{', 'nul', '{"a":}', '{}x', "{'a':1}"]) assert.equal(parseJson(text), null)
     for (const text of ['[]', '1', '"{}"', 'null']) assert.equal(parseJsonObject(text), null)
   })

@@ -52,7 +52,7 @@ const DOCUMENT = {
   },
 }
 
-it('a document of 2.0 says what one of 3.0 would', () => {
+it('a 2.0 document is converted to 3.0 and read', () => {
   const read = readOpenApi(DOCUMENT as Json)
   assert.ok('tools' in read, JSON.stringify(read))
   assert.deepEqual(read.warnings, [])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FrameGuard } from './frame-guard.ts'
 import { ReceiveWindow } from './receive-window.ts'
 
-test('two thousand idle frames in ten seconds are borne, one more is not', () => {
+test('two thousand idle frames in ten seconds are accepted, one more is not', () => {
   const guard = new FrameGuard()
   for (let i = 0; i < 2_000; i++) assert.equal(guard.idle(20_000), false)
   assert.equal(guard.idle(20_000), true)

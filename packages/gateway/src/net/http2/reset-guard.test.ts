@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ResetGuard } from './reset-guard.ts'
 
-test('two hundred resets in ten seconds are borne, one more is not', () => {
+test('two hundred resets in ten seconds are accepted, one more is not', () => {
   const guard = new ResetGuard()
   for (let i = 0; i < 200; i++) assert.equal(guard.reset(20_000 + i), false)
   assert.equal(guard.reset(20_201), true)

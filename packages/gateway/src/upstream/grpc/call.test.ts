@@ -52,7 +52,7 @@ test('a status is told with its text', async (t) => {
   assert.equal(await ask(client, 'no more: 100 % für heute'), '8: no more: 100 % für heute')
 })
 
-test('a method that nobody has is told as such', async (t) => {
+test('a method that does not exist is reported as UNIMPLEMENTED', async (t) => {
   const port = await useTextServer(t, { Other: () => {} })
   assert.match(await ask(useGrpcClient(t, port), 'x'), /^12: /)
 })
@@ -96,7 +96,7 @@ test('a message that is too long ends the call', async (t) => {
   assert.equal(await ask(useGrpcClient(t, port), 'x'), '8: a message of 2000000 bytes is longer than 1000000')
 })
 
-test('nobody there, or somebody who speaks something else, is an error with a code', async (t) => {
+test('an unreachable server, or one that does not speak HTTP/2, is an error with a code', async (t) => {
   assert.match(await ask(useGrpcClient(t, await closedPort()), ''), /^14: .*ECONNREFUSED/)
   const banner = await useTcpServer(t, (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'))
   assert.match(await ask(useGrpcClient(t, banner.port), 'x'), /^14: /)

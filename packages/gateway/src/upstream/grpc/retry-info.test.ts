@@ -25,7 +25,7 @@ test('the delay is read, in milliseconds', () => {
   assert.equal(readRetryInfo(details(type, 3, 0).replace(/=+$/, '')), 3000, 'gRPC leaves the padding out')
 })
 
-test('other details, and anything else, say nothing', () => {
+test('other details, and invalid details, give no delay', () => {
   assert.equal(readRetryInfo(details('type.googleapis.com/google.rpc.ErrorInfo', 2, 0)), null)
   for (const text of [null, '', '!', 'AAAA']) assert.equal(readRetryInfo(text), null)
   fc.assert(
