@@ -5,14 +5,14 @@ import { parseJsonObject } from '../../wire/json.ts'
 import type { Json, JsonObject } from '../middle.ts'
 import type { GuardContext } from './guard.ts'
 
-/** Somebody who is asked about texts. */
+/** A service that checks texts. */
 export interface GuardTarget {
   client: BackendClient
-  /** What stands in `Host`. */
+  /** The value of the `Host` header. */
   authority: string
-  /** Ten seconds when left out. */
+  /** In milliseconds; 10 seconds by default. */
   timeoutMs?: number
-  /** Headers that show who asks, for exactly this request: a token, a signature. */
+  /** Signs this one request: returns the headers with a token or a signature. */
   sign?: Sign
 }
 
@@ -21,7 +21,7 @@ export type Sign = (request: SignableRequest) => SignedHeaders | Promise<SignedH
 export interface SignableRequest {
   method: 'POST'
   authority: string
-  /** Path, and query if there is one. */
+  /** The path, with the query if present. */
   target: string
   headers: SignedHeaders
   body: Buffer
@@ -29,7 +29,10 @@ export interface SignableRequest {
 
 export type SignedHeaders = readonly (readonly [name: string, value: string])[]
 
-/** One question and its answer, both JSON. Rejects with a reason that holds nothing of the texts. */
+/**
+ * Sends one JSON request to the guard service and returns its JSON response. Rejects with a reason that contains none
+ * of the texts.
+ */
 export async function ask(
   { client, authority, timeoutMs = DEFAULT_TIMEOUT_MS, sign }: GuardTarget,
   target: string,
@@ -44,7 +47,7 @@ export async function ask(
   const signed =
     sign === undefined ? [] : await signWith(sign, { method: 'POST', authority, target, headers: plain, body })
   const headers = HeaderBlock.of([...plain, ...signed])
-  // Masked texts come back as long as they went, or longer.
+  // Masked texts may be as long as the originals, or longer.
   const maxBytes = SPARE_BYTES + 2 * body.length
   const { text } = await fetchText(client, {
     authority,
@@ -59,7 +62,7 @@ export async function ask(
   return answer
 }
 
-/** What went wrong, for the trace. */
+/** The reason of a failure, for the trace. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'the guard could not be asked'
 }
@@ -68,7 +71,7 @@ async function signWith(sign: Sign, request: SignableRequest): Promise<SignedHea
   try {
     return await sign(request)
   } catch {
-    // What was thrown may hold a credential.
+    // The thrown error may contain a credential.
     throw new Error('the request could not be signed')
   }
 }

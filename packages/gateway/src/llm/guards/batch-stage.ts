@@ -3,21 +3,27 @@ import { nowOrLater } from './now-or-later.ts'
 import { compare, NOTHING, type Passage, verbatim } from './passage.ts'
 import type { Released, Stage } from './stage.ts'
 
-/** Most characters that a check is about, beside those that were checked before. */
+/** The maximum number of new characters in a check, in addition to the characters of the overlap. */
 export const BATCH = 1024
-/** Checked characters that wait for the next batch, so that a match over the boundary is seen before any of it goes on. */
+/**
+ * The number of checked characters that wait for the next batch, so that a match across the boundary is seen before any
+ * of its characters are released.
+ */
 export const OVERLAP = 256
-/** Most characters that wait because a mask reaches to their end, where more of what it hides may follow. */
+/** The maximum number of characters that wait because a mask reaches their end, where the match may continue. */
 const MAX_OPEN = 3 * BATCH
 
 export type Check = (text: string) => Pass | Mask | Rejection | Promise<Pass | Mask | Rejection>
 
-/** A guard that has to be asked: nothing goes on before the guard has seen it, with what stands before and behind. */
+/**
+ * A stage for guards that check whole texts. No text is released before the guard has checked it together with the text
+ * around it.
+ */
 export function batchStage(check: Check): Stage {
   let held = ''
-  /** So many of the held characters were checked before. */
+  /** The number of held characters that were checked before. */
   let checked = 0
-  /** Some of them are hidden by a mask that may go on: they are held as they came. */
+  /** Whether a mask at the end of the held characters may continue, in which case they are held unmasked. */
   let isOpen = false
 
   return { push: (text) => release(text, NOTHING), end }
@@ -45,7 +51,7 @@ export function batchStage(check: Check): Stage {
   }
 }
 
-/** Between lines if possible, else between words: what is one piece is checked as one. */
+/** The end of a batch: after a line if possible, else after a word, so that words are not split. */
 function batchEnd(held: string, latest: number): number {
   const earliest = latest - OVERLAP
   const line = held.lastIndexOf('\n', latest - 1)
@@ -56,15 +62,15 @@ function batchEnd(held: string, latest: number): number {
 
 interface SettledPart {
   passages: readonly Passage[]
-  /** So many characters of the batch they stand for. */
+  /** The number of characters of the batch that the passages cover. */
   length: number
   isOpen: boolean
 }
 
-/** What may go on of a batch. */
+/** The part of a checked batch that can be released. */
 function settledPart(batch: string, masked: string): SettledPart {
   const end = commonEnd(batch, masked)
-  // A space may stand behind the last mask.
+  // A space may follow the last mask.
   const isOpen = masked !== batch && end <= 1 && batch.length < MAX_OPEN
   if (isOpen) return { ...passagesUntil(compare(batch, masked), batch.length - OVERLAP), isOpen }
   const kept = end > 0 && isHalfCharacter(batch, batch.length - end) ? end - 1 : end
@@ -72,7 +78,7 @@ function settledPart(batch: string, masked: string): SettledPart {
   return { passages: compare(batch.slice(0, length), masked.slice(0, masked.length - kept)), length, isOpen }
 }
 
-/** What stands before a place; a mask that reaches over it stays whole, for the next batch. */
+/** The passages before `latest`. A mask across `latest` stays whole, for the next batch. */
 function passagesUntil(all: readonly Passage[], latest: number): Omit<SettledPart, 'isOpen'> {
   const passages: Passage[] = []
   let length = 0
@@ -92,7 +98,7 @@ function passagesUntil(all: readonly Passage[], latest: number): Omit<SettledPar
   return { passages, length }
 }
 
-/** No more of it than waits anyway. */
+/** The length of the common suffix, at most `OVERLAP`, since so many characters wait anyway. */
 function commonEnd(left: string, right: string): number {
   const most = Math.min(left.length, right.length, OVERLAP)
   let length = 0
@@ -100,13 +106,13 @@ function commonEnd(left: string, right: string): number {
   return length
 }
 
-/** Whether a cut here would part what UTF-16 writes as two: half of it would be nothing to whoever gets it. */
+/** Whether a cut here would split a UTF-16 surrogate pair, which no receiver could decode. */
 function isHalfCharacter(text: string, cut: number): boolean {
   const code = text.charCodeAt(cut - 1)
   return code >= 0xd800 && code < 0xdc00
 }
 
-/** The full stop of Chinese and Japanese stands where others have a space. */
+/** The ideographic full stop of Chinese and Japanese counts as a space. */
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xa0 || code === 0x3002
 }

@@ -10,28 +10,28 @@ import type { CustomResponseConfig } from './rejection.ts'
 import type { GuardName, RequestGuardConfig } from './schema.ts'
 import { createWebhookGuard } from './webhook/guard.ts'
 
-/** Where guards find those whom they ask. */
+/** Resolves the services that guards call. */
 export interface GuardEnv<Policies> {
-  /** A backend of the config, by its key. */
+  /** The backend with this key in the config. */
   backend(key: string): GuardTarget
-  /** A vendor's host, by TLS on port 443 unless the policies of the guard say otherwise. */
+  /** The host of a vendor, with TLS on port 443 unless the policies of the guard say otherwise. */
   vendor(vendor: Vendor<Policies>): GuardTarget
 }
 
 export interface Vendor<Policies> {
   guard: GuardName
   host: string
-  /** Whose credentials are shown when the policies name none. */
+  /** The credentials to use when the policies configure none. */
   defaultAuth: 'none' | 'aws' | 'gcp'
-  /** For signatures; null where the vendor has none. */
+  /** The region for signatures; null when the vendor has no regions. */
   region: string | null
   policies: Policies | undefined
 }
 
-/** Guards of answers are among those of requests. */
+/** Every response guard is also a request guard. */
 type GuardConfig<Policies> = RequestGuardConfig<Policies>
 
-/** Made once, when the config is compiled. */
+/** Creates the guards once, when the config is compiled. */
 export function createGuards<Policies>(
   configs: readonly GuardConfig<Policies>[],
   phase: GuardPhase,
@@ -50,7 +50,7 @@ function createGuard<Policies>(config: GuardConfig<Policies>, env: GuardEnv<Poli
     const guard = make(name, config, env)
     if (guard !== null) return guard
   }
-  // Validation refuses a guard that is none of these.
+  // Validation rejects a guard without a known kind.
   throw new Error('a guard without a kind')
 }
 

@@ -1,7 +1,7 @@
 import type { Guard, GuardContext, GuardNote, GuardPhase, Mask, Pass, Rejection, Verdict } from './guard.ts'
 import { PASS } from './guard.ts'
 
-/** A verdict that can be acted on, with its note. */
+/** A final verdict, with its note for the trace. */
 export interface Decision {
   verdict: Pass | Mask | Rejection
   note: GuardNote
@@ -9,14 +9,16 @@ export interface Decision {
 
 export interface Question {
   guard: Guard
-  /** Place of the guard in its list. */
+  /** The index of the guard in its list. */
   index: number
   texts: readonly string[]
   phase: GuardPhase
   context: GuardContext
 }
 
-/** Asks one guard. One that cannot run refuses, unless it is allowed to fail open; it never throws. */
+/**
+ * Runs one guard, and never throws. A guard that cannot run rejects the texts, unless it is configured to fail open.
+ */
 export function decide(question: Question): Decision | Promise<Decision> {
   try {
     const verdict = question.guard.check(question.texts, question.phase, question.context)
@@ -30,12 +32,12 @@ export function decide(question: Question): Decision | Promise<Decision> {
   }
 }
 
-/** What clients are told when a guard could not run. */
+/** The rejection for clients when a guard could not run. */
 export function failedClosed(reason: string): Rejection {
   return { kind: 'reject', status: 503, body: 'prompt guard failed', found: [], reason, isFailure: true }
 }
 
-// What was thrown may hold the text.
+// The thrown error is not used, because it may contain the text.
 const BROKEN: Verdict = { kind: 'failed', reason: 'the guard broke' }
 
 function settle({ guard, index, texts }: Question, verdict: Verdict): Decision {

@@ -6,7 +6,7 @@ import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
 
 export interface GuardedRequest {
-  /** The body that was given, when nothing was masked. */
+  /** The same body object when nothing was masked. */
   outcome: { kind: 'body'; body: JsonObject } | Rejection
   notes: readonly GuardNote[]
   /** Parts of the request that no guard could examine. */
@@ -19,13 +19,16 @@ export interface Unexamined {
   path: string
 }
 
-/** A client's body, and where its format has texts. */
+/** A client's body, and the reading that finds the texts of its format. */
 export interface ReadRequest {
   body: JsonObject
   reading: Reading
 }
 
-/** Guards every text of a request that a model would read. Whatever no guard can examine is refused, unless the config allows it. */
+/**
+ * Guards every text of a request that a model would read. Parts that no guard can examine are refused, unless the
+ * config allows them.
+ */
 export function guardRequest(
   chain: GuardChain,
   { body, reading }: ReadRequest,
@@ -52,7 +55,7 @@ export function guardRequest(
   })
 }
 
-/** The texts come in the same order as before: it depends on the body alone. */
+/** Writes the masked texts into the body. The order of texts depends on the body alone, so it is the same as before. */
 function masked(body: JsonObject, reading: Reading, texts: readonly string[]): GuardedRequest['outcome'] {
   const replacements = texts.values()
   let broken: Rejection | null = null

@@ -4,37 +4,37 @@ import type { Passage } from './passage.ts'
 
 export type GuardPhase = 'request' | 'response'
 
-/** Looks at the texts of a request, or of a response, before they go on. */
+/** Checks the texts of a request or a response before they are forwarded. */
 export interface Guard {
-  /** Its key in the config, such as `regex`. */
+  /** The guard's key in the config, such as `regex`. */
   readonly name: string
-  /** Whether texts go on when it cannot run; else they are refused. */
+  /** Whether texts pass when the guard cannot run; otherwise they are refused. */
   readonly failsOpen?: boolean
-  /** Whether it masks requests and never refuses one. */
+  /** Whether the guard only masks requests and never rejects one. */
   readonly masksOnly?: boolean
   check(texts: readonly string[], phase: GuardPhase, context: GuardContext): Verdict | Promise<Verdict>
-  /** Masks a text that is still coming. A guard without it is asked about batches of the text. */
+  /** Creates a masker for streamed text. A guard without `createMasker` checks batches of the text. */
   createMasker?(about: TextInfo): TextMasker
 }
 
 export interface GuardContext {
-  /** One for each text. */
+  /** One entry per text. */
   about: readonly TextInfo[]
-  /** As the client sent them. */
+  /** The headers that the client sent. */
   requestHeaders: HeaderBlock
-  /** As the provider sent them; null as long as it has not answered. */
+  /** The headers that the provider sent; null before the response. */
   responseHeaders: HeaderBlock | null
-  /** Where the spans of questions to others hang; left out, they have none. */
+  /** The parent of the spans of calls to guard services; without it, no spans are made. */
   span?: SpanPlace | null | undefined
 }
 
 export interface TextInfo {
   role: 'system' | 'user' | 'assistant' | 'tool'
-  /** JSON is what tools are called with: a mask must leave it JSON. */
+  /** `json` for arguments of tool calls: the text must stay valid JSON after masking. */
   form: 'text' | 'json'
 }
 
-/** What was found is named by its kind (`Ssn`, `matches[0]`, `violence`), never by the text itself. */
+/** Verdicts name findings by kind (`Ssn`, `matches[0]`, `violence`), never by the text itself. */
 export type Verdict = Pass | Mask | Rejection | { kind: 'failed'; reason: string }
 
 export interface Pass {
@@ -43,7 +43,7 @@ export interface Pass {
 
 export interface Mask {
   kind: 'mask'
-  /** In place of the texts, one for one. */
+  /** The replacements, one per text. */
   texts: readonly string[]
   found: readonly string[]
 }
@@ -54,24 +54,24 @@ export interface Rejection {
   body: string
   found: readonly string[]
   reason: string
-  /** No guard has refused the text: one could not run, and fails closed. */
+  /** Set when no guard rejected the text, but a guard could not run and fails closed. */
   isFailure?: true
 }
 
 export interface TextMasker {
-  /** What can go on; null when a match is too long to be waited for. */
+  /** Returns the passages that can be released; null when a match is too long to wait for its end. */
   push(text: string): readonly Passage[] | null
-  /** The rest, once the text is over. */
+  /** Returns the remaining passages at the end of the text. */
   end(): readonly Passage[] | null
-  /** Kinds that were masked so far. */
+  /** The kinds masked so far. */
   readonly found: ReadonlySet<string>
 }
 
 export const PASS: Pass = { kind: 'pass' }
 
-/** For the trace. */
+/** The record of one guard in the trace. */
 export interface GuardNote {
-  /** Place in the list of guards. */
+  /** The index in the list of guards. */
   index: number
   guard: string
   verdict: 'pass' | 'mask' | 'reject' | 'failed' | 'failedOpen'

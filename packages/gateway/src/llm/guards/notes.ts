@@ -1,6 +1,6 @@
 import type { Guard, GuardNote } from './guard.ts'
 
-/** What the guards of a stream did, in one note for each: a stream has many verdicts. */
+/** The notes of a stream, one per guard, because a stream has many verdicts. */
 export class GuardNotes {
   readonly #notes: GuardNote[]
 
@@ -12,7 +12,7 @@ export class GuardNotes {
     return this.#notes
   }
 
-  /** The weightiest verdict stays, with all that was found. */
+  /** Merges a note: keeps the more severe verdict, and all findings. */
   add(next: GuardNote): void {
     const last = this.#notes[next.index]
     if (last === undefined || next.verdict === 'pass') return

@@ -13,7 +13,7 @@ import { TextPipe } from './text-pipe.ts'
 const response = { message: 'no', statusCode: 403 }
 const builtins = createRegexGuard({ matches: [], builtins: ['Ssn', 'Email'], action: 'Mask' }, response)
 const masks = createRegexGuard({ matches: ['<[A-Z_]+>', 'word'], builtins: [], action: 'Mask' }, response)
-/** Is asked, and gives only the result back. */
+/** A guard that returns only the masked text, without positions. */
 const asked: Guard = {
   name: 'webhook',
   check(texts) {
@@ -21,8 +21,8 @@ const asked: Guard = {
   },
 }
 
-describe('what a passage stands for', () => {
-  it('is found by comparing, where somebody gives only the result back', () => {
+describe('the origin of a passage', () => {
+  it('is found by comparison when a guard returns only the masked text', () => {
     const before = 'call ann at 555 or bob at 777 today'
     assert.deepEqual(compare(before, 'call <NAME> at 555 or bob at <PHONE> today'), [
       { text: 'call ', of: 5, isMask: false },

@@ -1,8 +1,8 @@
-/** Text that comes out of a guard, with how many characters of what went in it stands for. */
+/** A piece of a guard's output, with the number `of` input characters that the piece replaces. */
 export interface Passage {
   text: string
   of: number
-  /** It stands in place of something else. */
+  /** Whether the text is a mask in place of the original. */
   isMask: boolean
 }
 
@@ -16,14 +16,17 @@ export function textOf(passages: readonly Passage[]): string {
   return passages.map(({ text }) => text).join('')
 }
 
-/** Adds to a list that has one passage for what stays as it is, however many pieces it came in. */
+/** Adds a passage to a list; adjacent unmasked passages become one. */
 export function addPassage(passages: Passage[], next: Passage): void {
   const last = passages.at(-1)
   if (last === undefined || last.isMask || next.isMask) passages.push(next)
   else passages[passages.length - 1] = { text: last.text + next.text, of: last.of + next.of, isMask: false }
 }
 
-/** What the text that one guard gave to the next stood for, until the next one has let go of it. */
+/**
+ * Maps the output of a guard back to the input of the guard before it. Holds the passages of the earlier guard until
+ * the later guard releases their text.
+ */
 export class Origins {
   #waiting: Passage[] = []
 
@@ -31,14 +34,14 @@ export class Origins {
     this.#waiting.push(...passages)
   }
 
-  /** The next one's passage, as if there had been no guard before it. */
+  /** Translates a passage of the later guard to the input of the earlier guard. */
   take(passage: Passage): Passage[] {
     const parts = this.#takeLength(passage.of)
     if (!passage.isMask) return parts
     return [{ text: passage.text, of: parts.reduce((sum, { of }) => sum + of, 0), isMask: true }]
   }
 
-  /** Nothing is left but what was hidden without a trace. */
+  /** The remaining passages, which are masks with an empty text. */
   rest(): Passage[] {
     return this.#waiting.splice(0)
   }
@@ -54,7 +57,7 @@ export class Origins {
         left -= first.text.length
         continue
       }
-      // The end of a mask stands for all that it hides.
+      // The last piece of a split mask covers all the masked characters.
       const of = first.isMask ? 0 : left
       parts.push({ text: first.text.slice(0, left), of, isMask: first.isMask })
       this.#waiting[0] = { text: first.text.slice(left), of: first.of - of, isMask: first.isMask }
@@ -63,7 +66,10 @@ export class Origins {
   }
 }
 
-/** Where a text was changed by somebody who gave only the result back: words that follow each other in both stayed. */
+/**
+ * Finds the changes between a text and its masked form, for guards that return only the result. Words that follow each
+ * other in both texts are unchanged.
+ */
 export function compare(before: string, after: string): readonly Passage[] {
   if (before === after) return verbatim(before)
   const olds = wordsOf(before)
@@ -89,12 +95,15 @@ export function compare(before: string, after: string): readonly Passage[] {
   return passages
 }
 
-/** Words, and what is between them. */
+/** Words, and the whitespace between them. */
 function wordsOf(text: string): readonly string[] {
   return text.match(/\s+|\S+/g) ?? []
 }
 
-/** After how many words on each side both go on alike, for two words at least; nulls when they do not soon. */
+/**
+ * The number of words to skip on each side until two consecutive words agree again; nulls when they do not agree within
+ * `MAX_APART` words.
+ */
 function nextMeeting(olds: readonly string[], news: readonly string[]): [number, number] | [null, null] {
   for (let apart = 1; apart <= 2 * MAX_APART; apart++) {
     for (let skipped = Math.min(apart, MAX_APART); skipped >= Math.max(0, apart - MAX_APART); skipped--) {
@@ -108,7 +117,7 @@ function nextMeeting(olds: readonly string[], news: readonly string[]): [number,
 
 function addMask(passages: Passage[], hidden: string, text: string): void {
   if (hidden !== '') return addPassage(passages, { text, of: hidden.length, isMask: true })
-  // What was put in stands for nothing: it goes along with the character before it.
+  // An insertion replaces no characters, so it is joined with the character before it.
   const last = passages.pop()
   if (last === undefined) return addPassage(passages, { text, of: 0, isMask: true })
   const kept = last.isMask ? 0 : last.text.length - 1

@@ -16,27 +16,27 @@ type Context = Omit<GuardContext, 'about'>
 interface QueuedRecord {
   bytes: Buffer
   data: SseData
-  /** Null where there is no text in it. */
+  /** Null when the record has no text. */
   edits: NativeEdits | null
 }
 
 /**
- * Guards a stream that goes on in the format it came in: texts change where they stand, and every other byte stays.
- * Records keep their order; one waits until the guards have let go of all its texts.
+ * Guards a stream that is forwarded in its original format: texts are edited in place, and every other byte stays.
+ * Records keep their order; a record waits until the guards have released all its texts.
  */
 export class RecordGuard {
-  /** Why the answer was refused: nothing follows. */
+  /** Set when the response was rejected; no records follow. */
   rejection: Rejection | null = null
-  /** Why the rest of the stream cannot be guarded. */
+  /** The reason why the rest of the stream cannot be guarded. */
   failure: string | null = null
   readonly #chain: GuardChain
   readonly #context: Context
   readonly #texts: NativeTexts
   readonly #notes: GuardNotes
   readonly #channels = new Map<string, TextChannel>()
-  /** Names of texts of which something was masked. */
+  /** Names of texts that were masked at least in part. */
   readonly #masked = new Set<string>()
-  /** Whole texts that were guarded already, and what became of them. */
+  /** Whole texts that were already guarded, with their masked form. */
   readonly #known = new Map<string, string>()
   #queue: QueuedRecord[] = []
   #queuedBytes = 0
@@ -48,19 +48,22 @@ export class RecordGuard {
     this.#notes = new GuardNotes(chain.guards)
   }
 
-  /** One for each guard. */
+  /** One note per guard. */
   get notes(): readonly GuardNote[] {
     return this.#notes.all
   }
 
-  /** Records that the client may see. A promise while a guard is asked: nothing may be pushed before it is settled. */
+  /**
+   * Returns the records that the client may see. While the result is a pending promise, `push` must not be called
+   * again.
+   */
   push(records: readonly Buffer[]): Buffer[] | Promise<Buffer[]> {
-    // They may be views of a buffer that the next read fills again.
+    // Records may be views of a buffer that the next read overwrites.
     const copies = records.map((record) => Buffer.from(record))
     return nowOrLater(this.#takeFrom(copies, 0), () => this.#drain())
   }
 
-  /** Whatever still waits. */
+  /** Returns the records that still wait. */
   end(): Buffer[] | Promise<Buffer[]> {
     return nowOrLater(this.#endTexts('', []), () => this.#drain())
   }
@@ -93,19 +96,19 @@ export class RecordGuard {
     const steps = this.#texts.record(root)
     const followed = nowOrLater(this.#follow(steps, 0, edits), () => this.#guardWholes(steps, edits))
     return nowOrLater(followed, () => {
-      // Not all of its texts were looked at.
+      // Some texts of the record were not checked.
       if (this.rejection !== null) this.#queue.pop()
     })
   }
 
-  /** What came before is told as far as the guards let it. */
+  /** Stops guarding; earlier records are still sent as far as the guards release them. */
   #fail(why: string): void | Promise<void> {
     this.#queue.pop()
     this.failure = why
     return this.#endTexts('', [])
   }
 
-  /** Texts that go on from record to record, one after the other. */
+  /** Guards texts that continue across records, one after the other. */
   #follow(steps: readonly TextStep[], first: number, edits: NativeEdits): void | Promise<void> {
     for (const [index, step] of steps.entries()) {
       if (index < first || this.rejection !== null) continue
@@ -145,7 +148,7 @@ export class RecordGuard {
     }
   }
 
-  /** Texts that came whole: each guard is asked once about all of them, and not about what it has seen. */
+  /** Guards texts that came whole: each guard is called once for all texts that it has not seen yet. */
   #guardWholes(steps: readonly TextStep[], edits: NativeEdits): void | Promise<void> {
     if (this.rejection !== null) return
     const texts = steps
@@ -197,7 +200,7 @@ export class RecordGuard {
   }
 }
 
-/** What is masked in one form may pass in the other. */
+/** The key of a guarded text includes its form, because a text masked as one form may pass as the other. */
 function keyOf({ form }: Pick<FoundText, 'form'>, read: string): string {
   return `${form} ${read}`
 }

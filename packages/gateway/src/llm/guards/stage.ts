@@ -1,12 +1,12 @@
 import type { Rejection } from './guard.ts'
 import type { Passage } from './passage.ts'
 
-/** What one guard does to one text that is still coming. */
+/** One guard at work on one streamed text. */
 export interface Stage {
   push(text: string): Released | Promise<Released>
-  /** The rest, once the text is over. Nothing follows. */
+  /** Releases the rest at the end of the text. No call follows. */
   end(): Released | Promise<Released>
 }
 
-/** What may go on, in order, or why nothing may any more. */
+/** The passages to release, in order, or the rejection that ends the text. */
 export type Released = readonly Passage[] | Rejection

@@ -13,7 +13,7 @@ export interface PipeOptions {
   notes: GuardNotes
 }
 
-/** One text that is still coming, on its way through all guards. */
+/** One streamed text on its way through all guards. */
 export class TextPipe implements Stage {
   readonly #guards: readonly { stage: Stage; origins: Origins }[]
 
@@ -41,7 +41,7 @@ export class TextPipe implements Stage {
     )
   }
 
-  /** Each guard gets the rest of the one before, then gives its own. */
+  /** Ends the guards in order: each guard gets the rest of the previous guard, then releases its own. */
   #endFrom(index: number, rest: readonly Passage[]): Released | Promise<Released> {
     const guard = this.#guards[index]
     if (guard === undefined) return rest
@@ -74,7 +74,7 @@ function stageOf(guard: Guard, index: number, options: PipeOptions & { about: Te
   })
 }
 
-/** A guard that masks as the text comes. */
+/** A stage for guards that mask text as it streams. */
 function maskerStage(masker: TextMasker, note: (note: Pick<GuardNote, 'verdict' | 'found' | 'reason'>) => void): Stage {
   return { push: (text) => release(() => masker.push(text)), end: () => release(() => masker.end()) }
 
@@ -91,7 +91,7 @@ function attempt(take: () => readonly Passage[] | null): Released {
   try {
     return take() ?? failedClosed('a match is too long to be waited for')
   } catch {
-    // What was thrown may hold the text.
+    // The thrown error is not used, because it may contain the text.
     return failedClosed('the guard broke')
   }
 }

@@ -34,7 +34,7 @@ export function createBedrockGuardrailsGuard(
   }
 }
 
-/** What it only anonymized comes back masked; whatever else it did to the texts is a refusal. */
+/** The verdict of a response: a mask if the guardrail only anonymized texts, a rejection if it intervened otherwise. */
 function judge(answer: JsonObject, count: number, response: CustomResponseConfig): Verdict {
   if (answer['action'] === 'NONE') return PASS
   if (answer['action'] !== 'GUARDRAIL_INTERVENED') return { kind: 'failed', reason: 'the answer has no verdict' }
@@ -52,7 +52,7 @@ function interveningPolicies(assessment: JsonObject): string[] {
   return Object.entries(assessment).flatMap(([name, policy]) => (actionsIn(policy).some(intervened) ? [name] : []))
 }
 
-/** Every policy lists what it found in its own way; each entry has an `action`. */
+/** Every policy has its own list of findings; each finding has an `action`. */
 function actionsIn(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => actionsIn(item))
   if (!isObject(value)) return []

@@ -4,13 +4,16 @@ import type { Piece } from './regions.ts'
 import { maskPieces } from './text-masker.ts'
 import type { PieceFinder } from './window.ts'
 
-/** The inside of one JSON string after the other: what it reads is searched, what it was written as is passed on. */
+/**
+ * Masks the contents of JSON strings, one string after the other: searches the decoded text and passes on the escaped
+ * text.
+ */
 export class JsonStringMasker {
   readonly #finder: PieceFinder
   readonly #found: Set<string>
-  /** Characters that were not written as themselves, by their place in the string; only those not yet passed on. */
+  /** Escaped characters by their position in the string; only those not yet passed on. */
   #escapes: { at: number; raw: string }[] = []
-  /** Begun, but not whole. */
+  /** An incomplete escape sequence. */
   #escape = ''
   #read = 0
   #written = 0
@@ -20,7 +23,7 @@ export class JsonStringMasker {
     this.#found = found
   }
 
-  /** The quote that ends the string; the end of the text when it is not in there. */
+  /** The index of the quote that ends the string, or the length of the text when the string does not end there. */
   findEnd(text: string, from: number): number {
     let at = from + (this.#escape === '\\' ? 1 : 0)
     while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
@@ -56,7 +59,7 @@ export class JsonStringMasker {
     return rest
   }
 
-  /** What it reads, which is one code unit always. */
+  /** Ends an escape sequence and returns the character it stands for, always one code unit. */
   #endEscape(offset: number): string {
     const raw = this.#escape
     this.#escape = ''
@@ -73,7 +76,7 @@ export class JsonStringMasker {
     })
   }
 
-  /** The next characters, as they were written. */
+  /** The next characters, with their original escapes. */
   #takeRaw(text: string): string {
     const end = this.#written + text.length
     let raw = ''

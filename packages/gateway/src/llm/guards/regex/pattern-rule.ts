@@ -1,10 +1,10 @@
 import { compileRegex, type Regex, type Span } from '@portico/regex'
 import type { Rule } from './rule.ts'
 
-/** A pattern of the config; its name in the trace is its place there. */
+/** A pattern of the config; the trace names the pattern by its index. */
 export function patternRule(pattern: string, index: number): Rule {
   const regex = compileRegex(pattern)
-  // Validation refuses such a pattern long before a guard is made.
+  // Validation rejects an invalid pattern before a guard is created.
   if (!regex.ok) throw new Error(regex.message)
   const { longest, canStartWith, canContain } = regex.reach ?? UNKNOWN
   return {
@@ -17,7 +17,10 @@ export function patternRule(pattern: string, index: number): Rule {
   }
 }
 
-/** Where a match lies costs far more than whether there is one; this bounds it to seconds, whatever pattern it is. */
+/**
+ * Limits the search for the position of a match, which costs far more than the test for a match, to seconds for any
+ * pattern.
+ */
 const MAX_STEPS = 300_000_000
 
 /** The pattern would take too long for this text. */

@@ -1,24 +1,24 @@
 import type { Rule } from './rule.ts'
 
-/** A piece of a text that is masked as one. */
+/** A range of a text that gets one mask. */
 export interface Region {
   start: number
   end: number
-  /** Its mask is taken. */
+  /** The rule whose mask is used. */
   rule: Rule
   kinds: readonly string[]
 }
 
 /**
- * What the rules find from this place on. Every rule sees the text as it came, so their order does not matter; matches
- * that overlap are one region, named by the longest of them.
+ * Finds the regions that start at `from` or later. Every rule searches the original text, so the order of rules does
+ * not matter; overlapping matches become one region, named by the longest match.
  */
 export function findRegions(rules: readonly Rule[], text: string, from: number): Region[] {
   const found: Region[] = []
   for (const rule of rules) {
     for (const { start, end } of rule.matches(text, from)) found.push({ start, end, rule, kinds: [rule.kind] })
   }
-  // The sort is stable: of two that are alike, the one whose rule comes first stays first.
+  // The sort is stable: equal matches keep the order of their rules.
   found.sort((left, right) => left.start - right.start || right.end - left.end)
   return merged(found)
 }
@@ -42,10 +42,10 @@ function merged(found: readonly Region[]): Region[] {
   return regions
 }
 
-/** The text from one place to another, with the regions between them masked. */
+/** A piece of a text: either a region to mask, or the text between two regions. */
 export interface Piece {
   text: string
-  /** The region that this piece is, null for text that nobody objects to. */
+  /** The region that this piece is; null for text that no rule matches. */
   region: Region | null
 }
 

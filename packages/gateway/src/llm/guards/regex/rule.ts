@@ -2,24 +2,27 @@ import type { Span } from '@portico/regex'
 
 /** One kind of text to be masked. */
 export interface Rule {
-  /** Its name in the trace. */
+  /** The kind's name in the trace. */
   readonly kind: string
-  /** What stands in place of a match. */
+  /** The text that replaces a match. */
   readonly mask: string
-  /** Most UTF-16 code units of a match. */
+  /** The maximum length of a match, in UTF-16 code units. */
   readonly longest: number
-  /** By code unit; `canContain` also covers what is looked at behind a match, beyond its next character. */
+  /**
+   * Tested per code unit. `canContain` also covers the characters after a match that the rule inspects, beyond the next
+   * one.
+   */
   readonly canStartWith: (code: number) => boolean
   readonly canContain: (code: number) => boolean
   /**
-   * Matches from this place on, in order, none overlapping another. Whether one begins at a place, and where it ends,
-   * depends on the two characters before it and on `longest` and two more from there on: so a text can be searched while
-   * it grows.
+   * Returns the matches that start at `from` or later, in order and without overlaps. The start and the end of a match
+   * depend only on the two characters before the match and on the next `longest` + 2 characters, so a text can be
+   * searched while it grows.
    */
   matches(text: string, from: number): Iterable<Span>
 }
 
-/** How far a rule looks around a match. */
+/** The number of characters around a match that a rule inspects. */
 export const LOOK_AROUND = 2
 
 export function oneOf(characters: string): (code: number) => boolean {
@@ -28,11 +31,11 @@ export function oneOf(characters: string): (code: number) => boolean {
 }
 
 export const DIGITS = '0123456789'
-/** Models write hyphens and spaces that do not break, too. */
+/** Models also write non-breaking hyphens and spaces. */
 export const DASHES = '-\u2010\u2011\u2012\u2013\u2014\u2015\u2212'
 export const SPACES = ' \u00a0\u2009\u202f'
 
-/** Every place where the pattern fits and the text is what it looks like; the pattern has the flag `g`. */
+/** Every match of the pattern that `isReal` accepts; the pattern must have the flag `g`. */
 export function* accepted(
   pattern: RegExp,
   isReal: (match: string) => boolean,
@@ -44,7 +47,7 @@ export function* accepted(
     const end = start + found[0].length
     const isMatch = isReal(found[0])
     if (isMatch) yield { start, end }
-    // Whoever takes the matches may have used the pattern for another text.
+    // The consumer of the generator may have used the pattern for another text meanwhile.
     pattern.lastIndex = isMatch ? end : start + 1
   }
 }

@@ -84,7 +84,7 @@ describe('masking a text that comes in pieces', () => {
   })
 })
 
-describe('what waits while a text is coming', () => {
+describe('the text held back while a text is streamed', () => {
   it('is one word at most with the builtins', () => {
     const masker = new PlainMasker(everyBuiltin)
     assert.equal(textOf(masker.push('Hello wor') ?? []), 'Hello ')

@@ -1,20 +1,20 @@
 import { cutPieces, findRegions, type Piece, type Region } from './regions.ts'
 import { LOOK_AROUND, type Rule } from './rule.ts'
 
-/** Longest match that is found whatever way a text is cut into pieces. */
+/** The longest match, in characters, that is found however a text is cut into pieces. */
 export const MAX_MATCH = 256
-/** Most of a text that is kept waiting for the end of a longer match. */
+/** The maximum number of characters held back for the end of a longer match. */
 export const MAX_HELD = 16_384
 
 /** Finds matches in a text that comes in pieces. */
 export interface PieceFinder {
-  /** What is settled; null when too much would have to be kept. */
+  /** Returns the settled pieces; null when too much text would have to be held back. */
   push(text: string): Piece[] | null
-  /** The rest; the next text may begin. */
+  /** Returns the remaining pieces; the next text may begin. */
   end(): Piece[]
 }
 
-/** For texts of which nothing goes on before they are whole. */
+/** Finds matches in texts that are released only when complete. */
 export class WholeText implements PieceFinder {
   readonly #rules: readonly Rule[]
   #text = ''
@@ -36,16 +36,16 @@ export class WholeText implements PieceFinder {
 }
 
 /**
- * Finds matches in a text that is still growing, and lets go of what cannot change any more: everything before the last
- * place where a match that is not yet whole could begin. For matches of up to `MAX_MATCH` the pieces are those of the
- * whole text. A longer match is masked as long as it goes on, if its first `MAX_MATCH` characters are one by themselves.
+ * Finds matches in a growing text, and releases everything before the last position where an incomplete match could
+ * begin. For matches of up to `MAX_MATCH` characters the pieces equal those of the whole text. A longer match is masked
+ * to its end if its first `MAX_MATCH` characters match by themselves.
  */
 export class Window implements PieceFinder {
   readonly #rules: readonly Rule[]
-  /** What is kept, after some characters that are gone already and only looked at. */
+  /** The held text, preceded by released characters that rules may still inspect. */
   #text = ''
   #from = 0
-  /** Not searched again before it has this length. */
+  /** The text is not searched again before it has this length. */
   #nextLength = 0
 
   constructor(rules: readonly Rule[]) {
@@ -64,7 +64,7 @@ export class Window implements PieceFinder {
     const pieces = this.#release(regions, open === undefined ? settled : Math.min(settled, open.start))
     const held = this.#text.length - this.#from
     if (held > MAX_HELD) return null
-    // A long match is not searched anew for each little piece.
+    // A long match is not searched again for every small piece.
     this.#nextLength = held > 2 * MAX_MATCH ? this.#text.length + (held >> 1) : 0
     return pieces
   }
@@ -86,7 +86,7 @@ export class Window implements PieceFinder {
   }
 }
 
-/** Whether a match begins before this place, and where it ends, is known, whatever comes. */
+/** The position before which all matches are final, whatever text follows. */
 function settledUpTo(rules: readonly Rule[], text: string, from: number): number {
   let settled = text.length
   for (const rule of rules) {
@@ -104,7 +104,7 @@ function settledFor(rule: Rule, text: string, from: number): number {
   return at
 }
 
-/** Half of a character that UTF-16 writes as two would be nothing to whoever gets it. */
+/** Moves the cut so that no UTF-16 surrogate pair is split, since no receiver could decode half a pair. */
 function withoutHalfCharacter(text: string, cut: number): number {
   const code = text.charCodeAt(cut - 1)
   return code >= 0xd800 && code < 0xdc00 ? cut - 1 : cut

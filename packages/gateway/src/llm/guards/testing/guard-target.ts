@@ -9,7 +9,10 @@ import { Pool } from '../../../upstream/pool.ts'
 import type { GuardTarget } from '../ask.ts'
 import type { GuardContext, TextInfo } from '../guard.ts'
 
-/** Somebody on loopback who is asked about texts; what is returned is the answer, unless that was written by hand. */
+/**
+ * A guard service on loopback. The object that `answer` returns is sent as JSON; undefined means that `answer` wrote
+ * the response itself.
+ */
 export async function useGuardTarget(
   t: TestContext,
   answer: (seen: SeenRequest, response: ServerResponse) => object | undefined,

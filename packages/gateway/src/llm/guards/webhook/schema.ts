@@ -18,7 +18,7 @@ const headerMatch = object({
   ).describe('What the value must be for the header to be sent.'),
 }).describe('A header.')
 
-/** The same as Gateway API writes it. */
+/** The same header match in the syntax of Gateway API. */
 const headerMatchOfResource = object({
   name: matchedHeader(),
   type: enumeration(['Exact', 'RegularExpression'])

@@ -154,7 +154,7 @@ describe('webhook: what it answers', () => {
   }
 })
 
-describe('webhook: when it cannot be asked', () => {
+describe('webhook: when the call fails', () => {
   const failures: Record<string, { status: number; body: string; reason: RegExp }> = {
     'a status of 500': { status: 500, body: '{"action":{}}', reason: /status 500/ },
     'a redirect': { status: 302, body: '{"action":{}}', reason: /status 302/ },
