@@ -1,11 +1,11 @@
-/** What a model's name says, found out once for each of the names that were asked for lately. */
+/** Caches `find` by model name, for recently used names. */
 export function byModel<T extends object>(find: (model: string) => T): (model: string) => T {
   const known = new Map<string, T>()
   return (model) => {
     const before = known.get(model)
     if (before !== undefined) return before
     const found = find(model)
-    // Clients choose the names.
+    // Clients choose the names, so the cache is bounded.
     if (known.size === MAX_NAMES) known.clear()
     if (model.length <= MAX_LENGTH) known.set(model, found)
     return found

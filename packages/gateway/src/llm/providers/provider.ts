@@ -2,80 +2,87 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import type { MemberEdits } from '../../wire/member-edits.ts'
 import type { FormatName, JsonObject, Unsupported } from '../middle.ts'
 
-/** A vendor as data and small functions: it knows formats, and no client. Made of its config once, at load. */
+/** A vendor as data and small functions, independent of any client. Created from the config once, at load. */
 export interface Provider {
-  /** Its key in the config. */
+  /** The provider's key in the config. */
   readonly name: string
-  /** As telemetry names the vendor. */
+  /** The vendor's name in telemetry. */
   readonly telemetryName: string
-  /** Whose credentials are shown when no `auth` policy holds; `none` lets the client's own through. */
+  /** The credentials to use without an `auth` policy; `none` forwards the client's credentials. */
   readonly defaultAuth: 'none' | 'aws' | 'azure' | 'gcp'
-  /** The region that requests are signed for, or null. */
+  /** The region for request signatures, or null. */
   readonly region: string | null
   readonly destination: Destination
-  /** The model that the config demands, or null. */
+  /** The model that the config sets, or null. */
   readonly model: string | null
-  /** Formats of chat that it takes for a model, the best first; `pickFormat` chooses. */
+  /** The chat formats that the provider accepts for a model, the best first; `pickFormat` chooses. */
   chatFormats(model: string): readonly [FormatName, ...FormatName[]]
-  /** How it deviates from a format for a model: names that the encoder of that format lists. */
+  /** The provider's deviations from a format for a model: names that the encoder of the format lists. */
   quirks(model: string, format: FormatName): ReadonlySet<string>
-  /** How it counts the tokens of a Messages request; null when it does not. */
+  /** The way the provider counts the tokens of a Messages request; null when it does not count. */
   tokenCount(model: string): TokenCountKind | null
-  /** Which embeddings it gives for a model; null when none. */
+  /** The embedding format for a model; null when the provider has no embeddings for the model. */
   embeddings(model: string): EmbeddingsKind | null
-  /** How it lists its models; null when it does not, where it answers chats. */
+  /** The format of the provider's model list; null when the chat endpoint has no model list. */
   readonly modelList: ModelListKind | null
-  /** Whether marks of `promptCaching` mean something to it for this model. */
+  /** Whether the provider uses the marks of `promptCaching` for this model. */
   cachesPrompts(model: string): boolean
-  /** Path and query; a model that cannot stand in a path, or a call that the vendor does not know, is refused. */
+  /**
+   * The path and query of a call. Refused when the model name is not valid in a path, or the vendor has no such call.
+   */
   target(call: ProviderCall): string | Unsupported
-  /** Headers of the vendor, and the credential where the vendor looks for it. */
+  /** Sets the vendor's headers, and moves the credential to the header that the vendor reads. */
   finishHeaders(headers: HeaderBlock, call: ProviderCall, credential: CredentialPlace): void
-  /** What the vendor's wrapping of the format demands of the body; empty when nothing. */
+  /** The edits that the vendor's variant of the format needs in the body; empty when none. */
   finishBody(body: JsonObject, call: ProviderCall, headers: Pick<HeaderBlock, 'get' | 'joined'>): MemberEdits
 }
 
 export interface Destination {
   host: string
   port: number
-  /** Whether TLS is spoken although no `tls` policy holds. */
+  /** Whether to use TLS without a `tls` policy. */
   tls: boolean
-  /** For `Host`. */
+  /** The value of the `Host` header. */
   authority: string
 }
 
-/** `raw` is Passthrough and Detect: nothing is translated. */
+/** `raw` calls are those of Passthrough and Detect, which are not translated. */
 export type CallKind = 'chat' | 'embeddings' | 'countTokens' | 'models' | 'realtime' | 'raw'
 
 export interface ProviderCall {
   kind: CallKind
-  /** What the provider is spoken to in; for a list of models, what the client speaks. */
+  /** The format of the request to the provider; for a model list, the client's format. */
   format: FormatName
-  /** The model that is asked for, after aliases and overrides. */
+  /** The requested model, after aliases and overrides. */
   model: string
   stream: boolean
-  /** Path and query as the client sent them, after rewrites. */
+  /** The path and query that the client sent, after rewrites. */
   clientTarget: string
 }
 
-/** `messages`: as Anthropic does; `bedrock`: wrapped for Bedrock. */
+/** `messages` is Anthropic's own request; `bedrock` wraps that request for Bedrock. */
 export type TokenCountKind = 'messages' | 'bedrock'
 
-/** `openai`: as the client sent it. */
+/** `openai` means that the client's request is forwarded unchanged. */
 export type EmbeddingsKind = 'openai' | 'vertex' | 'titan' | 'cohere' | 'nova'
 
-/** `openai` and `anthropic`: as their own libraries read it; `vertex`: the models of one publisher. */
+/**
+ * `openai` and `anthropic` are the lists that the vendors' libraries read; `vertex` lists the models of one publisher.
+ */
 export type ModelListKind = 'openai' | 'anthropic' | 'vertex'
 
-/** Who put a credential on the request, and where it stands. */
+/** The source of the credential on a request, and its location. */
 export type CredentialPlace =
-  /** No policy: what the client sent may be there. */
+  /** No policy: the client's credential may be present. */
   | { by: 'client' }
-  /** No policy, and the client's key is for another provider; what stands there a `transformation` has set. */
+  /**
+   * No policy, and the client's key is for another provider; a credential that is present comes from a
+   * `transformation`.
+   */
   | { by: 'nobody' }
-  /** A policy, in `Authorization`. */
+  /** A policy, in the `Authorization` header. */
   | { by: 'gateway' }
-  /** A policy that says itself where; `header` is null for a cookie or a query parameter. */
+  /** A policy with a configured location; `header` is null for a cookie or a query parameter. */
   | { by: 'config'; header: string | null }
-  /** The request is signed once it is complete. */
+  /** The request is signed when it is complete. */
   | { by: 'signature' }

@@ -4,17 +4,17 @@ import { Unsupported } from '../middle.ts'
 import type { Destination, ProviderCall } from './provider.ts'
 import type { Overrides } from '../../schema/fields/llm-providers.ts'
 
-/** What a vendor says of its own paths; null leaves the path as the client sent it. */
+/** The vendor's path for a call; null keeps the path of the client. */
 export type OwnTarget = (call: ProviderCall) => string | Unsupported | null
 
-/** The client's parameters that do not go on. Some vendors refuse what they do not know, and other vendors' SDKs send such. */
+/** The client's query parameters to drop. Some vendors refuse unknown parameters, which SDKs of other vendors send. */
 export interface QueryRule {
   drop: 'all' | readonly string[]
 }
 
 /**
- * Path and query of each call: those of the config before those of the vendor. Credentials in the client's query are
- * for the gateway and never go on; policies of the backend may add others.
+ * Creates the function that returns the path and query of a call: configured ones win over the vendor's. Credentials in
+ * the client's query are for the gateway and are never forwarded; policies of the backend may add others.
  */
 export function createTarget(
   { path, pathPrefix }: Overrides,
@@ -23,7 +23,7 @@ export function createTarget(
 ): (call: ProviderCall) => string | Unsupported {
   return (call) => {
     if (call.kind === 'raw') return rawTarget(call.clientTarget, pathPrefix)
-    // A list of models is never where chats go.
+    // A model list is never at the path of chats.
     if (path !== undefined && call.kind !== 'models') return path
     const target = own(call)
     if (target === null) return rawTarget(call.clientTarget, pathPrefix)
@@ -32,12 +32,14 @@ export function createTarget(
   }
 }
 
-/** What stands before the names of calls, without the slash at its end. */
+/** The path prefix before the name of a call, without a trailing slash. */
 export function basePath({ pathPrefix = '/v1' }: Overrides): string {
   return pathPrefix.replace(/\/+$/, '')
 }
 
-/** The vendor's host, or the one of the config. A server of one's own on another port than 443 mostly speaks plainly. */
+/**
+ * The configured host, or the vendor's. A self-hosted server on a port other than 443 usually speaks plaintext HTTP.
+ */
 export function destinationOf({ host: other, port = TLS_PORT }: Overrides, own: string): Destination {
   const host = other ?? own
   const isStandard = port === TLS_PORT
@@ -52,7 +54,7 @@ function rawTarget(target: string, pathPrefix: string | undefined): string {
   return prefix + (/^\/v1(?=[/?]|$)/.test(clientTarget) ? clientTarget.slice('/v1'.length) : clientTarget)
 }
 
-/** The vendor's own parameters are not the client's to say. */
+/** Adds the client's query. The client cannot override the vendor's own parameters. */
 function withClientQuery(target: string, query: string, drop: readonly string[]): string {
   if (query === '') return target
   const [path, own] = splitTarget(target)

@@ -33,7 +33,7 @@ test('a credential at a place of the config stays there', () => {
   assert.deepEqual(headersOf(anthropic, sent, {}, { by: 'config', header: 'authorization' }), { ...sent, ...version })
 })
 
-test('what makes the call look like one of a browser goes', () => {
+test('browser headers are removed', () => {
   const sent = {
     origin: 'https://app',
     'sec-fetch-mode': 'cors',

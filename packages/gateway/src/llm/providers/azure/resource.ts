@@ -10,12 +10,12 @@ import { dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
 import { withParameter } from '../../../formats/query-parameters.ts'
 import { modelSegment } from '../model-segment.ts'
 
-/** A resource on Azure, however the config names it. */
+/** An Azure resource, whichever way the config names it. */
 interface AzureResource {
   host: string
-  /** Such a resource has models of other vendors too. */
+  /** Whether the resource is a Foundry resource, which also has models of other vendors. */
   isFoundry: boolean
-  /** Of a Foundry resource; null where its address does without. */
+  /** The project of a Foundry resource; null when its address has none. */
   project: string | null
   apiVersion: string
   model: string | null
@@ -60,7 +60,10 @@ export function azureProvider(name: 'azure' | 'azureopenai', resource: AzureReso
   }
 }
 
-/** The `v1` paths take a key as a bearer token, as OpenAI's SDK sends it; the others only in a header of Azure's own. */
+/**
+ * The header for the key. The `v1` paths accept the key as a bearer token, as OpenAI's SDK sends it; other paths accept
+ * the key only in `api-key`.
+ */
 function keyHeader(credential: string, ownHeader: boolean): CredentialHeader {
   const isToken = credential.startsWith('eyJ')
   return ownHeader && !isToken ? 'api-key' : 'authorization'
@@ -70,7 +73,7 @@ function without(quirks: ReadonlySet<string>, quirk: string): ReadonlySet<string
   return quirks.has(quirk) ? new Set([...quirks].filter((each) => each !== quirk)) : quirks
 }
 
-/** In a Foundry project deployments mostly keep the names of their models. */
+/** Deployments in a Foundry project usually keep the names of their models. */
 const OTHER_VENDORS =
   /^(?:mistral|ministral|codestral|llama|meta-|deepseek|phi-|grok|cohere|command|jamba|ai21|qwen|kimi|gpt-oss|mai-|flux)/i
 const FIRST_WITH_COMPLETION_TOKENS = '2024-09'
@@ -78,7 +81,7 @@ const MESSAGES: readonly [FormatName] = ['messages']
 const COMPLETIONS: readonly [FormatName] = ['completions']
 const FIRST_WITH_RESPONSES = '2025-03'
 
-/** Paths of the `v1` API, of dated versions before it, and of Claude. */
+/** The path of the `v1` API, of an older dated API version, or of Claude. */
 function ownTarget(resource: AzureResource, call: ProviderCall, isClaude: boolean): string | Unsupported | null {
   const suffix = suffixOf(call)
   if (suffix === null) return isClaude ? '/anthropic/v1/messages/count_tokens' : null

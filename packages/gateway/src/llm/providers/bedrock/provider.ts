@@ -29,14 +29,15 @@ export function bedrock(config: BedrockConfig, overrides: Overrides): Provider {
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
     finishHeaders(headers, { kind }, credential) {
       placeCredential(headers, credential, alwaysBearer)
-      // Parts of a signature of the client's own would be signed along; where nobody signs, it is all or nothing.
+      // Headers of the client's own signature would become part of the gateway's signature. Raw calls with a client
+      // signature keep all of them.
       const passes = kind === 'raw' && /^AWS4-/.test(headers.get('authorization') ?? '')
       if (!passes) for (const name of SIGNATURE_HEADERS) headers.remove(name)
       if (kind === 'raw') return
       dropForeignHeaders(headers, 'amazon')
-      // The body says it now.
+      // The body carries the metadata now.
       headers.remove(METADATA_HEADER)
-      // Ids of one SDK's own, which would be signed.
+      // One SDK sends these ids, and they would become part of the signature.
       for (const name of ['conversation_id', 'session_id']) headers.remove(name)
     },
     finishBody(body, { kind, model }, headers) {
@@ -56,7 +57,7 @@ function ownTarget({ kind, model, stream }: ProviderCall): string | Unsupported 
   return `/model/${segment}/${verbs[kind]}`
 }
 
-/** Models of these vendors know no structured output there. */
+/** Models of these vendors have no structured output on Bedrock. */
 const UNSTRUCTURED = /(?:amazon|meta|cohere|ai21)\./
 const NO_OUTPUT_FORMAT: ReadonlySet<string> = new Set(['noOutputFormat'])
 
@@ -75,7 +76,7 @@ function isClaude(model: string): boolean {
   return model.includes('anthropic.claude')
 }
 
-/** Profiles of applications hide which model they stand for. */
+/** Application inference profiles do not tell which model they use, so they count as caching. */
 function cachesPrompts(model: string): boolean {
   if (isClaude(model)) return !/claude-(?:instant|v1|v2)/.test(model)
   return model.includes('amazon.nova') || /^arn:aws[\w-]*:bedrock:.*:application-inference-profile\//.test(model)
@@ -83,7 +84,7 @@ function cachesPrompts(model: string): boolean {
 
 type Guardrail = BedrockConfig['guardrail']
 
-/** What Converse wants in the body although others say it in headers, and the guardrail of the config. */
+/** Moves into the body the settings that other vendors take in headers, and adds the configured guardrail. */
 function converseEdits(
   body: JsonObject,
   headers: { joined(name: string): string | null; get(name: string): string | null },
@@ -106,7 +107,7 @@ function converseEdits(
 
 const METADATA_HEADER = 'x-bedrock-metadata'
 
-/** Bedrock refuses a request that asks for a beta it does not know. */
+/** The betas that Bedrock knows; Bedrock refuses a request with an unknown beta. */
 function knownBetas(header: string): string[] {
   return header
     .split(',')
@@ -114,7 +115,7 @@ function knownBetas(header: string): string[] {
     .filter((name) => BETAS.has(name))
 }
 
-/** A flat object of plain values, as texts; null when the header is none. */
+/** The header's flat object with its values as texts; null when the header is not such an object. */
 function requestMetadata(header: string | null): JsonObject | null {
   const object = header === null ? null : parseJsonObject(header)
   if (object === null) return null

@@ -2,7 +2,7 @@ import { NO_EDITS } from '../../../wire/member-edits.ts'
 import type { FormatName } from '../../middle.ts'
 import type { Provider } from '../provider.ts'
 
-/** The mock speaks whatever its clients speak, and is nowhere. */
+/** The mock speaks every client format, and has no network address. */
 export function mock(): Provider {
   return {
     name: 'mock',
@@ -25,7 +25,7 @@ export function mock(): Provider {
 }
 
 const NO_QUIRKS: ReadonlySet<string> = new Set()
-/** Of the formats that clients speak. */
+/** The paths of the client formats. */
 const PATHS: Readonly<Partial<Record<FormatName, string>>> = {
   completions: '/v1/chat/completions',
   messages: '/v1/messages',

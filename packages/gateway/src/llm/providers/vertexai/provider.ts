@@ -51,7 +51,7 @@ function ownTarget(root: string, call: ProviderCall): string | Unsupported | nul
     case 'embeddings':
       return modelTarget(`${root}/publishers/google/models`, googleName(call.model), 'predict')
     case 'models':
-      // Each client knows the models of its own vendor; the whole garden would be thousands.
+      // Clients get the models of their own vendor, because the whole Model Garden has thousands.
       return `/v1beta1/publishers/${call.format === 'messages' ? 'anthropic' : 'google'}/models?pageSize=1000`
     case 'realtime':
     case 'raw':
@@ -92,11 +92,11 @@ const FORMATS: Readonly<Record<'anthropic' | 'google' | 'other', readonly [Forma
   other: ['completions'],
 }
 
-/** Whose model it is on Vertex, and how its path names it. */
+/** The publisher of a model on Vertex, and the model's name in the path. */
 type VertexModel =
   | { publisher: 'anthropic'; name: string }
   | { publisher: 'google'; name: string }
-  /** Only the endpoint that speaks OpenAI's format has it; the body names it, with its publisher. */
+  /** Served only by the OpenAI-compatible endpoint; the body names the model, with its publisher. */
   | { publisher: 'other'; name: string }
 
 function vertexModel(model: string): VertexModel {
@@ -110,7 +110,7 @@ function vertexModel(model: string): VertexModel {
     : { publisher: 'other', name: model }
 }
 
-/** Without what may stand before the name of a model of Google's. */
+/** The name of a Google model without its prefix. */
 function googleName(model: string): string {
   return model.replace(/^(?:publishers\/google\/models\/|google\/|models\/)/, '')
 }
@@ -119,14 +119,17 @@ function isEmbedding(name: string): boolean {
   return name.includes('embedding')
 }
 
-/** Claude on Vertex: the version stands in the body, the model in the path, and newer fields are refused. */
+/**
+ * The edits for Claude on Vertex: the version goes into the body, the model into the path, and fields that Vertex
+ * refuses are removed.
+ */
 function claudeBodyEdits(body: JsonObject, { kind }: ProviderCall, model: string): MemberEdits {
   const edits = new Map<string, Json | undefined>([['anthropic_version', 'vertex-2023-10-16']])
-  // Counting has one path for all models.
+  // Token counting has one path for all models.
   edits.set('model', kind === 'countTokens' ? model : undefined)
   if (body.output_format !== undefined) {
     edits.set('output_format', undefined)
-    // Only the newer name of it is known there.
+    // Vertex knows only the newer name, `output_config.format`.
     if (kind === 'chat' && isObject(body.output_format)) {
       edits.set('output_config', { ...objectAt(body, 'output_config'), format: body.output_format })
     }
@@ -140,7 +143,7 @@ function claudeBodyEdits(body: JsonObject, { kind }: ProviderCall, model: string
   return edits
 }
 
-/** The value itself when no mark says for whom the cache is. */
+/** Removes the scope from cache marks; returns the same value when no mark has a scope. */
 function withoutScopes(value: Json): Json {
   if (Array.isArray(value)) {
     const items = value.map(withoutScopes)
