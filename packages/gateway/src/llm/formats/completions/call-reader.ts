@@ -15,9 +15,9 @@ interface Call {
   isEmpty: boolean
 }
 
-/** Pieces of tool calls, told apart by their index, to parts. */
+/** Turns pieces of tool calls, identified by their index, into parts. */
 export class CallReader {
-  /** Of calls that have begun. */
+  /** The number of calls that have begun. */
   count = 0
   readonly #context: ResponseContext
   readonly #startPart: (part: StartedPart) => number
@@ -55,7 +55,10 @@ export class CallReader {
     this.#lastIndex = -1
   }
 
-  /** Servers that send whole calls leave the index out, or give all of them the same. */
+  /**
+   * The index of the call that a piece belongs to. Servers that send whole calls omit the index, or repeat the same
+   * index.
+   */
   #indexOf(delta: JsonObject, id: string, name: string): number {
     const continues = name === '' && this.#lastIndex !== -1
     let index = countAt(delta, 'index') ?? (continues ? this.#lastIndex : this.#lastIndex + 1)

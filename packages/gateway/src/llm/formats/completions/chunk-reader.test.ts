@@ -5,7 +5,7 @@ import type { JsonObject } from '../../middle.ts'
 import { decodeBuffered, decodeStream } from '../../test-exchange.ts'
 import { completions } from './index.ts'
 
-/** What servers that only nearly speak the format have been seen to send. */
+/** Reads deltas as sent by servers that deviate from the format. */
 function read(deltas: JsonObject[], finish: JsonObject = { finish_reason: 'stop' }) {
   const choices: JsonObject[] = [...deltas.map((delta) => ({ index: 0, delta })), { index: 0, delta: {}, ...finish }]
   const chunks = choices.map((choice) => `data: ${JSON.stringify({ id: 'r1', model: 'm', choices: [choice] })}\n\n`)
@@ -57,7 +57,7 @@ describe('tool calls', () => {
     ])
   })
 
-  it('of old are calls', () => {
+  it('legacy function calls become tool calls', () => {
     const { parts, finish } = read(
       [{ function_call: { name: 'f', arguments: '' } }, { function_call: { arguments: '{}' } }],
       {
@@ -68,7 +68,7 @@ describe('tool calls', () => {
     assert.deepEqual(finish, { reason: 'toolCalls' })
   })
 
-  it('make a finish of them, also when the server says stop', () => {
+  it('finish with `toolCalls`, also when the server says stop', () => {
     assert.deepEqual(read([calls({ index: 0, id: 'a', function: { name: 'f' } })]).finish, { reason: 'toolCalls' })
     assert.deepEqual(
       read([calls({ index: 0, id: 'a', function: { name: 'f' } })], { finish_reason: 'length' }).finish,
@@ -80,7 +80,7 @@ describe('tool calls', () => {
 })
 
 describe('answers', () => {
-  it('of several choices are the first', () => {
+  it('only the first of several choices is read', () => {
     const choice = (index: number, content: string) => ({ index, message: { content }, finish_reason: 'stop' })
     assert.deepEqual(decodeBuffered(completions, { choices: [choice(0, 'a'), choice(1, 'b')] }).parts, [
       { type: 'text', text: 'a' },

@@ -19,8 +19,9 @@ interface OpenText {
 }
 
 /**
- * Chunks of one answer to events. A buffered answer is read as a single chunk, so that both agree. Only the first choice
- * is read. `finish` waits for the end of the stream, because usage comes behind the reason.
+ * Turns the chunks of one response into events. A buffered response is read as a single chunk, so that both paths
+ * agree. Only the first choice is read. `finish` waits for the end of the stream, because usage comes after the finish
+ * reason.
  */
 export class ChunkReader implements RecordReader {
   readonly #context: ResponseContext
@@ -28,7 +29,7 @@ export class ChunkReader implements RecordReader {
   readonly #events: ChatEvent[] = []
   #partCount = 0
   #hasStarted = false
-  /** Of texts one is open at a time; tool calls stay open until the end. */
+  /** The open text part. At most one text is open at a time; tool calls stay open until the end. */
   #open: OpenText | null = null
   #finishWord: string | null = null
   #stopSequence: string | undefined
@@ -48,7 +49,7 @@ export class ChunkReader implements RecordReader {
     return this.#readBody(body, first, first === undefined ? NO_DELTA : objectAt(first, 'delta'))
   }
 
-  /** An answer that came at once: one chunk that says all. */
+  /** Reads a buffered response: one chunk with everything. */
   whole(body: JsonObject, choice: JsonObject | undefined): ChatEvent[] {
     const events = this.#readBody(body, choice, choice === undefined ? NO_DELTA : wholeDelta(choice))
     if (events.at(-1)?.type !== 'error') events.push(...this.done())
@@ -65,7 +66,7 @@ export class ChunkReader implements RecordReader {
     return this.#flush()
   }
 
-  /** Whoever says that it is done has finished, also without a reason. */
+  /** Handles `[DONE]`: the response has finished, even without a finish reason. */
   done(): ChatEvent[] {
     if (this.#hasStarted) this.#finish(this.#finishWord ?? 'stop')
     return this.#flush()
@@ -133,7 +134,7 @@ export class ChunkReader implements RecordReader {
     this.#readDetails(delta)
     this.#readContent(delta)
     this.#addText('refusal', textAt(delta, 'refusal') ?? '')
-    // The number of an entry says where helpers of clients put it, and nothing else.
+    // `index` only tells client libraries where to put the annotation, so the gateway drops it.
     const annotations = objectsAt(delta, 'annotations').map(({ index: _index, ...annotation }) => annotation)
     const open = this.#open
     if (annotations.length > 0 && open?.kind === 'text') {
@@ -144,7 +145,7 @@ export class ChunkReader implements RecordReader {
     if (isObject(legacy)) this.#calls.read({ index: 0, function: legacy })
   }
 
-  /** Sealed reasoning, and signatures of what came as text. */
+  /** Reads encrypted reasoning, and the signatures of reasoning text. */
   #readDetails(delta: JsonObject): void {
     for (const part of objectsAt(delta, 'reasoning_details').flatMap(partOfDetail)) {
       const { text, signature, opaque, id } = part
@@ -195,13 +196,13 @@ export function decodeResponse(body: JsonObject, context: ResponseContext): Chat
 
 const NO_DELTA: JsonObject = {}
 
-/** A whole message has no indexes, because its calls stand in order. */
+/** The message of a buffered response as a delta. Its tool calls get indexes in list order. */
 function wholeDelta(choice: JsonObject): JsonObject {
   const message = objectAt(choice, 'message')
-  // Nearly every message is a text alone.
+  // Most messages have only text.
   if (message.tool_calls === undefined && message.reasoning_details === undefined) return message
   const calls = objectsAt(message, 'tool_calls').map((call, index) => ({ ...call, index }))
-  // Details say the same as the plain text, and more.
+  // `reasoning_details` repeat the plain reasoning text, so the plain text is dropped.
   const hasDetails = objectsAt(message, 'reasoning_details').some((detail) => partOfDetail(detail).length > 0)
   const { reasoning: _reasoning, reasoning_content: _content, ...others } = message
   return { ...(hasDetails ? others : message), tool_calls: calls }

@@ -38,7 +38,7 @@ export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
     user: fields.text('user') ?? null,
     rest: {},
   }
-  // Which of the two names the client used is remembered for a provider of this format.
+  // Remembers for a provider of this format which of the two names the client used.
   const limit = fields.number('max_completion_tokens')
   const rest = fields.rest()
   if (rest !== undefined) request.rest = rest
@@ -48,7 +48,7 @@ export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
 }
 
 function decodeSampling(fields: Fields): Sampling {
-  // The newer name of the two wins.
+  // The newer of the two names wins.
   const olderLimit = fields.number('max_tokens')
   const sampling: Sampling = {}
   put(sampling, 'maxTokens', fields.number('max_completion_tokens') ?? olderLimit)
@@ -62,7 +62,7 @@ function decodeSampling(fields: Fields): Sampling {
   return sampling
 }
 
-/** What the middle knows, and what only this format says, under the same name. */
+/** A decoded field: the value that the middle knows, and the members that only this format has, under the same name. */
 interface Decoded<T> {
   known: T
   native?: JsonObject
@@ -104,7 +104,7 @@ function decodeReasoning(fields: Fields): Decoded<Reasoning | null> {
   return isEffort(effort) ? { known: { effort } } : { known: null, native: { reasoning_effort: effort } }
 }
 
-/** Tools of other kinds than these are only the provider's: they stay in the rest, under the same name. */
+/** Tools of other types exist only in this format: they stay in the rest, under the same name. */
 function decodeTools(fields: Fields): { tools: Tool[]; nativeTools?: JsonObject } {
   const tools: Tool[] = []
   const native: JsonObject[] = []

@@ -6,19 +6,19 @@ import { mediaUrlOf } from '../../media-url.ts'
 import type { FilePart, FormatName, ImagePart, Json, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 
-/** What everything that encodes a request must know. */
+/** The rules that all encoders of one request share. */
 export interface EncodeRules {
-  /** The client's. */
+  /** The client's format. */
   format: FormatName
-  /** The client speaks this format too: what it wrote is given back. */
+  /** Whether the client speaks this format too, so that its own members are restored. */
   isOwn: boolean
   quirks: ReadonlySet<string>
-  /** The provider's names of tools, by the client's. */
+  /** The provider's tool names by the client's names. */
   names: ReadonlyMap<string, string>
   losses: Loss[]
 }
 
-/** One part of a list of content; null for what has its own place in a message, or none. */
+/** Encodes one content part; null for parts that belong elsewhere in the message, or nowhere. */
 export function encodePart(part: Part, rules: EncodeRules): JsonObject | Unsupported | null {
   switch (part.type) {
     case 'text':
@@ -75,7 +75,7 @@ function encodeFile(part: FilePart, rules: EncodeRules): JsonObject | Unsupporte
   }
 }
 
-/** A name is demanded. */
+/** The file name for a file without a name, which the format requires. */
 function defaultName(mediaType: string): string {
   return mediaType === 'application/pdf' ? 'document.pdf' : 'document'
 }
@@ -95,14 +95,14 @@ export function cacheMark(
   return {}
 }
 
-/** The text of parts that are one text and nothing else, as most messages are; null for all others. */
+/** The text when the parts are a single plain text, as in most messages; null otherwise. */
 export function onlyText(parts: readonly Part[], { isOwn }: EncodeRules): string | null {
   const [only] = parts
   if (parts.length !== 1 || only?.type !== 'text' || only.cache !== undefined) return null
   return isOwn && only.rest !== undefined ? null : only.text
 }
 
-/** The content of messages that hold text: one plain text is a text, as every server takes it. */
+/** The content of text-only messages: a single plain text becomes a string, which every server accepts. */
 export function textContent(parts: JsonObject[], { quirks }: EncodeRules): Json {
   if (!quirks.has('stringContent')) return plainOr(parts)
   const texts = parts.filter((part) => part.type === 'text')
@@ -116,10 +116,10 @@ export function plainOr(parts: JsonObject[]): Json {
   return isPlain ? (only.text ?? '') : parts
 }
 
-/** A client of this format knows which ids its provider takes. */
+/** The call id to send upstream. Clients of this format already use ids that their provider accepts. */
 export function upstreamId(id: string, isOwn: boolean): string {
   return isOwn ? id : fitCallId(id, MAX_ID)
 }
 
-/** Longer ids of calls are refused. */
+/** The maximum length of a call id; OpenAI refuses longer ids. */
 const MAX_ID = 40

@@ -61,12 +61,12 @@ function encodeSystem(texts: readonly TextPart[], rules: EncodeRules): JsonObjec
   return { role, content: textContent(parts, rules) }
 }
 
-/** Results of tools are messages of their own, before everything else that stands beside them. */
+/** Encodes a user turn. Tool results become separate messages, before all other parts. */
 function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules): JsonObject[] | Unsupported {
   const text = onlyText(parts, rules)
   if (text !== null) return [rules.isOwn ? { ...own, role: 'user', content: text } : { role: 'user', content: text }]
   const results: JsonObject[] = []
-  /** What results show besides text must come in a message of the user. */
+  /** Non-text parts of tool results, which this format allows only in a user message. */
   const shown: JsonObject[] = []
   const others: JsonObject[] = []
   for (const part of parts) {
@@ -75,7 +75,7 @@ function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules)
     if (encoded !== null) (part.type === 'toolResult' ? results : others).push(encoded)
   }
   const content = [...shown, ...others]
-  // A message that says nothing is kept only for the client that wrote it.
+  // An empty message is kept only for clients of this format, who wrote it themselves.
   const isEmpty = content.length === 0 && (results.length > 0 || !rules.isOwn)
   return isEmpty ? results : [...results, { ...own, role: 'user', content: plainOr(content) }]
 }
@@ -108,7 +108,7 @@ function encodeResult(result: ToolResultPart, rules: EncodeRules, shown: JsonObj
 
 const SHOWN = 'results are text here; the rest follows in a message of the user'
 
-/** Null when nothing of it can be said here. */
+/** Encodes an assistant turn; null when this format can express none of its parts. */
 function encodeAssistant(parts: readonly Part[], rules: EncodeRules): JsonObject | Unsupported | null {
   const contents: JsonObject[] = []
   const calls: JsonObject[] = []
@@ -146,7 +146,7 @@ function encodeCall(part: ToolCallPart, rules: EncodeRules): JsonObject {
   return { ...(isOwn && part.rest), ...encoded, ...(keepsSignature && googleExtra(part.signature)) }
 }
 
-/** Servers that do not expect it refuse it. */
+/** Encodes reasoning only for servers that accept it; other servers refuse the request. */
 function encodeReasoning(parts: readonly Part[], { isOwn, quirks, format, losses }: EncodeRules): JsonObject {
   const takesIt = quirks.has('reasoningContent') || (isOwn && !quirks.has('noReasoningHistory'))
   if (takesIt) return reasoningForUpstream(parts)

@@ -58,7 +58,7 @@ describe('an error of a provider', () => {
     assert.equal(last?.type === 'error' && last.error.status, 503)
   })
 
-  it('of any bytes is an error', () => {
+  it('any bytes are decoded to an error', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 300, max: 599 }),

@@ -65,7 +65,9 @@ describe('recorded answers', () => {
   }
 })
 
-/** What a client of this format is not told: the stop sequence, a tier in streams, what is not counted. */
+/**
+ * Removes facts that this format does not tell its clients: the stop sequence, the tier of a stream, missing counts.
+ */
 function comparable(folded: ReturnType<typeof collectResponse>): unknown {
   const { input, output, cacheRead = 0, cacheWrite, reasoning = 0 } = folded.usage ?? {}
   const reason = folded.finish?.reason === 'stopSequence' ? 'stop' : folded.finish?.reason
@@ -75,7 +77,7 @@ function comparable(folded: ReturnType<typeof collectResponse>): unknown {
   return { ...folded, parts, finish: reason, usage: { input, output, cacheRead, cacheWrite, reasoning } }
 }
 
-/** A whole answer has arguments as JSON, so spaces are lost. */
+/** Parses the arguments, because whole responses lose their whitespace. */
 function normalArguments(folded: ReturnType<typeof collectResponse>): unknown {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall' ? { ...part, arguments: JSON.parse(part.arguments) as unknown } : part,
@@ -171,7 +173,7 @@ describe('any answer', () => {
     )
   })
 
-  it('of any JSON at all does not throw', () => {
+  it('any JSON is decoded without an exception', () => {
     const member = fc.constantFrom(
       'choices',
       'delta',

@@ -7,7 +7,7 @@ import { decodeBuffered, decoded, encoded, responseContext } from '../../test-ex
 import { messages } from '../messages/index.ts'
 import { completions } from './index.ts'
 
-/** A client of Messages before a provider of Completions. */
+/** Translates the request of a Messages client for a Completions provider. */
 function translate(changes: JsonObject, ...quirks: string[]) {
   const body = { model: 'gpt', max_tokens: 100, messages: [user('hi')], ...changes }
   return encoded(completions, decoded(messages, body), quirks)
@@ -218,7 +218,7 @@ describe('options', () => {
     assert.deepEqual(losses, ['renamed metadata.user_id'])
   })
 
-  it('of tools are said in the other words', () => {
+  it('tool choices are translated', () => {
     const choiceOf = (choice: JsonObject) => {
       const { tool_choice, parallel_tool_calls } = translate({ tools: [tool({})], tool_choice: choice }).body
       return [tool_choice, parallel_tool_calls]
@@ -238,7 +238,7 @@ describe('options', () => {
     assert.deepEqual(refused.losses, ['dropped tool_choice.disable_parallel_tool_use', 'dropped tools[].strict'])
   })
 
-  it('of thinking become an effort', () => {
+  it('thinking becomes a reasoning effort', () => {
     const effortOf = (changes: JsonObject) => translate(changes).body.reasoning_effort
     assert.equal(effortOf({}), undefined)
     assert.equal(effortOf({ thinking: { type: 'disabled' } }), 'none')
@@ -251,7 +251,7 @@ describe('options', () => {
     assert.deepEqual(losses, ['renamed thinking'])
   })
 
-  it('of structured output force the schema', () => {
+  it('structured output becomes a response format with the schema', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
     assert.deepEqual(translate({ output_config: { format: { type: 'json_schema', schema } } }).body.response_format, {
       type: 'json_schema',

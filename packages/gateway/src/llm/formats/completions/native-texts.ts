@@ -1,7 +1,7 @@
 import { indexAt, type JsonNode, nodeAt, textNodeAt } from '../../../wire/json-tree.ts'
 import { type NativeTexts, type TextStep, TextWalk } from '../../native-texts.ts'
 
-/** All choices, each by itself; and what vendors add beside them. */
+/** The texts of all choices, each choice by itself, and of vendor-specific members beside the choices. */
 export const completionsTexts: NativeTexts = {
   record: (root) => readTexts(root, false),
   whole: (root) => readTexts(root, true),
@@ -32,7 +32,10 @@ function readChoice(walk: TextWalk, choice: JsonNode, index: number): void {
   if (textNodeAt(choice, 'finish_reason') !== undefined) walk.end(`${name}.`)
 }
 
-/** Of texts one is open at a time, unless several come in one record; tool calls take turns. */
+/**
+ * The texts that stay open after this record. One text is open at a time unless a record has several; tool calls
+ * alternate.
+ */
 function openTexts(delta: JsonNode | undefined, name: string): string[] {
   if (delta?.kind !== 'object') return [`${name}.`]
   const said = delta.members.filter(({ name: member, value }) => member !== 'role' && isSomething(value))

@@ -4,7 +4,9 @@ import type { Json, JsonObject } from '../../middle.ts'
 import { decodeFinish } from './finish.ts'
 import { usageOf } from './usage.ts'
 
-/** Whether a request has nothing but texts and asks for nothing but text: then it passes, whatever the provider. */
+/**
+ * Whether a request has only texts and asks only for text, so that it can be forwarded to any provider of this format.
+ */
 export function isPlain({ messages, response_format: wanted }: JsonObject): boolean {
   if (!Array.isArray(messages) || (wanted !== undefined && wanted !== null)) return false
   for (const message of messages) if (!isPlainMessage(message)) return false
@@ -16,12 +18,12 @@ function isPlainMessage(message: Json): boolean {
   const { role } = message
   if (role === 'user' || role === 'system' || role === 'developer') return true
   if (role !== 'assistant') return false
-  // Calls and reasoning stand in members of their own.
+  // Tool calls and reasoning are separate members.
   for (const name in message) if (name !== 'role' && name !== 'content') return false
   return true
 }
 
-/** What the answer says of itself, as the chunk reader finds it; null where that takes a closer look. */
+/** The metadata of the response as `ChunkReader` would find it; null when only `ChunkReader` can tell. */
 export function plainFacts(body: JsonObject): AnswerFacts | null {
   const choice = Array.isArray(body.choices) ? body.choices[0] : undefined
   if (!isObject(choice) || !isAbsent(body.error)) return null
@@ -32,7 +34,7 @@ export function plainFacts(body: JsonObject): AnswerFacts | null {
   if (!id || !model) return null
   const word = textAt(choice, 'finish_reason')
   const reason = decodeFinish(word ?? 'stop', false)
-  // A text that stopped it.
+  // A `stop_reason` text is the stop sequence that ended the response.
   const isSequence = reason === 'stop' && word !== undefined && textAt(choice, 'stop_reason') !== undefined
   return { id, model, usage: usageOf(body), finish: isSequence ? 'stopSequence' : reason }
 }

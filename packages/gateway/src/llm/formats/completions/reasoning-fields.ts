@@ -6,9 +6,9 @@ import type { Maker } from '../../provenance.ts'
 import { fromClientOf, madeBy } from '../../provenance.ts'
 
 /**
- * This format has no reasoning of its own; servers and clients agreed on these members of a message:
- * `reasoning_content` (or `reasoning`), the text; `reasoning_signature`, what its maker wants back; `reasoning_details`, a
- * list of the same where it comes in several pieces, or sealed.
+ * The format itself has no reasoning. Servers and clients use these members of a message by convention:
+ * `reasoning_content` (or `reasoning`), the text; `reasoning_signature`, the signature that the vendor requires back;
+ * `reasoning_details`, a list of both for reasoning that has several pieces or is encrypted.
  */
 
 export function decodeReasoningFields(message: Fields): ReasoningPart[] {
@@ -28,12 +28,15 @@ export function decodeReasoningFields(message: Fields): ReasoningPart[] {
   ]
 }
 
-/** For a client: what is signed or sealed keeps its maker's name, and comes back with it. */
+/**
+ * Encodes reasoning for a client. Signatures and encrypted reasoning keep the prefix of their vendor, and the client
+ * returns both.
+ */
 export function reasoningForClient(parts: readonly AnswerPart[]): JsonObject {
   const reasoning = parts.filter((part) => part.type === 'reasoning')
   const text = reasoning.map((part) => part.text).join('')
   const details = reasoning.filter(needsDetails).flatMap(detailsOfPart)
-  // Clients put the texts together, and one signature does not fit two.
+  // Clients join the texts, and one signature cannot cover two texts.
   const signature = reasoning.length === 1 ? reasoning[0]?.signature : undefined
   return {
     ...(text !== '' && { reasoning_content: text }),
@@ -42,7 +45,7 @@ export function reasoningForClient(parts: readonly AnswerPart[]): JsonObject {
   }
 }
 
-/** For a server: bare, as it made it, beside the name of the maker. */
+/** Encodes reasoning for an upstream: without the vendor prefix, and with the vendor in `format`. */
 export function reasoningForUpstream(parts: readonly Part[]): JsonObject {
   const reasoning = parts.filter((part) => part.type === 'reasoning')
   const text = reasoning.map((part) => part.text).join('')
@@ -57,7 +60,10 @@ function isSealed(part: ReasoningPart): boolean {
   return part.signature !== undefined || part.opaque !== undefined
 }
 
-/** What has an id is a section of something that may be sealed further on. */
+/**
+ * Whether a part needs `reasoning_details`. A part with an id belongs to reasoning that may be encrypted in a later
+ * part.
+ */
 export function needsDetails(part: ReasoningPart): boolean {
   return isSealed(part) || part.id !== undefined
 }
@@ -102,13 +108,15 @@ export function partOfDetail(detail: JsonObject): ReasoningPart[] {
   ]
 }
 
-/** Of models that sign their reasoning, most are Anthropic's. */
+/**
+ * The vendor named by `format`; Anthropic by default, because most models that sign their reasoning are Anthropic's.
+ */
 function makerOf(format: Json | undefined): Maker {
   if (typeof format !== 'string') return 'anthropic'
   return [...FORMATS].find(([, known]) => format.split('-')[0] === known.split('-')[0])?.[0] ?? 'anthropic'
 }
 
-/** How servers that speak for several vendors name the maker of a detail. */
+/** The values of `format` by which multi-vendor servers name the vendor of a detail. */
 const FORMATS: ReadonlyMap<Maker, string> = new Map([
   ['anthropic', 'anthropic-claude-v1'],
   ['openai', 'openai-responses-v1'],

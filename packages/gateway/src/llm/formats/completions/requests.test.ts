@@ -49,7 +49,7 @@ describe('a request', () => {
     )
   })
 
-  it('of any JSON is decoded or refused, and nothing is thrown', () => {
+  it('any JSON is decoded or refused without an exception', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.array(json), (others, list) => {
         const changes: JsonObject[] = [{ messages: list }, { messages: [user(list)] }, { tools: list }]

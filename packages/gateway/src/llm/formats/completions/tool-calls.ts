@@ -6,7 +6,7 @@ import type { JsonObject, ToolCallPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../provenance.ts'
 import { unwrapInput, wrapInput } from '../../custom-tools.ts'
 
-/** Functions of old have no ids: `legacyId` is given to such a call. */
+/** Decodes `tool_calls` and the legacy `function_call`, which has no id and gets `legacyId`. */
 export function decodeToolCalls(message: Fields, legacyId: string): ToolCallPart[] {
   const calls = message.list('tool_calls').map(decodeToolCall)
   const legacy = message.fields('function_call')
@@ -33,20 +33,23 @@ function decodeToolCall(call: Fields): ToolCallPart {
   return withRest({ type: 'toolCall', id, name, arguments: text, ...signed }, call)
 }
 
-/** Some clients send the arguments as an object. */
+/** The arguments as text; some clients send an object. */
 function argumentsText(called: Fields): string {
   const value = called.take('arguments')
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** `isFree`: a call with free text may be written as such. */
+/** `encodeToolCall` writes a custom tool call as `custom` when `isFree` is true, and as a function call otherwise. */
 export function encodeToolCall(call: ToolCallPart, name: string, id: string, isFree: boolean): JsonObject {
   if (call.custom && isFree) return { id, type: 'custom', custom: { name, input: unwrapInput(call.arguments) } }
   return { id, type: 'function', function: { name, arguments: call.arguments === '' ? '{}' : call.arguments } }
 }
 
-/** Where Google's servers of this format put what they want back with a call. */
+/**
+ * The signature of a tool call in the member that Google's OpenAI-compatible servers use; Google requires the signature
+ * back.
+ */
 export function googleSignature(call: JsonObject): string | undefined {
   const bare = textAt(objectAt(objectAt(call, 'extra_content'), 'google'), 'thought_signature')
   return bare === undefined ? undefined : withMaker('google', bare)
