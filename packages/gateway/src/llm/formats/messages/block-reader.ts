@@ -4,14 +4,14 @@ import { isObject, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, Json, JsonObject, StartedPart } from '../../middle.ts'
 import { withMaker } from '../../provenance.ts'
 
-/** One block of content, from its start to its stop. */
+/** Reads one content block, from its start to its stop. */
 export interface BlockReader {
   start(): ChatEvent[]
   delta(delta: JsonObject): ChatEvent[]
   end(): ChatEvent[]
 }
 
-/** `isAfterText`: the block before was a text. */
+/** `createBlockReader` creates the reader for a block; `isAfterText` says that the previous block was a text. */
 export function createBlockReader(
   block: JsonObject,
   context: ResponseContext,
@@ -77,12 +77,12 @@ function toolBlock(block: JsonObject, context: ResponseContext, index: number): 
       if (pieces.length > 0) isEmpty = false
       return pieces
     },
-    // Without pieces the input is what the block began with, as in a whole answer.
+    // Without deltas the input is the one in the start event, as in a buffered response.
     end: () => [...(isEmpty ? text(index, JSON.stringify(block.input ?? {})) : []), { type: 'partEnd', index }],
   }
 }
 
-/** What only this format knows, such as a search that the provider ran, is given on whole. */
+/** Passes on whole a block that only this format has, such as a search that the provider ran. */
 function nativeBlock(block: JsonObject, nextPart: () => number): BlockReader {
   let input = ''
   return {

@@ -50,7 +50,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   if (content instanceof Unsupported) return content
   const plan = planThinking(request, quirks, losses)
   const config = { ...plan.config, ...encodeOutput(request, quirks, losses) }
-  // Members are put into one object, one by one: every message passes here, and merging objects takes longer.
+  // Members are set one by one on a single object: every message takes this path, and merging objects is slower.
   const encoded = isOwn ? withoutKnown(rest) : {}
   if (isOwn) Object.assign(encoded, contextRules(request, losses))
   if (!quirks.has('noModel')) encoded.model = target.model
@@ -67,12 +67,12 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   return encoded
 }
 
-/** Without what the middle says too. */
+/** The members without those that the middle encodes itself. */
 function withoutKnown({ tools: _tools, output_config: _config, metadata: _metadata, ...others }: JsonObject) {
   return others
 }
 
-/** What stands in objects of its own. */
+/** Sets the nested objects `output_config` and `metadata`. */
 function addGrouped(encoded: JsonObject, { user }: ChatRequest, rest: JsonObject, planned: JsonObject): void {
   const config = rest.output_config === undefined ? planned : { ...objectAt(rest, 'output_config'), ...planned }
   if (Object.keys(config).length > 0) encoded.output_config = config
@@ -81,7 +81,10 @@ function addGrouped(encoded: JsonObject, { user }: ChatRequest, rest: JsonObject
   else if (Object.keys(metadata).length > 0) encoded.metadata = metadata
 }
 
-/** Clients of this format get their blocks back; others wrote texts, which become one. */
+/**
+ * Encodes the instructions. Clients of this format get their blocks back; the texts of other clients are joined into
+ * one.
+ */
 function encodeSystem(system: readonly TextPart[], rules: ContentRules): Json | undefined {
   if (rules.isOwn || system.some((part) => part.cache !== undefined)) {
     const blocks = system
@@ -138,17 +141,19 @@ function encodeOutput(request: ChatRequest, quirks: ReadonlySet<string>, losses:
   return { format: { type: 'json_schema', schema } }
 }
 
-/** JSON of any shape cannot be forced here: a schema must list its members. */
+/**
+ * Whether the output format is enforced. JSON of any shape cannot be enforced, because a schema must list its members.
+ */
 function forcesOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): boolean {
   return output.kind === 'schema' && !quirks.has('noOutputFormat')
 }
 
 const WITH_THINKING = 'not while thinking'
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,128}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 128 }
-/** A client of this format knows what its provider takes. */
+/** Clients of this format already use names that their provider accepts. */
 const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
 
-/** The tool of the vendor for what other clients call their own. */
+/** Anthropic's search tool, in place of the web search of another client format. */
 function searchTools({ webSearch }: ChatRequest): JsonObject[] {
   if (webSearch === undefined) return []
   const { allowedDomains, location } = webSearch
@@ -175,7 +180,7 @@ function encodeTool(tool: Tool, rules: ContentRules): JsonObject {
     ...(isOwn && tool.rest),
     name: names.get(tool.name) ?? tool.name,
     ...(description !== undefined && { description }),
-    // A schema that says nothing of its type is refused.
+    // A schema without a type is refused.
     input_schema: isOwn ? tool.schema : { type: 'object', ...tool.schema },
     ...(keepsStrict && { strict: tool.strict }),
     ...cacheMark(tool, rules),
@@ -184,7 +189,7 @@ function encodeTool(tool: Tool, rules: ContentRules): JsonObject {
 
 function encodeChoice(request: ChatRequest, { names, losses, isOwn }: ContentRules): JsonObject | null {
   const { toolChoice, parallelTools, format } = request
-  // Several calls at once are the default, which only clients of this format spell out.
+  // Parallel calls are the default, which only clients of this format state explicitly.
   const saysParallel = parallelTools === false || (parallelTools === true && isOwn)
   const flag: JsonObject = saysParallel ? { disable_parallel_tool_use: !parallelTools } : {}
   switch (toolChoice?.kind) {

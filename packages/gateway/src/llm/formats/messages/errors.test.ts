@@ -36,7 +36,7 @@ describe('an error of a provider', () => {
     })
   })
 
-  it('of an unknown type is what its status says', () => {
+  it('takes its kind from the status when the type is unknown', () => {
     assert.equal(decode(429, 'invented_error').kind, 'rateLimit')
     assert.equal(messages.decodeError(503, Buffer.from('no healthy upstream')).message, 'no healthy upstream')
   })

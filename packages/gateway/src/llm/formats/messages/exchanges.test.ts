@@ -70,7 +70,7 @@ describe('long ids', () => {
   })
 })
 
-/** A whole answer has arguments as JSON, so spaces are lost; native parts have no arguments. */
+/** Reformats the arguments, because whole responses lose their whitespace; native parts have no arguments. */
 function normal(folded: CollectedResponse): CollectedResponse {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall' ? { ...part, arguments: JSON.stringify(JSON.parse(part.arguments)) } : part,
@@ -91,7 +91,7 @@ describe('usage', () => {
     })
   })
 
-  it('of a stream is the last word, except for zeros at the end', () => {
+  it('takes the last count of a stream, except for zeros at the end', () => {
     const usageOf = (name: string) => collectResponse(decodeStream(messages, read(name).stream)).usage
     assert.equal(usageOf('server-tool')?.input, 10_682)
     assert.equal(usageOf('stop-sequence')?.input, 9)
@@ -163,7 +163,7 @@ describe('any answer', () => {
     )
   })
 
-  it('of any JSON at all does not throw', () => {
+  it('is decoded without an exception, whatever its JSON', () => {
     const type = fc.constantFrom(
       'message_start',
       'content_block_start',
@@ -204,7 +204,10 @@ describe('any answer', () => {
   })
 })
 
-/** Completions has one text, one list of calls, and reasoning that was signed piece by piece. */
+/**
+ * Reduces a response to the parts that Completions can express: one text, one list of calls, and reasoning with its
+ * signatures.
+ */
 function summary({ id, model, finish, parts }: CollectedResponse): unknown {
   const joined = (type: 'text' | 'reasoning') =>
     parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('')

@@ -7,7 +7,7 @@ import { decoded, encoded } from '../../test-exchange.ts'
 import { completions } from '../completions/index.ts'
 import { messages } from './index.ts'
 
-/** A client of Completions before a provider of Messages. */
+/** Translates the request of a Completions client for a Messages provider. */
 function translate(changes: JsonObject, ...quirks: string[]) {
   const body = { model: 'claude', max_tokens: 8192, messages: [user('hi')], ...changes }
   return encoded(messages, decoded(completions, body), quirks)
@@ -220,7 +220,7 @@ describe('options', () => {
     ])
   })
 
-  it('of tools are said in the other words', () => {
+  it('tool choices are translated', () => {
     const choiceOf = (changes: JsonObject) => translate({ tools: [tool('f')], ...changes }).body.tool_choice
     assert.equal(choiceOf({}), undefined)
     assert.deepEqual(choiceOf({ tool_choice: 'auto' }), { type: 'auto' })
@@ -274,7 +274,7 @@ describe('options', () => {
     assert.deepEqual(losses, ['renamed tools[].custom.format'])
   })
 
-  it('of structured output force a schema, closed as the provider wants it', () => {
+  it('structured output forces a schema, with `additionalProperties` closed as the provider requires', () => {
     const schema = { type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: {} } } } }
     const { body, losses } = translate({ response_format: { type: 'json_schema', json_schema: { name: 'n', schema } } })
     const closed = { additionalProperties: false }

@@ -4,11 +4,13 @@ import type { Json, JsonObject } from '../../middle.ts'
 import { decodeFinish } from './finish.ts'
 import { addReport, usageOf } from './usage.ts'
 
-/** Whether a request has nothing but texts and asks for nothing but text: then it passes, whatever the provider. */
+/**
+ * Whether a request has only texts and asks only for text, so that it can be forwarded to any provider of this format.
+ */
 export function isPlain(body: JsonObject): boolean {
   const { messages } = body
   if (!Array.isArray(messages)) return false
-  // Each of them asks for more than a text, or for thinking.
+  // Each of these members asks for thinking, or for more than a text.
   if ('thinking' in body || 'output_config' in body || 'output_format' in body) return false
   for (const message of messages) {
     if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return false
@@ -17,7 +19,7 @@ export function isPlain(body: JsonObject): boolean {
   return true
 }
 
-/** What the answer says of itself, as the event reader finds it; null where that takes a closer look. */
+/** The metadata of the response as `EventReader` would find it; null when only `EventReader` can tell. */
 export function plainFacts(body: JsonObject): AnswerFacts | null {
   const [id, model] = [textAt(body, 'id'), textAt(body, 'model')]
   if (!id || !model || !isTexts(body.content)) return null

@@ -63,7 +63,7 @@ describe('a request', () => {
     )
   })
 
-  it('of any JSON is decoded or refused, and nothing is thrown', () => {
+  it('any JSON is decoded or refused without an exception', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.array(json), (others, list) => {
         const changes: JsonObject[] = [
@@ -177,7 +177,7 @@ describe('decoding', () => {
 })
 
 describe('quirks', () => {
-  it('of older models: a schema is asked for in words, also by clients of this format', () => {
+  it('noOutputFormat: the schema becomes an instruction, also for clients of this format', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } }
     const format = { type: 'json_schema', schema }
     const request = decoded(messages, body({ system: 'Be brief.', output_config: { effort: 'low', format } }))
@@ -188,7 +188,7 @@ describe('quirks', () => {
     assert.deepEqual(losses, ['renamed output_config.format'])
   })
 
-  it('of clouds: no model, no scope of the cache', () => {
+  it('noModel and noCacheScope: the body has neither a model nor a cache scope', () => {
     const cached = { type: 'text', text: 'x', cache_control: { type: 'ephemeral', scope: 'global' } }
     const { body: sent, losses } = encoded(messages, decoded(messages, body({ messages: [user([cached])] })), [
       'noModel',
@@ -199,7 +199,7 @@ describe('quirks', () => {
     assert.deepEqual(losses, ['dropped cache_control.scope'])
   })
 
-  it('of models: what they refuse is left out and reported', () => {
+  it('noSampling and temperatureOrTopP: refused fields are dropped and reported', () => {
     const request = decoded(messages, body({ temperature: 0.5, top_p: 0.9, top_k: 5 }))
     const none = encoded(messages, request, ['noSampling'])
     assert.deepEqual(Object.keys(none.body).sort(), ['max_tokens', 'messages', 'model'])

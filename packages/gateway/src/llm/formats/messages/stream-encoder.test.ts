@@ -17,7 +17,7 @@ const call = (index: number, id: string): ChatEvent => ({
 const delta = (index: number, text: string): ChatEvent => ({ type: 'partDelta', index, text })
 const end = (index: number): ChatEvent => ({ type: 'partEnd', index })
 
-/** Records as their names say and as their bodies say, which must agree. */
+/** The records of a stream; asserts that the event name and the type in the body agree. */
 function records(events: ChatEvent[]): JsonObject[] {
   const texts = encodeStream(messages, events).split('\n\n').slice(0, -1)
   return texts.map((text) => {
@@ -28,7 +28,7 @@ function records(events: ChatEvent[]): JsonObject[] {
   })
 }
 
-/** `start 0`, `delta 0`, `stop 0`. */
+/** The block events in short: `start 0`, `delta 0`, `stop 0`. */
 function blocks(events: ChatEvent[]): string[] {
   return records(events).flatMap((record) => {
     const [, word] = /^content_block_(.*)$/.exec(textAt(record, 'type') ?? '') ?? []
@@ -86,7 +86,7 @@ describe('a stream for clients of Messages', () => {
     assert.equal(blocks(events).length, 40_000)
   })
 
-  it('of mixed parts folds to the same as the parts', () => {
+  it('interleaved parts are collected to the same parts', () => {
     const step = fc.record({ part: fc.nat({ max: 3 }), text: fc.string({ minLength: 1 }) })
     fc.assert(
       fc.property(fc.array(step), fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), (steps, ends) => {

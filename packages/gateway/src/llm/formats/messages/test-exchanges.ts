@@ -11,7 +11,7 @@ interface Block {
   deltas: (pieces: number) => JsonObject[]
 }
 
-/** Whole exchanges of this vendor: the same answer buffered, and streamed in any pieces. */
+/** Whole exchanges with this vendor: the same response buffered, and streamed in any pieces. */
 export const exchange: fc.Arbitrary<Exchange> = fc
   .record({
     head: fc.record({ id: id(), model: name() }),
@@ -89,7 +89,7 @@ function redactedBlock(): fc.Arbitrary<Block> {
 function toolBlock(): fc.Arbitrary<Block> {
   const input = fc.dictionary(name(), fc.jsonValue({ maxDepth: 2 }))
   return fc.record({ id: id(), name: name(), input }).map(({ id, name, input }): Block => {
-    // What JSON cannot say, such as -0, is no input.
+    // The input is parsed from JSON, because JSON cannot express every value, such as -0.
     const text = JSON.stringify(input)
     return {
       whole: { type: 'tool_use', id, name, input: JSON.parse(text) as JsonObject },
