@@ -12,7 +12,7 @@ import { messages } from '../messages/index.ts'
 import { INPUT_SCHEMA } from '../../custom-tools.ts'
 import { responses } from './index.ts'
 
-/** A client of this format that sends back what it got, as SDKs do. */
+/** Sends the response back as the next request, as SDKs do. */
 function nextTurn(events: readonly ChatEvent[], given: Partial<ChatRequest> = {}): ChatRequest {
   const request = chatRequest({ format: 'responses', ...given })
   const { output } = responses.encodeResponse(events, responseContext({ request }))
@@ -97,7 +97,7 @@ test('reasoning without a signature is not taken for an item that the provider k
   )
 })
 
-test('what one vendor sealed is not shown to another', () => {
+test('encrypted reasoning of one vendor is not sent to another', () => {
   const own = nextTurn(eventsOf([{ type: 'reasoning', text: 'Hm', id: 'rs_1', opaque: 'openai:gAAA' }]))
   assert.ok(!JSON.stringify(encodeFor(messages, own).body).includes('gAAA'))
   assert.ok(JSON.stringify(encodeFor(responses, own).body).includes('"encrypted_content":"gAAA"'))
@@ -194,7 +194,7 @@ test('sealed reasoning comes back through clients of other formats', () => {
   })
   assert.ok(!(next instanceof Unsupported))
   const { body, losses } = encodeFor(responses, next)
-  // Some endpoints check what is sealed against the id of its item.
+  // Some endpoints check the encrypted content against the id of its item.
   assert.deepEqual((body.input as JsonObject[]).at(-1), {
     id: 'rs_1',
     type: 'reasoning',
@@ -204,7 +204,7 @@ test('sealed reasoning comes back through clients of other formats', () => {
   assert.deepEqual(losses, [])
 })
 
-test('what the provider keeps is refused by name elsewhere', () => {
+test('a reference to stored state is refused by name at other providers', () => {
   const request = responses.decodeRequest({ model: 'm', input: 'Hi', previous_response_id: 'resp_1' })
   assert.ok(!(request instanceof Unsupported))
   const refused = messages.encodeRequest(request, { model: 'm', quirks: new Set(), toolNames: new Map() }, [])

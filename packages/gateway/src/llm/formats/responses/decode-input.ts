@@ -45,7 +45,10 @@ function decodeItem(item: Fields, conversation: Conversation): void {
   }
 }
 
-/** Items of one turn belong to one message; a message of the user's own begins a new one. */
+/**
+ * Adds a part to the conversation. The items of one turn become one message; a message of the user begins a new
+ * message.
+ */
 function addTo(conversation: Conversation, role: 'user' | 'assistant', part: Part): void {
   const last = conversation.messages.at(-1)
   const isOpen = last?.role === role && (role === 'assistant' || last.parts.every(({ type }) => type === 'toolResult'))
@@ -56,7 +59,7 @@ function addTo(conversation: Conversation, role: 'user' | 'assistant', part: Par
 function decodeMessage(item: Fields, conversation: Conversation): void {
   const role = requiredText(item, 'role')
   if (item.raw.content === undefined) item.fail('content', 'a text or a list')
-  // A native part is a whole item, so that it can stand between others.
+  // A native part is a whole item, so that the part can stand between other items.
   const parts = decodeContent(item.content('content'), (value) => ({
     type: 'native',
     value: { type: 'message', role, content: [value] },
@@ -79,7 +82,7 @@ function decodeMessage(item: Fields, conversation: Conversation): void {
   }
 }
 
-/** What the item says of itself (`phase`, `id`) stays with its texts, as the items of a turn become one message. */
+/** Keeps the item's own members (`phase`, `id`) with its texts, because the items of a turn become one message. */
 function withItem(part: Part, item: JsonObject): Part {
   return part.type === 'text' ? { ...part, rest: { ...part.rest, item } } : part
 }
@@ -107,7 +110,7 @@ function decodeCallOutput(item: Fields): ToolResultPart {
   const decoded = decodeContent(item.content('output'), (value) => ({ type: 'native', value }))
   const parts = decoded.filter(isResultPart)
   if (parts.length < decoded.length) item.refuse('output', 'must hold only texts, images and files')
-  // There is no other word for a call that failed.
+  // The format has no other status for a failed call.
   const isError = item.text('status') === 'incomplete'
   return withRest<ToolResultPart>({ type: 'toolResult', id, parts, isError }, item)
 }

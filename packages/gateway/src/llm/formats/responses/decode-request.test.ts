@@ -241,7 +241,7 @@ test('a refusal names the field', () => {
   assert.equal(refusedField({ temperature: 'hot' }), 'temperature')
 })
 
-test('what the provider keeps is named for upstreams that keep nothing', () => {
+test('fields that need stored state are named for upstreams that store nothing', () => {
   for (const field of STORED_FIELDS) {
     const request = decode({ input: 'Hi', [field]: field === 'background' ? true : 'x' })
     assert.equal(unsupportedStoredField(request)?.field, field)

@@ -128,7 +128,7 @@ test('any answer is the same, streamed and whole', () => {
   )
 })
 
-/** Torn surrogate pairs are escaped one by one: another text, but the same JSON. */
+/** Parses the arguments: split surrogate pairs are escaped one by one, which is different text but the same JSON. */
 function withParsedArguments(folded: CollectedResponse): unknown {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall' && part.name === 'custom' ? { ...part, arguments: JSON.parse(part.arguments) } : part,
@@ -207,7 +207,7 @@ test('a stream that breaks off ends with an error, and only one', () => {
   }
 })
 
-test('what is no response is none', () => {
+test('a body of another format is not decoded', () => {
   assert.equal(responses.decodeResponse({ choices: [] }, responseContext()), null)
   assert.equal(responses.decodeResponse({}, responseContext()), null)
   const events = responses.decodeResponse({ error: { message: 'No' } }, responseContext())

@@ -6,7 +6,7 @@ import { encodeOutputText } from './encode-content.ts'
 import type { InputScope } from './input-scope.ts'
 import { ownEncryptedContent, reasoningItem } from './reasoning-item.ts'
 
-/** What the assistant said, thought and called in one turn. */
+/** Encodes the text, reasoning and calls of one assistant turn. */
 export function encodeAssistant(parts: readonly Part[], scope: InputScope): JsonObject[] {
   const items: JsonObject[] = []
   for (let at = 0, part = parts[at]; part !== undefined; part = parts[at]) {
@@ -50,7 +50,7 @@ export function encodeAssistant(parts: readonly Part[], scope: InputScope): Json
   return items
 }
 
-/** The part, and those behind it that belong to the same item: sections of one reasoning, texts of one message. */
+/** The part at `at` and the following parts of the same item: sections of one reasoning, texts of one message. */
 function neighboursOf(parts: readonly Part[], at: number): Part[] {
   let end = at + 1
   let before = parts[at]
@@ -72,14 +72,17 @@ function isOneItem(before: Part, part: Part): boolean {
   return JSON.stringify(before.rest?.item) === JSON.stringify(part.rest?.item)
 }
 
-/** Clients of other formats lose the id; what is sealed still ends the item. */
+/**
+ * Whether two parts belong to one reasoning item. Clients of other formats lose the id; encrypted content still ends
+ * the item.
+ */
 function isOneReasoning(before: ReasoningPart, part: ReasoningPart): boolean {
   if (before.id !== part.id) return false
   return before.id !== undefined || (before.signature === undefined && before.opaque === undefined)
 }
 
 function encodeMessage(parts: readonly (TextPart | RefusalPart)[], { isOwn }: InputScope): JsonObject[] {
-  // A blank message says nothing, and some providers refuse it.
+  // An empty message has no effect, and some providers refuse it.
   if (!isOwn && parts.every((part) => part.text === '')) return []
   const [first] = parts
   const item = isOwn && first?.type === 'text' ? first.rest?.item : undefined
@@ -92,7 +95,7 @@ function encodeMessage(parts: readonly (TextPart | RefusalPart)[], { isOwn }: In
 function encodeReasoning(parts: readonly ReasoningPart[], { request, isOwn, losses }: InputScope): JsonObject[] {
   const sealed = ownEncryptedContent(parts)
   const known = parts[0]?.id
-  // Ids of other kinds are refused, and only what is sealed was an item of this vendor.
+  // Ids of other forms are refused, and only reasoning with encrypted content was an item of this vendor.
   const id = isOwn || (sealed !== undefined && known?.startsWith('rs_')) ? known : undefined
   if (id !== undefined || sealed !== undefined) {
     return [{ ...(id !== undefined && { id }), ...reasoningItem(parts, sealed) }]

@@ -4,7 +4,7 @@ import type { FilePart, ImagePart, JsonObject, MediaSource, Part, TextPart } fro
 import { Unsupported } from '../../middle.ts'
 import type { InputScope } from './input-scope.ts'
 
-/** What a user or a tool may say; null when this format has no word for it here. */
+/** Encodes a content part of a user or a tool; null when this format has no such content. */
 export function encodeContent(part: Part, scope: InputScope): JsonObject | null {
   const { request, losses } = scope
   const rest = request.format === 'responses' && 'rest' in part ? part.rest : undefined
@@ -31,7 +31,10 @@ export function encodeContent(part: Part, scope: InputScope): JsonObject | null 
   }
 }
 
-/** Ids of Completions and Responses are of the same vendors; those of Messages are not. */
+/**
+ * Refuses file ids of Messages clients. Completions and Responses share their vendors, so ids of Completions clients
+ * are valid.
+ */
 function refuseForeignId(source: MediaSource, { request, faults }: InputScope): void {
   if (source.kind !== 'id' || request.format !== 'messages') return
   const message = 'this provider cannot read what is stored at another: send it along'
@@ -55,7 +58,7 @@ function encodeFile({ source, name }: FilePart): JsonObject {
   }
 }
 
-/** What the assistant said. */
+/** Encodes a text of the assistant. */
 export function encodeOutputText(part: TextPart, isOwn: boolean): JsonObject {
   const { item: _item, ...rest } = (isOwn && part.rest) || {}
   return { type: 'output_text', text: part.text, ...rest }

@@ -23,7 +23,7 @@ function encode(given: Partial<ChatRequest>): Encoded {
   return { body, losses, toolNames }
 }
 
-/** What a client of this format said, after the middle. */
+/** Decodes and encodes a body of this format. */
 function again(body: JsonObject): JsonObject {
   const request = decodeRequest(body)
   assert.ok(!(request instanceof Unsupported), request instanceof Unsupported ? request.message : '')
@@ -121,7 +121,7 @@ test('long ids of calls are shortened, and fit their results', () => {
   assert.ok(ids[0].length <= 64 + '"call_id":""'.length)
 })
 
-test('what this format cannot say is reported', () => {
+test('fields that this format cannot express are reported', () => {
   const { losses } = encode({
     format: 'messages',
     sampling: { topK: 3, stop: ['x'], seed: 1, frequencyPenalty: 1, presencePenalty: 1, maxTokens: 9 },

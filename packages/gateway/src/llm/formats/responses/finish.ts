@@ -3,7 +3,7 @@ import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { errorOfBody } from '../completions/errors.ts'
 import { usageOf } from './usage.ts'
 
-/** What a response that is over says at its end. */
+/** The last events of a finished response: usage, then finish or error. */
 export function endEvents(response: JsonObject, hasCalls: boolean): ChatEvent[] {
   const usage = usageOf(response)
   return [...(usage === null ? [] : [{ type: 'usage', usage } as const]), lastEvent(response, hasCalls)]
@@ -22,7 +22,7 @@ function lastEvent(response: JsonObject, hasCalls: boolean): ChatEvent {
         reason: incompleteReason(textAt(objectAt(response, 'incomplete_details'), 'reason') ?? ''),
       }
     default: {
-      // Also a response that runs in the background: nobody can wait for it here.
+      // Includes responses that run in the background, which the gateway does not wait for.
       const message = `the provider's response is ${JSON.stringify(response.status)}`
       return { type: 'error', error: { status: 502, kind: 'api', message, code: 'response_not_completed' } }
     }

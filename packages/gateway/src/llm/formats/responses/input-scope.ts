@@ -1,13 +1,13 @@
 import type { ChatRequest, Loss, Unsupported } from '../../middle.ts'
 
-/** What every item needs to know of the request that it belongs to. */
+/** The state that all encoders of one request share. */
 export interface InputScope {
   request: ChatRequest
-  /** The client speaks this format too, so what only it can say is said again. */
+  /** Whether the client speaks this format too, so that members only this format has are restored. */
   isOwn: boolean
   nameOf(name: string): string
   idOf(callId: string): string
   losses: Loss[]
-  /** Gets what this format cannot say. */
+  /** Collects the parts that this format cannot express. */
   faults: Unsupported[]
 }

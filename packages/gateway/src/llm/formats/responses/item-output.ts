@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../middle.ts'
 
-/** Who gets the events of a response; for a buffered one, nobody. */
+/** Receives the events of a streamed response. A buffered response has a sink that discards them. */
 export interface EventSink {
   say(type: string, members: JsonObject): void
-  /** A delta; `head` is made once for each part, because there are many. */
+  /** Sends a delta; `head` is built once per part, because a part has many deltas. */
   delta(head: DeltaHead, text: string): void
 }
 
 export interface DeltaHead {
   type: string
-  /** The event as JSON, up to where its text begins. */
+  /** The JSON of the event up to its text. */
   json: string
 }
 
@@ -17,17 +17,17 @@ export function deltaHead(type: string, place: JsonObject): DeltaHead {
   return { type, json: `${JSON.stringify({ type, ...place }).slice(0, -1)},"delta":` }
 }
 
-/** An output item that is being written. */
+/** An output item while it is written. */
 export interface ItemOutput {
   readonly id: string
-  /** Its place among the output items. */
+  /** The index in the list of output items. */
   readonly at: number
   readonly sink: EventSink
-  /** The item is complete. */
+  /** Completes the item. */
   done(item: JsonObject): void
 }
 
-/** A part of an answer that is being written. */
+/** Writes one part of a response. */
 export interface PartWriter {
   add(text: string): void
   end(): void

@@ -1,7 +1,10 @@
 import { indexAt, type JsonNode, nodeAt, textNodeAt } from '../../../wire/json-tree.ts'
 import { type NativeTexts, type TextStep, TextWalk } from '../../native-texts.ts'
 
-/** The items of an answer. Streams say every text up to four times: in pieces, whole, in its item, and in the end. */
+/**
+ * The texts in the items of a response. Streams repeat every text up to four times: as deltas, whole, in its item, and
+ * in the last event.
+ */
 export const responsesTexts: NativeTexts = {
   record: readRecord,
   whole(root) {
@@ -24,7 +27,7 @@ function readRecord(root: JsonNode): TextStep[] {
   } else if (type === 'error') walk.end('')
   else if (type.endsWith('.delta')) readDelta(walk, root, { type, name: `${item}${type.slice(0, -6)}.${part}` })
   else {
-    // Of a text that is over, or of an item with all its texts.
+    // `.done` events end a text, or an item with all its texts.
     if (type.endsWith('.done')) walk.end(type === 'response.output_item.done' ? item : `${item}${type.slice(0, -5)}.`)
     walk.walk(root, 'said')
   }

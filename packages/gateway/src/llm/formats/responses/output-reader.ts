@@ -4,19 +4,19 @@ import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { createPartLedger, type PartLedger } from './part-ledger.ts'
 import { partsOfReasoningItem } from './reasoning-item.ts'
 
-/** Where a piece of an item belongs: in the list of output items, and there among texts or summaries. */
+/** The position of a piece: the index of its output item, and the index among the texts or summaries of the item. */
 export interface Place {
   item: number
   at: number
 }
 
-/** Output items as events, whichever way they come: piece by piece, whole at their end, or both. */
+/** Turns output items into events, whether items come piece by piece, whole at their end, or both. */
 export class OutputReader {
   readonly #context: ResponseContext
   readonly #ledger: PartLedger
-  /** What `added` said of an item that its pieces belong to. */
+  /** Items as announced by `output_item.added`, by index; later pieces refer to them. */
   readonly #items = new Map<number, JsonObject>()
-  /** The section of a reasoning item that is open. */
+  /** The open section of each reasoning item. */
   readonly #sections = new Map<number, string>()
   #hasCalls = false
 
@@ -38,7 +38,7 @@ export class OutputReader {
     if (value.type === 'function_call' || value.type === 'custom_tool_call') this.#openCall(item, value)
   }
 
-  /** The item as it is at last: what was not said yet is said now. */
+  /** Ends an item; `value` is its final form. Emits everything that no earlier event had. */
   endItem(item: number, value: JsonObject): void {
     this.#items.set(item, value)
     switch (textAt(value, 'type') ?? '') {
@@ -67,7 +67,7 @@ export class OutputReader {
     if (key !== null) this.#ledger.add(key, text)
   }
 
-  /** All of its text. */
+  /** Completes a content part with its whole text. */
   wholeContent(place: Place, part: JsonObject): void {
     const key = this.#openContent(place, part.type)
     if (key !== null) this.#ledger.complete(key, textOf(part))
@@ -88,7 +88,7 @@ export class OutputReader {
     this.#ledger.complete(this.#openSection(place, 'summary', undefined), text)
   }
 
-  /** Arguments of a function, or the input of a custom tool. */
+  /** Adds arguments of a function, or input of a custom tool. */
   addCall(item: number, text: string): void {
     this.#ledger.add(`${item}/call`, text)
   }
@@ -107,7 +107,7 @@ export class OutputReader {
     return key
   }
 
-  /** What the provider wants back with the reasoning comes last, so a section ends when the next begins. */
+  /** Opens a section of reasoning. The encrypted content comes last, so a section ends when the next section begins. */
   #openSection(place: Place, kind: 'summary' | 'content', id: string | undefined): string {
     const key = `${place.item}/${kind}/${place.at}`
     if (this.#ledger.has(key)) return key
@@ -139,7 +139,7 @@ export class OutputReader {
   #endReasoning(item: number, value: JsonObject): void {
     const parts = partsOfReasoningItem(value)
     const isEmpty = parts.every(({ text, opaque }) => text === '' && opaque === undefined)
-    // Clients of other formats have no use for an item in which there is nothing.
+    // Clients of other formats have no use for an empty item.
     if (isEmpty && this.#context.request.format !== 'responses') return
     const counts = { summary: 0, content: 0 }
     for (const { text, id, verbatim, opaque } of parts) {
@@ -154,7 +154,7 @@ function textOf(part: JsonObject): string {
   return textAt(part, 'text') ?? textAt(part, 'refusal') ?? ''
 }
 
-/** Sources that a text names, and which kind of message it stands in, for clients of this format. */
+/** Annotations of a text, and the `phase` of its message, for clients of this format. */
 function restOf(part: JsonObject, item: JsonObject | undefined): { rest?: JsonObject } {
   const annotations = objectsAt(part, 'annotations')
   const phase = item === undefined ? undefined : textAt(item, 'phase')

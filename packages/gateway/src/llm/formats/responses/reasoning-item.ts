@@ -3,8 +3,8 @@ import type { JsonObject, ReasoningPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../provenance.ts'
 
 /**
- * A reasoning item is read as one part for each of its sections, all with its id. What other vendors want back with their
- * reasoning travels in `encrypted_content`, which clients return as it is.
+ * A reasoning item is read as one part per section, each with the id of the item. Signatures and encrypted reasoning of
+ * other vendors are packed into `encrypted_content`, which clients return unchanged.
  */
 
 export function partsOfReasoningItem(item: JsonObject): ReasoningPart[] {
@@ -24,7 +24,7 @@ export function partsOfReasoningItem(item: JsonObject): ReasoningPart[] {
   return parts
 }
 
-/** `summary` is there even when it is empty, because readers rely on it. */
+/** Builds a reasoning item. `summary` is present even when empty, because clients rely on it. */
 export function reasoningItem(parts: readonly ReasoningPart[], sealed: string | undefined): JsonObject {
   const texts = parts.filter((part) => part.text !== '')
   const content = texts.filter((part) => part.verbatim).map((part) => ({ type: 'reasoning_text', text: part.text }))
@@ -36,7 +36,7 @@ export function reasoningItem(parts: readonly ReasoningPart[], sealed: string | 
   }
 }
 
-/** As the vendor of this format made it. */
+/** The encrypted content of OpenAI, without the vendor prefix. */
 export function ownEncryptedContent(parts: readonly ReasoningPart[]): string | undefined {
   for (const { opaque } of parts) {
     const own = opaque === undefined ? null : madeBy('openai', opaque)
@@ -44,7 +44,10 @@ export function ownEncryptedContent(parts: readonly ReasoningPart[]): string | u
   }
 }
 
-/** For clients: reasoning without an id comes from a vendor of another format, and must come back as such. */
+/**
+ * The encrypted content for clients. Reasoning without an id comes from a vendor of another format, and is packed so
+ * that it returns to that vendor.
+ */
 export function encryptedContent(parts: readonly ReasoningPart[]): string | undefined {
   const own = ownEncryptedContent(parts)
   const last = parts.at(-1)
@@ -75,5 +78,5 @@ function sectionsOf(item: JsonObject): Pick<ReasoningPart, 'text' | 'verbatim'>[
   ]
 }
 
-/** No base64 begins like this. */
+/** Not a valid beginning of base64. */
 const MARK = 'carried:'

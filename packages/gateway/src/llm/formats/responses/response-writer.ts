@@ -10,7 +10,7 @@ import { type ReasoningWriter, writeReasoning } from './write-reasoning.ts'
 import { clientCallId } from '../../client-call-id.ts'
 import { unwrapInput } from '../../custom-tools.ts'
 
-/** Writes one response, streamed or whole: the last event of a stream holds what a buffered response would be. */
+/** Writes one response, streamed or whole: the last event of a stream has the same response as a buffered one. */
 export class ResponseWriter {
   readonly folded: CollectedResponse = nothingCollected()
   readonly #context: ResponseContext
@@ -28,7 +28,7 @@ export class ResponseWriter {
     this.#customs = customNames(context.request)
   }
 
-  /** Goes on with a response that the client knows by the id of `start`. */
+  /** Continues a response that the client knows by the id of `start`. */
   resume(start: Extract<ChatEvent, { type: 'start' }>): void {
     collectInto(this.folded, start)
     this.#empty = { ...emptyResponse(this.#context, this.folded), id: start.id }
@@ -56,7 +56,7 @@ export class ResponseWriter {
         this.#closeItems()
         break
       case 'error':
-        // What is open stays open: half a call must not look like a whole one.
+        // Open parts stay open: half a call must not look complete.
         this.#closeItems()
         break
       case 'start':
@@ -65,7 +65,7 @@ export class ResponseWriter {
     }
   }
 
-  /** The response as it ended; without a reason or an error it broke off. */
+  /** The response at its end; a response without a finish reason or an error broke off. */
   end(): { status: EndStatus; response: JsonObject } {
     const { folded } = this
     if (folded.finish === null) folded.error ??= brokenStream('the answer ended too early')
@@ -140,7 +140,7 @@ export class ResponseWriter {
   }
 }
 
-/** A call; `part` is filled by others. */
+/** Writes a tool call; `collectInto` fills the arguments of `part`. */
 function writeCall(part: ToolCallPart, isCustom: boolean, output: ItemOutput): PartWriter {
   const { id, at, sink } = output
   const place = { item_id: id, output_index: at }
@@ -156,7 +156,7 @@ function writeCall(part: ToolCallPart, isCustom: boolean, output: ItemOutput): P
   sink.say('response.output_item.added', { output_index: at, item: item('', 'in_progress') })
   return {
     add(text) {
-      // Free text can be told from its JSON only when all of it is there.
+      // Free text can be unwrapped from its JSON only when complete.
       if (!isCustom) sink.delta(head, text)
     },
     end() {

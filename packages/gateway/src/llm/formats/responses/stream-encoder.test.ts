@@ -328,7 +328,7 @@ test('items of other formats are not for clients of this one', () => {
   assert.deepEqual(outputOf(native('responses')), [{ type: 'x' }])
 })
 
-test('what was asked for is repeated, but no instructions', () => {
+test('the response repeats the settings of the request, but not the instructions', () => {
   const request = responses.decodeRequest({
     model: 'm',
     input: 'x',
@@ -374,7 +374,7 @@ test('the last event of any stream holds the buffered response, and says the sam
   )
 })
 
-/** What a failed stream does not repeat, and what is written in another way, apart. */
+/** Removes the facts that a failed stream does not repeat, and normalizes arguments that are written differently. */
 function comparable(folded: CollectedResponse): unknown {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall'
@@ -385,7 +385,7 @@ function comparable(folded: CollectedResponse): unknown {
   return { ...folded, parts, usage: folded.error === null ? usage : null }
 }
 
-/** Every item that begins ends, and its last form is the one in the response. */
+/** Asserts that every item that begins also ends, and that its final form equals the item in the response. */
 function assertItems(all: readonly JsonObject[]): void {
   const output = objectAt(all.at(-1)!, 'response').output
   assert.ok(Array.isArray(output))
