@@ -7,7 +7,7 @@ import { messages } from './messages/index.ts'
 import { responses } from './responses/index.ts'
 import { translating } from '../translate-request.ts'
 
-/** What clients speak. */
+/** The formats that clients speak. */
 export const clientFormats = { completions, messages, responses } satisfies Record<string, ClientFormat>
 
 const formats: Readonly<Record<FormatName, UpstreamFormat>> = {

@@ -12,7 +12,9 @@ import { messages } from './messages/index.ts'
 const formats = [completions, messages]
 const ALL_QUIRKS = new Set(['noReasoningHistory', 'bytesOnly', 'noOutputFormat', 'noJsonSchema'])
 
-/** The object with up to two of these members in place of its own: of the right type, of any other, or gone. */
+/**
+ * The object with up to two of these members replaced: by a value of the right type, by another value, or by nothing.
+ */
 function around(base: JsonObject, members: Record<string, fc.Arbitrary<Json>>): fc.Arbitrary<JsonObject> {
   const odd = fc.constantFrom<Json | undefined>(undefined, null, '', 0, false, [], {}, 'x', ['x'], [null])
   const change = fc.oneof(
@@ -120,7 +122,7 @@ for (const format of formats) {
       fc.property(request, (body) => {
         if (!isPlain(body)) return
         const decoded = format.decodeRequest(body)
-        // What is not understood passes as it is.
+        // Requests that cannot be decoded are forwarded unchanged.
         if (decoded instanceof Unsupported) return
         assert.ok(passesThrough(decoded, ALL_QUIRKS))
         assert.equal(decoded.stream, body.stream === true)
@@ -138,7 +140,7 @@ for (const format of formats) {
         const whole = new LlmRecord()
         whole.observeWhole(facts)
         const read = recordOf(format, body)
-        // That of a whole answer means nothing.
+        // `firstTokenAt` has no meaning for a whole response.
         whole.firstTokenAt = read.firstTokenAt
         assert.deepEqual(whole, read)
       }),
@@ -147,7 +149,10 @@ for (const format of formats) {
   })
 }
 
-/** A property about plain bodies says nothing unless many are; how many cases a run has time for must not count. */
+/**
+ * Asserts that enough sampled bodies are plain, without which the property tests nothing. The sample size is fixed,
+ * independent of the number of runs.
+ */
 function hasEnough(bodies: fc.Arbitrary<JsonObject>, isPlain: (body: JsonObject) => boolean): void {
   const plain = fc.sample(bodies, { numRuns: 1_000, seed: 1 }).filter(isPlain)
   assert.ok(plain.length > 100, `only ${plain.length} of 1000 were plain`)

@@ -3,13 +3,13 @@ import { describe, it } from 'node:test'
 import { type FormatName, type JsonObject, Unsupported } from '../middle.ts'
 import { clientFormats, upstreamFormats } from './index.ts'
 
-/** Images and files that a request only points to: they go on, or the field is named that cannot. */
+/** Images and files that a request references by URL or id: they are forwarded, or the unsupported field is named. */
 
 type Client = 'completions' | 'messages' | 'responses'
 interface Case {
   part: JsonObject
   field: string
-  /** Who can follow it; everybody else refuses. */
+  /** The formats that can follow the reference; all others refuse the request. */
   takenBy: readonly FormatName[]
 }
 

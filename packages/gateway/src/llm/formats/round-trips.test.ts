@@ -9,7 +9,7 @@ import { Unsupported } from '../middle.ts'
 import { decodeStream, encodeStream, responseContext } from '../test-exchange.ts'
 import { upstreamFormats } from './index.ts'
 
-/** Calls of tools, from any provider through any client and back: ids, names and arguments are those that the model made. */
+/** Tool calls from any provider through any client and back: ids, names and arguments are those that the model made. */
 
 interface Call {
   id: string
@@ -17,7 +17,9 @@ interface Call {
   arguments: JsonObject
 }
 
-/** What a provider of the format answers with, and what it finds in the next request. */
+/**
+ * A fake provider of a format: builds a response with tool calls, and reads calls and results from the next request.
+ */
 interface Upstream {
   answer(calls: readonly Call[]): JsonObject
   calls(body: JsonObject): Call[]
@@ -32,7 +34,7 @@ const textIn = (object: JsonObject, name: string): string => textAt(object, name
 const idsIn = (objects: JsonObject[], name: string): string[] =>
   objects.map((object) => textAt(object, name)).filter((id) => id !== undefined)
 
-/** Null for a format that knows no tools. */
+/** Null for formats without tools. */
 const upstreams: Record<FormatName, Upstream | null> = {
   completions: {
     answer: (calls) => ({
@@ -193,7 +195,10 @@ for (const client of chatClients) {
   }
 }
 
-/** The model calls, the client runs and answers: what the provider gets then, and what it had said. */
+/**
+ * Runs one exchange: the model calls tools and the client returns results. Returns the provider's next request and the
+ * original calls.
+ */
 function exchange(
   client: ChatClient,
   name: FormatName,
@@ -211,7 +216,7 @@ function exchange(
   }
   const asked = { ...client.ask('Go', ''), tools: [...new Set(made.map((call) => call.name))].flatMap(toolsFor) }
   encode(asked)
-  // The model knows the tools by the names that it was told.
+  // The model uses the tool names that the request gave it.
   const theirs = new Map([...toolNames].map(([their, own]) => [own, their]))
   const given = made.map((call) => ({ ...call, name: theirs.get(call.name) ?? call.name }))
   const request = format.decodeRequest(overTheWire(asked))
@@ -226,14 +231,14 @@ function exchange(
     return objectsAt(client.ask('Go', tool), 'tools')
   }
 
-  /** As a library reads it, which speaks the same format. */
+  /** Decodes the stream as a client library of the same format would. */
   function throughStream(events: readonly ChatEvent[]): ChatEvent[] {
     const plain = responseContext({ request: context.request })
     return decodeStream(upstreamFormats[format.name], encodeStream(format, events, context), [], plain)
   }
 }
 
-/** Bodies are JSON between any two; the word stands for a number that JavaScript would round. */
+/** Serializes and parses the body; `LARGE` stands for a number that JavaScript would round. */
 function overTheWire(body: JsonObject): JsonObject {
   const parsed = parseExactJson(JSON.stringify(body).replaceAll('"LARGE"', '12345678901234567890'))
   assert.ok(isObject(parsed))

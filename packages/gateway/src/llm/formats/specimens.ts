@@ -6,8 +6,8 @@ import { collectResponse } from '../collect-response.ts'
 import type { ChatEvent, ChatRequest } from '../middle.ts'
 
 /**
- * One of each object that reads one message and is gone then. Whoever keeps them keeps what V8 has optimised for their
- * shapes over a rest, as `pipeline/specimens.ts` does for requests.
+ * One object of each class that reads a single message and is then garbage. Keeping these objects keeps V8's optimized
+ * code for their shapes while the gateway is idle, as the pipeline's keepalive objects do for requests.
  */
 export function readerSpecimens(): readonly object[] {
   return [new Fields({}), new ChunkReader(CONTEXT), new EventReader(CONTEXT), collectResponse(EVENTS)]

@@ -4,7 +4,7 @@ import type { FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.
 import { Unsupported } from '../../middle.ts'
 import type { ConverseEncoder } from './encoder.ts'
 
-/** Null, and a fault, for what Converse takes in no way. */
+/** Encodes an image; returns null and adds a fault when Converse does not accept the image. */
 export function encodeImage(part: ImagePart, encoder: ConverseEncoder): JsonObject | null {
   const { format: client, losses } = encoder
   if (part.detail !== undefined && part.detail !== 'auto') {
@@ -35,7 +35,7 @@ export function encodeDocument(part: FilePart, encoder: ConverseEncoder): JsonOb
   return null
 }
 
-/** JSON, YAML and the like are read as text. */
+/** JSON, YAML and similar types are sent as plain text. */
 function textFormat(source: MediaSource): string | undefined {
   return source.kind === 'data' && isTextType(source.mediaType) ? 'txt' : undefined
 }
@@ -55,7 +55,7 @@ function notAs(source: MediaSource): string {
   return source.kind === 'data' ? `, not ${source.mediaType}` : ''
 }
 
-/** Of a media type, or of an address: the words that the tables below know. */
+/** The key into the tables below: the media type, or the extension of the URL. */
 function extensionOf(source: MediaSource): string {
   if (source.kind === 'id') return ''
   return (source.mediaType ?? afterLastDot(source.kind === 'url' ? source.url : '')).toLowerCase()
@@ -65,7 +65,7 @@ function afterLastDot(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
 }
 
-/** Letters, digits, single spaces, hyphens and brackets only; each name stands once in a request. */
+/** The document name: letters, digits, single spaces, hyphens and brackets, unique within the request. */
 function documentName({ name = '' }: FilePart, { documents }: ConverseEncoder): string {
   const bare = name.replace(/\.[^.]*$/, '')
   const clean = bare
@@ -79,7 +79,7 @@ function documentName({ name = '' }: FilePart, { documents }: ConverseEncoder): 
   return times === 1 ? used : `${used} [${times}]`
 }
 
-/** Leaves room for a number behind it. */
+/** In characters; leaves room for the number of a duplicate. */
 const MAX_NAME_LENGTH = 180
 
 const imageFormats: ReadonlyMap<string, string> = new Map([

@@ -349,7 +349,7 @@ test('the strongest thinking of Nova stands alone', () => {
   assert.deepEqual(paths(losses), ['dropped max_tokens', 'dropped temperature'])
 })
 
-test('what a client of Messages wrote about thinking reaches Claude as it is', () => {
+test('thinking settings of a Messages client reach Claude unchanged', () => {
   const thinking = { type: 'enabled', budget_tokens: 5000 }
   const { body } = encode(
     {
@@ -362,7 +362,7 @@ test('what a client of Messages wrote about thinking reaches Claude as it is', (
   assert.deepEqual(body.additionalModelRequestFields, { thinking, output_config: { effort: 'low' } })
 })
 
-test('but not where another vendor made the calls that it waits for', () => {
+test('but not when another vendor made the tool calls that await results', () => {
   const thinking = { type: 'enabled', budget_tokens: 5000 }
   const encoded = (...thought: Part[]) =>
     encode({
@@ -400,7 +400,7 @@ test('marks become cache points behind what they mark', () => {
   ])
 })
 
-test('of more than four cache points the early ones in the conversation go', () => {
+test('only four cache points are kept; the earliest in the conversation are dropped', () => {
   const { body, losses } = encode({
     sampling,
     tools: [{ name: 'a', schema: {}, cache: { type: 'ephemeral' } }],
@@ -476,7 +476,7 @@ test('the user is told to Claude, and top_k to Nova in its own place', () => {
   assert.deepEqual(paths(nova.losses), ['dropped user'])
 })
 
-test('what Converse has no word for is reported or refused', () => {
+test('fields that Converse cannot express are reported or refused', () => {
   const { body, losses } = encode({
     sampling: { maxTokens: 5, seed: 1, frequencyPenalty: 1, presencePenalty: 1, temperature: 1.5 },
     parallelTools: false,

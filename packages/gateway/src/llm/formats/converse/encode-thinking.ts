@@ -7,11 +7,11 @@ import type { ConverseEncoder } from './encoder.ts'
 import { familyOf, isNova2, thinkingOf } from './model.ts'
 
 export interface ThinkingPlan {
-  /** For `additionalModelRequestFields`: Converse itself has no word for thinking. */
+  /** For `additionalModelRequestFields`, because Converse has no field for thinking. */
   fields: JsonObject
-  /** Tokens that the thinking may take from the limit. */
+  /** Tokens of the output limit that thinking may use. */
   budget: number
-  /** What may not be set beside it. */
+  /** Sampling fields that must not be set together with thinking. */
   excludes: readonly (keyof Sampling)[]
 }
 
@@ -24,7 +24,7 @@ export function planThinking(request: ChatRequest, encoder: ConverseEncoder): Th
   return NO_THINKING
 }
 
-/** Or why there can be none. */
+/** The plan, or the reason why the model cannot think. */
 function planFor(request: ChatRequest, wanted: number, encoder: ConverseEncoder): ThinkingPlan | string {
   const { model, quirks } = encoder.target
   const family = familyOf(model)
@@ -37,7 +37,7 @@ function planFor(request: ChatRequest, wanted: number, encoder: ConverseEncoder)
 
 const NO_THINKING: ThinkingPlan = { fields: {}, budget: 0, excludes: [] }
 
-/** One of the three words that all models know. */
+/** The nearest of the three efforts that all models know. */
 function nearestEffort({ reasoning, format }: ChatRequest, { losses }: ConverseEncoder): string {
   const wanted = effortOf(reasoning) ?? 'medium'
   const nearest = NEAREST_EFFORTS.get(wanted) ?? wanted
@@ -88,7 +88,7 @@ function planClaude(request: ChatRequest, wanted: number, encoder: ConverseEncod
 const MIN_BUDGET = 1024
 const UNSIGNED = 'the calls before came without their signed thinking'
 
-/** Clients of Claude's own format write what the model reads. */
+/** The thinking fields of a Messages client, which Claude reads unchanged. */
 function ownFields({ format, reasoning }: ChatRequest): JsonObject | null {
   const written = reasoning?.rest
   if (format !== 'messages' || written === undefined) return null
@@ -98,7 +98,10 @@ function ownFields({ format, reasoning }: ChatRequest): JsonObject | null {
   }
 }
 
-/** While the model waits for results of its calls, its thinking before them must be there. */
+/**
+ * Whether the last assistant message lacks signed thinking although its tool calls have results now: Claude requires
+ * the thinking before those calls.
+ */
 function lacksSignedThinking({ messages }: ChatRequest): boolean {
   const isAnswered = messages.at(-1)?.parts.some((part) => part.type === 'toolResult') ?? false
   const last = messages.findLast((message) => message.role === 'assistant')

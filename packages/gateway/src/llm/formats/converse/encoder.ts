@@ -1,16 +1,16 @@
 import type { EncodeTarget } from '../../format.ts'
 import type { FormatName, Loss, Unsupported } from '../../middle.ts'
 
-/** What every part of a body is written with. */
+/** The state that all encoders of one request share. */
 export interface ConverseEncoder {
-  /** The client's. */
+  /** The client's format. */
   format: FormatName
   target: EncodeTarget
-  /** Names of tools by the client's names. */
+  /** The provider's tool names by the client's names. */
   names: ReadonlyMap<string, string>
-  /** How often each name of a document was given. */
+  /** The number of documents so far with each name. */
   documents: Map<string, number>
   losses: Loss[]
-  /** Why the request cannot be carried. */
+  /** The reasons why the request is refused. */
   faults: Unsupported[]
 }

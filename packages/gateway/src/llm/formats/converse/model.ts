@@ -1,4 +1,4 @@
-/** What the id of a Bedrock model, or the name of an inference profile, says about the model behind it. */
+/** Properties of a Bedrock model, read from its id or the name of its inference profile. */
 
 export type Family = 'claude' | 'nova' | 'gptOss' | 'other'
 
@@ -8,7 +8,9 @@ export function familyOf(model: string): Family {
   return /openai\.gpt-oss/.test(model) ? 'gptOss' : 'other'
 }
 
-/** Its name tells nothing, and most hide a Claude. */
+/**
+ * Whether the model is an application inference profile. Its name does not tell the model, which is usually a Claude.
+ */
 function isApplicationProfile(model: string): boolean {
   return /^arn:.*:application-inference-profile\//.test(model)
 }
@@ -18,12 +20,12 @@ export function canCache(model: string): boolean {
   return /anthropic\.claude|amazon\.nova/.test(model) || isApplicationProfile(model)
 }
 
-/** How a Claude is told to think: not at all, by a number of tokens, or by a word. */
+/** The way a Claude model takes its thinking setting: not at all, as a number of tokens, or as an effort. */
 export function thinkingOf(model: string): 'never' | 'budget' | 'adaptive' {
   if (isApplicationProfile(model)) return 'budget'
   if (/claude-(?:instant|v\d)/.test(model)) return 'never'
   const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:-(\d{1,2})(?!\d))?/.exec(model) ?? []
-  // Names without a number belong to models newer than all that have one.
+  // Model names without a version are newer than all versioned names.
   if (major === undefined) return 'adaptive'
   const version = Number(major) + Number(minor ?? 0) / 10
   if (version < 3.7) return 'never'

@@ -1,7 +1,10 @@
 import { countAt, objectAt, textAt } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
-/** Of a whole answer, or of the event `metadata`. The input leaves out what was read from, and written to, the cache. */
+/**
+ * The usage of a whole response or of a `metadata` event. Converse's `inputTokens` excludes tokens read from and
+ * written to the cache.
+ */
 export function decodeUsage(body: JsonObject): Usage | null {
   const usage = objectAt(body, 'usage')
   const input = countAt(usage, 'inputTokens')

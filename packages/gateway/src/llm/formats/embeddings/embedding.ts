@@ -1,38 +1,40 @@
 import type { JsonObject, Loss, Unsupported, Usage } from '../../middle.ts'
 
-/** Embeddings have a middle of their own. Clients speak OpenAI's form; providers speak one of several. */
+/**
+ * The middle format of embeddings, separate from chats. Clients speak OpenAI's format; providers speak one of several.
+ */
 
 export interface EmbeddingRequest {
   model: string
   inputs: EmbeddingInput[]
-  /** The client gave one input, not a list of them. */
+  /** Whether the client sent a single input instead of a list. */
   isSingle: boolean
   dimensions?: number
   encoding: 'float' | 'base64'
   user: string | null
-  /** What else the client said: some providers know some of it. */
+  /** The other members of the client's request; some providers support some of them. */
   rest: JsonObject
 }
 
-/** A text, or the numbers of its tokens. */
+/** A text, or its token ids. */
 export type EmbeddingInput = string | number[]
 
 export interface Embeddings {
-  /** Empty where the provider does not name it. */
+  /** Empty when the provider does not name the model. */
   model: string
   vectors: Vector[]
   usage: Usage | null
 }
 
-/** Numbers, or base64 of them as 32-bit floats with the lowest byte first. */
+/** Numbers, or the base64 of 32-bit little-endian floats. */
 export type Vector = number[] | string
 
-/** A form that providers speak. */
+/** An embedding format that providers speak. */
 export interface EmbeddingUpstream {
-  /** A request takes one text; several are asked for one after the other. */
+  /** Set when a request takes one text only; several texts are sent in consecutive requests. */
   readonly isSingle?: true
-  /** `losses` gets what could not be said. */
+  /** Adds to `losses` every field that this format cannot express. */
   encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | Unsupported
-  /** Null when it is none of this form. `header` gives a header of the response. */
+  /** Decodes a response; null when the body is not a response of this format. `header` returns a response header. */
   decodeResponse(body: JsonObject, header: (name: string) => string | undefined): Embeddings | null
 }

@@ -3,9 +3,9 @@ import type { Json, JsonObject, Loss, Usage } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
 
-/** What the forms of providers other than OpenAI's have in common. */
+/** Helpers shared by the formats of providers other than OpenAI. */
 
-/** Only OpenAI knows which tokens its numbers mean. */
+/** The inputs as texts. Token ids are refused, because they only have a meaning for OpenAI's models. */
 export function textsOf({ inputs }: EmbeddingRequest): string[] | Unsupported {
   const texts = inputs.filter((input) => typeof input === 'string')
   return texts.length === inputs.length
@@ -13,7 +13,7 @@ export function textsOf({ inputs }: EmbeddingRequest): string[] | Unsupported {
     : new Unsupported('input', 'this provider takes texts, not tokens: send input as text')
 }
 
-/** The request for each text by itself, where a request takes one text; a single one otherwise. */
+/** One request per text when the provider takes one text at a time; otherwise the request itself. */
 export function requestsOf(
   request: EmbeddingRequest,
   { isSingle }: EmbeddingUpstream,
@@ -25,10 +25,10 @@ export function requestsOf(
   return request.inputs.map((input) => ({ ...request, inputs: [input] }))
 }
 
-/** They are sent one after the other while the client waits. */
+/** The requests run one after the other while the client waits. */
 const MAX_REQUESTS = 256
 
-/** The vectors of several answers as one, with the tokens of all. */
+/** Merges several responses: all vectors, and the sum of the tokens. */
 export function joinEmbeddings(all: readonly Embeddings[]): Embeddings {
   const usages = all.map(({ usage }) => usage)
   const tokens = usages.every((usage) => usage?.input !== undefined)
@@ -46,7 +46,10 @@ export function onlyTextOf(request: EmbeddingRequest): string | Unsupported {
     : new Unsupported('input', 'this model takes exactly one text in a request: send one request for each')
 }
 
-/** Fields of the client that the provider knows by other names, by the client's names; all others are reported. */
+/**
+ * The client's fields that the provider supports, renamed by `names` (client's name to provider's name); other fields
+ * are reported as losses.
+ */
 export function carryKnown(
   { rest, user }: EmbeddingRequest,
   names: Readonly<Record<string, string>>,
@@ -66,7 +69,7 @@ export function inputUsage(tokens: number | undefined): Usage | null {
   return tokens === undefined ? null : { input: tokens, providerInput: tokens, providerTotal: tokens }
 }
 
-/** Bedrock counts in a header where the model does not count in its answer. */
+/** The token count that Bedrock sends in a header, for models whose response has no count. */
 export function countedByHeader(header: (name: string) => string | undefined): number | undefined {
   const text = header('x-amzn-bedrock-input-token-count')
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined

@@ -233,7 +233,7 @@ test('images, files and sounds travel as bytes, or by an address at Google', () 
   ])
 })
 
-test('what lies elsewhere is refused by the name of its field', () => {
+test('remote media is refused by the name of its field', () => {
   const remote: Part = { type: 'image', source: { kind: 'url', url: 'https://example.com/cat.png' } }
   assert.equal(refusal({ messages: [user(remote)] }).field, 'messages[].content[].image_url')
   assert.equal(refusal({ format: 'messages', messages: [user(remote)] }).field, 'messages[].content[].source')
@@ -393,7 +393,7 @@ test('cached content brings its own instructions and tools', () => {
   assert.deepEqual(paths(losses), ['dropped system', 'dropped tools'])
 })
 
-test('what Gemini has no word for is reported or refused', () => {
+test('fields that Gemini cannot express are reported or refused', () => {
   const { losses } = encode({
     user: 'me',
     system: [{ type: 'text', text: 'x', cache: { type: 'ephemeral' } }],

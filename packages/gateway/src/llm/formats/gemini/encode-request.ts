@@ -59,7 +59,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   return others.cachedContent === undefined ? body : withoutCached(body, losses)
 }
 
-/** Of all schemas in one request, roughly in characters. */
+/** The limit for all schemas of one request together, roughly in characters. */
 const MAX_SCHEMA_SIZE = 1_000_000
 
 function reportUnsaid({ format, user, system }: ChatRequest, losses: Loss[]): void {
@@ -68,7 +68,7 @@ function reportUnsaid({ format, user, system }: ChatRequest, losses: Loss[]): vo
     lose(losses, { what: 'dropped', path: clientField(format, 'cache') })
 }
 
-/** Cached content holds its own instructions and tools, and Gemini refuses others beside it. */
+/** Removes instructions and tools: cached content has its own, and Gemini refuses others beside it. */
 function withoutCached(body: JsonObject, losses: Loss[]): JsonObject {
   const { systemInstruction, tools, toolConfig, ...rest } = body
   const note = 'cached_content has its own'
@@ -77,7 +77,9 @@ function withoutCached(body: JsonObject, losses: Loss[]): JsonObject {
   return rest
 }
 
-/** Fields of Gemini that clients of other formats may set, in the names that Google gave them there. */
+/**
+ * Gemini fields that clients of other formats may set, under the names that Google uses in its OpenAI-compatible API.
+ */
 interface Options {
   cachedContent?: Json
   safetySettings?: Json
@@ -85,7 +87,9 @@ interface Options {
   thinkingConfig?: JsonObject
 }
 
-/** They stand in the body itself, or in `extra_body.google`, where Google's own server of the format looks. */
+/**
+ * Takes the options from the body itself, or from `extra_body.google`, which Google's OpenAI-compatible server reads.
+ */
 function takeOptions(body: JsonObject): { options: Options; rest: JsonObject } {
   const { cached_content, safety_settings, labels, thinking_config, extra_body, ...rest } = body
   const nested = objectAt(objectAt(body, 'extra_body'), 'google')
@@ -99,13 +103,13 @@ function takeOptions(body: JsonObject): { options: Options; rest: JsonObject } {
   return { options, rest: { ...rest, ...restOf(extra_body) } }
 }
 
-/** What else stands in `extra_body` is reported as a whole. */
+/** An `extra_body` without a `google` object, which is reported as one loss. */
 function restOf(extraBody: Json | undefined): JsonObject {
   if (extraBody === undefined || (isObject(extraBody) && isObject(extraBody.google))) return {}
   return { extra_body: extraBody }
 }
 
-/** Only clients of Chat Completions read them. */
+/** Takes the logprobs settings; only Chat Completions clients can read logprobs. */
 function takeLogprobs(format: FormatName, body: JsonObject): { logprobs: JsonObject; rest: JsonObject } {
   const { logprobs, top_logprobs, ...rest } = body
   if (format !== 'completions' || logprobs !== true) return { logprobs: {}, rest: body }
@@ -122,7 +126,7 @@ function inCamelCase(object: JsonObject): JsonObject {
   return Object.fromEntries(entries)
 }
 
-/** `generationConfig`: sampling, the form of the answer, thinking. */
+/** `generationConfig`: sampling, the response format, thinking. */
 function encodeConfig(request: ChatRequest, encoder: GeminiEncoder): JsonObject {
   const { sampling } = request
   const thinkingConfig = encodeThinking(request, encoder)
@@ -158,7 +162,7 @@ function present(config: Record<string, JsonObject[string] | undefined>): JsonOb
   )
 }
 
-/** `thinkingConfig`; empty when the client says nothing about thinking, or the model does not think. */
+/** `thinkingConfig`; empty when the client sets no thinking, or the model does not think. */
 function encodeThinking({ reasoning, format }: ChatRequest, { model, losses }: GeminiEncoder): JsonObject {
   if (reasoning === null) return {}
   const path = clientField(format, 'reasoning')

@@ -2,21 +2,21 @@ import { clientField, lose } from '../../client-fields.ts'
 import type { FormatName, Loss, Part, Unsupported } from '../../middle.ts'
 import type { SchemaReader } from './flatten-schema.ts'
 
-/** What every part of a body is written with. */
+/** The state that all encoders of one request share. */
 export interface GeminiEncoder {
-  /** The client's. */
+  /** The client's format. */
   format: FormatName
-  /** Names of tools by the client's names. */
+  /** The provider's tool names by the client's names. */
   names: ReadonlyMap<string, string>
-  /** Calls and results carry their ids. */
+  /** Whether calls and results carry their ids. */
   hasCallIds: boolean
-  /** What the upstream is asked for. */
+  /** The model to request from the upstream. */
   model: string
   isGemini3: boolean
-  /** Of all schemas together. */
+  /** The remaining size for all schemas together. */
   budget: SchemaReader['budget']
   losses: Loss[]
-  /** Why the request cannot be carried. */
+  /** The reasons why the request is refused. */
   faults: Unsupported[]
 }
 

@@ -1,25 +1,25 @@
 import { isObject } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
-/** A JSON Schema being read: where its references point, and what reading it may still cost. */
+/** The state of reading a JSON Schema: the root that references point into, and the remaining budget. */
 export interface SchemaReader {
   root: JsonObject
   /** Roughly characters. References can make a short schema enormous, so all schemas of a request share one budget. */
   budget: { left: number }
-  /** What Gemini has no word for. */
+  /** Keywords that Gemini does not support. */
   dropped: Set<string>
-  /** Whether objects say in which order their properties are to be written. */
+  /** Whether objects list the order in which their properties are written. */
   isOrdered: boolean
 }
 
 export interface FlatSchema {
   /** Without `$ref` and `allOf`. */
   schema: JsonObject
-  /** References that lead here; meeting one of them again would never end. */
+  /** References already followed; following one of them again would never end. */
   refs: readonly string[]
 }
 
-/** Puts what `$ref` points to, and all of `allOf`, into one schema. Where two say different things the first is heard. */
+/** Merges the target of `$ref` and all schemas of `allOf` into one schema. The first schema wins in a conflict. */
 export function flattenSchema(
   reader: SchemaReader,
   schema: JsonObject,
@@ -37,7 +37,10 @@ export function flattenSchema(
   return flat
 }
 
-/** False, and reported, when the schema has become too large or too deep. */
+/**
+ * Takes the cost of a schema from the budget. Returns false, and reports the loss, when the schema is too large or too
+ * deep.
+ */
 export function spend(reader: SchemaReader, cost: number, depth: number): boolean {
   reader.budget.left -= cost + COST_OF_SCHEMA
   if (reader.budget.left >= 0 && depth <= MAX_DEPTH) return true
@@ -59,7 +62,7 @@ function referred(reader: SchemaReader, ref: string, refs: readonly string[], de
   return { schema: withoutMembers(target), refs }
 }
 
-/** What a schema is, without what it is made of. */
+/** The type and description of a schema, without its members. */
 function withoutMembers({ type, description }: JsonObject): JsonObject {
   return { type: type ?? 'object', ...(description !== undefined && { description }) }
 }
@@ -80,7 +83,7 @@ function unescaped(step: string): string {
   try {
     text = decodeURIComponent(step)
   } catch {
-    // Not escaped for a URI, then.
+    // The text is not URI-escaped.
   }
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -1,22 +1,28 @@
 import type { Effort } from '../../middle.ts'
 
-/** What the name of a Gemini model says about it. */
+/** Properties of a Gemini model, read from its name. */
 
-/** 2.5 of `gemini-2.5-pro`; null when the name tells none. Names that stand for the newest model count as above all. */
+/**
+ * The version, such as 2.5 for `gemini-2.5-pro`; null when the name has no version. `latest` names count as newer than
+ * all versions.
+ */
 export function versionOf(model: string): number | null {
   const version = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1]
   if (version !== undefined) return Number(version)
   return /gemini-.*latest/.test(model) ? Infinity : null
 }
 
-/** From here on a call without a signature is refused, and thinking has levels in place of a budget. */
+/**
+ * Whether the model is Gemini 3 or newer. These models refuse a tool call without a signature, and have thinking levels
+ * instead of a budget.
+ */
 export function isGemini3(model: string): boolean {
   return (versionOf(model) ?? 0) >= 3
 }
 
 export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high'
 
-/** The level that comes nearest. None of these models can be told not to think at all. */
+/** The nearest thinking level of a model. None of these models can turn thinking off. */
 export function levelOf(effort: Effort, model: string): ThinkingLevel {
   switch (effort) {
     case 'none':
@@ -33,7 +39,7 @@ export function levelOf(effort: Effort, model: string): ThinkingLevel {
   }
 }
 
-/** Of the fast models alone, and of the larger ones among these only up to 3.6. */
+/** Whether the model has the level `minimal`: all Lite models, and Flash models before 3.7. */
 function hasMinimalLevel(model: string): boolean {
   return /-lite/.test(model) || (/-flash/.test(model) && (versionOf(model) ?? 0) < 3.7)
 }

@@ -154,7 +154,7 @@ test('allOf becomes one schema', () => {
   )
 })
 
-test('what says nothing allows every type', () => {
+test('a schema without keywords allows every type', () => {
   assert.deepEqual(normalised({ properties: { x: true } }), { type: 'OBJECT', properties: { x: ANYTHING } })
   assert.deepEqual(normalised({ type: 'array' }), { type: 'ARRAY', items: ANYTHING })
   assert.deepEqual(normalised({ properties: { never: false, a: { type: 'string' } } }), {
@@ -280,7 +280,7 @@ function assertAllowed(schema: Json | undefined): void {
   if (values !== undefined) assert.equal(type, 'STRING')
 }
 
-/** Gemini's dialect as JSON Schema, for a validator to read. */
+/** Converts Gemini's dialect to JSON Schema, for a validator. */
 function asJsonSchema({ type, nullable, anyOf, properties, items, ...rest }: JsonObject): JsonObject {
   if (Array.isArray(anyOf)) return { anyOf: anyOf.filter(isObject).map(asJsonSchema) }
   const name = typeof type === 'string' ? type.toLowerCase() : ''
@@ -298,7 +298,7 @@ function asJsonSchema({ type, nullable, anyOf, properties, items, ...rest }: Jso
   }
 }
 
-/** Schemas of all keywords, sensible or not, with references into themselves. */
+/** Schemas of all keywords, valid or not, with references into themselves. */
 const wildSchemas = fc.letrec<{ schema: JsonObject; value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, depthIdentifier: 'schema' },
@@ -339,7 +339,7 @@ const wildSchemas = fc.letrec<{ schema: JsonObject; value: Json }>((tie) => ({
   ),
 })).schema
 
-/** Schemas as people write them, in which nothing has to be given up that could forbid something. */
+/** Realistic schemas, for which the conversion drops no restriction. */
 const plainSchemas = fc
   .letrec<{ schema: JsonObject }>((tie) => ({
     schema: fc.oneof(

@@ -5,21 +5,23 @@ import { keywordsOf } from './schema-keywords.ts'
 import { readTypes } from './schema-types.ts'
 
 /**
- * JSON Schema in Gemini's own dialect: a part of OpenAPI 3.0 with one type per schema, no references, and `anyOf` only
- * where nothing stands beside it.
+ * Converts JSON Schema to Gemini's dialect: a subset of OpenAPI 3.0 with one type per schema, no references, and no
+ * keywords beside `anyOf`.
  */
 export function normaliseSchema(reader: SchemaReader): JsonObject {
   return normalise(reader, reader.root, { refs: [], depth: 0 })
 }
 
-/** For the parameters of a function, which must be an object; null when there are none. */
+/** Converts the parameters of a function, which must be an object; null when the function has no parameters. */
 export function normaliseParameters(reader: SchemaReader): JsonObject | null {
   const { nullable: _, ...schema } = asObject(normaliseSchema(reader))
   const { properties } = schema
   return isObject(properties) && Object.keys(properties).length > 0 ? schema : null
 }
 
-/** Alternatives of a whole object become one object in which only what all of them demand is required. */
+/**
+ * Merges alternatives of a whole object into one object. A property is required only if all alternatives require it.
+ */
 function asObject(schema: JsonObject): JsonObject {
   if (!Array.isArray(schema['anyOf'])) return schema
   const branches = schema['anyOf'].filter(isObject).filter((branch) => branch['type'] === 'OBJECT')
@@ -60,7 +62,7 @@ function normalise(reader: SchemaReader, value: Json, place: Place): JsonObject 
   return { type: type.toUpperCase(), ...wordsOf(schema), ...nullable, ...keywordsOf(reader, schema, type, child) }
 }
 
-/** Inlined descriptions are what makes a schema large. */
+/** The size of a schema's texts. Inlined descriptions make schemas large. */
 function lengthOfTexts(schema: JsonObject): number {
   let length = 0
   for (const value of Object.values(schema)) {
@@ -77,7 +79,7 @@ function wordsOf({ title, description }: JsonObject): JsonObject {
   }
 }
 
-/** What holds for each alternative of a schema. */
+/** The keywords that apply to every alternative of a schema. */
 function withoutWords(schema: JsonObject): JsonObject {
   const { anyOf: _, oneOf: _oneOf, title: _title, description: _description, nullable: _nullable, ...shared } = schema
   return shared
@@ -94,7 +96,8 @@ function anyOf(branches: JsonObject[], schema: JsonObject, isNullable: boolean):
   const different = [...new Map(flat.map((branch) => [JSON.stringify(branch), branch])).values()]
   const [first = {}, ...others] = different.map((branch) => (isNullable ? { ...branch, nullable: true } : branch))
   if (others.length === 0) return { ...first, ...wordsOf(schema) }
-  // Nothing may stand beside `anyOf`, so the first alternative speaks for all.
+  // No keyword may stand beside `anyOf`, so the first alternative carries the title and description of the whole
+  // schema.
   const words = { ...wordsOf(schema), ...wordsOf(first) }
   const description = [schema['description'], first['description']]
     .filter((text) => typeof text === 'string')
@@ -102,7 +105,7 @@ function anyOf(branches: JsonObject[], schema: JsonObject, isNullable: boolean):
   return { anyOf: [{ ...first, ...words, ...(description !== '' && { description }) }, ...others] }
 }
 
-/** A schema must say its type, so one that allows everything names all of them. */
+/** A schema that allows every value. Gemini requires a type, so the schema lists all types. */
 function anything(schema: JsonObject): JsonObject {
   return anyOf(ALL_TYPES, schema, false)
 }

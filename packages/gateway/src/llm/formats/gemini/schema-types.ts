@@ -5,12 +5,14 @@ export type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'array' |
 
 export interface SchemaTypes {
   types: SchemaType[]
-  /** Of `anyOf` or `oneOf`, without those that are only null. */
+  /** The schemas of `anyOf` or `oneOf`, without pure null schemas. */
   alternatives: JsonObject[]
   isNullable: boolean
 }
 
-/** What a schema without references may be: the types it names, or else those that its other keywords speak of. */
+/**
+ * The types that a schema without references allows: the listed types, or else the types that its other keywords imply.
+ */
 export function readTypes(schema: JsonObject): SchemaTypes {
   const listed = schema['anyOf'] ?? schema['oneOf']
   const branches = Array.isArray(listed) ? listed.filter(isObject) : []
@@ -25,7 +27,7 @@ export function readTypes(schema: JsonObject): SchemaTypes {
     named.includes('null') ||
     values?.includes(null) === true ||
     alternatives.length < branches.length
-  // Where only keywords speak, the first type they name stands for all: they are seldom mixed on purpose.
+  // Types implied by keywords alone are cut to the first: keywords of several types are seldom mixed on purpose.
   return {
     types: named.length === 0 && values === null ? types.slice(0, 1) : [...new Set(types)],
     alternatives,
@@ -33,7 +35,7 @@ export function readTypes(schema: JsonObject): SchemaTypes {
   }
 }
 
-/** Of `const` or `enum`; null when it has neither. */
+/** The values of `const` or `enum`; null when the schema has neither. */
 export function valuesOf({ const: only, enum: values }: JsonObject): Json[] | null {
   if (only !== undefined) return [only]
   return Array.isArray(values) ? values : null
@@ -51,7 +53,7 @@ function isNull(schema: JsonObject): boolean {
   return schema['type'] === 'null' || (values !== null && values.length > 0 && values.every((value) => value === null))
 }
 
-/** Some generators write them in capitals, as Gemini does. */
+/** The type names in lower case; some generators write them in capitals, as Gemini does. */
 function namesOfTypes(type: Json | undefined): string[] {
   const names = Array.isArray(type) ? type : [type]
   return names.flatMap((name) => (typeof name === 'string' ? [name.toLowerCase()] : []))

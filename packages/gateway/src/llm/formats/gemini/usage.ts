@@ -1,14 +1,14 @@
 import { countAt, objectsAt } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
-/** `usageMetadata`. What was read from a cache is part of the prompt; thoughts are not part of the candidates. */
+/** Decodes `usageMetadata`. The prompt count includes cached tokens; the candidates count excludes thoughts. */
 export function decodeUsage(metadata: JsonObject): Usage {
   const prompt = countAt(metadata, 'promptTokenCount')
   const thoughts = countAt(metadata, 'thoughtsTokenCount')
   const candidates = countAt(metadata, 'candidatesTokenCount')
   const total = countAt(metadata, 'totalTokenCount')
   const input = sum(prompt, countAt(metadata, 'toolUsePromptTokenCount'))
-  // Zeros are left out on the wire, so the total may be all that tells of an output.
+  // Gemini omits zeros, so the output count may follow only from the total.
   const output =
     sum(candidates, thoughts) ?? (input !== undefined && total !== undefined ? Math.max(0, total - input) : undefined)
   return {
