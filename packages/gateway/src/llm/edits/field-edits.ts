@@ -9,8 +9,9 @@ export interface FieldRules {
 }
 
 /**
- * What the policy changes in a body: transformations win over overrides, these over the client, and defaults fill what
- * is absent then. `evaluate` sees the body as it was before; undefined says that the expression failed, and removes.
+ * The changes that the policy makes to a body. Transformations win over overrides, overrides win over the client's
+ * value, and defaults fill members that are still absent. `evaluate` sees the body before the changes; undefined from
+ * `evaluate` means that the expression failed, and removes the member.
  */
 export function fieldEdits(
   body: JsonObject,
@@ -23,7 +24,7 @@ export function fieldEdits(
   for (const { field, expression } of transformations) edits.set(field, evaluate(expression))
   for (const { field, value } of defaults) {
     const current = edits.has(field) ? edits.get(field) : ownMember(body, field)
-    // SDKs send null for what is not set.
+    // SDKs send null for members that are not set.
     if (current === undefined || current === null) edits.set(field, value)
   }
   return edits

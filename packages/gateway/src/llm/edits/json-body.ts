@@ -5,7 +5,7 @@ import { Unsupported } from '../middle.ts'
 import { countMembers, findMembers, type JsonMember, type JsonMembers } from '../../wire/json-members.ts'
 import type { SplicedText } from '../../wire/splice-json.ts'
 
-/** A client's body: what it says, and where in its bytes each member at the top stands. */
+/** The body of a client: its parsed value, and the position of each top-level member in its bytes. */
 export class JsonBody implements SplicedText {
   readonly bytes: Buffer
   readonly value: JsonObject
@@ -24,7 +24,7 @@ export class JsonBody implements SplicedText {
     return this.#members().open
   }
 
-  /** Only what is changed in its bytes has to be found there. */
+  /** Located on first use: only edited members need their position in the bytes. */
   #members(): JsonMembers {
     this.#found ??= findMembers(this.bytes)
     if (this.#found === null) throw new Error('a JSON object without members')
@@ -33,8 +33,8 @@ export class JsonBody implements SplicedText {
 }
 
 /**
- * Reads a body that may go on byte for byte. What the provider could read otherwise than the gateway is refused: bytes
- * that are no UTF-8, and names that stand twice in one object, wherever they are.
+ * Reads a body that may be forwarded byte for byte. Bodies that the provider could parse differently from the gateway
+ * are refused: bytes that are not UTF-8, and duplicate names in an object at any depth.
  */
 export function readJsonBody(bytes: Buffer): JsonBody | Unsupported {
   if (!isUtf8(bytes)) return new Unsupported('body', 'must be UTF-8')

@@ -2,8 +2,8 @@ import type { PromptCachingConfig } from './schema.ts'
 import type { ChatRequest, JsonObject, Message, Part } from '../middle.ts'
 
 /**
- * The request with marks where the provider should cache, as the policy says. A client of the Messages format has said
- * it itself. Whether the provider and the model know caching is for `Provider.cachesPrompts` to say.
+ * The request with the cache marks that the policy asks for. Clients of the Messages format set their own marks, so
+ * their requests stay unchanged. `Provider.cachesPrompts` says whether the provider and the model support caching.
  */
 export function markCaching(request: ChatRequest, config: PromptCachingConfig): ChatRequest {
   if (request.format === 'messages') return request
@@ -21,7 +21,10 @@ function wordsOf(parts: readonly { text: string }[]): number {
   return parts.reduce((words, { text }) => words + (text.match(/\S+/g)?.length ?? 0), 0)
 }
 
-/** Marks the end of the last turn but one, or of an earlier one. Neighbours of one role are one turn to the provider. */
+/**
+ * Marks the end of the last turn but one, or of a turn `offset` before that turn. The provider reads adjacent messages
+ * of one role as one turn.
+ */
 function markMessage(messages: readonly Message[], offset: number): Message[] {
   const ends = turnEnds(messages)
   if (ends.length < 2) return [...messages]
@@ -36,7 +39,10 @@ function markMessage(messages: readonly Message[], offset: number): Message[] {
   return [...messages]
 }
 
-/** Where each turn ends; instructions inside the conversation move out of it, and are none. */
+/**
+ * The index of the last message of each turn. System messages inside the conversation are moved out of it later, so
+ * they are not turns.
+ */
 function turnEnds(messages: readonly Message[]): number[] {
   const ends: number[] = []
   let role: Message['role'] | null = null
@@ -66,7 +72,7 @@ function isCacheable(part: Part): boolean {
   }
 }
 
-/** A mark of the client's own stays as it is. */
+/** Adds a cache mark to the item at `at`; a mark that the client set is kept. */
 function withMark<T extends object>(items: readonly T[], at: number): T[] {
   const item = items[at]
   return item === undefined ? [...items] : items.with(at, { cache: MARK, ...item })

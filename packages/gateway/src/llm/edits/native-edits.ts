@@ -2,7 +2,10 @@ import { isObject } from '../../wire/json.ts'
 import type { Json, JsonObject } from '../middle.ts'
 import { type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
 
-/** What a body of chat completions needs that goes on as it came: the same as its encoder does to any other. */
+/**
+ * The edits that a Chat Completions body needs when it is forwarded without translation: the same ones that the encoder
+ * makes in translated requests.
+ */
 export function completionsEdits(body: JsonObject, quirks: ReadonlySet<string>): MemberEdits {
   const edits = new Map<string, Json | undefined>()
   if (quirks.has('completionTokens') && typeof body.max_tokens === 'number') {
@@ -16,7 +19,7 @@ export function completionsEdits(body: JsonObject, quirks: ReadonlySet<string>):
   return edits.size === 0 ? NO_EDITS : edits
 }
 
-/** Whether the client itself wants the usage of a stream; if not, the record of it is kept from the client. */
+/** Whether the client asked for usage in a stream. If not, the usage record is withheld from the client. */
 export function asksForUsage(body: JsonObject): boolean {
   return isObject(body.stream_options) && body.stream_options.include_usage === true
 }

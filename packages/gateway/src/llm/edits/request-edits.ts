@@ -3,11 +3,14 @@ import type { ChatRequest, Json, JsonObject } from '../middle.ts'
 import { fieldEdits, type FieldRules } from './field-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
 
-/** What the `ai` policy of a provider does to chats. */
+/** The changes that a provider's `ai` policy makes to chats. */
 export interface ProviderEdits {
   /** Model and fields, in the client's own format. */
   request(body: JsonObject, pathModel: string | null, rx: RequestContext): EditedRequest
-  /** The conversation; gives the same object back where there is nothing to do. Null where there never is. */
+  /**
+   * Edits the conversation, and returns the same object when nothing changes. Null when the policy never changes the
+   * conversation.
+   */
   readonly shape: ((request: ChatRequest) => ChatRequest) | null
 }
 
@@ -20,13 +23,16 @@ export interface RequestRules {
 
 export interface EditedRequest {
   edits: MemberEdits
-  /** With the edits. */
+  /** The body after the edits. */
   body: JsonObject
-  /** What the provider is asked for; empty when nobody named one. */
+  /** The model to request from the provider; empty when neither the client nor the config names a model. */
   model: string
 }
 
-/** The provider's model, then the edits of the policy, then the alias: all that is done to a body in the client's format. */
+/**
+ * Edits a body in the client's format: sets the provider's model, applies the edits of the policy, then resolves the
+ * model alias.
+ */
 export function editRequest(
   original: JsonObject,
   pathModel: string | null,
@@ -52,13 +58,16 @@ export function namesModel(body: JsonObject): body is JsonObject & { model: stri
   return typeof body.model === 'string' && body.model !== ''
 }
 
-/** What comes out as it went in needs no edit, and leaves the bytes alone. */
+/** Removes the edit of a member whose value did not change, so that the bytes of the body stay as they are. */
 function withoutEdit(edits: MemberEdits, name: string): MemberEdits {
   if (!edits.has(name)) return edits
   return new Map([...edits].filter(([other]) => other !== name))
 }
 
-/** The provider's model for the name that a client used: an exact alias first, then patterns, the longest first. Applied once. */
+/**
+ * Maps the model name of a client to the provider's model: an exact alias first, then patterns, the longest first.
+ * Aliases are applied once.
+ */
 export function createAliases(aliases: Readonly<Record<string, string>> = {}): (model: string) => string {
   const exact = new Map(Object.entries(aliases))
   const patterns = [...exact]
@@ -69,7 +78,10 @@ export function createAliases(aliases: Readonly<Record<string, string>> = {}): (
   return (model) => exact.get(model) ?? patterns.find(({ parts }) => matches(parts, model))?.model ?? model
 }
 
-/** Each part in its order, the first and the last at the ends; what a `*` takes does not matter, so the first find will do. */
+/**
+ * Whether the parts occur in `text` in order, the first at its start and the last at its end. `*` matches any text, so
+ * the earliest occurrence of each part suffices.
+ */
 function matches(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? ''
   const last = parts.at(-1) ?? ''

@@ -1,6 +1,9 @@
 import type { RouteType } from './schema.ts'
 
-/** What a request is, by the end of its path (without query): the longest end that fits, then `*`; null where neither is there. */
+/**
+ * Finds the route type of a request by the suffix of its path (without query): the longest matching suffix, then `*`;
+ * null when nothing matches.
+ */
 export function createRouteTypes(
   routes: Readonly<Record<string, RouteType>> = DEFAULT_ROUTES,
 ): (path: string) => RouteType | null {
@@ -11,13 +14,18 @@ export function createRouteTypes(
   return (path) => ends.find(([end]) => path.endsWith(end))?.[1] ?? otherwise
 }
 
-/** The model that a path of a vendor's own names, for clients that say it nowhere else; null when there is none. */
+/**
+ * The model named in a vendor-specific path, for clients that name the model nowhere else; null when the path has no
+ * model.
+ */
 export function modelInPath(path: string): string | null {
   const model = PATHS.map((pattern) => pattern.exec(path)?.[1]).find((found) => found !== undefined)
   return model === undefined || UNFIT.test(model) ? null : model
 }
 
-/** Only what is counted and guarded, or harmless: to let anything else through takes a word of the operator. */
+/**
+ * Only requests that are counted and guarded, or harmless. The operator must configure every other route explicitly.
+ */
 const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = {
   '/chat/completions': 'Completions',
   '/messages': 'Messages',
@@ -34,5 +42,5 @@ const PATHS = [
   /\/model\/([^/]+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/,
   /\/openai\/deployments\/([^/]+)\//,
 ]
-/** What a vendor would read otherwise. */
+/** Sequences that a vendor could interpret as something other than a model name. */
 const UNFIT = /\.\.|%|[\0-\x1f\x7f]/

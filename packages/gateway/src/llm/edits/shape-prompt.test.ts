@@ -51,7 +51,7 @@ test('messages of the config stand around those of the client', () => {
   ])
 })
 
-test('where a format has one place for instructions, all of them stand there', () => {
+test('all instructions go into the system field when the format has one', () => {
   const { system, messages } = enrichPrompt(request({ format: 'messages' }), prompt)
   assert.deepEqual(system, [text('first'), text('client'), text('last')])
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('where a format has one place for instructions, all of them stand there', (
   )
 })
 
-test('without messages of the config the request is the same one', () => {
+test('without configured messages the same request is returned', () => {
   const plain = request()
   assert.equal(enrichPrompt(plain, {}), plain)
 })

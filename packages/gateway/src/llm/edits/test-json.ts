@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { anyCharacter } from '../../testing/any-character.ts'
 
-/** A JSON value as it may be written: members in order, names perhaps twice, space and escapes anywhere. */
+/** A JSON value with its spelling: members in order, duplicate names, whitespace and escapes anywhere. */
 export type Written =
   | { kind: 'plain'; text: string }
   | { kind: 'list'; items: Written[]; space: string[] }
@@ -25,7 +25,7 @@ const unit = fc.oneof(
 const text = fc.array(unit, { maxLength: 6 }).map((units) => units.join('').toWellFormed())
 const name = fc.oneof(fc.constantFrom('model', 'a', 'b', '', '__proto__', 'toString'), text)
 
-/** The text as JSON, with some characters as escapes. */
+/** The text as a JSON string, sometimes with every character escaped. */
 function label(value: fc.Arbitrary<string>): fc.Arbitrary<{ value: string; label: string }> {
   return fc.tuple(value, fc.boolean()).map(([value, escaped]) => ({
     value,
@@ -63,10 +63,10 @@ function members(value: fc.Arbitrary<Written>, maxLength: number): fc.Arbitrary<
     .map((object): WrittenObject => ({ kind: 'object', ...object }))
 }
 
-/** Objects whose names may stand twice, at any depth. */
+/** Objects that may have duplicate names, at any depth. */
 export const writtenObject: fc.Arbitrary<WrittenObject> = members(value, 6)
 
-/** The same, each name once in each object. */
+/** Objects without duplicate names, at any depth. */
 export const properObject: fc.Arbitrary<WrittenObject> = writtenObject.map((object) => proper(object) as WrittenObject)
 
 function proper(value: Written): Written {

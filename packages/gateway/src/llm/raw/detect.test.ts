@@ -53,7 +53,10 @@ const responses = {
 }
 const gemini = { promptTokenCount: 20, candidatesTokenCount: 5, thoughtsTokenCount: 3, cachedContentTokenCount: 4 }
 
-/** All of them say the same: 20 in, of which 4 read from the cache and (but for Gemini) 6 written to it, and 8 out. */
+/**
+ * All responses report the same usage: 20 in, of which 4 were read from the cache and (except for Gemini) 6 written to
+ * it, and 8 out.
+ */
 const answers: [name: string, body: Buffer | string, headers: Record<string, string>, model: string][] = [
   ['Chat Completions', JSON.stringify({ model: 'm', usage: chat }), {}, 'm'],
   ['Chat Completions, streamed', events({ model: 'm', choices: [] }, { choices: [], usage: chat }), SSE, 'm'],
@@ -114,7 +117,7 @@ for (const [name, body, headers, model] of answers) {
   })
 }
 
-test('of an answer that is too large to be kept, the end is read', () => {
+test('usage is found at the end of a response that is too large to buffer', () => {
   const image = JSON.stringify({ data: [{ b64_json: 'x'.repeat(5000) }], usage: { ...responses, total_tokens: 28 } })
   const { usage } = answered(image, {}, 100, 1000)
   assert.deepEqual([usage.input, usage.output], [20, 8])
@@ -127,7 +130,7 @@ test('a stream of any length is read to its end', () => {
   assert.deepEqual([usage.input, usage.output], [20, 8])
 })
 
-test('a stream that breaks off is charged what came', () => {
+test('a stream that breaks off is charged for the received records', () => {
   const facts = new LlmRecord()
   const answer = new DetectedAnswer(facts, (name) => SSE[name as keyof typeof SSE] ?? null, 1000)
   answer.chunk(Buffer.from(events(...claude.slice(0, 2), ...Array.from({ length: 30 }, () => claude[1]!))))

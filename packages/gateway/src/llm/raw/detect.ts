@@ -13,8 +13,8 @@ import type { StreamFault } from './stream-fault.ts'
 import { AWS_TYPE, eventsFault, messagesFault, SSE_TYPE } from './watched-stream.ts'
 
 /**
- * Finds model and usage in an answer of whatever vendor, as it passes: a JSON body, server-sent events, or an event
- * stream of AWS. Of a stream the last word counts, and whether it was the last.
+ * Finds the model and the usage in a response of any vendor while the response passes: a JSON body, server-sent events,
+ * or an AWS event stream. In a stream the last report counts; the reader also detects whether the stream was complete.
  */
 export class DetectedAnswer {
   readonly #facts: LlmRecord
@@ -29,7 +29,7 @@ export class DetectedAnswer {
   #isCut = false
   #records = 0
   readonly #end = new StreamEnd()
-  /** Counts of a stream whose input leaves out the cache: Messages, or any model that AWS counts. */
+  /** The counts of a stream whose input excludes the cache: Messages, or any model that AWS counts. */
   #own: OwnUsage = {}
   #hasUsage = false
 
@@ -48,7 +48,10 @@ export class DetectedAnswer {
     else this.#keep(chunk)
   }
 
-  /** `whole` says that the body came to its end; the fault, that the stream in it did not. */
+  /**
+   * Ends the response. `whole` says that the body ended cleanly; the returned fault says that the stream in the body
+   * was incomplete.
+   */
   over(whole: boolean): StreamFault | null {
     if (this.#sse !== null) this.#readSse(this.#sse.end())
     const isBrokenList = this.#kind === 'json' && this.#readJson(Buffer.concat(this.#kept).toString('utf8'))
@@ -60,7 +63,8 @@ export class DetectedAnswer {
 
   #estimate(whole: boolean): void {
     if (this.#records === 0 || (whole && (!this.#isStream || this.#facts.usage.output !== undefined))) return
-    // As everywhere, a stream that broke off or reports nothing is charged what came, about one token a record.
+    // A stream that broke off or reports no usage is charged for the received records, about one token each, as in all
+    // other calls.
     this.#facts.isEstimated = true
     this.#facts.usage = { ...this.#facts.usage, output: Math.max(this.#facts.outputTokens, this.#records) }
   }
@@ -71,7 +75,7 @@ export class DetectedAnswer {
     return this.#end.fault()
   }
 
-  /** By its own word: what only looks like one may be anything. */
+  /** Whether the content type declares a stream; a body that only looks like a stream may be anything. */
   get #isStream(): boolean {
     return this.#contentType.startsWith(AWS_TYPE) || this.#contentType.startsWith(SSE_TYPE)
   }
@@ -87,7 +91,7 @@ export class DetectedAnswer {
     } else this.#kind = 'json'
   }
 
-  /** Of a body that is too large to be read, its end: there is where answers with images report usage. */
+  /** Keeps the body, or its last bytes when it is too large: responses with images report usage at the end. */
   #keep(chunk: Buffer): void {
     this.#kept.push(Buffer.from(chunk))
     this.#keptSize += chunk.length
@@ -98,7 +102,7 @@ export class DetectedAnswer {
     this.#keptSize = end.length
   }
 
-  /** Whether it is a stream in the form of a list whose end is missing. */
+  /** Reads a JSON body. Returns true for a stream in the form of a JSON list whose end is missing. */
   #readJson(text: string): boolean {
     if (this.#isCut) {
       const usage = [...text.matchAll(USAGE_MEMBER)].at(-1)?.[1]
@@ -107,7 +111,7 @@ export class DetectedAnswer {
       return false
     }
     const value = parseJson(text)?.value
-    // Gemini streams a list, unless it is asked for events.
+    // Gemini streams a JSON list unless the client asks for events.
     const isList = Array.isArray(value)
     for (const each of isList ? value : [value]) {
       if (!isObject(each)) continue
@@ -136,7 +140,7 @@ export class DetectedAnswer {
       const event = parseJsonObject(payload.toString('utf8'))
       if (event === null) continue
       const { bytes } = event
-      // `InvokeModelWithResponseStream` wraps the records of the model's own vendor.
+      // `InvokeModelWithResponseStream` wraps the records of the model's vendor.
       const inner = typeof bytes === 'string' ? parseJsonObject(Buffer.from(bytes, 'base64').toString('utf8')) : event
       if (inner !== null) this.#probe(inner)
     }
@@ -154,7 +158,10 @@ export class DetectedAnswer {
     }
   }
 
-  /** Who reports says so by the names of the fields; what they mean differs from vendor to vendor. */
+  /**
+   * The usage in an object. The field names identify the vendor's convention, because the same counts mean different
+   * things at different vendors.
+   */
   #usageOf(holder: JsonObject): Usage | null {
     const metrics = holder['amazon-bedrock-invocationMetrics']
     if (isObject(metrics)) {
@@ -174,7 +181,7 @@ export class DetectedAnswer {
     return messagesUsage(this.#own)
   }
 
-  /** Models on Bedrock whose bodies say nothing are counted in headers. */
+  /** Reads the counts in headers, for Bedrock models whose bodies report none. */
   #readHeaders(): void {
     const counts = invocationUsage((name) => {
       const text = this.#header(`x-amzn-bedrock-${HEADER_NAMES[name]}`)
@@ -194,7 +201,7 @@ const HEADER_NAMES = {
   cacheWriteInputTokenCount: 'cache-write-input-token-count',
 } as const
 
-/** Counts of AWS, for models of all vendors: the input leaves out what was read from, and written to, the cache. */
+/** Counts of AWS, for models of all vendors: the input excludes tokens read from and written to the cache. */
 function invocationUsage(count: (name: InvocationCount) => number | undefined): OwnUsage {
   return withoutAbsent({
     input: count('inputTokenCount'),
@@ -204,7 +211,7 @@ function invocationUsage(count: (name: InvocationCount) => number | undefined): 
   })
 }
 
-/** The model that a request asks for: in its path, in a JSON body, or in a field of a form. */
+/** Finds the model of a request: in its path, in a JSON body, or in a form field. */
 export class DetectedRequest {
   readonly #facts: LlmRecord
   readonly #contentType: string
@@ -219,7 +226,7 @@ export class DetectedRequest {
     facts.requestModel = modelOfPath(path)
   }
 
-  /** The path has said it: nothing of the body is needed. */
+  /** Whether the model is known from the path, so that the body is not needed. */
   get isDone(): boolean {
     return this.#facts.requestModel !== ''
   }
@@ -261,7 +268,7 @@ const MODEL_PATHS = [
   /\/openai\/deployments\/([^/]+)\//,
 ]
 const MODEL_FIELD = /name="model"(?:\r\n[^\r\n]+)*\r\n\r\n([^\r\n]{1,256})\r\n/
-/** Where the body is too large to be read: a member of the object itself, before any other object. */
+/** For bodies that are too large to parse: `model` as a member of the top-level object, before any nested object. */
 const FIRST_MODEL = /^\s*\{(?:[^{}[\]]*,)?\s*"model"\s*:\s*"([^"\\]{1,256})"/
 const USAGE_MEMBER = /"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/g
 const MARKS = /"(?:usage|model)/

@@ -3,14 +3,14 @@ import { EventStreamReader } from '../event-stream.ts'
 import { incomplete, StreamEnd, unreadable } from './stream-end.ts'
 import type { StreamFault } from './stream-fault.ts'
 
-/** A streamed body that passes as it came, read for nothing but how it ends. */
+/** A streamed body that passes unchanged, read only to detect an incomplete end. */
 export interface WatchedStream {
   chunk(chunk: Buffer): void
-  /** The body ended; null when the answer was complete, or the format is not known. */
+  /** Called at the end of the body; null when the response was complete, or its format is unknown. */
   end(): StreamFault | null
 }
 
-/** Null where the type of the content says that it is no stream. */
+/** Null when the content type is not a stream. */
 export function watchStream(contentType: string | null): WatchedStream | null {
   const type = contentType?.toLowerCase() ?? ''
   if (type.startsWith(SSE_TYPE)) return new WatchedEvents()
@@ -44,7 +44,10 @@ class WatchedMessages implements WatchedStream {
   }
 }
 
-/** What came behind an event that is too long to be read, nobody knows. */
+/**
+ * The fault at the end of the stream. After an event that is too long to parse, a missing end is not a fault, because
+ * the end may have been in that event.
+ */
 export function eventsFault({ isOverflown }: SseParser, end: StreamEnd): StreamFault | null {
   const fault = end.fault()
   return isOverflown && fault?.code === 'stream_incomplete' ? null : fault

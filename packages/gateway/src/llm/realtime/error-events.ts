@@ -3,15 +3,15 @@ import { FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '../../net/w
 import { TEXT } from './messages.ts'
 
 /**
- * What a WebSocket server sends, on its way to the client: `hide` takes out of events about errors what they repeat of a
- * credential; all else goes as it is. Events that could be such a one are held until they are whole, which no client
- * notices: it would wait for the same bytes.
+ * Redacts credentials in the error events of a WebSocket server on their way to the client: `hide` redacts a text; all
+ * other bytes pass unchanged. Frames that could be error events are held until they are complete, which delays no
+ * client: it needs the whole frame anyway.
  */
 export class ErrorEvents implements BytesEdit {
   readonly #hide: (text: string) => string
-  /** The beginning of a frame. */
+  /** The beginning of an incomplete frame. */
   #held: Buffer = EMPTY
-  /** What is still to come of a frame that goes as it comes; all of it where bytes make no sense as frames. */
+  /** The remaining bytes of a frame that passes unchanged; `Infinity` when the bytes are not valid frames. */
   #left = 0
 
   constructor(hide: (text: string) => string) {
@@ -43,7 +43,7 @@ export class ErrorEvents implements BytesEdit {
       }
       at = end
     }
-    // The chunk may be a view of a buffer that the next read fills again.
+    // The chunk may be a view of a buffer that the next read overwrites.
     if (at < bytes.length) this.#held = Buffer.from(bytes.subarray(at))
     const rest = bytes.subarray(from, at)
     return given.length === 0 ? rest : Buffer.concat([...given, rest])
@@ -53,7 +53,7 @@ export class ErrorEvents implements BytesEdit {
     return this.#held
   }
 
-  /** The frame as the client gets it; null when there is nothing to hide. */
+  /** The redacted frame; null when nothing was redacted. */
   #shown(frame: Buffer): Buffer | null {
     if (!frame.includes('"error"')) return null
     const text = frame.toString('latin1', 2 + lengthBytes(frame))
@@ -62,7 +62,10 @@ export class ErrorEvents implements BytesEdit {
   }
 }
 
-/** Of the frame that begins there; null while that cannot be told, without end where it is none. */
+/**
+ * The size of the frame at `at` in bytes; null while its head is incomplete, `Infinity` when the bytes are not a valid
+ * frame.
+ */
 function frameSize(bytes: Buffer, at: number): number | null {
   const head = bytes.subarray(at, at + LONGEST_HEAD)
   if (head.length < 2) return null
@@ -72,7 +75,7 @@ function frameSize(bytes: Buffer, at: number): number | null {
   return head.length < size ? null : size + payloadLength(head)
 }
 
-/** What hides is never so long that it takes a third form of the length. */
+/** Encodes a text frame. Redacted events are always shorter than 64 KiB, so the 64-bit length is not needed. */
 function textFrame(payload: Buffer): Buffer {
   const { length } = payload
   const head = length < 126 ? [WHOLE_TEXT, length] : [WHOLE_TEXT, 126, length >> 8, length & 0xff]
@@ -80,6 +83,6 @@ function textFrame(payload: Buffer): Buffer {
 }
 
 const EMPTY = Buffer.alloc(0)
-/** In one frame, as events come. */
+/** A text message in a single frame, as servers send events. */
 const WHOLE_TEXT = FIN | TEXT
 const LARGEST_ERROR = 16 * 1024

@@ -5,7 +5,7 @@ import { WebSocketMessages } from './messages.ts'
 
 const MAX = 64
 
-/** What is read of bytes that come in these pieces. */
+/** The messages read from bytes in these pieces. */
 function read(pieces: readonly Buffer[], maxBytes = MAX): string[] {
   const seen: string[] = []
   const messages = new WebSocketMessages(
@@ -53,7 +53,7 @@ describe('messages of a WebSocket', () => {
     assert.deepEqual(read(bytes), ['text one', 'text two', 'text '])
   })
 
-  it('of every length of a length are read', () => {
+  it('with every form of the length field are read', () => {
     for (const length of [0, 125, 126, 65_535, 65_536, 70_000]) {
       const text = 'x'.repeat(length)
       assert.deepEqual(read([frame(TEXT, text)], 100_000), [`text ${text}`])

@@ -1,25 +1,25 @@
 import { CLOSE, FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '../../net/websocket-frames.ts'
 
-/** What becomes of the messages of a WebSocket. */
+/** Receives the messages of a WebSocket. */
 export interface MessageReader {
-  /** A whole text message; the bytes hold only during the call. */
+  /** A whole text message; the bytes are valid only during the call. */
   text(bytes: Buffer): void
-  /** A message that is too large to be kept, or packed by an extension: what follows it is read again. */
+  /** A message that is too large to buffer, or compressed by an extension; reading continues after the message. */
   skipped(): void
-  /** The bytes make no sense as frames: nothing that follows is read. Called once. */
+  /** The bytes are not valid frames, so nothing that follows is read. Called once. */
   lost(): void
 }
 
 /**
- * Reads what a WebSocket server sends (RFC 6455 section 5) while the bytes go on untouched. Control frames and binary
- * messages are passed over; of a message no more than `maxBytes` is held, in however many frames it comes.
+ * Reads the frames of a WebSocket server (RFC 6455 section 5) while the bytes pass unchanged. Control frames and binary
+ * messages are skipped; at most `maxBytes` of a message are buffered, whatever its number of frames.
  */
 export class WebSocketMessages {
   readonly #reader: MessageReader
   readonly #maxBytes: number
   readonly #head = Buffer.alloc(LONGEST_HEAD)
   #headSize = 0
-  /** Of the payload of the present frame. */
+  /** The remaining payload bytes of the current frame. */
   #left = 0
   #isControl = false
   #isLast = true
@@ -80,7 +80,7 @@ export class WebSocketMessages {
     const part = chunk.subarray(at, end)
     this.#left -= part.length
     if (!this.#isControl && this.#message === 'kept') {
-      // Most messages come in one piece, and need no copy.
+      // Most messages come in one piece, and are not copied.
       if (this.#left === 0 && this.#isLast && this.#size === 0) {
         this.#message = 'none'
         this.#reader.text(part)
@@ -103,7 +103,7 @@ export class WebSocketMessages {
     else if (message === 'unread') this.#reader.skipped()
   }
 
-  /** One block that grows: a list of pieces would cost more than what is in them. */
+  /** Appends to one growing buffer: a list of small pieces would need more memory than their contents. */
   #keep(part: Buffer): void {
     const size = this.#size + part.length
     if (size > this.#kept.length) {

@@ -81,7 +81,7 @@ test('a message that cannot be read makes it one', () => {
   }
 })
 
-test('what only looks like an event counts for nothing', () => {
+test('malformed or foreign events are not counted', () => {
   const { facts } = session([
     '"response.done"',
     '{"type":"response.done"',

@@ -4,18 +4,18 @@ import type { JsonObject } from '../middle.ts'
 import type { MessageReader } from './messages.ts'
 
 /**
- * Usage of a Realtime session, which is the sum over its responses and transcriptions, each reported when it is done.
- * Every event is only looked at; those that say something are parsed.
+ * The usage of a Realtime session: the sum over its responses and transcriptions, each of which reports usage when
+ * done. Only events that contain a relevant marker are parsed.
  */
 export class RealtimeUsage implements MessageReader {
   readonly #facts: LlmRecord
   readonly #used: (tokens: number) => void
   /** Responses that have begun and are not done. */
   #open = 0
-  /** Events of content since then. */
+  /** Content events since the last response began or ended. */
   #pieces = 0
 
-  /** `used` is told of tokens as they are reported. */
+  /** `used` is called with the tokens of each report. */
   constructor(facts: LlmRecord, used: (tokens: number) => void) {
     this.#facts = facts
     this.#used = used
@@ -38,7 +38,7 @@ export class RealtimeUsage implements MessageReader {
     this.#facts.isEstimated = true
   }
 
-  /** What was said of a response that never came to its end counts as about one token an event. */
+  /** Ends the session. An unfinished response is charged about one token per content event. */
   over(): void {
     if (this.#open > 0) this.#estimate()
   }
@@ -60,7 +60,7 @@ export class RealtimeUsage implements MessageReader {
   }
 
   #responseDone(usage: JsonObject): void {
-    // One that was cancelled may report nothing.
+    // A canceled response may report no usage.
     if (countAt(usage, 'output_tokens') === undefined) this.#estimate()
     this.#add(usage)
     this.#open = Math.max(0, this.#open - 1)
@@ -84,7 +84,7 @@ export class RealtimeUsage implements MessageReader {
   }
 }
 
-/** Transcriptions that are counted in seconds have none of these. */
+/** The counts of a usage report. Transcriptions billed by seconds have none of them. */
 const COUNTS = [
   ['input', null, 'input_tokens'],
   ['output', null, 'output_tokens'],

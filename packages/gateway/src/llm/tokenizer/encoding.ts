@@ -1,16 +1,16 @@
-/** How texts become the tokens of a model; a vocabulary is loaded when the first text needs it. */
+/** Counts the tokens of texts; the vocabulary is loaded when the first text needs it. */
 export interface Encoding {
   count(text: string): number
 }
 
 export type EncodingName = 'o200k' | 'cl100k'
 
-/** Of models that nobody published a vocabulary of, the count by a common one is an estimate. */
+/** The encoding of a model. The count is an estimate for models without a published vocabulary. */
 export function encodingNameOf(model: string): EncodingName {
   return NEWER.test(model) ? 'o200k' : 'cl100k'
 }
 
-/** Names may stand behind a vendor (`openai/`) or a tuning (`ft:`). */
+/** A vendor (`openai/`) or a fine-tuning prefix (`ft:`) may precede the name. */
 const NEWER = /(?:^|[/:])(?:(?:chat)?gpt-4o|gpt-4\.[1-9]|gpt-(?:[5-9]|[1-9][0-9])|gpt-oss|o[1-9](?:$|-))/i
 
 export function loadEncoding(name: EncodingName): Promise<Encoding> {
@@ -24,11 +24,11 @@ async function load(name: EncodingName): Promise<Encoding> {
     name === 'o200k'
       ? await import('gpt-tokenizer/encoding/o200k_base')
       : await import('gpt-tokenizer/encoding/cl100k_base')
-  // It keeps words of prompts: enough for those that come again and again.
+  // The tokenizer caches words of prompts; this size suffices for frequent words.
   setMergeCacheSize(CACHED_WORDS)
   return { count: (text) => countTokens(text, PLAIN_TEXT) }
 }
 
-/** Clients cannot write special tokens: what looks like one is text. */
+/** Clients cannot send special tokens: text that looks like a special token is plain text. */
 const PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 const CACHED_WORDS = 10_000

@@ -1,18 +1,18 @@
 import type { ChatEvent, ChatRequest } from '../middle.ts'
 import { readTexts } from './read-texts.ts'
 
-/** What a model reads of a request, as far as that can be told at once. */
+/** Estimates the input tokens of a request, without a tokenizer. */
 export function estimateRequest(request: ChatRequest): number {
   const { texts, tokens } = readTexts(request)
   return texts.reduce((sum, text) => sum + estimateTokens(text), tokens)
 }
 
-/** What a model said in an answer whose provider does not count. */
+/** Estimates the output tokens of a response whose provider does not count them. */
 export function estimateAnswer(events: readonly ChatEvent[]): number {
   return events.reduce((sum, event) => sum + (event.type === 'partDelta' ? estimateTokens(event.text) : 0), 0)
 }
 
-/** A guess without a vocabulary: four letters of English make a token, and one of most other scripts. */
+/** Estimates tokens without a vocabulary: four ASCII characters per token, one character per token in other scripts. */
 export function estimateTokens(text: string): number {
   let others = 0
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++

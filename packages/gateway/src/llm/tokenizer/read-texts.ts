@@ -1,9 +1,9 @@
 import type { AudioPart, ChatRequest, FilePart, ImagePart, Part } from '../middle.ts'
 
-/** What a model reads of a request. */
+/** The content of a request that counts as input tokens. */
 export interface Found {
   texts: string[]
-  /** Of everything else. */
+  /** The estimated tokens of all other content. */
   tokens: number
 }
 
@@ -51,12 +51,12 @@ function addPart(part: Part, found: Found): void {
   }
 }
 
-/** As of a square of 1024 pixels. */
+/** The tokens of an image of 1024 by 1024 pixels. */
 function imageTokens({ detail }: ImagePart): number {
   return detail === 'low' ? 85 : 765
 }
 
-/** Ten each second, in the usual quality. */
+/** Ten tokens per second of audio, at the usual bit rates. */
 function audioTokens({ format, data }: AudioPart): number {
   return Math.ceil(bytesOf(data) / (format === 'wav' ? 4_800 : 1_600))
 }
@@ -71,8 +71,8 @@ function bytesOf(base64: string): number {
   return (base64.length * 3) / 4
 }
 
-/** Every message has marks around it and a role; every answer begins with some. */
+/** In tokens: every message has delimiters and a role, and every response begins with a few tokens. */
 const PER_MESSAGE = 3 + 1
 const PRIMING = 3
-/** Of documents with pages. */
+/** For documents with pages. */
 const FILE_BYTES_PER_TOKEN = 40

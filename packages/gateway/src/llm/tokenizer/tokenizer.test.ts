@@ -139,7 +139,7 @@ test('words without an end do not take forever', async () => {
   }
 })
 
-test('what lies beyond the part that is counted is estimated', async () => {
+test('text beyond the counted part is estimated', async () => {
   const given = 'word '.repeat(200_000)
   const tokens = await countTexts([given], 'gpt-4o')
   const exact = 200_000

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { ChatRequest } from '../middle.ts'
 
-/** Which names of tools a provider takes. */
+/** The tool names that a provider accepts. */
 export interface NameRule {
   valid: RegExp
-  /** One character that may not stand in a name; global. */
+  /** Matches one character that is not allowed in a name; has the flag `g`. */
   invalid: RegExp
   maxLength: number
 }
 
 /**
- * A name for every tool that the request speaks of, by the client's name. The same tool has the same name in every
- * request of a conversation, whatever stands beside it. `toolNames` gets those that had to change, theirs to the client's.
+ * Maps the client's name of every tool in the request to a name that the provider accepts. A tool gets the same name in
+ * every request of a conversation, whatever other tools exist. The changed names are added to `toolNames`, provider's
+ * name to client's name.
  */
 export function nameTools(request: ChatRequest, rule: NameRule, toolNames: Map<string, string>): Map<string, string> {
   const names = namesIn(request)
@@ -32,7 +33,7 @@ export function nameTools(request: ChatRequest, rule: NameRule, toolNames: Map<s
   return theirs
 }
 
-/** Tools that the client declared as taking free text: it gets their calls in that form. */
+/** Tools that the client declared with free text input; the client gets their calls in the same form. */
 export function customNames({ tools }: ChatRequest): ReadonlySet<string> {
   return new Set(tools.filter((tool) => tool.custom !== undefined).map((tool) => tool.name))
 }
@@ -51,7 +52,7 @@ function namesIn(request: ChatRequest): Set<string> {
 
 function changedName(name: string, rule: NameRule, taken: ReadonlySet<string>): string {
   let changed = name.replace(rule.invalid, '_')
-  // What is still wrong can only be how it begins, or that it is empty.
+  // A name that is still invalid has a wrong first character, or is empty.
   if (!rule.valid.test(changed.slice(0, rule.maxLength))) changed = `_${changed}`
   if (changed.length <= rule.maxLength && !taken.has(changed)) return changed
   const kept = changed.slice(0, rule.maxLength - 1 - HASH_LENGTH)
