@@ -1,19 +1,19 @@
 import type { ChatError } from './middle.ts'
 
-/** What a status says, where the provider does not say more. */
+/** The error kind that an HTTP status stands for, used when the provider's error body names no kind. */
 export function kindOfStatus(status: number): ChatError['kind'] {
   return KINDS.get(status) ?? (status >= 400 && status < 500 ? 'invalid' : 'api')
 }
 
-/** No code of a vendor: made here. */
+/** An error code of the gateway, not of a vendor. */
 export const STREAM_BROKEN = 'upstream_stream_broken'
 
-/** A stream that stopped in the middle, or that nobody can read. */
+/** The error for a stream that stopped before its end, or whose bytes cannot be parsed. */
 export function brokenStream(message: string): ChatError {
   return { status: 502, kind: 'api', message, code: STREAM_BROKEN }
 }
 
-/** The text of an error body in which no format was found: short plain texts are kept, pages of proxies are not. */
+/** The error for a body in no known format. Short plain text becomes the message; HTML pages of proxies do not. */
 export function plainError(status: number, body: Buffer): ChatError {
   const text = body.length > MAX_PLAIN_BYTES ? '' : body.toString('utf8').trim()
   const isPlain = text !== '' && !/^[<{[]/.test(text)

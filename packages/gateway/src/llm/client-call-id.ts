@@ -2,19 +2,20 @@ import type { ToolCallPart } from './middle.ts'
 import { madeBy, withMaker } from './provenance.ts'
 
 /**
- * Gemini wants the signature of a tool call back, and no client format has a place for it that every client library
- * returns. The id of the call is such a place: `<id>__thought__<signature>`, in the alphabet that all vendors take.
+ * Gemini requires the signature of a tool call back, and no client format has a field for the signature that every
+ * client library returns. The gateway appends the signature to the call id, `<id>__thought__<signature>`, in characters
+ * that all vendors accept in ids.
  */
 
 type SignedId = Pick<ToolCallPart, 'id' | 'signature'>
 
-/** The id that a client gets: it brings Google's signature back. */
+/** The call id to send to the client. Google's signature is part of the id, so the client returns the signature too. */
 export function clientCallId({ id, signature }: SignedId): string {
   const bare = signature === undefined ? null : madeBy('google', signature)
   return bare === null || splitCallId(id).signature !== undefined ? id : callIdWithSignature(id, bare)
 }
 
-/** What a client's id says. */
+/** Splits a call id that a client sent into the provider's id and Google's signature. */
 export function fromClientCallId(clientId: string): SignedId {
   const { id, signature } = splitCallId(clientId)
   return signature === undefined ? { id } : { id, signature: withMaker('google', signature) }

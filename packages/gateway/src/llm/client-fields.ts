@@ -1,6 +1,9 @@
 import type { FilePart, FormatName, ImagePart, Loss } from './middle.ts'
 
-/** How clients of each format call what the middle speaks of, for losses and refusals that they can read. */
+/**
+ * The names that each client format gives to the fields of the middle, so that reported losses and refusals name the
+ * client's own fields.
+ */
 
 export type ClientField = keyof typeof fields
 
@@ -9,13 +12,15 @@ export function clientField(format: FormatName, field: ClientField): string {
   return typeof names === 'string' ? names : (namesIn(names, format) ?? names.completions)
 }
 
-/** Where an image or a file says what, or where, it is. */
+/** The client's field with the data, the URL or the file id of an image or a file. */
 export function mediaField(format: FormatName, { type, source }: ImagePart | FilePart): string {
   if (source.kind === 'id') return clientField(format, 'fileId')
   return clientField(format, type === 'file' && source.kind === 'url' ? 'fileUrl' : type)
 }
 
-/** The same thing lost many times, as in a long conversation, is said once; nobody reads more than a screen of them. */
+/**
+ * Records a loss. A loss that repeats, as in a long conversation, is recorded once, and at most `MAX_LOSSES` are kept.
+ */
 export function lose(losses: Loss[], loss: Loss): void {
   if (losses.length >= MAX_LOSSES) return
   const isKnown = losses.some(({ what, path, note }) => what === loss.what && path === loss.path && note === loss.note)
@@ -46,7 +51,7 @@ const fields = {
     messages: 'messages[].content[].source',
     responses: 'input[].content[].file_data',
   },
-  /** Of something that a vendor keeps for the client. */
+  /** The id of a file that a vendor stores for the client. */
   fileId: {
     completions: 'messages[].content[].file.file_id',
     messages: 'messages[].content[].source.file_id',

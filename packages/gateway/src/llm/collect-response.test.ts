@@ -56,7 +56,7 @@ describe('a collected response', () => {
     assert.deepEqual(usage, { input: 10, output: 7, cacheRead: 4 })
   })
 
-  it('of a broken answer has its error and no finish', () => {
+  it('keeps the error of a broken response, without a finish', () => {
     const error = { status: 502, kind: 'api', message: 'gone' } as const
     const folded = collectResponse([
       { type: 'start', id: 'r1', model: 'm' },

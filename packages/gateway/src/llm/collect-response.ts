@@ -10,7 +10,7 @@ import type {
   Usage,
 } from './middle.ts'
 
-/** What a response was, once all its events have come. */
+/** A response put together from all its events. */
 export interface CollectedResponse {
   id: string
   model: string
@@ -18,7 +18,7 @@ export interface CollectedResponse {
   parts: AnswerPart[]
   /** Numbers of the choices that parts belong to, by the index of the part; absent when there is one choice. */
   choices?: Map<number, number>
-  /** Null when the provider reported none. */
+  /** Null when the provider reported no usage. */
   usage: Usage | null
   /** Null when the response broke off. */
   finish: { reason: FinishReason; stopSequence?: string; others?: FinishReason[] } | null
@@ -38,7 +38,7 @@ export function nothingCollected(): CollectedResponse {
   return { id: '', model: '', parts: [], usage: null, finish: null, error: null }
 }
 
-/** For those that see a response event by event. */
+/** Adds one event to a response that is collected event by event. */
 export function collectInto(folded: CollectedResponse, event: ChatEvent): void {
   switch (event.type) {
     case 'start':

@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib'
 
-/** The framing of streamed AWS answers: length-prefixed messages of headers and a payload, each with two checksums. */
+/**
+ * The framing of streamed AWS responses: length-prefixed messages of headers and a payload, each with two checksums.
+ */
 
 export interface EventStreamMessage {
-  /** Headers whose value is a text; AWS sends no others that matter. */
+  /** The headers with a text value. AWS sends no other headers that matter here. */
   headers: Map<string, string>
   payload: Buffer
 }
@@ -12,11 +14,11 @@ export interface EventStreamMessage {
 export const MAX_MESSAGE_SIZE = 24 * 1024 * 1024 + 128 * 1024 + 16
 
 export class EventStreamReader {
-  /** Why these bytes are no event stream; null while they are. */
+  /** The reason why the bytes are not a valid event stream; null while they are valid. */
   failure: string | null = null
   readonly #maxSize: number
   readonly #prelude = Buffer.alloc(PRELUDE_SIZE)
-  /** What is being put together: first the prelude, then the message whose size it gave. */
+  /** The buffer being filled: first the prelude, then the message whose size the prelude gave. */
   #target = this.#prelude
   #held = 0
 
@@ -29,7 +31,7 @@ export class EventStreamReader {
     return this.#held > 0
   }
 
-  /** Messages that these bytes complete; none ever again after a failure. */
+  /** Returns the messages that these bytes complete; after a failure always an empty list. */
   push(chunk: Buffer): EventStreamMessage[] {
     const messages: EventStreamMessage[] = []
     let at = 0
@@ -44,7 +46,7 @@ export class EventStreamReader {
     return messages
   }
 
-  /** The message, if the target's last byte made it complete. */
+  /** Returns the message when the target is a full message, and null when it is the prelude. */
   #complete(): EventStreamMessage | null {
     if (this.#target === this.#prelude) {
       this.#makeRoom()
@@ -69,11 +71,11 @@ export class EventStreamReader {
   }
 }
 
-/** Both lengths and their checksum. */
+/** Two lengths and their checksum, in bytes. */
 const PRELUDE_SIZE = 12
 const CHECKSUM_SIZE = 4
 
-/** The size of the whole message, or what is wrong with its prelude. */
+/** The size of the whole message in bytes, or the reason why its prelude is invalid. */
 function messageSize(prelude: Buffer, maxSize: number): number | string {
   if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) return 'the checksum of a prelude is wrong'
   const size = prelude.readUInt32BE(0)
@@ -115,5 +117,8 @@ function readHeaders(bytes: Buffer): Map<string, string> | null {
 
 const BYTES = 6
 const TEXT = 7
-/** True, false, 8, 16, 32 and 64 bit integers, then (behind the two with a length of their own) a time and a UUID. */
+/**
+ * Value sizes in bytes by type: true, false, integers of 8, 16, 32 and 64 bits, two types with their own length field,
+ * a timestamp, a UUID.
+ */
 const sizeByType: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]

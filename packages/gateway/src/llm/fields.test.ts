@@ -18,7 +18,7 @@ describe('fields', () => {
     assert.equal(fields.fault, null)
   })
 
-  it('of a wrong type are the fault of the whole, named by its path; the first is told', () => {
+  it('fields of a wrong type fail the whole request; the first fault is reported, with its path', () => {
     const fields = new Fields({ list: [{ inner: { value: 5 } }, 'no object'], last: 'x' })
     const [first] = fields.list('list')
     first?.fields('inner')?.text('value')
@@ -29,7 +29,7 @@ describe('fields', () => {
     assert.deepEqual(other.fault, new Unsupported('list[0].inner.value', 'must be a text'))
   })
 
-  it('of content may be a text or a list', () => {
+  it('content may be a text or a list', () => {
     const contents = (content: JsonObject) => new Fields(content).content('content').map(({ raw }) => raw)
     assert.deepEqual(contents({ content: 'hi' }), [{ type: 'text', text: 'hi' }])
     assert.deepEqual(contents({ content: [{ type: 'x' }] }), [{ type: 'x' }])

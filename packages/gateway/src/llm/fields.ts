@@ -3,14 +3,14 @@ import type { Json, JsonObject } from './middle.ts'
 import { Unsupported } from './middle.ts'
 
 /**
- * The members of a client's object, taken one by one; what nobody took is the rest. Null is the same as absent, as SDKs
- * send it for what is not set. The first member of a wrong type is the fault of the whole request.
+ * Reads the members of a client's object one by one; members that no call took are the rest. Null counts as absent,
+ * because SDKs send null for members that are not set. The first member of a wrong type fails the whole request.
  */
 export class Fields {
   readonly #object: JsonObject
   readonly #parent: Fields | null
   readonly #name: string
-  /** Some twice: with so few, looking through a list is quicker than keeping a set. */
+  /** Names taken so far, possibly with duplicates: for so few names a list is faster than a set. */
   readonly #taken: string[] = []
   #fault: Unsupported | null = null
 
@@ -82,7 +82,7 @@ export class Fields {
     return texts.every((text) => typeof text === 'string') ? texts : this.fail(name, 'a text, or a list of texts')
   }
 
-  /** A text stands for a list of one part of type `text`. */
+  /** The content as a list of parts; a plain text counts as one part of type `text`. */
   content(name: string): Fields[] {
     const value = this.#object[name]
     if (typeof value !== 'string') return this.list(name)
@@ -90,7 +90,7 @@ export class Fields {
     return [new Fields({ type: 'text', text: value }, this, name)]
   }
 
-  /** What nobody took; undefined when that is nothing. */
+  /** The members that no call took; undefined when all were taken. */
   rest(): JsonObject | undefined {
     const taken = this.#taken
     if (Object.keys(this.#object).every((name) => taken.includes(name))) return undefined
@@ -112,7 +112,7 @@ interface Marks {
   rest?: JsonObject
 }
 
-/** What was read of these fields, with `rest`, and with `cache` where the client marked it. */
+/** Adds to a part the untaken members as `rest`, and `cache` when the client set `cache_control`. */
 export function withMarks<T extends object>(part: T, fields: Fields): T & Marks {
   const cache = fields.object('cache_control')
   return cache === undefined ? withRest(part, fields) : { ...withRest(part, fields), cache }
@@ -123,7 +123,7 @@ export function withRest<T extends object>(part: T, fields: Fields): T & Pick<Ma
   return rest === undefined ? part : { ...part, rest }
 }
 
-/** Puts what only the client's own format knows, where there is some, to the rest. */
+/** Copies members that only the client's own format has, if any, into the rest. */
 export function addMembers(rest: JsonObject, ...native: readonly (JsonObject | undefined)[]): void {
   for (const members of native) if (members !== undefined) Object.assign(rest, members)
 }

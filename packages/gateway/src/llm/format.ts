@@ -12,7 +12,7 @@ import type {
 import type { NativeTexts } from './native-texts.ts'
 import type { Reading } from './request-texts.ts'
 
-/** A format that clients speak. It knows no provider. */
+/** A format that clients speak; independent of any provider. */
 export interface ClientFormat {
   readonly name: FormatName
   /** Unknown fields go to `rest`. */
@@ -20,23 +20,26 @@ export interface ClientFormat {
   encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject
   createStreamEncoder(context: ResponseContext): StreamEncoder
   /**
-   * Encodes the rest of a stream that passed up to here as it came. Formats whose records depend on those before, by
-   * numbers or ids, have it; for others a new encoder does.
+   * Encodes the rest of a stream whose beginning was passed through unchanged. Formats whose records refer to earlier
+   * records by number or id implement this; for other formats a new encoder suffices.
    */
   resumeStreamEncoder?(context: ResponseContext, passed: PassedStream): StreamEncoder
   encodeError(error: ChatError): { status: number; body: JsonObject }
   /**
-   * Whether a request may go to any provider of this format as it is, seen without decoding it. No is always right: then
-   * `passesThrough` says it.
+   * Whether a request can be forwarded unchanged to any provider of this format, found without decoding the request.
+   * False is always safe: `passesThrough` then decides.
    */
   isPlain?(body: JsonObject): boolean
-  /** What `decodeResponse` finds out about a whole answer, without its events; null where only that can tell. */
+  /**
+   * The facts that `decodeResponse` would find in a whole response, without creating events; null when only
+   * `decodeResponse` can tell.
+   */
   plainFacts?(body: JsonObject): AnswerFacts | null
   /** Finds the texts in a request of this format. */
   readonly requestTexts: Reading
   /** Finds the texts in a response of this format. */
   readonly texts: NativeTexts
-  /** What stands in the record that says that a streamed answer is complete, and in no text of a model. */
+  /** Matches the record that ends a complete streamed response, and never the text of a model. */
   readonly endMarks: RegExp
 }
 
@@ -49,63 +52,68 @@ export interface PassedStream {
   records: number
 }
 
-/** What an answer says of itself, rather than to the client. */
+/** Metadata of a response. */
 export interface AnswerFacts {
   id: string
   model: string
-  /** Null where it is not reported. */
+  /** Null when the provider reported no usage. */
   usage: Usage | null
   finish: FinishReason
 }
 
-/** A format that providers speak. It knows no client. */
+/** A format that providers speak; independent of any client. */
 export interface UpstreamFormat {
   readonly name: FormatName
-  /** `losses` gets what could not be said. */
+  /** Adds to `losses` every part of the request that this format cannot express. */
   encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported
-  /** A whole response as events; null when it is none of this format. */
+  /** Decodes a whole response into events; null when the body is not a response of this format. */
   decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null
-  /** For one streamed response; chunks may be cut anywhere. */
+  /** Creates the decoder of one streamed response; chunks may be cut anywhere. */
   createStreamDecoder(context: ResponseContext): StreamDecoder
-  /** The body of a response whose status is not 2xx. */
+  /** Decodes the body of a response whose status is not 2xx. */
   decodeError(status: number, body: Buffer): ChatError
 }
 
-/** What a provider needs said differently, as data. */
+/** The deviations of a provider from the format, as data. */
 export interface EncodeTarget {
-  /** The model that the upstream is asked for; it may be left out of the body. */
+  /** The model to request from the upstream; an encoder may leave the model out of the body. */
   model: string
   /** Deviations of one provider from the format, such as `completionTokens` for `max_completion_tokens`. */
   quirks: ReadonlySet<string>
-  /** Filled by the encoder where the provider allows fewer names than the client used: theirs to the client's. */
+  /**
+   * The provider's tool names mapped to the client's; filled by the encoder when the provider allows fewer names than
+   * the client used.
+   */
   toolNames: Map<string, string>
   /** Fields that the provider's configuration adds to the body, such as a guardrail; objects are merged one level deep. */
   extra?: JsonObject
 }
 
-/** What both ends of a response must know of its request. */
+/** The properties of a request that the decoder and the encoder of its response need. */
 export interface ResponseContext {
   request: ChatRequest
-  /** The model as the client asked for it. */
+  /** The model that the client requested. */
   model: string
   /** Seconds since 1970. */
   now: number
   /** A new id with this prefix, unique and unguessable. */
   newId(prefix: string): string
-  /** Names that `encodeRequest` had to change for the provider, back to the client's; it fills this in. */
+  /**
+   * Tool names that `encodeRequest` changed for the provider, mapped to the client's names; filled by `encodeRequest`.
+   */
   toolNames: Map<string, string>
 }
 
 export interface StreamDecoder {
   /** Events that these bytes complete. Malformed input is an error event, never an exception. */
   push(chunk: Buffer): ChatEvent[]
-  /** The upstream ended; a stream that had not finished gives an error event. */
+  /** Called when the upstream ended; an unfinished stream yields an error event. */
   end(): ChatEvent[]
 }
 
 export interface StreamEncoder {
-  /** What the client gets for this event; may be empty. */
+  /** The bytes to send to the client for this event; may be empty. */
   event(event: ChatEvent): string
-  /** After the last event. */
+  /** Called after the last event. */
   end(): string
 }

@@ -29,7 +29,7 @@ test('anything else is an address', () => {
   }
 })
 
-test('what was read is written again', () => {
+test('a data URL survives a round trip', () => {
   fc.assert(
     fc.property(fc.base64String(), fc.constantFrom('image/png', 'application/pdf'), (data, mediaType) => {
       const source = { kind: 'data', mediaType, data } as const

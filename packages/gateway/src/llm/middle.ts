@@ -2,8 +2,8 @@ import type { Usage } from '../records/llm-record.ts'
 import type { Json, JsonObject } from '../wire/json.ts'
 
 /**
- * What every chat format is translated to and from. A request is one value; a response is a stream of events, and a
- * buffered response is the fold of the same events, so that both agree by construction.
+ * The middle format, to and from which every chat format is translated. A request is one value. A response is a stream
+ * of events; a buffered response is collected from the same events, so that both agree by construction.
  */
 
 export type { Usage } from '../records/llm-record.ts'
@@ -12,15 +12,15 @@ export type { Json, JsonObject } from '../wire/json.ts'
 export type FormatName = 'completions' | 'messages' | 'responses' | 'gemini' | 'converse'
 
 export interface ChatRequest {
-  /** What the client speaks; `rest` and native parts are in it. */
+  /** The client's format; `rest` and native parts are in this format. */
   format: FormatName
   model: string
-  /** Instructions that stand before the conversation. */
+  /** Instructions before the conversation. */
   system: TextPart[]
   messages: Message[]
   tools: Tool[]
   toolChoice: ToolChoice | null
-  /** Null leaves it to the provider. */
+  /** Whether parallel tool calls are allowed; null leaves the choice to the provider. */
   parallelTools: boolean | null
   sampling: Sampling
   reasoning: Reasoning | null
@@ -28,9 +28,9 @@ export interface ChatRequest {
   stream: boolean
   /** The end user, for the provider's abuse checks. */
   user: string | null
-  /** The model may search the web; set only where a request is translated for a provider that can. */
+  /** Web search settings; set only when a request is translated for a provider with web search. */
   webSearch?: WebSearch
-  /** Fields of the client's format that nobody knows: kept for an upstream of the same format, reported for others. */
+  /** Unknown fields of the client's format: kept for an upstream of the same format, reported as losses for others. */
   rest: JsonObject
 }
 
@@ -42,7 +42,9 @@ export interface WebSearch {
 }
 
 export interface Message {
-  /** `system`: instructions inside the conversation; an encoder that cannot say it takes `hoistSystem` (system.ts). */
+  /**
+   * `system` means instructions inside the conversation; encoders without such a role use `hoistSystem` (system.ts).
+   */
   role: 'user' | 'assistant' | 'system'
   parts: Part[]
   rest?: JsonObject
@@ -59,14 +61,14 @@ export type Part =
   | RefusalPart
   | NativePart
 
-/** Whether the provider should cache everything up to here. */
+/** A part with a cache mark: the provider should cache everything up to this part. */
 interface Cacheable {
   cache?: JsonObject
-  /** Its fields that nobody knows, as `ChatRequest.rest`. */
+  /** Unknown fields of the part, as `ChatRequest.rest`. */
   rest?: JsonObject
 }
 
-/** What only the request's own format can say: kept for an upstream of the same format, reported for others. */
+/** A part that only the client's format has: kept for an upstream of the same format, reported as a loss for others. */
 export interface NativePart {
   type: 'native'
   value: JsonObject
@@ -101,16 +103,16 @@ export type MediaSource =
   /** Base64. */
   | { kind: 'data'; mediaType: string; data: string }
   | { kind: 'url'; url: string; mediaType?: string }
-  /** Stored at the provider. */
+  /** A file stored at the provider. */
   | { kind: 'id'; id: string }
 
 export interface ToolCallPart extends Cacheable {
   type: 'toolCall'
   id: string
   name: string
-  /** JSON as text, to the letter as it came. */
+  /** JSON text, byte for byte as received. */
   arguments: string
-  /** What the provider wants back with the call, opaque to everybody else; begins with its maker, see provenance.ts. */
+  /** An opaque signature that the provider requires back with the call; prefixed with its vendor, see provenance.ts. */
   signature?: string
   /** The tool takes free text; the arguments are `{"input": <text>}`. */
   custom?: true
@@ -119,7 +121,7 @@ export interface ToolCallPart extends Cacheable {
 export interface ToolResultPart extends Cacheable {
   type: 'toolResult'
   id: string
-  /** Where the format says it; else it is found by the id. */
+  /** The name of the tool, if the format has it; otherwise the call with this id has the name. */
   name?: string
   parts: (TextPart | ImagePart | FilePart | NativePart)[]
   isError: boolean
@@ -128,13 +130,13 @@ export interface ToolResultPart extends Cacheable {
 export interface ReasoningPart {
   type: 'reasoning'
   text: string
-  /** It and `opaque` begin with their maker, see provenance.ts. */
+  /** `signature` and `opaque` are prefixed with their vendor, see provenance.ts. */
   signature?: string
-  /** Redacted or encrypted reasoning: only the provider that made it can read it. */
+  /** Redacted or encrypted reasoning, readable only for the provider that made it. */
   opaque?: string
-  /** An id of the provider's own, where reasoning is an item; neighbours with the same id are sections of one. */
+  /** The provider's id of a reasoning item; adjacent parts with the same id are sections of one item. */
   id?: string
-  /** The reasoning itself, where the format tells it from a summary. */
+  /** Set for the reasoning itself, in formats that distinguish it from a summary. */
   verbatim?: true
 }
 
@@ -149,7 +151,10 @@ export interface Tool extends Cacheable {
   /** JSON Schema of the arguments. */
   schema: JsonObject
   strict?: boolean
-  /** The tool takes free text in this format (`{}`: any); the schema is then that of `{"input": <text>}`. */
+  /**
+   * The format of a tool that takes free text (`{}` allows any text); `schema` is then the schema of `{"input":
+   * <text>}`.
+   */
   custom?: JsonObject
 }
 
@@ -170,11 +175,11 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 
 export interface Reasoning {
   effort?: Effort
-  /** Tokens that may be spent on it. */
+  /** The maximum number of reasoning tokens. */
   budget?: number
-  /** Whether its text is wanted in the answer. */
+  /** Whether the client wants the reasoning text in the response. */
   include?: boolean
-  /** The same as the client wrote it, for an upstream of the same format. */
+  /** The reasoning settings as the client wrote them, for an upstream of the same format. */
   rest?: JsonObject
 }
 
@@ -184,16 +189,16 @@ export type OutputFormat =
   | { kind: 'schema'; name: string; schema: JsonObject; strict?: boolean; description?: string }
 
 /**
- * Parts are numbered from 0 in the order they begin; several may be open at once. Usage may come more than once: each
- * holds totals, and a field that is there replaces the one before. One `finish` or one `error` is said. A client that
- * asked for several choices gets them side by side: each part belongs to one of them.
+ * Parts are numbered from 0 in the order they begin; several may be open at once. `usage` may occur more than once:
+ * each event has totals, and a present field replaces the earlier value. A response has one `finish` or one `error`.
+ * When the client asked for several choices, each part belongs to one choice, and choices may interleave.
  */
 export type ChatEvent =
   | { type: 'start'; id: string; model: string; created?: number }
   /** `choice`: the number of the choice that the part belongs to; absent for the first. */
   | { type: 'partStart'; index: number; part: StartedPart; choice?: number }
   | { type: 'partDelta'; index: number; text: string }
-  /** What is known only when the part is over. */
+  /** The fields are known only at the end of the part. */
   | { type: 'partEnd'; index: number; signature?: string; opaque?: string; rest?: JsonObject }
   | { type: 'usage'; usage: Usage }
   /** `others`: the reasons of the second and later choices, in their order; absent when there is one choice. */
@@ -201,17 +206,22 @@ export type ChatEvent =
   | { type: 'error'; error: ChatError }
 
 export type StartedPart =
-  /** `continues`: with the text before it, that the provider cut where its sources change. */
+  /**
+   * `continues` is set when the text continues the previous text, which the provider split where its sources change.
+   */
   | { type: 'text'; continues?: true }
   | { type: 'refusal' }
   | { type: 'reasoning'; opaque?: string; id?: string; verbatim?: true }
   | { type: 'toolCall'; id: string; name: string; signature?: string }
-  /** What only the upstream's format can say, whole: no deltas follow. Clients of other formats do not see it. */
+  /** A whole part that only the upstream's format has; no deltas follow. Clients of other formats do not get it. */
   | { type: 'native'; format: FormatName; value: JsonObject }
 
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'filtered' | 'stopSequence' | 'contextWindow' | 'pause'
 
-/** `input` is everything that was read, cached or not; `reasoning` is part of `output`. Absent means not reported. */
+/**
+ * In `Usage`, `input` counts all tokens read, cached or not, and `reasoning` is part of `output`. An absent field was
+ * not reported.
+ */
 
 /** An error of the provider, or of a guard, that a client reads in its own format. */
 export interface ChatError {
@@ -227,15 +237,15 @@ export interface ChatError {
     | 'timeout'
     | 'api'
   message: string
-  /** The provider's own word for it. */
+  /** The provider's error code. */
   code?: string
-  /** The field that it is about, as the provider names it. */
+  /** The field with the error, as the provider names the field. */
   param?: string
   /** The `details` member of a Messages error, which SDKs read to decide how to react. */
   details?: JsonObject
 }
 
-/** What a translation could not carry over as it was; the trace lists these. */
+/** A part of the request that a translation could not carry over unchanged; the trace lists losses. */
 export interface Loss {
   what: 'dropped' | 'renamed' | 'defaulted'
   /** Path in the client's body. */
@@ -243,7 +253,7 @@ export interface Loss {
   note?: string
 }
 
-/** The request cannot be carried at all: a 400 that names the field. */
+/** A request that cannot be translated; the client gets status 400 with the name of the field. */
 export class Unsupported {
   readonly field: string
   readonly message: string

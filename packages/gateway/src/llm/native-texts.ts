@@ -9,49 +9,52 @@ import {
 } from '../wire/json-tree.ts'
 
 /**
- * Where the texts of an answer stand in its own format, so that a guard can change them in place. Names tell texts of one
- * answer apart: records of a stream that go on with a text use the same name.
+ * The location of texts in a response of a vendor's format, so that a guard can edit them in place. Each text has a
+ * name: the records of a stream that continue a text use the same name.
  */
 export type TextStep = FoundText | EndOfTexts | Dependent
 
 export interface FoundText extends Place {
   do: 'text'
   name: string
-  /** As it reads; null where the JSON at this place is the text itself. */
+  /** The decoded text; null when the JSON at this location is itself the text. */
   text: string | null
-  /** JSON is what tools are called with: a mask must leave it JSON. */
+  /** `json` for arguments of tool calls: the text must stay valid JSON after masking. */
   form: 'text' | 'json'
-  /** Nothing was said of it before, and nothing follows. */
+  /** Whether the text is complete: no record before or after has a part of the text. */
   isWhole: boolean
 }
 
-/** Texts whose names begin like this are over, but for those that begin with one of `but`. */
+/** The end of all texts whose names begin with `of`, except those that begin with one of `but`. */
 export interface EndOfTexts {
   do: 'end'
   of: string
   but: readonly string[]
 }
 
-/** It says something of texts that a mask makes void; then it is replaced. */
+/**
+ * A value derived from texts, such as a signature. A mask in those texts makes the value invalid; the value is then
+ * replaced by `json`.
+ */
 export interface Dependent extends Place {
   do: 'depend'
-  /** Names of the texts begin like this. */
+  /** The prefix of the names of the texts. */
   on: string
-  /** On texts of the same record, or on all of these texts so far. */
+  /** Whether the value depends on texts of the same record, or on all such texts of the response so far. */
   within: 'record' | 'answer'
   json: string
 }
 
 export interface NativeTexts {
-  /** Of one record of a stream. */
+  /** Finds the texts of one record of a stream. */
   record(root: JsonNode): TextStep[]
-  /** Of a whole answer. */
+  /** Finds the texts of a whole response. */
   whole(root: JsonNode): TextStep[]
-  /** Later records of a stream repeat texts of earlier ones. */
+  /** Whether later records of a stream repeat texts of earlier records. */
   readonly repeats: boolean
 }
 
-/** Goes through a part of an answer, and takes every string that is none of the format's own words. */
+/** Walks a part of a response, and collects every string that is not a keyword of the format. */
 export class TextWalk {
   readonly steps: TextStep[] = []
   readonly #isWhole: boolean
@@ -60,7 +63,10 @@ export class TextWalk {
     this.#isWhole = isWhole
   }
 
-  /** `signed` begins the names of the texts that a signature in here vouches for. */
+  /**
+   * `walk` collects the texts below a node. `signed` is the prefix of the names of texts that a signature below the
+   * node covers.
+   */
   walk(node: JsonNode | undefined, name: string, signed = `${name}.`, isWhole = this.#isWhole): void {
     if (node?.kind === 'object') this.#object(node, name, { signed, isWhole })
     else if (node?.kind === 'list') this.#list(node, name, { signed, isWhole })
@@ -84,7 +90,7 @@ export class TextWalk {
     }
   }
 
-  /** One member of what has this name. */
+  /** Walks one member of the value called `name`. */
   member({ name: member, value }: JsonMemberNode, name: string, how: { signed: string; isWhole: boolean }): void {
     const inner = `${name}.${member}`
     if (OWN_WORDS.has(member)) return
@@ -101,7 +107,7 @@ export class TextWalk {
     }
   }
 
-  /** Arguments that are no text of their own. */
+  /** Adds arguments that are a JSON object instead of a string. */
   #json(node: ObjectNode, name: string): void {
     if (node.members.length === 0) return
     const { start, end } = node
@@ -115,7 +121,9 @@ export class TextWalk {
   }
 }
 
-/** What formats say of a text, not what a model says: ids, kinds, names of tools, what is sealed, what is no text. */
+/**
+ * Members that describe a text and do not come from the model: ids, types, tool names, encrypted content, binary data.
+ */
 const OWN_WORDS: ReadonlySet<string> = new Set([
   'id',
   'type',
@@ -154,6 +162,6 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
 ])
 const SIGNATURES: ReadonlySet<string> = new Set(['signature', 'reasoning_signature'])
 const JSON_TEXTS: ReadonlySet<string> = new Set(['arguments', 'partial_json'])
-/** Lists of these grow from record to record; what is in them does not. */
+/** Lists of these members grow from record to record; their items come whole. */
 const COMES_WHOLE: ReadonlySet<string> = new Set(['annotations', 'annotation', 'citations', 'citation', 'images'])
 const DATA_URL = /^data:[^,]{0,200};base64,/

@@ -11,7 +11,7 @@ function passes(format: FormatName, parts: Part[], reasoning: Reasoning | null =
   return passesThrough(request({ messages: [{ role: 'assistant', parts }], reasoning }, format), quirks)
 }
 
-test('what the vendor of the format made goes on as it came', () => {
+test("reasoning and calls of the format's own vendor pass unchanged", () => {
   const text = 'Hm'
   assert.ok(passes('completions', [{ type: 'text', text }, call]))
   assert.ok(passes('messages', [{ type: 'reasoning', text, signature: 'anthropic:E' }, call]))
@@ -21,7 +21,7 @@ test('what the vendor of the format made goes on as it came', () => {
   assert.ok(passes('responses', [{ type: 'reasoning', text, id: 'rs_1' }]))
 })
 
-test('what another vendor made does not', () => {
+test('reasoning and calls of another vendor do not pass', () => {
   const text = 'Hm'
   for (const format of ['completions', 'messages', 'responses'] as const) {
     assert.ok(!passes(format, [{ type: 'reasoning', text, signature: 'google:C' }]), format)
@@ -32,7 +32,7 @@ test('what another vendor made does not', () => {
   assert.ok(!passes('responses', [{ type: 'reasoning', text, signature: 'anthropic:E' }]))
 })
 
-test('reasoning that nobody signed is of a vendor that signs nothing', () => {
+test('unsigned reasoning belongs to a vendor that signs nothing', () => {
   const unsigned: Part = { type: 'reasoning', text: 'Hm' }
   assert.ok(!passes('messages', [unsigned]))
   assert.ok(!passes('responses', [unsigned]))

@@ -10,13 +10,13 @@ test('only its maker gets a value back', () => {
   assert.equal(madeBy('anthropic', 'EqQB'), null)
 })
 
-test('what a client sends bare is of the vendor of its format', () => {
+test('a value without a prefix belongs to the vendor of the client format', () => {
   assert.equal(fromClientOf('anthropic', 'EqQB'), 'anthropic:EqQB')
   assert.equal(fromClientOf('anthropic', 'openai:gAAA'), 'openai:gAAA')
   assert.equal(fromClientOf('anthropic', 'unknown:x'), 'anthropic:unknown:x')
 })
 
-test('the id of an item travels behind what was sealed in it', () => {
+test('the id of an item follows its encrypted content', () => {
   assert.equal(withItemId('openai:gAAA', 'rs_1'), 'openai:gAAA#rs_1')
   assert.deepEqual(splitItemId('openai:gAAA#rs_1'), { sealed: 'openai:gAAA', id: 'rs_1' })
   assert.deepEqual(splitItemId('openai:gAAA'), { sealed: 'openai:gAAA' })

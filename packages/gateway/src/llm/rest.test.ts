@@ -10,15 +10,15 @@ function carry(changes: Partial<ChatRequest>): { result: ReturnType<typeof carry
   return { result: carryRest(request(changes, 'completions'), 'messages', losses), losses }
 }
 
-describe('what the middle does not know', () => {
-  it('is given back to an upstream of the same format', () => {
+describe('members that the middle does not know', () => {
+  it('are restored for an upstream of the same format', () => {
     const losses: Loss[] = []
     const rest = { n: 3, logprobs: true }
     assert.deepEqual(carryRest(request({ rest }), 'completions', losses), rest)
     assert.deepEqual(losses, [])
   })
 
-  it('is reported for another format, wherever it stands', () => {
+  it('are reported for another format, at any depth', () => {
     const { result, losses } = carry({
       rest: { logprobs: true, store: false, audio: null, metadata: {}, modalities: [] },
       system: [{ type: 'text', text: 's', rest: { a: 1 } }],

@@ -5,8 +5,8 @@ import type { ChatRequest, FormatName, Json, JsonObject, Loss } from './middle.t
 import { Unsupported } from './middle.ts'
 
 /**
- * What the client said beyond the middle: for an upstream of its own format it is given back, for any other one it is
- * reported, or refused where the answer would not be what the client asked for.
+ * Handles the client's members that the middle does not know: returns them for an upstream of the client's own format;
+ * for other formats reports them, or refuses the request when the response would not be what the client asked for.
  */
 export function carryRest(request: ChatRequest, format: FormatName, losses: Loss[]): JsonObject | Unsupported {
   if (request.format === format) return request.rest
@@ -51,13 +51,13 @@ function reportMembers(path: string, rest: JsonObject | undefined, losses: Loss[
   }
 }
 
-/** SDKs send what is not set as null, false or an empty list. */
+/** Reports a dropped member. SDKs send null, false or an empty list for members that are not set. */
 function report(path: string, value: Json, losses: Loss[], note?: string): void {
   if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return
   lose(losses, { what: 'dropped', path, ...(note !== undefined && { note }) })
 }
 
-/** A member that the middle carries, in a form that it does not know. */
+/** Refuses a member that the middle supports, but not in this form. */
 function refusedForm(name: string, value: Json): Unsupported | null {
   const message = FORMS.get(name)
   return value === null || message === undefined ? null : new Unsupported(name, message)
@@ -72,7 +72,10 @@ const FORMS: ReadonlyMap<string, string> = new Map([
 
 const UNKNOWN = 'unknown member'
 
-/** Not for the upstream: the middle says it too, or the encoder of the answer reads it, or does it in any case. */
+/**
+ * Whether a member needs no report: the middle has the value too, the response encoder reads it, or its effect is the
+ * default.
+ */
 function isHonoured(name: string, value: Json): boolean {
   if (name === 'n') return value === 1
   if (name === 'modalities') return true
@@ -80,5 +83,8 @@ function isHonoured(name: string, value: Json): boolean {
   return name === 'stream_options' || name === 'max_completion_tokens'
 }
 
-/** What Responses clients repeat of items they got: it means something only to the provider that gave them. */
+/**
+ * Members of output items that Responses clients send back; they have a meaning only for the provider that made the
+ * items.
+ */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['id', 'status', 'item', 'role'])

@@ -17,7 +17,7 @@ import { openaiResponsesClient } from '../testing/sdk-clients/openai-responses.t
 import { clientTraits, type ClientTraits, upstreamTraits } from '../testing/sdk-clients/traits.ts'
 import { aiAnthropicClient, aiOpenaiChatClient } from '../testing/sdk-clients/vercel-ai.ts'
 
-/** The core of the matrix in `e2e/`: libraries of the vendors, unchanged, through the gateway to each kind of provider. */
+/** The core of the matrix in `e2e/`: unmodified vendor libraries, through the gateway to each kind of provider. */
 
 type Upstream = keyof typeof upstreamTraits
 
@@ -25,7 +25,7 @@ interface Client {
   name: string
   traits: ClientTraits
   connect: (gateway: Endpoint) => SdkClient
-  /** What each provider is spoken to in; a provider that is left out is not asked. */
+  /** The format that the gateway speaks to each provider; absent providers are not tested. */
   upstream: Readonly<Partial<Record<ProviderKey, Upstream>>>
 }
 
@@ -78,7 +78,7 @@ const clients: Client[] = [
     connect: aiAnthropicClient,
     upstream: { openai: 'completions' },
   },
-  // Its format is not translated: it passes by Detect.
+  // The gateway does not translate this format; Detect forwards it.
   {
     name: '@google/genai',
     traits: clientTraits.gemini,

@@ -5,19 +5,19 @@ import type { ChatEvent, JsonObject } from './middle.ts'
 import type { SseEvent } from '../wire/sse.ts'
 import { SseParser } from '../wire/sse.ts'
 
-/** What a format makes of the JSON records of one stream. */
+/** Turns the JSON records of one stream into events, for one format. */
 export interface RecordReader {
-  /** `event` is empty where the stream names none. */
+  /** Reads one record; `event` is empty when the stream names no events. */
   record(body: JsonObject, event: string): ChatEvent[]
-  /** `[DONE]` came. */
+  /** Called for `[DONE]`. */
   done?(): ChatEvent[]
-  /** The stream ended before it had finished. */
+  /** Called when the stream ended before it had finished. */
   end(): ChatEvent[]
 }
 
 /**
- * Bytes of server-sent events to a reader of records. After `finish` or an error nothing is read any more. `parse` is for
- * formats whose records hold numbers that must not be rounded.
+ * Decodes server-sent events and passes their JSON records to a `RecordReader`. Nothing is read after `finish` or an
+ * error. `parse` is for formats whose records have numbers that must not be rounded.
  */
 export class SseJsonDecoder implements StreamDecoder {
   readonly #reader: RecordReader
@@ -65,7 +65,7 @@ export class SseJsonDecoder implements StreamDecoder {
 
   #told(body: JsonObject, event: string, length: number): readonly ChatEvent[] {
     const events = this.#reader.record(body, event)
-    // Most records only add to a text: of those the first will do.
+    // Most records only extend a text; the first such record suffices.
     const kind = events[0]?.type ?? 'none'
     if (length <= MOST_KEPT && (kind !== 'partDelta' || !this.#specimens.has(kind))) {
       this.#specimens.set(kind, [body, events])
@@ -83,15 +83,16 @@ export class SseJsonDecoder implements StreamDecoder {
     }
   }
 
-  /** What was over before stays so. */
+  /** Emits an error, unless the stream is already over. */
   #fail(message: string, into: ChatEvent[]): void {
     if (!this.#isOver) this.#take([{ type: 'error', error: brokenStream(message) }], into)
   }
 }
 
 /**
- * The last record of each kind that readers of a format met, and what became of it. Never read: code that V8 has optimised
- * for their shapes lives as long as they do, also over a rest, as with `pipeline/specimens.ts`.
+ * The last record of each kind that the readers of a format saw, with its events. The values are never read: keeping
+ * them keeps V8's optimized code for their shapes while the gateway is idle, as `pipeline/specimens.ts` does for
+ * requests.
  */
 const specimensByReader = new Map<unknown, Map<string, object>>()
 

@@ -7,7 +7,7 @@ import type { ClientFormat, EncodeTarget, ResponseContext, UpstreamFormat } from
 import type { ChatEvent, ChatRequest, FormatName, JsonObject, Loss } from './middle.ts'
 import { Unsupported } from './middle.ts'
 
-/** What tests of formats share: requests, contexts, and streams in pieces. */
+/** Helpers for tests of formats: requests, contexts, and streams in pieces. */
 
 export function request(changes: Partial<ChatRequest> = {}, format: FormatName = 'completions'): ChatRequest {
   return chatRequest({ format, model: 'some-model', ...changes })
@@ -23,7 +23,7 @@ export function decoded(format: ClientFormat, body: JsonObject): ChatRequest {
   return result
 }
 
-/** The body for the upstream, and the paths of what was lost. */
+/** The body for the upstream, and the losses as texts. */
 export function encoded(
   format: UpstreamFormat,
   request: ChatRequest,
@@ -36,7 +36,7 @@ export function encoded(
   return { body: throughJson(body), losses: losses.map(({ what, path }) => `${what} ${path}`), target }
 }
 
-/** As it goes over the wire. */
+/** Serializes and parses the body, as on the wire. */
 export function throughJson(body: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(body)) as JsonObject
 }
@@ -51,7 +51,7 @@ export function decodeBuffered(
   return collectResponse(events)
 }
 
-/** `cuts`: where the stream is cut into chunks. */
+/** Decodes a stream; `cuts` are the positions where the stream is split into chunks. */
 export function decodeStream(
   format: UpstreamFormat,
   stream: Buffer | string,
@@ -70,13 +70,13 @@ export function encodeStream(format: ClientFormat, events: readonly ChatEvent[],
   return events.map((event) => encoder.event(event)).join('') + encoder.end()
 }
 
-/** The stream in every two chunks that it can be, and byte by byte, gives the same events. */
+/** All cuts of a stream into two chunks, and the cut into single bytes; each must yield the same events. */
 export function everyCut(length: number): number[][] {
   const cuts = Array.from({ length: length + 1 }, (_, at) => at)
   return [...cuts.map((cut) => [cut]), cuts]
 }
 
-/** An exchange as it went over the wire, whole and streamed. */
+/** A recorded exchange, buffered and streamed. */
 export interface Exchange {
   body: JsonObject
   stream: Buffer
