@@ -91,7 +91,7 @@ export class SseJsonDecoder implements StreamDecoder {
 
 /**
  * The last record of each kind that the readers of a format saw, with its events. The values are never read: keeping
- * them keeps V8's optimized code for their shapes while the gateway is idle, as `pipeline/specimens.ts` does for
+ * them keeps V8's optimized code for their shapes while the gateway is idle, as the pipeline's keepalive objects do for
  * requests.
  */
 const specimensByReader = new Map<unknown, Map<string, object>>()
