@@ -6,10 +6,10 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, type StreamName, vendorStreams } from './test-streams.ts'
 
-/** Streams that do not come to their end are charged what was reported and an estimate of the rest, and the log says so. */
+/** Streams that break off are charged for the reported usage and an estimate of the rest, and the log says so. */
 
 const PIECES = 5
-/** Of `hi`: the marks of a message and of an answer, and one for the text. */
+/** The tokens of `hi`: the delimiters of a message and of a response, and one token for the text. */
 const ESTIMATED_INPUT = 3 + 4 + 1
 
 const pairs: [client: StreamName, upstream: StreamName][] = [
@@ -38,7 +38,7 @@ for (const [client, upstream] of pairs) {
       const body = call.body()
       const bytes = `POST ${call.path} HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`
       await leaveAt(gateway.port(), bytes, (received) => received.split('word ').length > PIECES)
-      // The provider is told: it need not go on.
+      // The provider's connection is closed, so the provider can stop.
       await left
       await charged(gateway)
     })
@@ -60,7 +60,7 @@ for (const [client, upstream] of pairs) {
       assert.equal(line['gen_ai.usage.estimated'], true)
       assert.equal(line['gen_ai.usage.input_tokens'], input)
       const output = Number(line['gen_ai.usage.output_tokens'])
-      // About one a record, and a few records have no text.
+      // About one token per record; a few records have no text.
       assert.ok(output >= PIECES - 1 && output <= PIECES + 4, `${output} tokens`)
       const { headers } = await request(gateway.port())
       assert.equal(Number(headers['x-ratelimit-remaining']), 100 - input - output)
@@ -68,7 +68,9 @@ for (const [client, upstream] of pairs) {
   })
 }
 
-/** Reads that far, and resets the connection: a client that only ends it might still want an answer. */
+/**
+ * Reads until `isThere`, then resets the connection: a client that only half-closes might still wait for a response.
+ */
 function leaveAt(port: number, bytes: string, isThere: (received: string) => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = ''

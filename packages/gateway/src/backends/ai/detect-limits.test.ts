@@ -6,7 +6,7 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, INPUT, OUTPUT, type StreamName, vendorStreams } from './test-streams.ts'
 
-/** Token limits where answers pass as they are: what is reported counts, and what nobody reports is estimated. */
+/** Token limits for responses that pass unchanged: reported usage counts, and missing usage is estimated. */
 
 const LIMIT = 10
 const names = ['completions', 'messages', 'responses'] as const
@@ -118,7 +118,7 @@ test('a stream that reports no usage at all is charged about one token a record:
   assert.equal((await ask()).status, 429)
 })
 
-test('what is no stream of events is charged nothing that nobody reported', async (t) => {
+test('a response that is not an event stream is charged nothing without reported usage', async (t) => {
   for (const [type, text] of [
     ['text/plain', 'data: a list\n\ndata: of lines\n\n'],
     ['application/json', '{"data":[]}'],
@@ -132,7 +132,7 @@ test('what is no stream of events is charged nothing that nobody reported', asyn
   }
 })
 
-test('what speaks against a provider by its own condition moves a stream on, and leaves the provider out', async (t) => {
+test('an unhealthy condition of the config fails a stream over and evicts the provider', async (t) => {
   const health = { health: { unhealthyCondition: 'response.headers["x-mood"] == "bad"', eviction: {} } }
   const moody = sends(streamOf('completions'), { 'x-mood': 'bad' })
   const { gateway, ask, origins } = await setUp(t, [moody, sends(streamOf('completions'))], { tokens: 1_000, health })

@@ -5,7 +5,7 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, INPUT, OUTPUT, type StreamName, vendorStreams } from './test-streams.ts'
 
-/** Trouble moves a request to the next group until the first byte of content has gone, and the trace says why. */
+/** A failing request fails over to the next group until the first byte of content was sent, and the trace says why. */
 
 const formats = ['completions', 'messages', 'responses'] as const
 
@@ -16,7 +16,7 @@ function status(code: number, headers: Record<string, string> = {}): OriginHandl
   }
 }
 
-/** With tokens that the one who answers in the end did not use. */
+/** A start record with usage that the final provider did not have. */
 function usedMuch(start: string): string {
   return start.replace('"output_tokens":1', '"output_tokens":1,"cache_read_input_tokens":500')
 }
@@ -65,7 +65,7 @@ for (const format of formats) {
         const [move, ...others] = await moves(events)
         assert.deepEqual([move!.from, move!.to, others], ['p0', 'p1', []])
         assert.match(move!.reason, reason)
-        // What the first one had begun to say counts for nothing.
+        // Usage of the first provider is not counted.
         await gateway.finished(1)
         const { usage, isEstimated, providerName } = gateway.records[0]!.llm!
         assert.deepEqual([usage.input, usage.output, isEstimated, providerName], [INPUT, OUTPUT, false, 'p1'])
@@ -74,7 +74,7 @@ for (const format of formats) {
     }
   })
 
-  describe(`${format}: what stays`, () => {
+  describe(`${format}: failures without failover`, () => {
     for (const code of [400, 401, 403, 404]) {
       test(`${code} is about the request`, async (t) => {
         const { send, events, second } = await useGroups(t, format, [status(code), works])

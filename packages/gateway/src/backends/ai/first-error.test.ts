@@ -5,12 +5,12 @@ import { exceptionMessage } from '../../testing/event-stream-message.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, INPUT, OUTPUT, vendorStreams } from './test-streams.ts'
 
-/** A stream of which an error is all that came, when nobody else is left: an HTTP error in the client's own format. */
+/** A stream that consists of an error only, at the last provider: the client gets an HTTP error in its own format. */
 
 const MESSAGE = 'too much to do'
 
 interface Upstream {
-  /** For whom the provider is asked in this format; for everybody when left out. */
+  /** The client formats for which the provider is called in this format; all when absent. */
   clients?: readonly string[]
   provider: object
   model: string
@@ -56,7 +56,7 @@ const upstreams: Record<string, Upstream> = {
   },
 }
 
-/** Members of errors that tell what format they are in, without the words. */
+/** The members of errors that identify their format, without the texts. */
 const shapes = {
   completions: ['error', 'error.code', 'error.message', 'error.param', 'error.type'],
   responses: ['error', 'error.code', 'error.message', 'error.param', 'error.type'],
@@ -76,7 +76,7 @@ for (const format of ['completions', 'messages', 'responses'] as const) {
         assert.match(answer.body, /too much to do/)
         await gateway.finished(1)
         const { usage, isEstimated } = gateway.records[0]!.llm!
-        // Nobody was answered: nothing is charged.
+        // No response was sent, so nothing is charged.
         assert.deepEqual([usage, isEstimated], [{}, false])
         assert.deepEqual(gateway.bugs, [])
       })
@@ -102,7 +102,7 @@ test('guards of answers change nothing of it', async (t) => {
   assert.deepEqual([answer.status, membersOf(answer.body)], [503, shapes.completions])
 })
 
-test('of a translated stream that goes to the next provider, only what that one says counts', async (t) => {
+test("after a failover of a translated stream only the last provider's usage counts", async (t) => {
   const { start, begin, piece, end, error } = vendorStreams.messages
   const answers = [error, start + begin + piece('hello') + end]
   const origin = await useOrigin(t, (_seen, response) => {

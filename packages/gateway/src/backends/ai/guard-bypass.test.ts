@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 
-/** Places of a request where text was read by models and by no guard. */
+/** Locations in a request whose text models read, but guards once did not. */
 
 const SECRET = 'project atlantis'
 const user = (content: object[]) => ({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content }] })
@@ -124,7 +124,7 @@ describe('a request guard examines', () => {
   })
 })
 
-describe('what no guard can examine', () => {
+describe('content that no guard can examine', () => {
   const unexaminable: Readonly<Record<string, readonly [path: string, body: object, where: string]>> = {
     Image: [
       '/v1/chat/completions',

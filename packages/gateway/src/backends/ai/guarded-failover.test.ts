@@ -6,13 +6,13 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, INPUT, OUTPUT, type StreamName, vendorStreams } from './test-streams.ts'
 
-/** Guards where a request is moved from one provider to the next, and where answers come packed. */
+/** Guards during a failover from one provider to the next, and guards of compressed responses. */
 
 const SAID = 'mail ann@example.com now'
 const MASKED = 'mail <EMAIL_ADDRESS> now'
 const email = { regex: { builtins: ['Email'] } }
 
-/** Whole answers of vendors, with the same text as their streams. */
+/** Whole responses of vendors, with the same text as their streams. */
 const wholes: Readonly<Record<StreamName, (text: string) => object>> = {
   completions: (content) => ({
     id: 'c1',
@@ -50,7 +50,10 @@ interface Packing {
   pack: (bytes: string) => Buffer
 }
 
-/** Says the text in the provider's format, as a stream where one is asked for; letter by letter, so that nothing stands in one piece. */
+/**
+ * Sends the text in the provider's format, as a stream if requested; character by character, so that no match is in one
+ * piece.
+ */
 function says(name: StreamName, text: string, packing?: Packing): OriginHandler {
   const { start, begin, piece, end } = vendorStreams[name]
   return ({ body }, response) => {
@@ -73,7 +76,7 @@ function fails(name: StreamName): OriginHandler {
 }
 
 interface Setting {
-  /** Of each provider, in groups of one. */
+  /** One handler per provider, each provider in its own group. */
   providers: readonly { name: StreamName; handler: OriginHandler; policies?: object }[]
   policies?: object
 }

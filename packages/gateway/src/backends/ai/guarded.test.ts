@@ -7,7 +7,7 @@ import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/sce
 import { useVendorGuards } from '../../testing/vendor-guards.ts'
 import { clientCalls, type StreamName, vendorStreams } from './test-streams.ts'
 
-/** Prompt guards over sockets, for every client format, of a provider of the same format and of another. */
+/** Prompt guards over sockets, for every client format, with a provider of the same format and of another. */
 
 const REQUEST_REJECTED = 'The request was rejected due to inappropriate content.'
 const RESPONSE_REJECTED = 'The response was rejected due to inappropriate content.'
@@ -21,13 +21,13 @@ const pairs: [client: StreamName, upstream: StreamName][] = [
   ['responses', 'responses'],
   ['responses', 'messages'],
 ]
-/** More than guards that are asked keep back. */
+/** Longer than the text that batch guards hold back. */
 const LONG = 'all is well here. '.repeat(150)
 
 for (const [client, upstream] of pairs) {
   const call = clientCalls[client]
   const stream = vendorStreams[upstream]
-  /** One piece for each letter: nothing that a guard looks for stands in one. */
+  /** One piece per character, so that no match is in one piece. */
   const saying = (text: string) =>
     stream.start +
     stream.begin +
@@ -106,7 +106,7 @@ for (const [client, upstream] of pairs) {
       assert.deepEqual(await verdicts(events), ['request webhook failed'])
     })
 
-    test('what a request says is refused with the message of the spec', async (t) => {
+    test('a matching request is rejected with the message of the spec', async (t) => {
       const regex = { regex: { matches: ['hi'], action: 'Reject' } }
       const { post, origin, gateway } = await setUp(t, { request: [regex] }, 'hello')
       for (const more of [{}, { stream: false }]) {
@@ -118,7 +118,7 @@ for (const [client, upstream] of pairs) {
       assert.equal(gateway.records[0]!.reason, 'PromptGuard')
     })
 
-    test('what is no stream where one was asked for is refused, and nothing of it goes out', async (t) => {
+    test('a response that is not the requested stream is refused, and none of it is sent', async (t) => {
       const finished = '"finish_reason":"stop","type":"message_stop","status":{"type":"response.completed"}'
       const whole = `{"choices":[{"message":{"content":"mail ann@example.com"}}],${finished},"content":"ann@example.com"}`
       for (const type of ['text/plain', 'text/event-stream']) {
@@ -196,7 +196,7 @@ describe('messages of the spec, and of the config', () => {
   })
 
   for (const phase of ['request', 'response'] as const) {
-    test(`what a guard of the ${phase} does not mask comes as the provider wrote it, streamed and whole`, async (t) => {
+    test(`a ${phase} guard leaves unmasked text byte for byte, streamed and whole`, async (t) => {
       const guards = { [phase]: [{ regex: { builtins: ['Ssn'], action: 'Mask' } }] }
       const more = '"logprobs" : {"content":[]},"vendor":{"x":1.50}'
       const saying = (text: string) =>
@@ -233,7 +233,7 @@ describe('messages of the spec, and of the config', () => {
   })
 })
 
-/** Formats that only providers speak: letter by letter, with a call of a tool behind the text. */
+/** Formats that only providers speak: character by character, with a tool call after the text. */
 const foreign: Readonly<
   Record<'gemini' | 'bedrock', { type: string; stream: (text: string, args: object) => Buffer }>
 > = {
@@ -305,7 +305,7 @@ for (const provider of ['gemini', 'bedrock'] as const) {
 }
 
 type VendorGuard = 'openAIModeration' | 'bedrockGuardrails' | 'googleModelArmor'
-/** A vendor's guard by its name, or a guard as it stands in the config with the port of its webhook. */
+/** A vendor's guard by name, a webhook by its port, or a regex guard as in the config. */
 type Entry = VendorGuard | { webhookPort: number } | { regex: object }
 
 interface Setting {
@@ -345,7 +345,7 @@ async function useGuarded(t: TestContext, { guards, path, provider, auth }: Sett
     origin,
     gateway,
     asked,
-    /** Of the first request. */
+    /** The trace of the first request. */
     events,
     post: (body: string) => request(gateway.port(), { method: 'POST', path, body }),
   }

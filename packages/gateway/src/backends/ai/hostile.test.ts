@@ -5,7 +5,7 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls } from './test-streams.ts'
 
-/** What gateways of language models were attacked with: each class of known advisories, over sockets. */
+/** Attacks on LLM gateways: each class of known advisories, over sockets. */
 
 const PATH = '/v1/chat/completions'
 const KEY = 'sk-gateway-secret-key'
@@ -25,7 +25,7 @@ const answers: OriginHandler = (_seen, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(completion('hello'))
 }
 
-/** Providers, and where chats of each may go. */
+/** Providers, and the paths that their chats may use. */
 const providers: [provider: Record<string, object>, path: RegExp][] = [
   [{ openai: {} }, /^\/v1\/(?:chat\/completions|responses)$/],
   [{ azureopenai: { endpoint: 'r.openai.azure.com' } }, /^\/openai\/v1\/(?:chat\/completions|responses)$/],
@@ -153,7 +153,7 @@ test('keys reach neither logs nor traces nor answers, and prompts no log', async
   assert.ok(!log.includes(prompt), 'the prompt in the log')
 })
 
-describe('what cannot be read one way only is refused, or guarded as it is read', () => {
+describe('ambiguous bodies are refused, or guarded as the provider reads them', () => {
   const guards = { promptGuard: { request: [{ regex: { builtins: ['Email'] } }] } }
 
   test('escapes hide nothing from a guard', async (t) => {

@@ -199,7 +199,7 @@ describe('other clients of a provider of Messages', () => {
     assert.ok(!told.includes('"path":"n"') && !told.includes('"path":"modalities"'))
   })
 
-  test('what a shell said arrives as text', async (t) => {
+  test('shell output arrives as text', async (t) => {
     const { origin, post } = await setUp(t, { anthropic: {} }, message)
     const input = [
       { role: 'user', content: 'look' },

@@ -17,7 +17,7 @@ interface Case {
   provider: Record<string, object>
   vendor: () => Vendor
   key: string
-  /** What clients of OpenAI and of Anthropic are told. */
+  /** The models that OpenAI and Anthropic clients get. */
   openai: readonly string[]
   anthropic?: readonly string[]
 }
@@ -38,7 +38,7 @@ const cases: Record<string, Case> = {
     openai: OPENAI_MODELS,
   },
   anthropic: { provider: { anthropic: {} }, vendor: anthropicVendor, key: ANTHROPIC_KEY, openai: ANTHROPIC_MODELS },
-  // By its endpoint that speaks as OpenAI does; the fake has the same list for all of those.
+  // Gemini through its OpenAI-compatible endpoint; the fake has the same list for all such endpoints.
   gemini: { provider: { gemini: {} }, vendor: geminiVendor, key: GEMINI_KEY, openai: OPENAI_MODELS },
   vertexai: {
     provider: { vertexai: { projectId: 'p1' } },

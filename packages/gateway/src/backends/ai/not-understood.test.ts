@@ -4,7 +4,7 @@ import { request } from '../../testing/client.ts'
 import type { SeenRequest } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 
-/** What the gateway does not understand: it passes where that is safe, and is never let by a guard in silence. */
+/** Requests that the gateway does not understand: they pass if that is safe, and never bypass a guard silently. */
 
 const answers: Readonly<Record<string, object>> = {
   '/v1/chat/completions': {

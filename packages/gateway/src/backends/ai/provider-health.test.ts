@@ -6,7 +6,7 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, vendorStreams } from './test-streams.ts'
 
-/** What speaks against a provider, where a request goes then, and how trace, log and metrics tell it. */
+/** The conditions that mark a provider unhealthy, the failover of its requests, and their trace, log and metrics. */
 
 const { path, body, textOf } = clientCalls.completions
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
@@ -33,9 +33,9 @@ function says(
 
 interface Options {
   handlers: readonly (OriginHandler | 'refused')[]
-  /** Of the whole backend. */
+  /** Policies of the whole backend. */
   policies?: object
-  /** Of each provider, by position. */
+  /** Policies of each provider, by position. */
   own?: readonly object[]
   traffic?: object
   vendor?: string
@@ -78,11 +78,11 @@ test('a condition says what speaks against a provider: it is left out, and the r
   assert.deepEqual(counts(), [1, 2])
 })
 
-test('what the condition does not name is no reason to leave a provider out', async (t) => {
+test('a failure outside the unhealthy condition does not evict a provider', async (t) => {
   const health = { unhealthyCondition: 'response.code == 418', eviction: {} }
   const { send, counts, gateway } = await setUp(t, { handlers: [says(503), works], policies: { health } })
   for (let i = 1; i <= 2; i++) assert.equal((await send()).status, 200)
-  // Trouble still moves a request on.
+  // A failing request still fails over.
   assert.deepEqual([counts(), gateway.evictions], [[2, 2], []])
 })
 

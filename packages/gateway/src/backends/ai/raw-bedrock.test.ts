@@ -27,7 +27,7 @@ interface Options {
   backend?: object
 }
 
-/** A gateway before a fake that checks signatures, and a client that signs with keys the fake does not know. */
+/** A gateway in front of a fake that checks signatures, and a client whose keys the fake does not know. */
 async function setUp(t: TestContext, options: Options = {}) {
   const { type = 'Detect', auth = { aws: { secretRef: { data: KEYS } } }, traffic = {}, backend = {} } = options
   const fake = await startFakeProvider(bedrockVendor())
@@ -157,7 +157,7 @@ test('another region is asked where one is in trouble, with a signature of its o
   assert.match(String(authorizationOf(two)), /\/us-west-2\/bedrock\//)
 })
 
-test('what a transformation makes of the body is what is signed', async (t) => {
+test('the signature covers the body that a transformation produced', async (t) => {
   const body = 'string(request.body).replace("scene: nobody", "scene: text")'
   const { client, fake } = await setUp(t, { backend: { transformation: { request: { body } } } })
   assert.equal(await converse(client, 'scene: nobody'), TEXT)
@@ -211,7 +211,7 @@ test('a signature of the client for the provider itself passes whole where the c
     region: 'us-east-1',
     credentials: BEDROCK_KEYS,
     maxAttempts: 1,
-    // Signed for the provider, sent to the gateway: as with a name that leads to it.
+    // Signed for the provider but sent to the gateway, as when DNS resolves the provider's name to the gateway.
     requestHandler: { ...http1, handle: (sent: WireRequest) => http1.handle({ ...sent, port }) },
   })
   assert.equal(await converse(signer), TEXT)

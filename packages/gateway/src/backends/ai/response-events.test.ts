@@ -89,7 +89,7 @@ test('a record that is a chunk of its own is judged and counted as one that come
       const everyByte = Array.from({ length: bytes - 1 }, (_, byte) => byte + 1)
       const whole = passed(parts.join(''), edges, hidesUsage)
       const cut = passed(parts.join(''), everyByte, hidesUsage)
-      // What comes behind a record that cannot be read may be counted or not.
+      // Records after an unreadable record may or may not be counted.
       if (whole.outcome?.fault && cut.outcome?.fault) whole.outcome.records = cut.outcome.records
       assert.deepEqual(whole, cut)
     }),

@@ -34,7 +34,7 @@ async function setUp(t: TestContext, { whole, records = [], policies = {} }: Wir
   return { origin, client }
 }
 
-/** What the SDK reads of a stream: texts and reasons by choice. */
+/** The texts and finish reasons that the SDK reads from a stream, by choice. */
 async function streamed(client: OpenAI): Promise<{ texts: string[]; reasons: (string | null)[] }> {
   const texts: string[] = []
   const reasons: (string | null)[] = []

@@ -11,13 +11,13 @@ import type { TestGateway } from '../../testing/gateway.ts'
 import { httpConfig, until, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, vendorStreams } from './test-streams.ts'
 
-/** Nothing of a stream outlives it: what one holds on its way is gone when it is over. */
+/** A stream keeps no memory after its end. */
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const RUNS = 150
-/** A stream is several times this long, so that keeping a part of each would show. */
+/** Each stream is several times longer than this limit per run, so keeping a part of each would show. */
 const MOST_KEPT_BYTES = RUNS * 20_000
 const PIECE = `${'words and more words '.repeat(20)}. `
 const PIECES = 200
@@ -74,9 +74,9 @@ async function expectConstantMemory(t: TestContext, gateway: TestGateway, run: (
   const after = async (runs: number): Promise<number> => {
     for (let i = 0; i < runs; i++) await run()
     await until(() => gateway.connectionCount() === 0)
-    // Whole requests, which only a gateway under test keeps.
+    // Records of whole requests, which only a gateway under test keeps.
     gateway.records.length = 0
-    // What the first one lets go of may hold something else.
+    // Garbage collected by the first run may have held other objects.
     for (let i = 0; i < 2; i++) {
       await setImmediate()
       collectGarbage()
@@ -84,7 +84,7 @@ async function expectConstantMemory(t: TestContext, gateway: TestGateway, run: (
     const { heapUsed, external } = process.memoryUsage()
     return heapUsed + external
   }
-  // Code is compiled and buffers are made in the first runs.
+  // The first runs compile code and allocate buffers.
   const before = await after(RUNS / 3)
   const grown = (await after(RUNS)) - before
   t.diagnostic(`${Math.round(grown / RUNS)} bytes a run`)

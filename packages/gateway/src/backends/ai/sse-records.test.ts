@@ -24,7 +24,7 @@ test('records end with an empty line, of whichever kind, wherever the stream is 
   )
 })
 
-test('what is held is a copy', () => {
+test('held bytes are a copy', () => {
   const reader = new SseRecords()
   const chunk = Buffer.from('data: 1')
   reader.push(chunk)

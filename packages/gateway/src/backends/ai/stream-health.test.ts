@@ -5,14 +5,14 @@ import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, type StreamName, vendorStreams } from './test-streams.ts'
 
-/** What streams say of the health of the provider that sends them, before and after the client has got something. */
+/** The effect of streams on the health of their provider, before and after the client has got content. */
 
 interface Setting {
   client: StreamName
   upstream: StreamName
   health: object
   routes?: object
-  /** Of the first provider; the second works. */
+  /** The handler of the first provider; the second provider works. */
   handler: OriginHandler
 }
 
@@ -69,7 +69,7 @@ for (const [client, upstream] of pairs) {
       const health = { unhealthyCondition: 'response.headers["x-mood"] == "bad" && response.code == 200', eviction: {} }
       const handler = streams(start, begin, piece('moody'), end)
       const { ask, counts, evicted, gateway } = await setUp(t, { client, upstream, health, handler })
-      // The second says the same, and is the last: better than nobody.
+      // The second provider fails too, but is the last, so its response is used.
       const { text, status } = await ask()
       assert.deepEqual([status, text], [200, 'hello'])
       assert.deepEqual(counts(), [1, 1])

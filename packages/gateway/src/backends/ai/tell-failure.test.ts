@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 
-/** Errors that the gateway makes itself on a route to models, as each client's library reads those of its vendor. */
+/** Errors of the gateway itself on a route to models, in the format that each client's library expects. */
 
 interface Options {
   policies?: object
@@ -88,7 +88,7 @@ test('a spent limit is a line of text, and in the format of those who ask for JS
   const error = { type: 'rate_limit_error', message: 'rate limit exceeded' }
   assert.deepEqual(JSON.parse(told.body), { type: 'error', error })
   await gateway.finished(3)
-  // Refused before a provider was chosen, it is still a model call that was refused.
+  // A call that was refused before a provider was chosen still counts as a model call.
   assert.deepEqual(
     gateway.records.map(({ protocol, reason }) => [protocol, reason]),
     [
@@ -132,7 +132,7 @@ test('a provider that cannot be reached, or takes too long, is told in the forma
   })
 })
 
-test('what cannot be read is refused in the format', async (t) => {
+test("an unreadable request is refused in the client's format", async (t) => {
   const { send } = await setUp(t)
   const odd = await send('/v1/messages', { 'content-encoding': 'snappy' })
   assert.equal(odd.status, 415)

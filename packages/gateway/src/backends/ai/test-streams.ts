@@ -1,26 +1,26 @@
-/** Streams of vendors, as tests play them: a beginning, pieces of text, an end. */
+/** Vendor streams for tests: a beginning, pieces of text, an end. */
 
 export interface VendorStream {
-  /** Provider of the config. */
+  /** The provider's key in the config. */
   provider: 'openai' | 'anthropic'
-  /** Says who answers, and nothing else. */
+  /** Records with the id and model only. */
   start: string
-  /** Follows the start. */
+  /** Records after the start and before the text. */
   begin: string
   piece(text: string): string
   end: string
   /** An error in place of a beginning, with status 200. */
   error: string
-  /** Reported at the beginning; null where only the end says it. */
+  /** The input tokens reported at the beginning; null when only the end reports them. */
   inputTokens: number | null
 }
 
 export interface ClientCall {
   path: string
   body: (more?: object) => string
-  /** What a client of the format makes of a stream. */
+  /** The text that a client of the format reads from a stream. */
   textOf: (stream: string) => string
-  /** How it reads an error inside a stream. */
+  /** The error that the client reads from a stream. */
   errorOf: (stream: string) => string | null
 }
 

@@ -6,7 +6,7 @@ import { encodeStream, responseContext } from '../../llm/test-exchange.ts'
 import { request } from '../../testing/client.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 
-/** Web search, which every vendor has as a tool of its own, and the sources that answers name. */
+/** Web search, which every vendor has as its own tool, and the sources that responses cite. */
 
 const text = 'Zürich is large. Bern is small.'
 const grounded = {
@@ -136,7 +136,7 @@ describe('web search of another vendor', () => {
   })
 })
 
-describe('what the client of another format does not get of an answer is in the trace', () => {
+describe("sources that the client's format cannot express are in the trace", () => {
   const cited = { type: 'url_citation', url_citation: source }
   const completion = {
     id: 'c',
