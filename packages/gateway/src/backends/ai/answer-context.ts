@@ -2,7 +2,10 @@ import type { ResponseContext } from '../../llm/format.ts'
 import type { ChatRequest } from '../../llm/middle.ts'
 import type { PreparedChat } from './prepare-chat.ts'
 
-/** What those who read or write an answer know of the request: mostly they do not ask. */
+/**
+ * The facts about a request for readers and writers of its response. They are computed on demand, because most
+ * responses do not need them.
+ */
 export class AnswerContext implements ResponseContext {
   readonly now: number
   readonly newId: ResponseContext['newId']

@@ -2,7 +2,7 @@ import { lose } from '../../llm/client-fields.ts'
 import type { ChatEvent, FormatName, JsonObject, Loss } from '../../llm/middle.ts'
 import { objectsAt, textAt } from '../../wire/json.ts'
 
-/** What an answer has that the client's format cannot say; made only while somebody watches the request. */
+/** Collects the parts of a response that the client's format cannot express; created only for traced requests. */
 export class AnswerLosses {
   readonly losses: Loss[] = []
   readonly #format: FormatName
@@ -16,7 +16,7 @@ export class AnswerLosses {
     if (event.type === 'partEnd' && event.rest !== undefined) this.#sources(event.rest)
   }
 
-  /** Such as a search that the provider ran. */
+  /** Reports a native part of another format, such as a search that the provider ran. */
   #native(format: FormatName, value: JsonObject): void {
     if (format === this.#format) return
     const note = textAt(value, 'type') ?? Object.keys(value)[0] ?? ''
@@ -30,7 +30,7 @@ export class AnswerLosses {
     if (isMessages && annotations.length > 0) {
       lose(this.losses, { what: 'dropped', path: 'content[].citations', note: 'sources that another vendor named' })
     }
-    // Other formats show a source by its address alone.
+    // Other formats can only name a source by its URL.
     const isLost = (citation: JsonObject): boolean => (citation['url'] ?? citation['source']) === undefined
     if (!isMessages && annotations.length === 0 && citations.some(isLost)) {
       lose(this.losses, { what: 'dropped', path: 'annotations', note: 'sources without an address' })

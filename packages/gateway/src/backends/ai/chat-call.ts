@@ -51,27 +51,30 @@ interface AskedChat {
   provider: ReadyProvider
 }
 
-/** An answer that is read whole. */
+/** A response that is read whole. */
 interface WholeAnswer extends AskedChat, Pick<UpstreamResponse, 'status' | 'headers'> {
-  /** The try that it is the answer to. */
+  /** The number of the try that got this response. */
   tries: number
-  /** The client's own format; what was to be a stream becomes one, told anew. */
+  /** Whether the upstream speaks the client's format. A requested stream is then encoded from the whole response. */
   answersAsIs: boolean
-  /** What was read and told: never read again, but their shapes, and the code for them, live as long as they do. */
+  /**
+   * The parsed response and its encodings. They are not read again: keeping them keeps V8's optimized code for their
+   * shapes.
+   */
   body: JsonObject | null
   events: readonly ChatEvent[] | null
   told: JsonObject | null
 }
 
-/** One chat: edited, guarded and translated on the way there, and on the way back. */
+/** One chat: edited, guarded and translated on the way to the provider, and on the way back. */
 export class ChatCall extends TriedCall implements ResponseObserver, StartObserver {
   readonly #chat: ClientChat
-  /** What the provider at hand was asked. */
+  /** The chat as sent to the current provider. */
   #asked: AskedChat | null = null
-  /** Of the try at hand; that it stays keeps its shape alive. */
+  /** The context of the current try; keeping it keeps V8's optimized code for its shape. */
   #context: AnswerContext | null = null
   #whole: WholeAnswer | null = null
-  /** Null where nobody watches, or the answer passes as it is. */
+  /** Null when the request is not traced, or the response passes unchanged. */
   #losses: AnswerLosses | null = null
   #streamHeaders: HeaderBlock | null = null
   #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
@@ -86,7 +89,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     return this.#chat.format
   }
 
-  // To a provider.
+  // Requests to a provider.
 
   protected ask(provider: ReadyProvider): void {
     const { upstreamFormats } = this.services
@@ -138,7 +141,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     })
   }
 
-  // From a provider.
+  // Responses from a provider.
 
   protected answered(response: UpstreamResponse): void {
     const { status } = response
@@ -150,7 +153,10 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     else this.#answerStream(asked, response)
   }
 
-  /** A provider that does not stream says so by the type of its answer; but streams by that name begin otherwise. */
+  /**
+   * Handles JSON in response to a stream request. A provider that does not stream sends a JSON object; some providers
+   * send streams under the JSON content type, which begin differently.
+   */
   #answerEither(asked: AskedChat, response: UpstreamResponse): void {
     const { tries } = this
     const read = readStart(response.body, 1, ({ prefix }, body) => {
@@ -170,7 +176,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
         return held.cancel(NOT_NEEDED)
       }
       if (error === null) return this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
-      // Nothing has gone to the client: it gets the error as if that had been the provider's status.
+      // Nothing was sent to the client yet, so the client gets the error with the provider's status.
       held.cancel(NOT_NEEDED)
       if (error.code === STREAM_BROKEN) this.noteFault(work.fault?.code ?? 'stream_unreadable', error.message)
       this.refuse(error, response.headers)
@@ -219,7 +225,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     if (cause !== null) this.visit?.failed()
     if (error !== undefined && !isTooLarge && this.failsOver(error, headers)) return
     this.over({ whole: events !== null, records: this.#uncounted(answer), fault: null })
-    // The body is too large to read here, or has more than the format describes: the client judges it.
+    // The body is too large to parse here, or has more than the format describes: it passes, and the client decides.
     if (passes && (isTooLarge || (body !== null && cause === null))) {
       return error === undefined || whole === null
         ? this.answer(status, headers, rest)
@@ -234,7 +240,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     else this.#guardEvents(chain, { prepared, events: events ?? [] }, headers)
   }
 
-  /** What the model said, where the answer is read but does not say how much that is. */
+  /** An estimate of the output tokens when the response was parsed but reports no usage; otherwise 0. */
   #uncounted({ prepared, body, events }: Pick<WholeAnswer, 'prepared' | 'body' | 'events'>): number {
     if (body === null || events === null || this.facts.usage.output !== undefined) return 0
     const said = events === NO_EVENTS ? prepared.upstream.decodeResponse(body, this.#responseContext(prepared)) : events
@@ -268,7 +274,10 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     follow(this.rx, told)
   }
 
-  /** Of an answer that passes only what it says of itself is read, or an error. Null when it is no answer in the provider's format. */
+  /**
+   * Reads only metadata or an error from a response that passes unchanged. Null when the body is not a response in the
+   * provider's format.
+   */
   #glance(prepared: PreparedChat, body: JsonObject): readonly ChatEvent[] | null {
     const facts = this.format.plainFacts?.(body) ?? null
     if (facts === null) return this.#observed(prepared, body)
@@ -276,7 +285,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     return NO_EVENTS
   }
 
-  /** Null when it is no answer in the provider's format. */
+  /** Decodes the response and observes its events. Null when the body is not a response in the provider's format. */
   #observed(prepared: PreparedChat, body: JsonObject): ChatEvent[] | null {
     const events = prepared.upstream.decodeResponse(body, this.#responseContext(prepared))
     for (const event of events ?? []) this.observe(event)
@@ -295,20 +304,20 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     this.answer(200, headersFor(headers, 'text/event-stream'), sourceOf(Buffer.from(stream)))
   }
 
-  /** Errors of providers keep their status, and come in the client's own format. */
+  /** Errors of providers keep their status, and are sent in the client's format. */
   #answerError({ answersAsIs, upstream }: PreparedChat, { status, headers, body }: UpstreamResponse): void {
     this.visit?.ended()
     collect(body, MAX_ERROR_BYTES, (bytes) => {
       if (this.isOver) return
       const known = bytes ?? Buffer.alloc(0)
-      // Some vendors wrap a format, but speak their own where something is wrong.
+      // Some vendors wrap a format but send errors in their own format.
       if (answersAsIs && isErrorOf(this.format.name, known)) return this.answerError(status, headers, known)
       this.refuse(upstream.decodeError(status, known), headers)
     })
   }
 
   #responseContext(prepared: PreparedChat): ResponseContext {
-    // What it is made of does not change within a try.
+    // The inputs of the context do not change within a try.
     if (this.#context?.isOf(prepared) === true) return this.#context
     const { clock, newId } = this.services
     const named = this.#chat.body.value['model']
@@ -328,7 +337,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     return { requestHeaders: this.headers, responseHeaders, span: this.rx.spans?.placeOf('guardrail') ?? null }
   }
 
-  /** The status went out before the guards had seen all: the log is where it shows that they refused. */
+  /** The status was sent before the guards had seen the whole response, so only the log shows that they rejected it. */
   #noteStreamGuard({ notes, rejection }: Pick<StreamGuard, 'notes' | 'rejection'>): void {
     this.noteGuards('response', notes)
     if (rejection === null) return
@@ -336,7 +345,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     this.rx.error = rejection.reason
   }
 
-  // What the answer says of itself.
+  // Metadata of the response.
 
   #noteLosses(): void {
     const losses = this.#losses?.losses ?? []
@@ -361,7 +370,8 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     this.#noteLosses()
     this.visit?.ended()
     if (whole && facts.usage.output !== undefined) return
-    // A stream that broke off is charged what came, about one token a record, and what was read where nobody said it.
+    // A stream that broke off is charged for what came, about one token per record, and for the estimated input when no
+    // usage was reported.
     facts.isEstimated = true
     if (this.#asked !== null) facts.usage.input ??= estimateRequest(this.#asked.prepared.asked.request)
     if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records

@@ -10,7 +10,9 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { WholeJob } from './whole-call.ts'
 
-/** How many tokens a Messages request has: by the provider where it counts, else by a tokenizer of the gateway. */
+/**
+ * Counts the tokens of a Messages request: by the provider if it can count, otherwise by a tokenizer of the gateway.
+ */
 export function countTokensJob(
   { body, target, headers, rx }: { body: JsonBody; target: string; headers: HeaderBlock; rx: RequestContext },
   format: ClientFormat & UpstreamFormat,
@@ -21,7 +23,7 @@ export function countTokensJob(
     prepare({ vendor, edits, guards }) {
       const edited = edits.request(body.value, null, rx)
       if (edited.model === '') return new Unsupported('model', 'missing field: model not specified')
-      // What guards look at before a provider sees it is counted here.
+      // A request with request guards is counted here, because the guards must see it before a provider does.
       const kind = guards.request === null ? vendor.tokenCount(edited.model) : null
       const { model } = edited
       const call = {
@@ -33,7 +35,7 @@ export function countTokensJob(
       }
       const readError = (status: number, bytes: Buffer) => format.decodeError(status, bytes)
       if (kind === null) {
-        // Counting takes no limit on the answer, which the format demands elsewhere.
+        // Token counting needs no `max_tokens`, which the format otherwise requires.
         const request = format.decodeRequest({ max_tokens: 1, ...edited.body })
         if (request instanceof Unsupported) return request
         return { answer: counted(countTokens(request), rx) }
@@ -54,7 +56,7 @@ async function counted(count: Promise<number>, rx: RequestContext): Promise<Json
   return noted({ input_tokens: await count }, rx)
 }
 
-/** It is a count, not usage. */
+/** Records the count. A count is not usage. */
 function noted<T extends JsonObject | null>(answer: T, rx: RequestContext): T {
   const count = answer === null ? undefined : countAt(answer, 'input_tokens')
   if (count !== undefined && rx.llm !== null) rx.llm.countedTokens = count

@@ -3,7 +3,7 @@ import { decodedBody } from '../../net/decoded-body.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 
-/** The body without its content encoding; what cannot be undone is refused. */
+/** Decodes the content encoding of a request body; an unsupported encoding or a malformed body is refused. */
 export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer | Failure {
   if (encoding === null) return bytes
   const name = encoding.trim().toLowerCase()
@@ -11,7 +11,7 @@ export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: num
   const decode = Object.hasOwn(decoders, name) ? decoders[name as keyof typeof decoders] : null
   if (decode === null) return refusal(415, `unsupported content encoding ${name}`)
   try {
-    // A few bytes can unpack to gigabytes.
+    // A few bytes can decompress to gigabytes.
     return decode(bytes, { maxOutputLength: maxBytes })
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
@@ -19,7 +19,10 @@ export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: num
   }
 }
 
-/** The same of an answer, as it comes; null when it cannot be undone. What was asked for plain need not come so. */
+/**
+ * Decodes the content encoding of a response while it streams; null when the encoding is unsupported. Providers may
+ * compress although the gateway asks for `identity`.
+ */
 export function decodedResponse(response: UpstreamResponse): UpstreamResponse | null {
   const encoding = response.headers.joined('content-encoding')
   if (encoding === null) return response
@@ -27,7 +30,7 @@ export function decodedResponse(response: UpstreamResponse): UpstreamResponse | 
   if (body === null) return null
   const headers = response.headers.clone()
   headers.remove('content-encoding')
-  // A body without encoding has kept its length.
+  // An identity encoding keeps the length.
   if (body !== response.body) headers.remove('content-length')
   return { ...response, headers, body }
 }

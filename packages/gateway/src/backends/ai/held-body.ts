@@ -1,25 +1,28 @@
 import { contained, InternalFault, reportFault } from '../../telemetry/faults.ts'
 import type { Sink, Source } from '../../net/body.ts'
 
-/** What a body's reader makes of it on the way to the client. */
+/** Processes a body on its way to the client. */
 export interface BodyWork {
-  /** Bytes for the client; an empty list keeps them back. The next call waits for a promise. */
+  /**
+   * Returns bytes for the client; an empty list sends nothing yet. The next call waits until a returned promise
+   * settles.
+   */
   chunk(chunk: Buffer): Given | Promise<Given>
-  /** What is left once all has come. */
+  /** Returns the remaining bytes at the end of the body. */
   end(): Given | Promise<Given>
-  /** The body broke off: what the client is told instead. */
+  /** Called when the body broke off; returns the bytes to send to the client instead. */
   broken(cause: Error): Given | Promise<Given>
-  /** Nothing more is read. */
+  /** Called when no more bytes are read. */
   over(): void
-  /** Nothing more is wanted: the rest of the body may be dropped. */
+  /** Whether the work is complete, so that the rest of the body can be dropped. */
   readonly isDone: boolean
 }
 
 export type Given = readonly Buffer[]
 
 /**
- * A body that is read before it is known whether the client gets it: a stream that begins with an error can still go
- * to another provider. `opened` is called once, when the work has let something through or has come to an end.
+ * A body that is read before the gateway decides whether the client gets it: a stream that begins with an error can
+ * still fail over to another provider. `opened` is called once, when the work has released bytes or has ended.
  */
 export class HeldBody implements Source, Sink {
   source: Source | null = null
@@ -30,7 +33,7 @@ export class HeldBody implements Source, Sink {
   #kept: Buffer[] = []
   #end: 'open' | 'whole' | Error = 'open'
   #isOver = false
-  /** Work that has not come to its end. */
+  /** Pending work. */
   #waiting: Promise<void> | null = null
 
   constructor(body: Source, work: BodyWork, opened: () => void) {
@@ -43,19 +46,19 @@ export class HeldBody implements Source, Sink {
     return -1
   }
 
-  /** Begins to read. */
+  /** Starts reading. */
   open(): void {
     this.#body.pipe(this)
   }
 
-  // From the provider.
+  // Data from the provider.
 
   write(chunk: Buffer): void {
     if (this.#waiting === null) {
       if (this.#end === 'open') this.#take(this.#work.chunk(chunk), false)
       return
     }
-    // It may be a view of a buffer that the next read fills again.
+    // The chunk may be a view of a buffer that the next read overwrites.
     const kept = Buffer.from(chunk)
     this.#later(this.#waiting, () => this.#work.chunk(kept), false)
   }
@@ -64,7 +67,7 @@ export class HeldBody implements Source, Sink {
     if (this.#end !== 'open') return true
     if (this.#waiting !== null) return false
     if (this.#sink !== null) return this.#sink.flush()
-    // Once there is something to send, nothing more is read until somebody takes it.
+    // Once there are bytes to send, reading pauses until a sink takes them.
     return this.#opened !== null
   }
 
@@ -78,13 +81,13 @@ export class HeldBody implements Source, Sink {
     else if (this.#end === 'open') this.#take(this.#work.broken(cause), true)
   }
 
-  /** At once, as long as nothing has to be waited for. */
+  /** Takes the bytes synchronously unless they are a promise. */
   #take(given: Given | Promise<Given>, isLast: boolean): void {
     if (given instanceof Promise) this.#wait(given.then((bytes) => this.#took(bytes, isLast)))
     else this.#took(given, isLast)
   }
 
-  /** One after the other. */
+  /** Queues a job behind the pending work. */
   #later(waiting: Promise<void>, job: () => Given | Promise<Given>, isLast: boolean): void {
     const given = waiting.then(() => (this.#end === 'open' ? job() : []))
     this.#wait(given.then((bytes) => this.#took(bytes, isLast)))
@@ -96,11 +99,11 @@ export class HeldBody implements Source, Sink {
     if (!isLast && !this.#work.isDone) return
     this.#over()
     this.#settle()
-    // The work is done before the body is.
+    // The work ended before the body.
     if (!isLast) this.#body.cancel(DONE)
   }
 
-  /** The work has thrown: the client's stream breaks. */
+  /** Handles an exception in the work: the client's stream is aborted. */
   #faulted(error: unknown): void {
     reportFault(error, 'request')
     if (this.#end !== 'open') return
@@ -121,7 +124,7 @@ export class HeldBody implements Source, Sink {
     waiting.catch((error: unknown) => this.#faulted(error))
   }
 
-  // To the client.
+  // Data to the client.
 
   pipe(sink: Sink): void {
     sink.source = this
@@ -147,7 +150,7 @@ export class HeldBody implements Source, Sink {
   #give(chunks: Given): void {
     for (const chunk of chunks) {
       if (this.#sink !== null) this.#sink.write(chunk)
-      // It may be a view of a buffer that the next read fills again.
+      // The chunk may be a view of a buffer that the next read overwrites.
       else this.#kept.push(Buffer.from(chunk))
     }
     if (chunks.length > 0) this.#tell()

@@ -22,29 +22,29 @@ import { targetPath } from '../../pipeline/route/target.ts'
 import type { ReadyProvider } from './provider.ts'
 import { UnderstoodChat } from './understood-chat.ts'
 
-/** A client's chat request as it was read. */
+/** A client's chat request, parsed. */
 export interface ClientChat {
   format: ClientFormat
   body: JsonBody
-  /** Path and query. */
+  /** The path and query. */
   target: string
   headers: HeaderBlock
 }
 
-/** The same with the edits of one provider's policy. */
+/** A chat request with the edits of one provider's policy. */
 export interface EditedChat {
   chat: ClientChat
   vendor: Provider
   edits: MemberEdits
   body: JsonObject
   understood: UnderstoodChat
-  /** The provider may get it as it is, and nobody has to look at it before. */
+  /** Whether the provider can get the request unchanged, and no guard has to see it. */
   isPlain: boolean
   upstream: UpstreamFormat
   call: ProviderCall
 }
 
-/** The body for guards: numbers that a double cannot hold keep their digits. */
+/** The body for guards: numbers that a double cannot represent keep their digits. */
 export function exactBody({ chat, edits, body }: EditedChat): JsonObject {
   const { bytes } = chat.body
   if (!hasLargeNumber(bytes.toString('latin1'))) return body
@@ -52,7 +52,7 @@ export function exactBody({ chat, edits, body }: EditedChat): JsonObject {
   return exact === null ? body : applyEdits(exact, edits)
 }
 
-/** The same chat with the texts that guards have masked: members without a mask keep their bytes. */
+/** The chat with the texts that guards have masked; members without a mask keep their bytes. */
 export function maskedChat(edited: EditedChat, before: JsonObject, after: JsonObject): EditedChat {
   if (before === after) return edited
   const masks = new Map<string, Json | undefined>()
@@ -62,31 +62,31 @@ export function maskedChat(edited: EditedChat, before: JsonObject, after: JsonOb
   return { ...edited, edits, body: after, isPlain: false, understood: edited.understood.with(edits, after) }
 }
 
-/** The same, as the provider gets it. */
+/** A chat request as the provider gets it. */
 export interface PreparedChat extends Pick<EditedChat, 'upstream' | 'call'> {
-  /** What was asked, in the middle's terms; read when somebody wants to know. */
+  /** The request in the middle format; decoded on first use. */
   asked: { readonly request: ChatRequest }
-  /** The client's own bytes go on, but for members that edits changed. */
+  /** Whether the client's bytes are forwarded, except for members that edits changed. */
   isNative: boolean
-  /** The client gets what the provider says as it says it, but for what guards mask. */
+  /** Whether the client gets the provider's response in the provider's own format, changed only by guards. */
   answersAsIs: boolean
-  /** The provider reports usage in a record that the client did not ask for. */
+  /** Whether the usage record of the stream is withheld, because the client did not ask for it. */
   hidesUsage: boolean
   bytes: Buffer
-  /** What the bytes say; never read, but its shape, and the code for it, lives as long as it does. */
+  /** The JSON of `bytes`. It is never read: keeping it keeps V8's optimized code for its shape. */
   encoded: JsonObject
   toolNames: Map<string, string>
   losses: Loss[]
 }
 
-/** What the policy of the provider makes of the request, still in the client's terms. */
+/** Applies the provider's policy to the request, still in the client's format. */
 export function editChat(
   chat: ClientChat,
   { vendor, edits: policy, guards }: Pick<ReadyProvider, 'vendor' | 'edits' | 'guards'>,
   parts: { upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>; rx: RequestContext },
 ): EditedChat | Unsupported {
   const { format, body: original, target } = chat
-  // The path says it for clients that say it nowhere else.
+  // The path names the model for clients that name the model nowhere else.
   const pathModel = namesModel(original.value) ? null : modelInPath(targetPath(target))
   const { edits, body, model } = policy.request(original.value, pathModel, parts.rx)
   if (model === '') return new Unsupported('model', 'missing field: model not specified')
@@ -100,11 +100,14 @@ export function editChat(
   return { chat, vendor, edits, body, understood, isPlain, upstream, call }
 }
 
-/** Translates where the provider speaks another format, or the conversation was changed; else the client's bytes go on. */
+/**
+ * Translates when the provider speaks another format or the conversation was changed; otherwise forwards the client's
+ * bytes.
+ */
 export function prepareChat(edited: EditedChat): PreparedChat | Unsupported {
   const { chat, vendor, edits, body, understood, upstream, call } = edited
   const quirks = vendor.quirks(call.model, upstream.name)
-  // A client of the provider's own format reads its answers, whatever was done to the request.
+  // A client of the provider's own format can read the provider's responses, whatever edits the request had.
   const answersAsIs = upstream.name === chat.format.name
   const hidesUsage = chat.format.name === 'completions' && call.stream && !asksForUsage(chat.body.value)
   const asked = understood

@@ -5,23 +5,23 @@ import type { CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Endpoint } from '../../upstream/endpoint.ts'
 import type { EndpointOwner } from '../../upstream/endpoint-call.ts'
 
-/** One provider of a backend, ready to be called. */
+/** One provider of a backend, ready for calls. */
 export interface ReadyProvider {
-  /** Name in the config. */
+  /** The name in the config. */
   readonly name: string
   readonly vendor: Provider
-  /** What a `health` policy says of it: its own, or that of the whole backend. */
+  /** The owner of the `health` policy: the provider itself, or the whole backend. */
   readonly owner: EndpointOwner
-  /** How it has answered, shared by all workers where a `health` policy speaks of it. */
+  /** The health of the provider, shared by all workers when a `health` policy applies. */
   readonly endpoint: Endpoint
-  /** How it is reached, with its backend policies. */
+  /** The connection to the provider, with its backend policies. */
   readonly connection: CompiledBackend
   readonly credential: CredentialPlace
   readonly edits: ProviderEdits
   readonly guards: ProviderGuards
 }
 
-/** What looks at requests and answers; null where nothing does. */
+/** The guards of requests and responses; null when there are none. */
 export interface ProviderGuards {
   request: GuardChain | null
   response: GuardChain | null

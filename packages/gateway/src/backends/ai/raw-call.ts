@@ -37,11 +37,11 @@ import { type CallParts, type CallServices, MAX_ERROR_BYTES, NOT_NEEDED } from '
 
 export interface RawCallParts extends Omit<CallParts, 'headers'> {
   request: UpstreamRequest
-  /** Usage is looked for in the answer. */
+  /** Whether to look for usage in the response. */
   detects: boolean
 }
 
-/** A call whose bytes go through as they are: only host, path and credentials are the provider's. */
+/** A call whose bytes pass unchanged: the gateway sets only the host, path and credentials of the provider. */
 export class RawCall implements UpstreamCall, UpstreamHandler {
   readonly #rx: RequestContext
   readonly #handler: UpstreamHandler
@@ -50,14 +50,17 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   readonly #detects: boolean
   readonly #services: CallServices
   readonly #tried = new Set<ReadyProvider>()
-  /** For another provider of the same vendor; null where there can be none, or the body is at hand anyway. */
+  /**
+   * The request body for a failover to another provider of the same vendor; null when there is no such provider, or the
+   * body can be replayed anyway.
+   */
   readonly #kept: ReplayableBody | null = null
   #chosen: ChosenProvider
   #call: UpstreamCall | null = null
   #outgoing: UpstreamRequest | null = null
   #attempt: ProviderAttempt | null = null
   #isOver = false
-  /** The end of the response is judged before the visit ends. */
+  /** Whether the end of the response decides about the provider's health before the lease ends. */
   #isWatched = false
 
   constructor({ rx, request, context, handler, detects }: RawCallParts, first: ChosenProvider, services: CallServices) {
@@ -70,7 +73,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     this.#chosen = first
     if (services.providers.count === 1 || isAtHand(request.body)) return
     this.#kept = ReplayableBody.wrap(request.body)
-    // What reads the whole body reads that of the request.
+    // Policies that read the whole body read `rx.body`.
     if (this.#kept !== null) rx.body = request.body = this.#kept
   }
 
@@ -162,7 +165,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const next = movesOn ? this.#next() : null
     if (next !== null) {
       visit.ended()
-      // First, because it cancels what the old attempt still reads of the request body.
+      // Canceled first, because the old attempt may still read the request body.
       response.body.cancel(NOT_NEEDED)
       return this.#goOn(next, `status ${status}`)
     }
@@ -176,7 +179,10 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     else this.#answer(response)
   }
 
-  /** The client has the status and has read the stream: logs, records and the health of the provider say the rest. */
+  /**
+   * Handles a fault after the client got the status and the stream: only logs, records and the provider's health show
+   * the fault.
+   */
   #faulted({ code, error }: StreamFault, headers: HeaderBlock): void {
     const { provider, visit } = this.#chosen
     const { status } = error
@@ -198,7 +204,10 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     this.#ended('connection_lost', true)
   }
 
-  /** Another provider of the same vendor: no other would understand it. Null when there is none, or the body is gone. */
+  /**
+   * Another provider of the same vendor, since other vendors would not understand the request. Null when there is none,
+   * or the body cannot be replayed.
+   */
   #next(): ChosenProvider | null {
     if (!isAtHand(this.#request.body)) return null
     return this.#services.providers.next(this.#tried, this.#chosen.provider.vendor.name)
@@ -214,13 +223,14 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   #answer(response: UpstreamResponse): void {
     const facts = this.#rx.llm
-    // What was asked for plain, but comes packed: the client may not be able to undo it either.
+    // The provider may compress although the gateway asked for `identity`, and the client may not be able to
+    // decompress.
     const plain = this.#detects ? decodedResponse(response) : null
     if (plain !== null && facts !== null) this.#detect(plain, facts)
     else this.#watch(response)
   }
 
-  /** The bytes go on; what they say of model and usage is read beside that. */
+  /** Forwards the bytes, and reads model and usage from them on the side. */
   #detect(response: UpstreamResponse, facts: LlmRecord): void {
     const { maxBytes, now } = this.#services
     const answer = new DetectedAnswer(facts, (name) => response.headers.get(name), maxBytes)
@@ -231,7 +241,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     this.#observe(response, (chunk) => answer.chunk(chunk), over)
   }
 
-  /** The bytes go on; nothing is read but whether a stream comes to its end. */
+  /** Forwards the bytes, and only checks that a stream is complete. */
   #watch(response: UpstreamResponse): void {
     const { headers } = response
     const stream = headers.get('content-encoding') === null ? watchStream(headers.get('content-type')) : null
@@ -254,7 +264,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       chunk,
       over: (whole) => {
         const fault = over(whole)
-        // A status that is an error has said it all.
+        // An error status already counts as a failure.
         if (fault !== null && status < 300) this.#faulted(fault, headers)
         this.#chosen.visit.ended()
       },
@@ -262,7 +272,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     this.#handler.responded({ ...response, body })
   }
 
-  /** Errors may repeat the key that the provider was shown. */
+  /** Forwards an error, redacted: errors may repeat the provider's key. */
   #answerError(response: UpstreamResponse): void {
     const outgoing = this.#outgoing
     const plain = decodedResponse(response)

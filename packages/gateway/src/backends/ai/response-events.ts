@@ -10,26 +10,28 @@ import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
 import { type StreamFault, streamFault, type StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 
-/** What becomes of the events of a response, whichever way it is read. */
+/** Receives the events of a response, however the response is read. */
 export interface ResponseObserver {
   observe(event: ChatEvent): void
   /**
-   * `records` counts what came: an estimate of tokens where the stream broke off. `whole` says that reported usage needs
-   * no estimate. Nothing is over where an error was all that came: that costs nothing, and somebody else may still answer.
-   * `fault` is what the provider did wrong later.
+   * Ends the response. `records` is the number of records, an estimate of the tokens of a broken stream. `whole` says
+   * that reported usage needs no estimate. Not called when an error was all that came: such a response costs nothing,
+   * and the request may still fail over. `fault` is the provider's later fault.
    */
   over(outcome: { whole: boolean; records: number; fault: StreamFault | null }): void
 }
 
-/** An error as the client reads it at the end of its stream; `passed` is what the client has seen of it up to now. */
+/**
+ * Encodes an error at the end of the client's stream; `passed` is the part of the stream that the client already has.
+ */
 export type TellError = (error: ChatError, passed: PassedStream | null) => string
 
 type DetectedFault = Exclude<StreamFaultCode, 'stream_error'>
 
-/** A stream in the client's format, made of one in the provider's. */
+/** Translates a stream from the provider's format to the client's. */
 export class TranslatedWork implements BodyWork {
   isDone = false
-  /** Set when an error came before anything was sent. */
+  /** Set when an error came before any bytes were sent. */
   firstError: ChatError | null = null
   /** The provider's first fault, before or after the stream began; null while there is none. */
   fault: StreamFault | null = null
@@ -41,7 +43,7 @@ export class TranslatedWork implements BodyWork {
   #held = ''
   #hasContent = false
   #isFinished = false
-  /** Usage was reported, and no part of the response has come since. */
+  /** Whether usage was reported after the last part of the response. */
   #hasFinalUsage = false
   #records = 0
 
@@ -74,7 +76,7 @@ export class TranslatedWork implements BodyWork {
     return nowOrLater(guard.push(events), (seen) => nowOrLater(guard.end(), (rest) => this.#finish([...seen, ...rest])))
   }
 
-  /** The client is told in its own format: a cut stream would look like one that ended. */
+  /** The client gets an error in its own format, because a truncated stream would look complete. */
   broken(cause: Error): Given | Promise<Given> {
     if (this.#isFinished || this.fault !== null) return this.end()
     return this.#endWith(this.#read([{ type: 'error', error: brokenStream(cause.message) }], 'connection_lost'))
@@ -115,7 +117,7 @@ export class TranslatedWork implements BodyWork {
   #encode(events: readonly ChatEvent[]): Given {
     for (const event of events) {
       if (event.type === 'error') {
-        // Whatever the provider says after an error, nobody reads it.
+        // Records after an error are not read.
         this.isDone = true
         this.#held += this.#tellError(event.error, null)
         break
@@ -125,7 +127,7 @@ export class TranslatedWork implements BodyWork {
     return this.#flush()
   }
 
-  /** Nothing leaves before it is known that the stream has begun well. */
+  /** Sends nothing before the stream has begun without an error. */
   #flush(): Given {
     if (!this.#hasContent || this.#held === '') return NOTHING
     const bytes = Buffer.from(this.#held)
@@ -135,28 +137,28 @@ export class TranslatedWork implements BodyWork {
 }
 
 export interface NativeOptions {
-  /** Nothing leaves before there is content: somebody else could still be asked. */
+  /** Whether to send nothing before the first content, while the request can still fail over. */
   awaitsContent: boolean
-  /** Keeps back the record that only reports usage: the client did not ask for it. */
+  /** Whether to withhold the record that only reports usage, because the client did not ask for it. */
   hidesUsage: boolean
-  /** Of the format of the stream. */
+  /** The end marks of the stream's format. */
   endMarks: RegExp
   tellError: TellError
-  /** Whether `tellError` must know the last record that the client has seen. */
+  /** Whether `tellError` needs the last record that was sent to the client. */
   keepsLastRecord: boolean
-  /** A text without the credentials that the provider was shown. */
+  /** Redacts the credentials that the gateway sent to the provider. */
   hide: (text: string) => string
-  /** Changes texts where they stand; null where nobody looks. */
+  /** Edits texts in place; null without guards. */
   guard: RecordGuard | null
 }
 
 /**
- * A stream that passes byte for byte, but for what a guard masks; only the records up to the first token, and those of
- * usage and errors, are read.
+ * A stream that passes byte for byte, except for masks of a guard. Only the records up to the first token, and those
+ * with usage or errors, are parsed.
  */
 export class NativeWork implements BodyWork {
   isDone = false
-  /** Set when no record that can be read came before the error. */
+  /** Set when an error came before the first readable record. */
   firstError: ChatError | null = null
   /** The provider's first fault, before or after the stream began; null while there is none. */
   fault: StreamFault | null = null
@@ -165,17 +167,17 @@ export class NativeWork implements BodyWork {
   readonly #options: NativeOptions
   readonly #records = new SseRecords()
   #recordCount = 0
-  /** What came before the first record that can be read: the client gets it only together with that. */
+  /** Bytes before the first readable record; they are sent together with that record. */
   #early: Buffer[] = []
   #earlyLength = 0
   #hasBegun = false
   #hasToken = false
   #isFinished = false
-  /** The provider has said itself what is wrong. */
+  /** Whether the provider reported an error itself. */
   #hasError = false
-  /** Why nothing of the rest can be read. */
+  /** The reason why the rest cannot be read. */
   #broken: ChatError | null = null
-  /** Usage was reported, and no part of the response has come since. */
+  /** Whether usage was reported after the last part of the response. */
   #hasFinalUsage = false
   #start: Extract<ChatEvent, { type: 'start' }> | null = null
   /** The last record sent to the client; empty unless `keepsLastRecord` is set. */
@@ -187,7 +189,10 @@ export class NativeWork implements BodyWork {
     this.#options = options
   }
 
-  /** Whole records only: one of them may have to be kept back, and an error could not be told within another. */
+  /**
+   * Releases whole records only: a record may have to be withheld, and an error cannot be inserted into the middle of a
+   * record.
+   */
   chunk(chunk: Buffer): Given | Promise<Given> {
     const plain = this.#isUnderWay ? plainRecord(chunk, this.#options.endMarks) : null
     if (plain !== null) {
@@ -211,7 +216,7 @@ export class NativeWork implements BodyWork {
     const isShown = rest.length > 0 && this.#read(Buffer.concat([rest, RECORD_END]))
     if (this.#broken !== null) return this.#breakOff(this.#broken, 'stream_unreadable')
     if (this.#isFinished || this.#hasError) {
-      // Some formats say why an answer has ended before they say what it cost: decoders tell it last.
+      // Some formats send the finish reason before the usage; their decoders emit `finish` last.
       for (const event of this.#decoder.end()) if (event.type === 'finish') this.#observer.observe(event)
       this.#hasBegun = true
       return this.#last(isShown ? [this.#plain(rest)] : NOTHING)
@@ -220,7 +225,7 @@ export class NativeWork implements BodyWork {
   }
 
   broken(cause: Error): Given | Promise<Given> {
-    // The provider has sent its last record: only the end of the body is missing.
+    // The provider has sent its last record; only the end of the body is missing.
     if (this.#hasError) return this.end()
     return this.#breakOff(brokenStream(cause.message), 'connection_lost')
   }
@@ -242,14 +247,14 @@ export class NativeWork implements BodyWork {
       return all
     }
     for (const each of bytes) {
-      // It may be a view of a buffer that the next read fills again.
+      // The bytes may be a view of a buffer that the next read overwrites.
       this.#early.push(Buffer.from(each))
       this.#earlyLength += each.length
     }
     return NOTHING
   }
 
-  /** The end of the stream, with what a guard still holds. */
+  /** Ends the stream, with the records that a guard still holds. */
   #last(rest: Given): Given | Promise<Given> {
     const { guard } = this.#options
     if (guard === null) return this.#given(rest)
@@ -260,14 +265,14 @@ export class NativeWork implements BodyWork {
 
   #judged({ rejection, failure }: RecordGuard, guarded: Given): Given {
     if (rejection === null && failure === null) return this.#given(guarded)
-    // What the provider said was fine to begin with: the client is told in its stream.
+    // The stream had begun without an error, so the client gets the rejection inside its stream.
     if (rejection !== null) this.#hasBegun = true
     const error = rejection === null ? brokenStream(failure ?? '') : errorOf(rejection)
     if (rejection === null) this.fault ??= streamFault(error, 'stream_unreadable')
     return [...this.#given(guarded), ...this.#tell(error)]
   }
 
-  /** The client is told in its own format: a cut stream would look like one that ended. */
+  /** The client gets an error in its own format, because a truncated stream would look complete. */
   #breakOff(error: ChatError, code: DetectedFault): Given | Promise<Given> {
     this.fault ??= streamFault(error, code)
     const { guard } = this.#options
@@ -286,7 +291,7 @@ export class NativeWork implements BodyWork {
     return [Buffer.from(this.#options.tellError(error, passed))]
   }
 
-  /** What the provider says of an error may repeat the key that it was shown. */
+  /** Redacts an error record, which may repeat the provider's key. */
   #plain(record: Buffer): Buffer {
     if (!this.#hasError) return record
     const text = record.toString('latin1')
@@ -294,7 +299,7 @@ export class NativeWork implements BodyWork {
     return hidden === text ? record : Buffer.from(hidden, 'latin1')
   }
 
-  /** Between the first token and the end nobody needs to know more than what marks tell. */
+  /** Whether the stream is between the first token and the end, where the marks in a record tell enough. */
   get #isUnderWay(): boolean {
     return (
       this.#hasToken &&
@@ -307,14 +312,14 @@ export class NativeWork implements BodyWork {
     )
   }
 
-  /** Whether the client gets it. */
+  /** Reads a record; returns whether the client gets it. */
   #read(record: Buffer): boolean {
     const text = latin1(record, 0, record.length)
-    // Only events are read, and guarded: a whole answer in place of a stream has such a mark too.
+    // Only events are read and guarded. A whole response in place of a stream may contain the same mark.
     const isEnd = !this.#isFinished && this.#options.endMarks.test(text) && EVENT.test(text)
     if (isEnd) this.#isFinished = true
     if (this.#hasBegun) this.#recordCount++
-    // The one that ends the answer says why.
+    // The record that ends the response has the finish reason.
     if (this.#hasToken && !isEnd && !MARKS.test(text)) {
       this.#hasFinalUsage = false
       return true
@@ -334,7 +339,7 @@ export class NativeWork implements BodyWork {
     return !this.#options.hidesUsage || !isOnlyUsage(text)
   }
 
-  /** A record that says both that an answer begins and that it has failed is an error. */
+  /** A record that both begins a response and fails it counts as an error. */
   #readError(error: ChatError, hadBegun: boolean): void {
     if (error.code === STREAM_BROKEN) this.#broken ??= error
     else this.#hasError = true
@@ -345,19 +350,19 @@ export class NativeWork implements BodyWork {
 
 /** Returns the text of a chunk that is one complete record without a known mark, as nearly all are; else null. */
 function plainRecord(chunk: Buffer, endMarks: RegExp): string | null {
-  // Marks are ASCII, and one pattern over a text is ten times faster than a search of the bytes for each.
+  // Marks are ASCII, and one pattern over the text is ten times faster than searching the bytes for each mark.
   const text = latin1(chunk, 0, chunk.length)
   const end = text.length - 2
   if (end < 1 || text.indexOf('\n\n') !== end || text.startsWith('\n') || text.includes('\r')) return null
   return MARKS.test(text) || endMarks.test(text) ? null : text
 }
 
-/** What comes before it only says that there will be some. */
+/** Whether an event is content; `start` and `usage` only announce content. */
 function isContent({ type }: ChatEvent): boolean {
   return type !== 'start' && type !== 'usage'
 }
 
-/** Several come as one where lines end in CR alone: such a one has choices too. */
+/** Whether a record only reports usage. With CR line ends several records arrive as one, which then has choices too. */
 function isOnlyUsage(record: string): boolean {
   if (!record.includes('"usage"') || !NO_CHOICES.test(record)) return false
   return record.indexOf('"choices"') === record.lastIndexOf('"choices"')
@@ -367,6 +372,9 @@ const NOTHING: Given = []
 const EVENT = /^(?:\xEF\xBB\xBF)?data:/m
 const RECORD_END = Buffer.from('\n\n')
 const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/
-/** Usage of every format, under whatever name, and errors. Who is asked for usage says in every record that it has not come yet. */
+/**
+ * Marks of usage in every format, and of errors. Servers that were asked for usage send `"usage": null` in every
+ * earlier record.
+ */
 const MARKS = /"usage(?!"\s*:\s*null)|"error"/
 const MAX_HELD_BYTES = 16 * 1024 * 1024

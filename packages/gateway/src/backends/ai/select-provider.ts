@@ -15,11 +15,11 @@ interface ChoiceServices {
   monotonic: () => number
 }
 
-/** The providers of one backend, in groups of equals. */
+/** The providers of one backend, in groups of equal priority. */
 export class ProviderGroups {
   readonly #groups: readonly (readonly ReadyProvider[])[]
   readonly #services: ChoiceServices
-  /** Of all groups. */
+  /** The number of providers in all groups. */
   readonly count: number
 
   constructor(groups: readonly (readonly ReadyProvider[])[], services: ChoiceServices) {
@@ -28,10 +28,13 @@ export class ProviderGroups {
     this.count = groups.flat().length
   }
 
-  /** The one for the next try, with its visit; null when all were tried, or all of one vendor where that matters. */
+  /**
+   * Chooses the provider of the next try, with its lease; null when all providers, or all of `vendor` if given, were
+   * tried.
+   */
   next(tried: ReadonlySet<ReadyProvider>, vendor?: Provider['name']): ChosenProvider | null {
     const { endpoints, random, monotonic } = this.#services
-    // One provider has nobody to be compared with, and needs no look at the clock.
+    // A single provider needs no comparison, and no clock.
     let now = NaN
     const standingOf = ({ endpoint, owner }: ReadyProvider): Standing => {
       if (Number.isNaN(now)) now = monotonic()
@@ -47,8 +50,8 @@ export class ProviderGroups {
 }
 
 /**
- * The provider for the next try: from the first group that has one which was not tried and is not evicted; among the
- * equals of a group by power of two choices. Evicted ones are better than none. Null when all were tried.
+ * The provider for the next try: from the first group with a provider that is neither tried nor evicted, by power of
+ * two choices within the group. Evicted providers are used when no other is left. Null when all were tried.
  */
 export function selectProvider(
   groups: readonly (readonly ReadyProvider[])[],
@@ -56,7 +59,7 @@ export function selectProvider(
   standingOf: (provider: ReadyProvider) => Standing,
   random: () => number,
 ): ReadyProvider | null {
-  // Most backends have one provider, and it is better than none.
+  // Most backends have one provider, which is used even when evicted.
   const only = groups.length === 1 && groups[0]?.length === 1 ? groups[0][0] : undefined
   if (only !== undefined && !tried.has(only)) return only
   const left = groups.map((group) =>

@@ -15,15 +15,15 @@ export interface SendParts {
   rx: RequestContext
   context: CallContext
   handler: UpstreamHandler
-  /** False once nobody waits for it any more. */
+  /** False when the caller no longer needs the response. */
   isWanted: () => boolean
   bug: (error: unknown) => void
-  /** What stands in the way; nothing was sent then. */
+  /** Called when the request cannot be sent. */
   refused: (why: Failure | Unsupported) => void
   sent: (call: UpstreamCall) => void
 }
 
-/** Puts a call on its way, with host, path, policies and headers of the provider. */
+/** Sends a call with the host, path, policies and headers of the provider. */
 export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendParts): void {
   const { outgoing, rx, context, handler, isWanted, bug, refused, sent } = parts
   const { vendor, connection, credential } = provider
@@ -37,7 +37,7 @@ export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendP
   sendAttempt(connection, { outgoing, rx, context, handler, isWanted, bug, refused, sent, finish })
 }
 
-/** The provider may refuse the call for the lack of a key: the trace says where the key has gone. */
+/** Notes in the trace that the client's key was withheld, which may be why the provider refuses the call. */
 function noteWithheldKey({ trace }: RequestContext, { name }: ReadyProvider, { headers }: OutgoingRequest): void {
   if (trace === null || !VENDOR_CREDENTIAL_HEADERS.some((header) => headers.has(header))) return
   const reason = "the client's key is for the first provider of the backend, and this one has no `auth` policy"

@@ -1,9 +1,9 @@
-/** Server-sent events as bytes, each with the empty line that ends it; chunks may be cut anywhere. */
+/** Splits bytes into server-sent events, each with the empty line that ends it; chunks may be cut anywhere. */
 export class SseRecords {
-  /** A record whose end has not come. */
+  /** The beginning of an incomplete record. */
   #held: Buffer[] = []
   #heldLength = 0
-  /** Of the line that is open: how much of it came in earlier chunks, and whether that was a lone CR. */
+  /** The bytes of the open line in earlier chunks, and whether they are a lone CR. */
   #lineLength = 0
   #isReturn = false
 
@@ -11,7 +11,7 @@ export class SseRecords {
     return this.#heldLength
   }
 
-  /** Records that these bytes complete. They may be views of the chunk. */
+  /** Returns the records that these bytes complete, possibly as views of the chunk. */
   push(chunk: Buffer): Buffer[] {
     const records: Buffer[] = []
     let start = 0
@@ -31,7 +31,7 @@ export class SseRecords {
     return records
   }
 
-  /** What was never ended. */
+  /** Returns the incomplete last record. */
   end(): Buffer {
     return this.#taken(Buffer.alloc(0))
   }
@@ -44,7 +44,7 @@ export class SseRecords {
     return record
   }
 
-  /** The chunk may be a view of a buffer that the next read fills again. */
+  /** Copies the bytes, because the chunk may be a view of a buffer that the next read overwrites. */
   #hold(bytes: Buffer): void {
     this.#held.push(Buffer.from(bytes))
     this.#heldLength += bytes.length

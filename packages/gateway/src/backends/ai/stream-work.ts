@@ -9,14 +9,14 @@ import { NativeWork, type ResponseObserver, TranslatedWork } from './response-ev
 
 interface StreamParts {
   prepared: PreparedChat
-  /** Guards of answers; null without any. */
+  /** The response guards; null without any. */
   chain: GuardChain | null
   format: ClientFormat
   context: ResponseContext
   guardContext: Omit<GuardContext, 'about'>
-  /** Another provider can be asked for as long as nothing has gone to the client. */
+  /** Whether the request can still fail over until content is sent to the client. */
   awaitsContent: boolean
-  /** What the provider says may repeat the key that it was shown. */
+  /** Redacts the credentials that the gateway sent to the provider, which errors may repeat. */
   hide: (text: string) => string
 }
 
@@ -25,7 +25,7 @@ interface StreamWork {
   guard: StreamGuard | RecordGuard | null
 }
 
-/** What is done to the records of a stream: passed on as they are, or told anew in the client's format. */
+/** Creates the work on the records of a stream: pass them unchanged, or translate them to the client's format. */
 export function createStreamWork(observer: ResponseObserver, parts: StreamParts): StreamWork {
   const { prepared, chain, format, context, guardContext, awaitsContent, hide } = parts
   const { upstream, answersAsIs, hidesUsage } = prepared

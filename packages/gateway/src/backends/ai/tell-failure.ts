@@ -8,7 +8,10 @@ import type { RouteType } from '../../llm/edits/schema.ts'
 
 type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedrock'
 
-/** Errors of the gateway itself, as the client's library reads those of its vendor. What was refused was a model call too. */
+/**
+ * Encodes errors of the gateway itself in the format that the client's library expects. The record counts the refused
+ * request as a model call.
+ */
 export function createTellFailure(
   routeType: (path: string) => RouteType | null,
   clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', Pick<ClientFormat, 'encodeError'>>>,
@@ -26,7 +29,7 @@ export function createTellFailure(
     if (format === 'bedrock') {
       return json({ message: failure }, ['x-amzn-errortype', BEDROCK_TYPES.get(status) ?? 'InternalServerException'])
     }
-    // A spent limit is a line of text, but for those who ask for something else, as the libraries of both vendors do.
+    // A spent rate limit is plain text unless the client accepts JSON, as the libraries of both vendors do.
     if (reason === 'RateLimit' && !/\bjson\b/i.test(rx.headers.joined('accept') ?? '')) return null
     return json(clientFormats[format].encodeError({ status, kind: kindOfStatus(status), message: failure }).body)
   }
@@ -55,7 +58,7 @@ function formatOf(type: RouteType, path: string, { headers }: RequestContext): E
   }
 }
 
-/** Paths by which a vendor's library is known, where the config says nothing of its format. */
+/** Paths that identify a vendor's library when the config does not name the format. */
 const PATHS: readonly (readonly [RegExp, ErrorFormat])[] = [
   [/\/model\/[^/]+\/(?:converse|invoke|count-tokens)[a-z-]*$/, 'bedrock'],
   [/:(?:streamGenerateContent|generateContent|countTokens|embedContent|batchEmbedContents|predict)$/, 'gemini'],

@@ -27,7 +27,7 @@ import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
 import { redactHeaders, redactRepeated } from '../../redaction/repeated-credentials.ts'
 import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 
-/** What all calls of one backend have in common. */
+/** The services that all calls of one backend share. */
 export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
   providers: ProviderGroups
@@ -36,19 +36,19 @@ export interface CallServices {
   newId: (prefix: string) => string
   maxBytes: number
   bug: (error: unknown) => void
-  /** Never read: their shapes live as long as they do. */
+  /** Keepalive objects; never read, they keep V8's optimized code for their shapes. */
   specimens: readonly object[]
 }
 
 export interface CallParts {
   rx: RequestContext
-  /** Of the request as the route left it. */
+  /** The headers of the request after the policies of the route. */
   headers: HeaderBlock
   context: CallContext
   handler: UpstreamHandler
 }
 
-/** A call that is tried at one provider after the other, until one has begun to answer. */
+/** A call that is tried at one provider after the other until a provider has begun to respond. */
 export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected readonly rx: RequestContext
   protected readonly headers: HeaderBlock
@@ -59,7 +59,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   #provider: ReadyProvider | null = null
   #attempt: ProviderAttempt | null = null
   #outgoing: OutgoingRequest | null = null
-  /** The client has its answer, or has left. */
+  /** Whether the client has its response, or has left. */
   protected isOver = false
   readonly #context: CallContext
   readonly #tried = new Set<ReadyProvider>()
@@ -75,9 +75,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.handler = handler
   }
 
-  /** Asks that provider: ends in `send`, or in an answer. */
+  /** Calls the provider: ends in `send`, or in a response. */
   protected abstract ask(provider: ReadyProvider): void
-  /** A response that stays: it is not tried elsewhere. */
+  /** Handles a response that is final and does not fail over. */
   protected abstract answered(response: UpstreamResponse): void
   protected abstract readonly format: Pick<ClientFormat, 'encodeError'>
 
@@ -98,7 +98,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.#body?.cancel(cause)
   }
 
-  // To a provider.
+  // Requests to a provider.
 
   #begin({ provider, visit }: ChosenProvider): void {
     this.#tried.add(provider)
@@ -109,7 +109,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.#outgoing = null
     this.facts.provider = provider.vendor.telemetryName
     this.facts.providerName = provider.name
-    // Of one that was tried before.
+    // Values of an earlier try.
     this.facts.usage = {}
     this.facts.responseModel = ''
     this.facts.responseId = ''
@@ -117,27 +117,27 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.ask(provider)
   }
 
-  /** What came of asking the provider, as logs and metrics tell it. */
+  /** Records the outcome of the current attempt for logs and metrics. */
   #ended(outcome: string, hasFailed: boolean): void {
     if (this.#attempt === null) return
     this.#attempt.outcome = outcome
     this.#attempt.hasFailed = hasFailed
   }
 
-  /** Whether this is still the try that was begun with so many providers asked. */
+  /** The number of providers tried so far. Callers compare it to detect that the call has moved to another try. */
   protected get tries(): number {
     return this.#tried.size
   }
 
-  /** Whether somebody is left who could be asked. */
+  /** Whether an untried provider is left. */
   protected get hasOthers(): boolean {
     return this.#tried.size < this.services.providers.count
   }
 
-  /** Without bytes it is a GET. */
+  /** Sends a request; a GET when `bytes` is null. */
   protected send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer | null): void {
     const headers = this.headers.clone()
-    // Of the body that the client sent.
+    // Headers that describe the client's original body.
     headers.remove('content-length')
     headers.remove('content-encoding')
     if (bytes === null) headers.remove('content-type')
@@ -145,7 +145,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
       headers.remove('content-type')
       headers.addChecked('content-type', 'application/json')
     }
-    // What cannot be read cannot be counted.
+    // Usage cannot be read from a compressed response.
     headers.remove('accept-encoding')
     headers.addChecked('accept-encoding', 'identity')
     this.sendRequest(provider, call, {
@@ -164,7 +164,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.facts.requestModel = call.model
     this.facts.streaming = call.stream
     this.#outgoing = outgoing
-    // A job may take several requests to one provider.
+    // A job may send several requests to one provider.
     this.#attempt ??= this.facts.asked(provider.name, provider.vendor.telemetryName)
     const tries = this.tries
     const isWanted = (): boolean => !this.isOver && this.tries === tries
@@ -176,14 +176,14 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
       isWanted,
       bug: services.bug,
       refused: (why) => (why instanceof Unsupported ? this.refuseField(why) : this.#refuseFailure(why)),
-      // An answer may have come, and another provider may have been asked, before this one returned.
+      // A response may have come, and another provider may have been tried, before `sendTo` returned.
       sent: (sent) => {
         if (isWanted()) this.#call = sent
       },
     })
   }
 
-  // From a provider.
+  // Responses from a provider.
 
   informed(): void {}
 
@@ -202,7 +202,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     if (!this.failsOver(UNREADABLE, response.headers)) this.refuseAnswer(UNREADABLE, 'answer_unreadable')
   }
 
-  /** What the answer says of the provider: kept for its health, for logs and for metrics. */
+  /** Judges the provider by a response, for its health, for logs and for metrics. */
   protected judged(response: Pick<UpstreamResponse, 'status' | 'headers'>, outcome?: AnswerFault): Judgement {
     const { status } = response
     const isUnhealthy = speaksAgainst(this.#provider?.connection.unhealthyCondition ?? null, this.rx, response)
@@ -214,12 +214,15 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     return { movesOn }
   }
 
-  /** An answer that says within itself what is wrong; true when somebody else is asked. */
+  /** Handles a response whose body reports an error; returns true when the call fails over. */
   protected failsOver(error: ChatError, headers: HeaderBlock): boolean {
     return this.goesElsewhere(this.faulted(error, headers), this.hidden(error.message))
   }
 
-  /** What it says of the provider: an error as its status would, and one that broke off whatever the condition says. */
+  /**
+   * Judges the provider by an error in the body: an error counts as its status would, and a broken stream counts as a
+   * failure whatever the unhealthy condition says.
+   */
   protected faulted(error: ChatError, headers: HeaderBlock): Judgement {
     if (error.code === STREAM_BROKEN) this.visit?.failed()
     const isUnreadable = error === UNREADABLE || error.code === STREAM_BROKEN
@@ -244,7 +247,10 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.handler.failed(error)
   }
 
-  /** Another provider may do better where this one has too much to do, or is in trouble: nothing has gone to the client. */
+  /**
+   * Fails over to another provider if this one is overloaded or failing and nothing was sent to the client. Returns
+   * whether it did.
+   */
   protected goesElsewhere({ movesOn, error }: Judgement, reason: string): boolean {
     const chosen = movesOn ? this.services.providers.next(this.#tried) : null
     if (chosen === null) return false
@@ -258,13 +264,13 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     return true
   }
 
-  // To the client.
+  // Responses to the client.
 
   protected refuseField({ field, message, details }: Unsupported): void {
     this.rx.reason = 'InvalidRequest'
     this.rx.notes = { code: 'unsupported_field', field, provider: this.facts.providerName }
     this.rx.error = `failed to process LLM request: ${field}: ${message}`
-    // Not every format has a place for the field's name.
+    // Not every format has a member for the name of the field.
     const error: ChatError = { status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field }
     this.refuse(details === undefined ? error : { ...error, details })
   }
@@ -294,7 +300,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.answerError(status, headersFor(headers, 'application/json'), Buffer.from(JSON.stringify(body)))
   }
 
-  /** An error, which may be in the words of the provider. */
+  /** Sends an error to the client, redacted, because the text may come from the provider. */
   protected answerError(status: number, headers: HeaderBlock, body: Buffer): void {
     redactHeaders(headers, (text) => this.hidden(text))
     const text = body.toString('latin1')
@@ -303,7 +309,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.answer(status, headers, sourceOf(hidden === text ? body : Buffer.from(hidden, 'latin1')))
   }
 
-  /** Without the credentials that the provider was shown. */
+  /** The text without the credentials that the gateway sent to the provider. */
   protected hidden(text: string): string {
     const [outgoing, provider] = [this.#outgoing, this.#provider]
     return outgoing === null || provider === null ? text : redactRepeated(text, outgoing, provider)
@@ -318,12 +324,12 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     }
   }
 
-  /** The model that the client named, where that is known before a provider is asked. */
+  /** The model that the client named, if known before a provider is called. */
   protected get askedModel(): string | null {
     return this.facts.requestModel || null
   }
 
-  /** Final: another provider would be told the same. */
+  /** Sends a rejection of a guard. It is final: another provider would get the same texts. */
   protected reject({ status, body, reason }: Rejection): void {
     this.visit?.ended()
     this.rx.reason = 'PromptGuard'
@@ -341,19 +347,19 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     if (this.isOver) return
     this.isOver = true
     this.#body = body
-    // Who followed it would show the gateway's key to whoever is named there.
+    // A client that follows the redirect would send the gateway's key to the host in `location`.
     headers.remove('location')
     this.handler.responded({ status, headers, body })
   }
 }
 
-/** What is wrong with an answer whose status says nothing of it. */
+/** A fault of a response that its status does not show. */
 export type AnswerFault = 'error_in_body' | 'unreadable'
 
-/** Whether an answer, or its absence, is a reason to ask somebody else. */
+/** Whether a response, or its absence, is a reason to fail over. */
 export interface Judgement {
   movesOn: boolean
-  /** Why there was no answer at all. */
+  /** Set when there was no response at all. */
   error?: UpstreamError
 }
 
@@ -361,7 +367,7 @@ function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {
   return verdict === 'pass' ? 'info' : verdict === 'mask' ? 'warn' : 'error'
 }
 
-/** Headers of the provider that still hold for the body the client gets. */
+/** The provider's headers that are still true for the body that the client gets. */
 export function headersFor(upstream: HeaderBlock | null, contentType: string): HeaderBlock {
   const headers = upstream?.clone() ?? new HeaderBlock()
   headers.remove('content-length')
@@ -386,5 +392,5 @@ export function tooLarge(maxBytes: number): ChatError {
 }
 
 export const NOT_NEEDED = new Error('answer not needed')
-/** Of an error that is read whole. */
+/** The maximum size of an error body that is read whole, in bytes. */
 export const MAX_ERROR_BYTES = 1024 * 1024

@@ -5,18 +5,18 @@ import { type ChatRequest, type FormatName, type JsonObject, Unsupported } from 
 import { hasLargeNumber, parseExactJson } from '../../wire/exact-json.ts'
 import type { MemberEdits } from '../../wire/member-edits.ts'
 
-/** What the reading of a client's chat starts from. */
+/** The inputs for decoding a client's chat. */
 export interface ChatText {
   format: ClientFormat
   original: JsonBody
   edits: MemberEdits
-  /** With the edits. */
+  /** The body after the edits. */
   body: JsonObject
   model: string
   shape: ProviderEdits['shape']
 }
 
-/** A chat in the middle's terms, read when somebody first asks: where bytes pass, mostly nobody does. */
+/** A chat in the middle format, decoded on first use: chats that pass unchanged mostly need no decoding. */
 export class UnderstoodChat {
   readonly #text: ChatText
   #decoded: ChatRequest | null = null
@@ -27,25 +27,28 @@ export class UnderstoodChat {
     this.#text = text
   }
 
-  /** As the client's body says it. */
+  /** The request as the client's body has it. */
   get decoded(): ChatRequest {
     this.#decoded ??= this.#decode()
     return this.#decoded
   }
 
-  /** What the gateway does not understand: only a provider of the same format may get it, as it is. */
+  /**
+   * The reason why the gateway does not understand the request; only a provider of the same format may then get the
+   * request, unchanged.
+   */
   get fault(): Unsupported | null {
     this.#decoded ??= this.#decode()
     return this.#fault
   }
 
-  /** With what the policy adds to the conversation; the same object where that is nothing. */
+  /** The request with the policy's additions to the conversation; the same object when there are none. */
   get request(): ChatRequest {
     this.#request ??= this.#text.shape?.(this.decoded) ?? this.decoded
     return this.#request
   }
 
-  /** The same chat with other members; `body` has the edits. */
+  /** The same chat with other members; `body` has the edits applied. */
   with(edits: MemberEdits, body: JsonObject): UnderstoodChat {
     return new UnderstoodChat({ ...this.#text, edits, body })
   }
@@ -59,7 +62,7 @@ export class UnderstoodChat {
   }
 }
 
-/** All of the body as one part, so that guards look at it and it is counted. */
+/** The whole body as one part, so that guards check it and its tokens are counted. */
 function unreadRequest(format: FormatName, body: JsonObject, model: string): ChatRequest {
   return {
     format,
@@ -78,10 +81,10 @@ function unreadRequest(format: FormatName, body: JsonObject, model: string): Cha
   }
 }
 
-/** Arguments of calls are objects in Messages, and long ids in them must not be rounded. */
+/** Parses tool arguments, which are objects in Messages, without rounding long ids. */
 function withExactInputs(format: ClientFormat, original: JsonBody, body: JsonObject): JsonObject {
   const { bytes } = original
-  // Digits are ASCII; where there are few of them nobody has to look where each member stands.
+  // Digits are ASCII, so this cheap test avoids locating the members in most bodies.
   if (format.name !== 'messages' || !hasLargeNumber(bytes.toString('latin1'))) return body
   const member = original.members.find(({ name }) => name === 'messages')
   if (member === undefined) return body

@@ -11,33 +11,38 @@ import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { ReadyProvider } from './provider.ts'
 import { type CallParts, type CallServices, tooLarge, TriedCall, UNREADABLE } from './tried-call.ts'
 
-/** A question with one whole answer: embeddings, a count of tokens, a list of models. */
+/** A call with one whole response: embeddings, a token count, a model list. */
 export interface WholeJob {
-  /** Null where no model is called. */
+  /** Null when no model is called. */
   operation: ModelOperation | null
-  /** What a provider is asked, what the gateway finds out by itself, or why neither can be. */
+  /**
+   * Prepares the request to the provider, or the response if the gateway computes it itself; `Unsupported` when neither
+   * is possible.
+   */
   prepare(
     provider: ReadyProvider,
     guarded?: readonly string[],
   ): PreparedJob | { answer: Promise<JsonObject> } | Unsupported
-  /** Texts that guards must see before a provider does; `prepare` gets what they make of them. */
+  /** The texts that guards must check before a provider gets them; `prepare` gets the masked texts. */
   texts?(provider: ReadyProvider): readonly string[] | Unsupported
-  /** How errors are told. */
+  /** Encodes errors for the client. */
   format: Pick<ClientFormat, 'encodeError'>
 }
 
 export interface PreparedJob {
   call: ProviderCall
-  /** Null for a question without a body. */
+  /** Null for a request without a body. */
   bytes: Buffer | null
-  /** The answer for the client, or the next request of the same job; null when the answer cannot be read. */
+  /**
+   * Returns the response for the client, or the next request of the same job; null when the response cannot be read.
+   */
   read: (body: JsonObject, headers: HeaderBlock, facts: LlmRecord) => JsonObject | NextRequest | null
   readError: (status: number, body: Buffer) => ChatError
-  /** What became of the client's request, for the trace; left out where nothing is translated. */
+  /** The translation of the client's request, for the trace; absent when nothing is translated. */
   translation?: { from: string; to: string; losses: readonly Loss[] }
 }
 
-/** The body of another request to the same provider, on the way to one answer. */
+/** The body of a further request to the same provider, for the same response. */
 export class NextRequest {
   readonly bytes: Buffer
 
@@ -71,7 +76,7 @@ export class WholeCall extends TriedCall {
     const span = this.rx.spans?.placeOf('guardrail') ?? null
     const context = { about, requestHeaders: this.headers, responseHeaders: null, span }
     const guarded = nowOrLater(chain.run(texts, context), ({ verdict, notes }) => {
-      // Somebody may have left in the meantime.
+      // The client may have left, or the call may have failed over, while the guards ran.
       if (this.isOver || tries !== this.tries) return
       this.noteGuards('request', notes)
       if (verdict.kind === 'reject') this.reject(verdict)
