@@ -35,7 +35,7 @@ interface Seen {
 
 type Handler = (message: IncomingMessage, response: ServerResponse, body: string) => unknown
 
-/** The service of a region, found by its name through a proxy. */
+/** A gateway in front of a fake AgentCore service of one region, which a proxy resolves by name. */
 async function setUp(t: TestContext, { policies = {}, qualifier, handler }: Scene = {}) {
   useProcessEnvironment(t, KEYS)
   const { dir } = useTlsFiles(t, [HOST])
@@ -78,7 +78,7 @@ interface Scene {
 
 type Chunk = string | ArrayBuffer | ArrayBufferView
 
-/** The hash that the oracle is to use; with a secret it is an HMAC. */
+/** The hash for the oracle; with a secret it is an HMAC. */
 class Sha256 {
   readonly #hash
   constructor(secret?: Chunk) {
@@ -98,7 +98,7 @@ function bytesOf(chunk: Chunk): Buffer {
   return ArrayBuffer.isView(chunk) ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.from(chunk)
 }
 
-/** What the vendor's own code would have signed. */
+/** The signature that the vendor's own code computes for a request. */
 async function oracle({ method, url, headers, body }: Seen): Promise<string> {
   const signer = new SignatureV4({
     credentials: { accessKeyId: KEYS.AWS_ACCESS_KEY_ID, secretAccessKey: KEYS.AWS_SECRET_ACCESS_KEY },
@@ -155,7 +155,7 @@ test('a runtime is invoked by its path, with a signature that the vendor accepts
   assert.deepEqual(proxy.targets, [`${HOST}:443`])
 })
 
-test('what a client tells the gateway alone stays here, and a policy passes on what it names', async (t) => {
+test('credentials for the gateway are not forwarded, except those that a policy names', async (t) => {
   const headers = {
     cookie: 'session=of-the-client',
     'proxy-authorization': 'Basic of-the-client',

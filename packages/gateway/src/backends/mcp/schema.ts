@@ -33,7 +33,7 @@ function staticTarget<Policies>(policies: () => Schema<Policies>) {
   )
 }
 
-/** SPEC 2.11 McpSelector: every port of the Services that says by its protocol that it speaks MCP is a target. */
+/** SPEC 2.11 McpSelector: every Service port whose `appProtocol` is MCP is a target. */
 function mcpSelector() {
   return object(
     {
@@ -46,7 +46,7 @@ function mcpSelector() {
   ).describe('Servers behind Services, by labels: ports whose `appProtocol` says that they speak MCP.')
 }
 
-/** A program on this machine: only the file can name one. */
+/** A program on this machine, which only the config file can name. */
 const stdioTarget = object({
   cmd: string({ min: 1, max: 4_096 }).describe('Program to start; no shell is involved.'),
   args: list(string({ max: 8_192 }).describe('An argument.'), { max: 256 })
@@ -81,7 +81,7 @@ const targetTimeouts = object({
   list: duration({ min: '10ms', max: '1h' }).prefault('20s').describe('How long it may take for all pages of a list.'),
 }).describe('When it counts as failed.')
 
-/** Names of tools are those that the target has for them: models never see the ones that are left out. */
+/** The keys are the target's own tool names; models never see excluded tools. */
 const targetTools = object({
   include: list(toolPattern(), { min: 1, max: 1_024 })
     .optional()
@@ -99,7 +99,7 @@ function toolPattern(): Schema<string> {
   return string({ min: 1, max: 256 }).describe('A name, or a pattern with `*`.')
 }
 
-/** What clients and models of every kind accept. */
+/** A tool name that all clients and models accept. */
 function toolName(): Schema<string> {
   return string(
     { min: 1, max: 64 },
@@ -107,7 +107,7 @@ function toolName(): Schema<string> {
   )
 }
 
-/** SPEC 2.11 MCPBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
+/** SPEC 2.11 MCPBackend. `policies` returns the schema of backend policies, which refers to this backend in turn. */
 export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
   const kinds = {
     static: staticTarget(policies).optional().describe('A remote server.'),
@@ -164,7 +164,7 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
   }).describe('Servers of the Model Context Protocol.')
 }
 
-/** `_` and `+` part it from what it stands before. */
+/** A target name never contains `_` or `+`, which separate the target name from the tool name. */
 function targetName(): Schema<string> {
   return string(
     { min: 1, max: 253 },

@@ -9,7 +9,7 @@ import { httpConfig, pathPrefix, useGateway } from '../../testing/scene.ts'
 
 const NAMES = ['search', 'search_code', 'get_file', 'delete_repo', 'find']
 
-/** Offers these tools in pages of two, in every revision, and says which was called. */
+/** A target that offers these tools in pages of two, in every revision, and reports which tool was called. */
 function toolbox(names: readonly string[] = NAMES) {
   return ({ method, params, ...request }: TargetRequest): boolean => {
     if (method === 'tools/call')
@@ -118,7 +118,7 @@ describe('tools of a target', () => {
   })
 
   for (const prefixMode of ['Conditional', 'Never'] as const) {
-    it(`of several targets, with prefixMode ${prefixMode}`, async (t) => {
+    it(`several targets, with prefixMode ${prefixMode}`, async (t) => {
       const [git, box] = [await useTarget(t, toolbox()), await useTarget(t, toolbox(['find', 'search']))]
       const tools = {
         git: { include: ['search', 'get_file'], rename: { search: 'find' } },
@@ -198,7 +198,7 @@ describe('tools of a target', () => {
     assert.deepEqual(await namesOf(session), ['search', 'search_code', 'get_file', 'delete_repo'])
   })
 
-  it('of a program and of an API are offered the same way', async (t) => {
+  it('OpenAPI targets offer their tools the same way', async (t) => {
     const document = { openapi: '3.1.0', paths: { '/a': { get: {}, put: {} } } }
     const api = { name: 'api', openapi: { host: '127.0.0.1', port: 1, schema: { inline: document } } }
     const targets = [

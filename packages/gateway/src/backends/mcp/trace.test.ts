@@ -47,7 +47,7 @@ test('the events of the spec come in order, and the call tells what came of it',
   const session = await caller.begin()
   const events = await eventsOf(gateway, () => session.ask('tools/call', { name: 'good' }))
   const names = events.map(({ type, stage }) => (typeof stage === 'string' ? `${String(type)} ${stage}` : String(type)))
-  // What the backend is asked, and what it asks its target, are both a final request.
+  // The call to the backend, and the backend's call to its target, are both a final request.
   const known = names.filter((name) => SPEC_ORDER.includes(name))
   assert.deepEqual(
     known.filter((name, at) => name !== known[at - 1]),

@@ -28,7 +28,7 @@ const plain: MockConfig = {
   failures: { rateLimited: 0, unavailable: 0, brokenStreams: 0 },
 }
 
-/** Time that goes on only when told. */
+/** A clock that advances only when told. */
 function handClock() {
   let now = 0
   let waiting: { at: number; run: () => void }[] = []
@@ -162,7 +162,7 @@ test('a reader that cannot take more is waited for', () => {
   assert.equal(seen.end, 'whole')
 })
 
-test('who leaves is not answered', () => {
+test('a client that left gets no response', () => {
   const { time, send } = setUp({ latency: 100 })
   const { seen, call } = send(ask.completions.path, { model: 'any', ...ask.completions.body })
   call.cancel(new Error('left'))
@@ -171,7 +171,7 @@ test('who leaves is not answered', () => {
   assert.equal(time.isWaiting, false)
 })
 
-test('a rehearsed rate limit is told in the format of who asks', () => {
+test("a rehearsed rate limit is sent in the client's format", () => {
   const failures = { ...plain.failures, rateLimited: 100, retryAfter: 1500 }
   const { seen } = setUp({ failures }).send(ask.messages.path, { model: 'any', ...ask.messages.body })
   assert.equal(seen.status, 429)

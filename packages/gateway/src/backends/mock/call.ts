@@ -14,7 +14,7 @@ import { type Later, timedBody } from './timed-body.ts'
 
 export interface MockServices {
   config: MockConfig
-  /** What it is spoken to in; each answers under the path of its vendor. */
+  /** The formats that the mock speaks, each under the path of its vendor. */
   formats: Readonly<Record<'completions' | 'messages' | 'responses', ClientFormat>>
   random: () => number
   /** Milliseconds since 1970. */
@@ -24,7 +24,7 @@ export interface MockServices {
   maxBytes: number
 }
 
-/** The mock as something that requests are sent to: what stands before a provider holds for it too. */
+/** The mock as a backend, so that policies in front of a provider apply to it too. */
 export function mockBackend(identity: BackendIdentity, services: MockServices): CompiledBackend {
   const answerTo = mockProvider(services.config, services)
   return {
@@ -49,7 +49,7 @@ export function mockBackend(identity: BackendIdentity, services: MockServices): 
   }
 }
 
-/** Every answer says what made it. */
+/** The response header that says that the mock made the response. */
 export const MOCK_HEADER = 'x-portico-mock'
 
 class MockCall implements UpstreamCall {

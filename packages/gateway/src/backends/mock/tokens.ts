@@ -1,11 +1,11 @@
 import type { ChatRequest, Message, Part } from '../../llm/middle.ts'
 
-/** Tokens of something that reads nothing: words, with the spaces behind them. */
+/** The mock's tokens: words, with the spaces around them. */
 export function tokensOf(text: string): string[] {
   return text.match(/\s*\S+\s*/g) ?? (text === '' ? [] : [text])
 }
 
-/** All that the request says. */
+/** The number of tokens in all texts of the request. */
 export function readTokens({ system, messages, tools }: ChatRequest): number {
   const texts = [
     ...system.map((part) => part.text),
@@ -15,7 +15,7 @@ export function readTokens({ system, messages, tools }: ChatRequest): number {
   return texts.reduce((sum, text) => sum + tokensOf(text).length, 0)
 }
 
-/** What the user said last; empty when that was no text. */
+/** The text of the last user message; empty when the message has no text. */
 export function lastTextOf(messages: readonly Message[]): string {
   const last = messages.findLast(({ role }) => role === 'user')
   return (last?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
