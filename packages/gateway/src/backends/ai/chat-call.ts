@@ -55,7 +55,7 @@ interface AskedChat {
 interface WholeAnswer extends AskedChat, Pick<UpstreamResponse, 'status' | 'headers'> {
   /** The number of the try that got this response. */
   tries: number
-  /** Whether the upstream speaks the client's format. A requested stream is then encoded from the whole response. */
+  /** Whether the client gets the body in the upstream's format. False for a stream, which is encoded from the body. */
   answersAsIs: boolean
   /**
    * The parsed response and its encodings. They are not read again: keeping them keeps V8's optimized code for their
