@@ -24,15 +24,15 @@ import { bugReport } from '../telemetry/log/logger.ts'
 export interface AiParts {
   identity: BackendIdentity
   groups: readonly (readonly AiProvider[])[]
-  /** Of the whole backend. */
+  /** The policies of the whole backend. */
   policies: BackendPolicies
-  /** With those of one provider on top. */
+  /** The policies of one provider merged over those of the backend. */
   policiesOf: (provider: AiProvider) => BackendPolicies
   env: Env
   parts: TunnelParts
 }
 
-/** A backend of language models, with all its providers ready to be called. */
+/** Compiles a backend of language models, with all its providers ready for calls. */
 export function compileAi({ identity, groups, policies, policiesOf, env, parts }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
@@ -73,13 +73,13 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
   })
 }
 
-/** What clients may ask for, as far as the config says it. */
+/** The models that clients may request, as far as the config names them. */
 function modelNames(providers: readonly ReadyProvider[], policies: BackendPolicies): string[] {
   const aliases = Object.keys(policies.ai?.modelAliases ?? {}).filter((name) => !name.includes('*'))
   return [...new Set([...aliases, ...providers.flatMap(({ vendor }) => vendor.model ?? [])])]
 }
 
-/** TLS and credentials that the vendor itself asks for, where no policy says otherwise. */
+/** Adds the TLS and credentials that the vendor needs by default; policies win. */
 function withDefaults(policies: BackendPolicies, vendor: Provider): BackendPolicies {
   return { ...(vendor.destination.tls && { tls: {} }), ...ownAuth(vendor.defaultAuth), ...policies }
 }
@@ -109,7 +109,10 @@ function mockServices(config: MockConfig, env: Env): MockServices {
   }
 }
 
-/** A client has one key, and it is for the provider that stands first: no other server sees it unless the config says so. */
+/**
+ * Whether two destinations are the same host. A client has one key, for the first provider: no other server gets the
+ * key unless the config says so.
+ */
 function isSameHost({ host, port }: Provider['destination'], other: Provider['destination'] | null): boolean {
   return other !== null && host === other.host && port === other.port
 }

@@ -14,7 +14,7 @@ import '../testing/all-features.ts'
 
 const TWICE = ['a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=', 'a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=']
 
-/** Forms of routes, some of which cannot run, and some of which need room of their own. */
+/** Routes of several forms; some cannot run, and some need their own room in shared memory. */
 const FORMS = [
   { backends: [{ host: '127.0.0.1:1' }] },
   { backends: [{ host: '127.0.0.1:2' }] },
@@ -52,7 +52,7 @@ function indexOf(ir: Ir): IrIndex {
   return { byTarget: PoliciesByTarget.of(ir.policies), backendsByKey }
 }
 
-/** Room that remembers what was asked of it. */
+/** Room that records the requested keys. */
 function recordingRoom() {
   const room = new Reservations(new SharedTable(createTable()))
   const asked = new Set<string>()
@@ -84,7 +84,7 @@ test('routes alike or not, the same faults are found and the same room is taken 
   )
 })
 
-test('of routes that are alike one is made, of those that need room each', () => {
+test('routes that are alike are compiled once, routes that need room each', () => {
   const countMade = (forms: readonly object[], needsRoom = false): number => {
     const { ir } = loadRoutes(forms)
     const room = new WatchedRoom(recordingRoom())

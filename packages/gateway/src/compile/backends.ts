@@ -19,10 +19,10 @@ import { unhealthyCondition } from '../policies/backend/health/settings.ts'
 import { type AddressGuard, createAddressGuard } from '../upstream/address-guard.ts'
 import { Destination } from '../upstream/destination.ts'
 
-/** Backends by where they are used: the policies of the place count too. */
+/** Compiles backends by attachment point: policies of the attachment point apply too. */
 export interface Backends {
   forRoute(route: Route, entry: RouteBackend): CompiledBackend
-  /** A backend that a policy names, with its own policies only. */
+  /** A backend that a policy names, with the backend's own policies only. */
   named(key: string): CompiledBackend
 }
 
@@ -54,10 +54,10 @@ export function compileBackends(
   }
 }
 
-/** What a backend may know of the route that leads to it. */
+/** The facts about a route that its backends may use. */
 interface RouteFacts {
   hasHostnames: boolean
-  /** Of a CORS policy. */
+  /** The allowed origins of the route's CORS policy. */
   corsOrigins: () => readonly string[]
 }
 
@@ -143,7 +143,7 @@ function identityOf(
   env: Omit<Env, 'attachment'>,
 ): BackendIdentity {
   const condition = unhealthyCondition(policies.health, env)
-  // Each provider of models and each MCP target is shown credentials, and gets changed requests, in its own way.
+  // AI providers and MCP targets each have their own credentials and request changes.
   const isComposed = target.kind === 'ai' || target.kind === 'mcp'
   const own = isComposed ? { ...policies, auth: undefined } : policies
   const steps = compileBackendSteps(own, { ...env, attachment: key }, placeOf(target))
@@ -157,7 +157,10 @@ function identityOf(
   }
 }
 
-/** What policies call is no backend that clients ask for: an authorizer of all those is not asked about itself. */
+/**
+ * The policies of a backend. Backends that policies call are not subject to an authorizer of all backends, or the
+ * authorizer would be called for calls to itself.
+ */
 function policiesAt(at: BackendPlace, policies: PolicyIndex): BackendPolicies {
   const { extAuth, ...rest } = policies.backend(at)
   if (extAuth === undefined) return rest
@@ -166,7 +169,7 @@ function policiesAt(at: BackendPlace, policies: PolicyIndex): BackendPolicies {
   return extAuth === general.extAuth ? rest : { ...rest, extAuth }
 }
 
-/** What a service of a cloud asks for by itself, where no policy says otherwise. */
+/** Adds the TLS and credentials that a cloud service needs by default; policies win. */
 function withDefaults(target: BackendTarget, policies: BackendPolicies): BackendPolicies {
   return target.kind === 'agentCore' ? { tls: {}, auth: { aws: {} }, ...policies } : policies
 }

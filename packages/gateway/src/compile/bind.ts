@@ -50,11 +50,13 @@ export interface BindServices {
 }
 
 export interface CompiledBind {
-  /** Listeners go by their keys: a connection that holds the object would keep its whole generation. */
+  /**
+   * The state refers to listeners by key: a connection that held the object would keep its whole generation in memory.
+   */
   state: BindState<string>
   address: string
   labels: LabelValues<'downstream_connections_total'>
-  /** Whether connections admitted by this listener of the generation before must end. */
+  /** Whether connections admitted by this listener of the previous generation must close. */
   isGone(listener: string): boolean
   tlsByListener: Map<string, ServerTls>
 }
@@ -64,14 +66,14 @@ interface BindParts {
   sources: Listener[]
   listeners: CompiledListener[]
   frontend: FrontendPolicies
-  /** Says whether a new connection may go on; null lets everybody in. */
+  /** Decides whether a new connection may proceed; null admits every connection. */
   network: Judge<Parameters<BindState<string>['onRefused']>[0]> | null
   telemetry: Telemetry
-  /** Null where no spans are made. */
+  /** Null when no spans are made. */
   tracing: RequestTracing | null
-  /** Null where nobody names requests. */
+  /** Null when request ids are off. */
   requestIds: RequestIds | null
-  /** Null where no bodies are kept. */
+  /** Null when no bodies are recorded. */
   keepBodies: KeepBodies | null
 }
 
@@ -130,7 +132,7 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
   }
 }
 
-/** The count outlives reloads: whoever is connected counts under the new limit too. */
+/** The connection limit of a bind. The count outlives reloads, so open connections count under the new limit too. */
 function connectionCap(bind: string, tcp: FrontendPolicies['tcp'], services: BindServices): BindState<string>['cap'] {
   const limit = tcp?.maxConnections
   if (tcp === undefined || limit === undefined) return null
@@ -151,7 +153,7 @@ function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {
 }
 
 /**
- * Contexts that have not changed are taken over, and with them nothing else of the generation before. `cut` has the
+ * Creates the TLS contexts. Unchanged contexts are reused, but nothing else of the previous generation. `cut` has the
  * listeners without a context, which must refuse their connections.
  */
 function compileTls(
@@ -165,7 +167,7 @@ function compileTls(
     const { tls, key } = source
     if (tls === null) continue
     const before = previous?.tlsByListener.get(key) ?? null
-    // What is no HTTP speaks a protocol that only both ends know.
+    // Non-HTTP traffic uses a protocol that only the two ends know, so no ALPN protocol is offered.
     const policy = source.protocol === 'TLS' ? { ...frontend.tls, alpnProtocols: [] } : (frontend.tls ?? null)
     const made = containment.make<ServerTls | null>(
       { kind: 'listener', key },
@@ -182,7 +184,10 @@ function compileTls(
   return { tlsByListener, cut }
 }
 
-/** Server names lead to a listener that was cut, and nothing leads on: no other listener gets its clients. */
+/**
+ * Closes the cut listeners: their server names still lead to them, so that no other listener gets their clients, but
+ * they have no routes.
+ */
 function withoutListeners(parts: BindParts, cut: ReadonlySet<string>): BindParts {
   const asCut = <One extends { key: string }>(one: One): One =>
     cut.has(one.key) ? { ...one, protocol: 'TLS', tls: null, rawRoutes: NO_RAW_ROUTES } : one
@@ -196,7 +201,10 @@ function tlsFault(source: Listener, { tls: policy }: FrontendPolicies, { of, mes
   return of === 'policy' ? new ConfigFault(policy ?? null, [], phrases) : new ConfigFault(source, ['tls', of], phrases)
 }
 
-/** Listeners whose connections may go on. A set of keys, because whoever held the generation before would keep it alive. */
+/**
+ * Listeners whose connections may continue. A set of keys, because a reference to the previous generation would keep it
+ * in memory.
+ */
 function stayedListeners(
   sources: readonly Listener[],
   tlsByListener: ReadonlyMap<string, ServerTls>,

@@ -151,10 +151,10 @@ binds:
   assert.deepEqual(others, [])
 })
 
-/** A duplicate key, which shows only when the policy is put together. */
+/** A duplicate key, which only shows when the policy is compiled. */
 const TWICE = 'apiKeyAuthentication: { secretRef: { data: { a: the-same-key, b: the-same-key } } }'
 
-test('what other parts have wrong hides nothing', () => {
+test('errors in other parts hide no error', () => {
   const yaml = `frontend:
   nonsense: 1
 backends:
@@ -238,7 +238,7 @@ function pathsIn(value: Json, path: Path = []): Path[] {
   return [...here, ...entries.flatMap(([step, child]) => pathsIn(child, [...path, step]))]
 }
 
-/** Where an earlier break has taken the place away, nothing happens. */
+/** Replaces the value at a path; does nothing when an earlier change removed that path. */
 function replaceAt(root: Json, path: Path, value: Json): void {
   let owner: unknown = root
   for (const step of path.slice(0, -1)) owner = (owner as Record<string | number, unknown> | null)?.[step]

@@ -25,8 +25,8 @@ import { Pools } from '../upstream/pools.ts'
 import { ServiceAddresses } from '../upstream/service-addresses.ts'
 
 /**
- * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
- * it. What remains is the room in `counters` that the config needs.
+ * Compiles once in the main thread and discards the result: a config that workers could not run is rejected before they
+ * get it. Only the room that the config reserves in `counters` stays.
  */
 export function checkCompile(
   ir: Ir,
@@ -36,7 +36,7 @@ export function checkCompile(
   return distinct(unitFaults(ir, counters, workers).map(({ fault }) => fault))
 }
 
-/** The same with the units that cannot run: one fault may be in many. */
+/** The same faults with the units that cannot run; one fault may affect many units. */
 export function unitFaults(
   ir: Ir,
   counters: SharedCounters & KeyedTables = newCounters(),
@@ -53,7 +53,7 @@ export function unitFaults(
   }
 }
 
-/** Whether what a change affects can run; what is wrong with it, if anything is, `checkCompile` tells. */
+/** Whether the parts that a change affects can run. `checkCompile` reports the faults, if any. */
 export function canRun(changed: ChangedIr, counters: SharedCounters & KeyedTables, workers: number): boolean {
   const { services, close } = checkServices(counters, workers)
   try {
@@ -66,7 +66,7 @@ export function canRun(changed: ChangedIr, counters: SharedCounters & KeyedTable
   }
 }
 
-/** A policy of the whole gateway is at fault in every route, and told of once. */
+/** Removes repeated faults: a faulty policy of the whole gateway fails in every route, but is reported once. */
 export function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
   const seen = new Map<object | null, Set<string>>()
   return faults.filter(({ part, path, message }) => {
@@ -78,7 +78,7 @@ export function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
   })
 }
 
-/** What compiling needs where nothing will run. */
+/** The services for compiling a config that will not run. */
 export function checkServices(
   counters: SharedCounters & KeyedTables = newCounters(),
   workers = 1,
@@ -86,7 +86,7 @@ export function checkServices(
 ): { services: CompileServices; close: () => void } {
   const deadlines = new Deadlines()
   const hops = new Hops('')
-  // Room for names and endpoints is taken at once, and nobody asks for any here.
+  // Room for names and endpoints is allocated at once, and a check needs none.
   const resolver = createResolver({ family: 'Auto', maxNames: 1 })
   const shared = { random: () => 0, kept: new WorkerCache(), monotonic: () => 0, clock: () => 0, log: silent }
   return {
@@ -134,7 +134,7 @@ export function checkServices(
   }
 }
 
-/** Of nobody else. */
+/** Counters that no other process shares. */
 function newCounters(): Reservations {
   return new Reservations(new SharedTable(createTable()))
 }
@@ -142,7 +142,7 @@ function newCounters(): Reservations {
 const NO_SECRET = Buffer.alloc(32)
 let unusedSpecimens: Specimens | undefined
 
-/** Nothing runs here, so nothing is shared. */
+/** A hub that shares nothing, because nothing runs during a check. */
 const NOBODY: Hub = {
   isRevoked: () => false,
   revoke: () => Promise.resolve(),

@@ -7,7 +7,7 @@ import { request } from '../testing/client.ts'
 import { TestGateway } from '../testing/gateway.ts'
 import { useOrigin } from '../testing/scene.ts'
 
-/** What only resources of a cluster can ask for: no config file has it. */
+/** Configs that only cluster resources can express; no config file has them. */
 
 const LISTENER = 'bind/0/web'
 

@@ -13,20 +13,20 @@ import type { Env } from '../pipeline/step.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 
-/** One of the places that a backend is made of: a provider of models, or an MCP target. */
+/** One part of a composed backend: an AI provider or an MCP target. */
 export interface EndpointParts {
   key: string
   name: string
-  /** Of the backend. */
+  /** The kind of the whole backend. */
   kind: 'ai' | 'mcp'
   address: { host: string; port: number }
-  /** The Service that it is a port of, where its addresses come beside the config. */
+  /** The Service whose port this part is, when its addresses come separately from the config. */
   service?: Backend
   policies: BackendPolicies
   signing?: BackendPlace['signing']
 }
 
-/** Clouds know the gateway itself where nobody says otherwise. */
+/** The default credentials for a cloud: those of the gateway itself. */
 export function ownAuth(cloud: 'none' | 'aws' | 'azure' | 'gcp'): BackendPolicies {
   switch (cloud) {
     case 'none':
@@ -40,7 +40,7 @@ export function ownAuth(cloud: 'none' | 'aws' | 'azure' | 'gcp'): BackendPolicie
   }
 }
 
-/** What a part is, and what its policies do to each call. */
+/** The identity of a part, with the compiled policies that apply to each call. */
 export function endpointIdentity(
   { key, name, kind, address, policies, signing }: EndpointParts,
   env: Env,
@@ -52,14 +52,14 @@ export function endpointIdentity(
   return { key, name, kind, ...steps, requestBody, unhealthyCondition: condition }
 }
 
-/** A part as something that requests are sent to. */
+/** Compiles a part to a backend that requests can be sent to. */
 export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelParts): CompiledBackend {
   const { key, name, kind, address, policies, service } = part
   const { resolver, pools, endpoints, upstream, deadlines, addresses } = parts.services
   const identity = endpointIdentity(part, env)
   if (service?.target.kind === 'invalid') return invalidBackend(identity, service.target.reason)
   const settings = connectionSettings(policies, upstream)
-  // A provider as a whole is judged, not its addresses.
+  // Health applies to the provider as a whole, not to its addresses.
   if (kind === 'ai') settings.health = null
   if (policies.tunnel !== undefined) {
     const backend = { key, name, target: { kind: 'static' as const, ...address } }

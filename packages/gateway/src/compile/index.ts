@@ -45,25 +45,25 @@ export type CompileServices = BackendServices &
   Pick<RouteParts, 'containment'> &
   Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom'>
 
-/** Everything ready to run. Routes that a change does not affect are the same objects as in the generation before. */
+/** A compiled config. Routes that a change does not affect are the same objects as in the previous generation. */
 export interface CompiledConfig {
   binds: Map<string, CompiledBind>
   listeners: Map<string, CompiledListener>
   routes: CompiledRoutes
   parts: RouteParts
-  /** The way to the collector of metrics; null where the config names none. */
+  /** Sends metrics to the OTLP collector; null when the config names none. */
   deliverMetrics: Deliver | null
-  /** What is kept of requests; null where nothing is. */
+  /** The settings of the request recorder; null when it is off. */
   recorder: ReturnType<typeof recorderSettings>
 }
 
-/** The generation before, and how the new config differs from it: null when in everything. */
+/** The previous generation, and the change since then; null when everything changed. */
 export interface Previous {
   config: CompiledConfig
   changed: ChangedIr | null
 }
 
-/** Turns the IR into functions. Throws `ConfigFault`s on what only shows when everything is put together. */
+/** Compiles the IR to functions. Throws `ConfigFault`s for problems that only show when all parts are combined. */
 export function compile(ir: Ir, services: CompileServices, previous: Previous | null): CompiledConfig {
   return assemble(ir, createParts(ir, services, previous), services, previous)
 }
@@ -96,7 +96,7 @@ function assemble(
     const bindParts = { bind, sources, listeners: own, frontend, network, telemetry, tracing, requestIds, keepBodies }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
-  // Nothing after this fails.
+  // No step after this line can fail.
   adopt()
   return { binds, listeners, routes, parts, deliverMetrics, recorder }
 }
@@ -123,14 +123,14 @@ function compileTelemetry(
 
 const GATEWAY = { kind: 'gateway', key: '' } as const
 
-/** Stands for rules about connections that cannot be compiled. */
+/** Replaces network rules that cannot be compiled: denies every connection. */
 const nobody = (): ReturnType<typeof networkAuthorization> => ({
   allows: () => false,
   denies: () => true,
   explain: () => [],
 })
 
-/** Makes a part that only reports on requests, such as an exporter; requests pass if it cannot be compiled. */
+/** Makes a part that only reports on requests, such as an exporter; requests pass if the part cannot be compiled. */
 function optional<Config, Made>(
   containment: Containment,
   config: Config | undefined,
@@ -145,8 +145,8 @@ function optional<Config, Made>(
 }
 
 /**
- * Compiles everything, and puts together every route that is not like another one, and the backends that nothing leads
- * to: who writes one wants to know before using it. `room` and `recorder` are those of the services.
+ * Compiles everything: every route that is not like another one, and the backends without a route, so that their
+ * authors learn of faults before they use them. `room` and `recorder` are those of the services.
  */
 export function checkAll(ir: Ir, services: CompileServices, room: WatchedRoom, recorder: FaultRecorder): void {
   const parts = createParts(ir, services, null)
@@ -172,7 +172,7 @@ export function checkAll(ir: Ir, services: CompileServices, room: WatchedRoom, r
   for (const { key } of unusedBackends(ir)) check({ kind: 'backend', key }, () => parts.backends.named(key))
 }
 
-/** Compiles what a change affects, and nothing else: the rest was checked with the config before. */
+/** Compiles only the parts that a change affects; all other parts were checked with the previous config. */
 export function checkChange(changed: ChangedIr, services: CompileServices): void {
   const { ir, came, gone } = changed
   const parts = createParts(ir, services, null)
@@ -186,7 +186,7 @@ export function checkChange(changed: ChangedIr, services: CompileServices): void
   const listeners = ir.listeners.filter(({ bind }) => binds.some(({ key }) => key === bind))
   const config = assemble({ binds, listeners, routes }, parts, services, null)
   makeEach(config.routes.byKey.entries(), ([, route]) => route.make())
-  // A backend that lost its last route stands for itself now.
+  // A backend that lost its last route is now checked by itself.
   const lost = new Set(gone.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
   const hasTunnel = ({ backend }: AttachedPolicy): boolean => backend?.tunnel !== undefined
   const isAny = gone.policies.some(hasTunnel) || came.policies.some(hasTunnel)
@@ -194,7 +194,7 @@ export function checkChange(changed: ChangedIr, services: CompileServices): void
   for (const { key } of unusedBackends(ir, mayStand)) parts.backends.named(key)
 }
 
-/** Those of them that no route leads to. */
+/** The backends that no route uses. */
 function unusedBackends(ir: Ir, backends: readonly Backend[] = ir.backends): Backend[] {
   const asked = new Set(backends.map(({ key }) => key))
   const used = new Set<string>()
@@ -203,13 +203,17 @@ function unusedBackends(ir: Ir, backends: readonly Backend[] = ir.backends): Bac
     if (used.size === asked.size) break
   }
   const tunnels = ir.policies.filter(({ backend }) => backend?.tunnel !== undefined)
-  // A proxy is looked at with what goes through it: a tunnel of the whole gateway does not hold for the proxy itself.
+  // A proxy is checked together with the backends that use it: a tunnel of the whole gateway does not apply to the
+  // proxy itself.
   for (const { backend } of tunnels) if (backend?.tunnel !== undefined) used.add(backend.tunnel.backendRef.name)
   for (const { target } of tunnels) if (target.kind === 'backend') used.delete(target.key)
   return backends.filter(({ key }) => !used.has(key))
 }
 
-/** Apart from `compile`, whose variables hold the generation before: steps keep what they are made with. */
+/**
+ * Separate from `compile`, whose variables refer to the previous generation: closures of the steps would keep it in
+ * memory.
+ */
 function createParts(ir: Ir, services: CompileServices, previous: Previous | null): RouteParts {
   const index = indexIr(ir, previous)
   const { backendsByKey } = index
@@ -217,7 +221,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
   const backends = compileBackends(backendsByKey, policies, services, () => env)
   const underWay = new Set<string>()
   const client: Env['client'] = (key) => {
-    // Policies of a backend may call another, whose policies may call the first.
+    // Policies of a backend may call another backend, whose policies may call the first.
     if (underWay.has(key)) throw new CyclicBackend(key)
     underWay.add(key)
     try {
@@ -266,7 +270,7 @@ function known(policies: readonly AttachedPolicy[]): readonly AttachedPolicy[] {
   return policies
 }
 
-/** What was given out once is good over reloads. */
+/** The seal for values given to clients; it outlives reloads, so that earlier values stay valid. */
 function sealOf({ kept, sessionKeys }: CompileServices): Seal {
   const keys = sessionKeys()
   return kept.held(`seal ${keys.join()}`, () => createSeal(keys.map((key) => Buffer.from(key, 'hex'))))

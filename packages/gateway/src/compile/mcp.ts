@@ -35,17 +35,17 @@ import { formatHostPort } from '../upstream/host-port.ts'
 export interface McpParts {
   identity: BackendIdentity
   backend: McpBackend
-  /** With those of one target on top. */
+  /** The policies of one target merged over those of the backend. */
   policiesOf: (target: McpTarget) => BackendPolicies
-  /** Rules of every attachment that holds for a target. */
+  /** The rules of all attachments that apply to a target. */
   rulesOf: (target: McpTarget) => Parameters<typeof createMcpJudge>[0]
-  /** Of the route, or none where no route leads here. */
+  /** The facts about the route; defaults when no route leads to the backend. */
   route: { hasHostnames: boolean; corsOrigins: () => readonly string[] }
   env: Env
   parts: TunnelParts
 }
 
-/** A backend of MCP servers, with all its targets ready to be asked. */
+/** Compiles a backend of MCP servers, with all its targets ready for calls. */
 export function compileMcp(mcp: McpParts): CompiledBackend {
   const { identity, backend, route, env, parts } = mcp
   const [first, ...others] = backend.targets
@@ -89,7 +89,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
   return mcpBackend(identity, endpoint)
 }
 
-/** Targets that are back are announced to every client that listens. */
+/** Tracks target outages. A recovered target is announced to every client that listens. */
 function outagesOf({ identity, env, parts: { services } }: McpParts): Outages {
   const recovered = (target: string): void => {
     env.log.info('target is back', { target })
@@ -98,7 +98,7 @@ function outagesOf({ identity, env, parts: { services } }: McpParts): Outages {
   return new Outages(services.now, new LostTargets({ deadlines: services.deadlines, recovered }))
 }
 
-/** What was opened once stays opened over reloads. */
+/** The MCP sessions; they outlive reloads. */
 function sessionsOf(keys: readonly string[], hub: Hub, { kept, clock }: Env): Sessions {
   return kept.held(`mcp sessions ${keys.join()}`, () => {
     const sealer = createSealer(keys.map((key) => Buffer.from(key, 'hex')))
@@ -106,7 +106,7 @@ function sessionsOf(keys: readonly string[], hub: Hub, { kept, clock }: Env): Se
   })
 }
 
-/** Those of all backends: what one of them holds back is missing to the others. */
+/** The waiting calls of all backends, which share one limit. */
 function waitingOf({ sessionKeys, hub, deadlines }: TunnelParts['services'], { kept, clock }: Env): WaitingCalls {
   const keys = sessionKeys()
   return kept.held(`mcp waiting calls ${keys.join()}`, () => {
@@ -126,7 +126,7 @@ function compileTarget(target: McpTarget, mcp: McpParts): Target {
   }
 }
 
-/** What has to be started first has that time on top. */
+/** The time limits of a target. A target that must be started first gets the start timeout on top. */
 function limitsOf({ reached, timeouts }: McpTarget, deadlines: Deadlines): TargetLimits {
   const isStarted = reached.by === 'stdio' || (reached.by === 'http' && reached.protocol === 'SSE')
   return { beginMs: timeouts.initialize + (isStarted ? timeouts.start : 0), listMs: timeouts.list, deadlines }
@@ -153,7 +153,7 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       const common = { connection, path, authority: authorityOf(reached, policies), bug, maxMessageBytes, hasReplicas }
       if (protocol === 'StreamableHTTP') return streamableTransport(common, mcp.parts.services.hub)
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout
-      // Its streams outlive reloads, as long as they lead to the same place in the same way.
+      // SSE streams outlive reloads as long as the target, its policies and its limits stay the same.
       const key = `${target.key} ${JSON.stringify([reached, service, policies, target.timeouts, maxMessageBytes])}`
       const sse = { ...common, key, hub: mcp.parts.services.hub, idleTimeoutMs, openTimeoutMs: target.timeouts.start }
       return env.kept.held(`mcp sse ${key}`, () => sseTransport(sse))
@@ -172,7 +172,7 @@ function connectionOf(
   return compileEndpoint({ key, name, kind: 'mcp', ...place, policies }, env, parts)
 }
 
-/** What the target calls itself; a default port is not part of it. */
+/** The `Host` value of a target, without a default port. */
 function authorityOf({ host, port }: { host: string; port: number }, { tls }: BackendPolicies): string {
   const isDefault = port === (tls === undefined ? 80 : 443)
   if (isDefault) return isIP(host) === 6 ? `[${host}]` : host

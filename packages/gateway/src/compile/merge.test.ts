@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { request } from '../testing/client.ts'
 import { pathPrefix, useGateway, useOrigin } from '../testing/scene.ts'
 
-/** A policy that says on every response who set it. */
+/** A policy that names its source in a response header. */
 function says(who: string): object {
   return { headerModifiers: { response: { set: [{ name: 'x-from', value: who }] } } }
 }
@@ -64,7 +64,7 @@ test('the order of the file does not change who is nearer', async (t) => {
   assert.equal(await from('/else'), 'listener')
 })
 
-test('what stands in an object beats what targets it', async (t) => {
+test('an inline policy beats a policy that targets the object', async (t) => {
   const { from } = await setUp(t, Object.values(everywhere), {
     listener: says('inline listener'),
     rule: says('inline'),
@@ -76,7 +76,7 @@ test('what stands in an object beats what targets it', async (t) => {
   assert.equal(await withoutRule.from('/write'), 'route')
 })
 
-test('a policy for one rule beats what stands in the route, wherever it is in the file', async (t) => {
+test('a policy for one rule beats an inline policy of the route, wherever it is in the file', async (t) => {
   for (const policies of [Object.values(everywhere), Object.values(everywhere).toReversed()]) {
     const { from } = await setUp(t, policies, { rule: says('inline') })
     assert.equal(await from('/read'), 'rule')
@@ -95,7 +95,7 @@ test('a policy for one rule replaces only the fields that it sets, of backends t
   assert.equal(origin.seen.at(-1)?.headers.authorization, 'Bearer rule')
 })
 
-test('of two policies for one object the first in the file counts', async (t) => {
+test('the first of two policies for one object counts', async (t) => {
   const second = { ...everywhere.gateway, name: 'second', traffic: says('second') }
   const { from } = await setUp(t, [everywhere.gateway, second])
   assert.equal(await from('/'), 'gateway')

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Ir } from '../ir/resources.ts'
 
-/** What decides which tools, prompts and resources each backend shows, as one hash: of its targets, and of all rules. */
+/**
+ * One hash per MCP backend over everything that decides which tools, prompts and resources it offers: its targets, and
+ * all rules.
+ */
 export function offersOf({ backends, policies }: Ir): Map<string, string> {
   const rules = policies.flatMap(({ target, backend }) =>
     backend?.mcp === undefined ? [] : [{ target, mcp: backend.mcp }],
@@ -15,7 +18,7 @@ export function offersOf({ backends, policies }: Ir): Map<string, string> {
   )
 }
 
-/** A backend by a name that stays: replicas may listen on other ports, and a port may change. */
+/** A stable name for a backend, without the port: replicas may listen on other ports, and a port may change. */
 export function placeOf(backend: string): string {
   return backend.replace(/^bind\/[^/]+\//, '')
 }

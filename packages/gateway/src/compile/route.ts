@@ -20,20 +20,20 @@ export interface RouteServices {
   identity: ProxyIdentity
 }
 
-/** What all routes of a generation are made with. */
+/** The inputs that all routes of a generation share. */
 export interface RouteParts {
   index: IrIndex
   policies: PolicyIndex
   backends: Backends
   services: RouteServices
-  /** What steps may use, but for the attachment of each. */
+  /** The environment of steps, without the attachment, which differs per step. */
   env: Omit<Env, 'attachment'>
-  /** Headers and parameters, in lower case, that carry credentials. */
+  /** Names of headers and query parameters, in lower case, that carry credentials. */
   credentials: ReadonlySet<string>
   containment: Containment
 }
 
-/** Put together when the first request meets it, from what stands ready here. */
+/** A route that is compiled when the first request matches it. */
 export function lazyRoute(route: Route, listener: Listener, parts: CurrentParts<RouteParts>): LazyRoute<RouteParts> {
   return new LazyRoute(route, (given) => makeRoute(route, listener, given), parts)
 }
@@ -62,18 +62,18 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
       const weights = route.backends.map((entry) => entry.weight)
       return assemble(compileSteps(policies.traffic(placeOf(route)), env, body), entries, weights)
     },
-    // Without its policies nothing of the route may pass.
+    // Without its policies no request of the route may pass.
     (reason) => assemble(NO_STEPS, [closedBackend(route.key, reason)], [1]),
   )
 }
 
-/** Stands for a backend that cannot be compiled: what is sent there is answered with 500. */
+/** Replaces a backend that cannot be compiled: requests to it get status 500. */
 function closedBackend(key: string, reason: string): CompiledBackend {
   const identity = { key, name: 'invalid', kind: 'invalid', request: null, sign: null, response: null }
   return invalidBackend({ ...identity, requestBody: 'none', unhealthyCondition: null }, reason)
 }
 
-/** Where a route stands among the attachments of policies. */
+/** The position of a route among the attachment points of policies. */
 export function placeOf(route: Route): { listener: string; key: string; parent: string } {
   return { listener: route.listener, key: route.key, parent: `${route.listener}/${route.name}` }
 }

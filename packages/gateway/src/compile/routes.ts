@@ -14,15 +14,15 @@ type Made = LazyRoute<RouteParts>
 type PlacedRoute = Placed<Made> & { route: Route }
 type Source = Pick<Ir, 'listeners' | 'routes'>
 
-/** What a listener has of them. */
+/** The routing tables of one listener. */
 export interface ListenerRoutes {
-  /** Of HTTP. */
+  /** Routes of HTTP. */
   table: RouteTable<CompiledRoute>
-  /** By server name, without HTTP. */
+  /** Routes by server name, for TCP and TLS. */
   raw: HostnameTable<CompiledRoute>
 }
 
-/** The next generation, and what makes it the current one: until then all of the one before is as it was. */
+/** The next generation of routes. Until `adopt` is called, the previous generation stays unchanged. */
 export interface NextRoutes {
   routes: CompiledRoutes
   adopt: () => void
@@ -66,7 +66,10 @@ export class CompiledRoutes {
     return found
   }
 
-  /** Those that the change does not affect are the same objects, and hostnames without any that it does are not looked at. */
+  /**
+   * The routes after a change. Unaffected routes are the same objects, and hostnames without an affected route are not
+   * rebuilt.
+   */
   after({ listeners, routes }: Source, changed: ChangedIr, next: RouteParts): NextRoutes {
     const remade = affectedBy(changed, next.index).routesIn(routes)
     if (remade.length === routes.length) return { routes: CompiledRoutes.of({ listeners, routes }, next), adopt() {} }
@@ -130,7 +133,10 @@ function placedOf(
   })
 }
 
-/** Makes a table of routes. Nobody knows what a route is for whose matches cannot be compiled: the table goes without it. */
+/**
+ * Makes a routing table. A route whose matches cannot be compiled is left out, because its requests cannot be told from
+ * others.
+ */
 function readable<Table>(
   placed: PlacedRoute[],
   { containment }: RouteParts,

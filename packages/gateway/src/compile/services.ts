@@ -11,21 +11,21 @@ import type { ConnectionDefaults } from '../upstream/settings.ts'
 
 export interface BackendServices {
   deadlines: Deadlines
-  /** What workers hold together for MCP. */
+  /** State for MCP that all workers share. */
   hub: Hub
-  /** Seal MCP sessions; the first one is the newest. */
+  /** The keys that encrypt MCP sessions; the first one is the newest. */
   sessionKeys: () => readonly string[]
   resolver: Resolver
   pools: Pools
   endpoints: Endpoints
-  /** Of Services. */
+  /** The addresses of Services. */
   addresses: ServiceAddresses
   upstream: ConnectionDefaults
   /** Milliseconds of this worker's clock. */
   now: () => number
 }
 
-/** Whatever names a backend was checked: there is one. */
+/** The backend with this key. References were checked before, so a missing backend is a bug. */
 export function backendOf(backendsByKey: TunnelParts['backendsByKey'], key: string): Backend {
   const backend = backendsByKey.get(key)
   if (backend === undefined) throw new Error(`there is no backend ${key}`)

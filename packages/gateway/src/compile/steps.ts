@@ -14,20 +14,23 @@ export interface CompiledSteps {
   request: CompiledRoute['request']
   response: CompiledRoute['response']
   done: NonNullable<Step['done']>[] | null
-  /** Config by policy, for traces. */
+  /** The effective config by policy, for traces. */
   effectivePolicy: Record<string, unknown>
 }
 
 export const NO_STEPS: CompiledSteps = { request: null, response: null, done: null, effectivePolicy: {} }
 
-/** The policies that hold in one place as functions in running order. `backendBody` is what backend policies need. */
+/**
+ * Compiles the effective policies of one attachment point to functions in running order. `backendBody` is the body that
+ * backend policies need.
+ */
 export function compileSteps(
   effective: Effective<TrafficPolicies>,
   env: Omit<Env, 'attachment'>,
   backendBody: BodyUse = 'none',
 ): CompiledSteps {
   const set = stepNames.filter((name) => effective[name] !== undefined)
-  // Of thousands of routes most have no policy of their own.
+  // Most routes have no policy of their own, and a config may have thousands of routes.
   if (set.length === 0 && backendBody === 'none') return NO_STEPS
   const steps = makeEach(set, (name): [TrafficName, MadeStep][] => {
     const made = makeStep(name, effective, env)
@@ -36,7 +39,7 @@ export function compileSteps(
   const byName = new Map(steps)
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
   for (const [name, { step, requestBody }] of steps) {
-    // A response part may read the request body too, which is here only now.
+    // A response step may read the request body too, which is only available now.
     request.need(requestBody)
     request.add(name, step.request)
     if (step.replacesBodies === true) request.forget()
@@ -73,7 +76,8 @@ function makeStep(
   if (own === undefined) return null
   const config: unknown = (joinedTraffic as ReadonlySet<string>).has(name) ? own.configs : own.configs.at(-1)
   const bodies = new ExpressionBodies({ ...env, attachment: `${own.origin}/${name}` })
-  // Name and config belong together by the type of `trafficSteps`, which the compiler cannot follow through a variable.
+  // The type of `trafficSteps` relates names to configs, but the compiler cannot follow the relation through a
+  // variable.
   const step = (trafficSteps[name] as MakeStep<unknown>)(config, bodies.env)
   return step === null ? null : { step, ...bodies.of(step) }
 }
@@ -84,7 +88,7 @@ function configsOf(effective: Effective<TrafficPolicies>): Record<string, unknow
   )
 }
 
-/** Puts the reading of a body before the first step that needs it. */
+/** Inserts the step that buffers a body before the first step that needs it. */
 export class ListBuilder<RunStep> {
   readonly #run: RunStep[] = []
   readonly #names: string[] = []
@@ -105,7 +109,7 @@ export class ListBuilder<RunStep> {
     this.#names.push(this.#bufferName)
   }
 
-  /** What was read is not what there is any more. */
+  /** Called when a step replaced the body, so that later steps buffer it again. */
   forget(): void {
     this.#have = 'none'
   }

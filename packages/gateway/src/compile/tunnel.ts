@@ -12,7 +12,10 @@ import type { Tunnel } from '../upstream/dial.ts'
 
 type TunnelConfig = NonNullable<BackendPolicies['tunnel']>
 
-/** What connections to the backend go through. Throws on what cannot work: compiling is the check of a config. */
+/**
+ * The tunnel for connections to a backend. Throws a `ConfigFault` for a tunnel that cannot work, because compiling
+ * checks the config.
+ */
 export function compileTunnel(backend: Backend, config: TunnelConfig, parts: TunnelParts): Tunnel {
   const problem = problemOf(backend)
   if (problem !== null) {
@@ -33,7 +36,7 @@ export function compileTunnel(backend: Backend, config: TunnelConfig, parts: Tun
   return tunnelThrough({ ...proxy, target }, policies, parts.services)
 }
 
-/** What the backend of a tunnel must be instead of what it is; null when it is that. */
+/** The requirement that the backend of a tunnel violates; null when the backend is valid. */
 function problemOf({ target }: Backend): string | null {
   switch (target.kind) {
     case 'static':
@@ -46,7 +49,7 @@ function problemOf({ target }: Backend): string | null {
     case 'unix':
       return 'a host and port: a socket file cannot be reached through a tunnel'
     case 'dynamicForwardProxy':
-      // The guard judges addresses, and only the proxy would know them.
+      // The address guard needs the resolved addresses, which only the proxy would know.
       return 'a fixed destination: through a tunnel nothing could keep clients of a dynamic forward proxy out of private networks'
   }
 }
@@ -79,7 +82,10 @@ function tunnelThrough(proxy: FixedBackend, policies: BackendPolicies, services:
   })
 }
 
-/** Credentials and tunnels that the whole gateway has are for backends, and none of the business of a proxy to them. */
+/**
+ * The policies for connections to the proxy. Credentials and tunnels of the whole gateway are for backends, not for
+ * proxies.
+ */
 function proxyPolicies(key: string, policies: PolicyIndex): BackendPolicies {
   const general = policies.backend({ listener: '', route: '', parent: '', backend: '', entry: '' })
   const { auth, tunnel, ...rest } = policies.backend({ listener: '', route: '', parent: '', backend: key, entry: key })
