@@ -20,7 +20,7 @@ test('a key may be text, JSON text or a mapping, with its metadata', () => {
   assert.deepEqual(read({ keyHash: sha }), { keyHash: sha.toLowerCase(), metadata: {} })
 })
 
-test('what cannot be a key is refused, and not repeated', () => {
+test('an invalid key is rejected, and not repeated', () => {
   const unfit = 'found a key that is too short or too long, or has spaces in it'
   assert.equal(read('short'), unfit)
   assert.equal(read(''), unfit)

@@ -2,9 +2,9 @@ import { Refusal, scalar } from '../kit.ts'
 import type { JsonObject, Schema } from '../kit.ts'
 import { locateSecret, secretJson } from './references.ts'
 
-/** API keys with what is known of their owners. */
+/** API keys, with metadata about their owners. */
 
-/** The hash is `sha256:` and 64 hexadecimal digits. */
+/** An API key or its hash: `sha256:` and 64 hexadecimal digits. */
 export type ApiKeyEntry = { metadata: JsonObject } & (
   | { key: string; keyHash?: undefined }
   | { key?: undefined; keyHash: string }
@@ -15,10 +15,10 @@ const hashPattern = /^sha256:[0-9A-Fa-f]{64}$/
 const expected =
   'a key of 8 to 1024 printable characters without spaces, `{key, metadata}`, `{keyHash: "sha256:<hex>", metadata}`, `{file: path}` or `{env: NAME}`'
 
-/** One key: written in place, or in a file or variable of its own. */
+/** One key: inline, or in its own file or environment variable. */
 export function apiKeyEntry(): Schema<ApiKeyEntry> {
   return scalar<ApiKeyEntry>(
-    // What lies elsewhere is read by `sources` before anybody looks at it.
+    // `sources` reads keys from files and variables before this value is used.
     (input) => (locateSecret(input) === null ? readEntry(input) : { keyHash: '', metadata: {} }),
     {
       type: 'API key',
@@ -30,12 +30,12 @@ export function apiKeyEntry(): Schema<ApiKeyEntry> {
   )
 }
 
-/** A value of a Secret: a key, or JSON with a key and metadata. */
+/** Parses a value of a Secret: a key, or JSON with a key and metadata. */
 export function parseApiKey(text: string): ApiKeyEntry | Refusal {
   return readEntry(text.trim())
 }
 
-/** A JSON object of names and keys, in the same forms. */
+/** Parses a JSON object of names and keys, each key in one of the same forms. */
 export function parseApiKeys(text: string): Record<string, ApiKeyEntry> | Refusal {
   const all = parseJson(text)
   if (!isMapping(all)) return new Refusal('bad_format', { detail: 'something else than a JSON object' })
@@ -52,7 +52,7 @@ export function parseApiKeys(text: string): Record<string, ApiKeyEntry> | Refusa
   return Object.fromEntries(entries)
 }
 
-/** The text of a secret is the key itself, or a JSON object. */
+/** Reads an entry: the text is the key itself, or a JSON object. */
 function readEntry(input: unknown): ApiKeyEntry | Refusal {
   if (typeof input === 'string' && !input.startsWith('{')) {
     return keyPattern.test(input)

@@ -5,13 +5,13 @@ import { fileOnly, list, object, Refusal, scalar, type Schema } from '../kit.ts'
 import { exactlyOneOf, onlyWith } from '../rules.ts'
 import { enumeration } from './values.ts'
 
-/** One rule, whichever way it was written. */
+/** One rule, in the same form for all spellings. */
 export interface AuthorizationRule {
   mode: 'allow' | 'deny' | 'require'
   expression: string
 }
 
-/** CEL rules; the file may list them, custom resources name one action for several expressions. */
+/** CEL rules. The file may list them; custom resources set one action for several expressions. */
 export function authorization(phase: ExpressionPhase) {
   return object(
     {
@@ -72,7 +72,7 @@ function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
   )
 }
 
-/** The mode stands two levels above the list, as `action`. */
+/** An expression of a custom resource; the mode is in `action`, two levels above the list. */
 function matchExpression(phase: ExpressionPhase): Schema<string> {
   return condition(phase, {
     to: 'expression',
@@ -95,7 +95,10 @@ function ruleDoubts(expression: unknown, mode: AuthorizationRule['mode'], phase:
   ]
 }
 
-/** A client may send a header twice: it is a list then, which equals no text, so a rule against one text does not see it. */
+/**
+ * Warns of comparisons with one header value: a header that is sent twice is a list, which equals no text, so the rule
+ * does not match.
+ */
 function headerDoubts(source: string, mode: AuthorizationRule['mode'], phase: ExpressionPhase): Doubt[] {
   return oneLineComparisons(source, phase, mode === 'deny').map(({ header, place }) => {
     const [, headers = 'request.headers', name = 'name'] = /^(\w+\.headers)\.(.+)$/.exec(header) ?? []
@@ -107,7 +110,7 @@ function headerDoubts(source: string, mode: AuthorizationRule['mode'], phase: Ex
 }
 
 function denyDoubts(failing: readonly string[]): Doubt[] {
-  // What is about tools is passed over for prompts.
+  // Rules about tools are skipped for prompts, so their failures there are expected.
   return failing
     .filter((found) => itemReadIn(found) === undefined)
     .map((found) => ({
@@ -116,7 +119,7 @@ function denyDoubts(failing: readonly string[]): Doubt[] {
     }))
 }
 
-/** A rule that must hold for everything, and can hold for one kind of item only. */
+/** Warns of a `require` rule that can hold for one kind of item only. */
 function requireDoubts(source: string, failing: readonly string[]): Doubt[] {
   return failing.flatMap((found) => {
     const kind = itemReadIn(found)

@@ -5,7 +5,7 @@ import { entryOf, objectReference, orSecretEntry, secret, withinSecret } from '.
 import { atMostOneOf } from '../rules.ts'
 import { enumeration, string } from './values.ts'
 
-/** Who the gateway is in the clouds. */
+/** The gateway's own credentials in clouds. */
 
 export function awsCredentials() {
   return object({
@@ -81,7 +81,7 @@ const googleTypes = new Set<unknown>([
   'external_account',
 ])
 
-/** The text stays as it is: who prints a config hides texts whole. */
+/** Checks the credentials and returns the text unchanged, because printed configs redact whole texts. */
 export function parseGoogleCredentials(text: string): string | Refusal {
   let json: unknown
   try {
@@ -94,7 +94,7 @@ export function parseGoogleCredentials(text: string): string | Refusal {
   return text.length <= 65_536 ? text : new Refusal('out_of_range', { detail: 'a longer text' })
 }
 
-/** In custom resources these are entries of a Secret. */
+/** Keys inline in the file; in custom resources, entries of a Secret. */
 function keysOf<Shape extends Record<string, Schema<string | undefined>>>(shape: Shape) {
   const keys = object({ data: object(shape).describe('Each in place, or as `{file: path}` or `{env: NAME}`.') })
   return localForm(keys, objectReference(), ({ name }, objects) => {

@@ -2,27 +2,27 @@ import { condition } from './expression.ts'
 import { fieldOf, list, object, type OptionalShape, type Schema } from '../kit.ts'
 import { conditionalOr, type OtherRule } from '../rules.ts'
 
-/** A policy that is written plainly with these keys, or as a list of such forms, each with its condition. */
+/** A policy with these keys, or with a list `conditional` of such forms, each with its condition. */
 export function conditionalPolicy<Shape extends Record<string, Schema>>(
   shape: Shape,
   rules: readonly OtherRule[] = [],
 ) {
   const names = Object.keys(shape)
   for (const [name, schema] of Object.entries(shape)) {
-    // It would be there beside `conditional` too, as if somebody had written it.
+    // The default would be set beside `conditional` too, as if the user had written it.
     if (fieldOf(schema).default !== undefined) throw new Error(`\`${name}\`: let the step have this default`)
   }
   const required = names.filter((name) => shape[name] !== undefined && fieldOf(shape[name]).required)
-  // With `conditional` none of them is set; the rule asks for them otherwise.
+  // All keys are optional here, because `conditional` excludes them; the rule below requires them otherwise.
   const loose = Object.fromEntries(names.map((name) => [name, shape[name]?.optional()])) as OptionalShape<Shape>
   return object({ ...loose, conditional: conditionalForms(object(shape, rules)) }, [
     conditionalOr(names, required),
-    // The forms of the list have it instead.
+    // The forms in the list satisfy the rule instead.
     ...rules.map((rule) => (rule.rule === 'atLeastOneOf' ? { ...rule, keys: [...rule.keys, 'conditional'] } : rule)),
   ])
 }
 
-/** What the plain form of such a policy is. */
+/** The plain form of a conditional policy. */
 export type PlainForm<Config extends { conditional?: readonly { policy: unknown }[] | undefined }> = NonNullable<
   Config['conditional']
 >[number]['policy']

@@ -4,7 +4,7 @@ import { editableHeaderName } from './http-parts.ts'
 import { exactlyOneOf } from '../rules.ts'
 import { string } from './values.ts'
 
-/** Where a request carries a credential. */
+/** The location of a credential in a request. */
 export function credentialLocation() {
   return object(
     {

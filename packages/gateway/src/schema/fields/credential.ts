@@ -4,7 +4,7 @@ import { locateSecret, secretJson, withoutLineEnd } from './references.ts'
 
 const credentialPattern = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
 
-/** A credential written in place. */
+/** An inline credential. */
 export function secretText({ max }: { max: number }): Schema<string> {
   return scalar(
     (input) => {
@@ -20,14 +20,14 @@ export function secretText({ max }: { max: number }): Schema<string> {
   )
 }
 
-/** A credential written in place, or in a file or variable of its own. */
+/** A credential: inline, or in its own file or environment variable. */
 export function secretValue({ max }: { max: number }): Schema<string> {
   const read = (text: string): string | Refusal =>
     text.length > max ? new Refusal('out_of_range', { detail: 'a longer text' }) : parseCredential(text)
   const expected = `1 to ${max} printable characters, \`{file: path}\` or \`{env: NAME}\``
   return scalar<string>(
     (input) => {
-      // What lies elsewhere is read by `sources` before anybody looks at it.
+      // `sources` reads secrets from files and variables before this value is used.
       if (locateSecret(input) !== null) return ''
       return typeof input === 'string' ? read(input) : new Refusal('wrong_type')
     },
@@ -43,7 +43,7 @@ export function secretValue({ max }: { max: number }): Schema<string> {
   )
 }
 
-/** Text that can stand in a header line whole, so that nothing of it is lost on the way. */
+/** Accepts text that fits into a header unchanged. */
 export function parseCredential(text: string): string | Refusal {
   if (credentialPattern.test(text)) return text
   return new Refusal('bad_format', {

@@ -7,7 +7,7 @@ import { list, map, object } from '../kit.ts'
 import type { Output } from '../kit.ts'
 import { atMostOneOf } from '../rules.ts'
 
-/** When it is asked: it decides which variables expressions have. */
+/** The phase in which the external authorizer is called, which decides the variables of expressions. */
 type Phase = 'request' | 'backend'
 
 const headerLines = oneOf(bool, number, text, bytes, celList, nullType)
@@ -50,7 +50,7 @@ const http = (phase: Phase) =>
       ),
   }).describe('The authorizer speaks HTTP: a 2xx answer lets the request pass.')
 
-/** How an outside authorizer is asked, about requests or about what goes to one backend. */
+/** The settings of an external authorizer, for requests or for calls to one backend. */
 export const extAuthFields = (phase: Phase) => ({
   backendRef: serviceReference().describe('The authorizer; its backend policies hold for the calls.'),
   grpc: grpc(phase).optional(),

@@ -29,7 +29,7 @@ test('every kind of hash is read, comments and empty lines are skipped', () => {
   )
 })
 
-test('what is wrong is said with its line, and without the line itself', () => {
+test('an error names its line, and does not repeat the line', () => {
   const good = `alice:${hashes[2]}`
   assert.equal(fault(`${good}\nbob`), 'no colon in line 2')
   assert.equal(fault(`${good}\n\nbob:hunter2`), 'something else than a hash of a known kind in line 3')

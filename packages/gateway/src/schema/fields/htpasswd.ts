@@ -1,7 +1,7 @@
 import { Refusal, scalar } from '../kit.ts'
 import type { Schema } from '../kit.ts'
 
-/** Lines as the program `htpasswd` writes them: a name and the hash of a password. */
+/** Lines in the format of the program `htpasswd`: a name and the hash of a password. */
 
 export interface PasswordEntry {
   username: string
@@ -26,7 +26,7 @@ export function htpasswdLine(): Schema<PasswordEntry> {
   )
 }
 
-/** A whole file; empty lines and those that begin with `#` are skipped. */
+/** Parses a whole file; empty lines and lines that begin with `#` are skipped. */
 export function parseHtpasswd(text: string): PasswordEntry[] | Refusal {
   const entries = new Map<string, PasswordEntry>()
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -63,10 +63,10 @@ function parseLine(line: string): PasswordEntry | string {
 }
 
 const MAX_USERS = 10_000
-/** Twice the time with each step; at 15 a check takes seconds. */
+/** Each step doubles the time; at 15 a check takes seconds. */
 const MAX_COST = 15
 const BCRYPT = /^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$/
-/** What crypt(3) takes at least; at the most a check takes about half a second of a worker, in small pieces. */
+/** The minimum of crypt(3). At the maximum a check takes about half a second of a worker, in small pieces. */
 const MIN_ROUNDS = 1_000
 const MAX_ROUNDS = 100_000
 const OTHERS = [

@@ -4,7 +4,7 @@ import { backendUrl, namedBackendReference } from './references.ts'
 import { exactlyOneOf } from '../rules.ts'
 import { duration, enumeration, string } from './values.ts'
 
-/** What policies that check JSON Web Tokens have in common. */
+/** Fields that all policies with JSON Web Tokens share. */
 
 export function tokenMode() {
   return enumeration(['Strict', 'Optional', 'Permissive'])
@@ -35,7 +35,7 @@ export function remoteJwks() {
   })
 }
 
-/** The keys of an issuer of tokens. */
+/** The keys of a token issuer. */
 export function jwks() {
   return object(
     {

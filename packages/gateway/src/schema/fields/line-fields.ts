@@ -3,7 +3,7 @@ import type { Schema } from '../kit.ts'
 import { didYouMean } from '../suggest.ts'
 import { string } from './values.ts'
 
-/** What a line of the access log has by itself, in order. */
+/** The default fields of a line of the access log, in order. */
 export const defaultFields = [
   'gateway',
   'listener',
@@ -58,8 +58,10 @@ export const defaultFields = [
   'duration',
 ] as const
 
-/** One of some names that are there by themselves. */
-/** A resource may name any field, as SPEC 2.9 says: one that is not there is not there. The file is told of a mistake. */
+/**
+ * The name of a default field. A resource may name any field, as SPEC 2.9 says, and unknown names have no effect; in
+ * the file they are errors.
+ */
 export function oneOfFields(names: readonly string[], expected: string): Schema<string> {
   const known = scalar(
     (input) => {

@@ -3,7 +3,7 @@ import { host } from './hosts.ts'
 import { urlPath } from './http-parts.ts'
 import { port, string, textual } from './values.ts'
 
-/** What several providers of language models have. */
+/** Fields that several LLM providers share. */
 
 export const short = { min: 1, max: 256 }
 
@@ -21,7 +21,7 @@ export function region(fallback: string) {
   return string({ min: 1, max: 63 }, { pattern, expected }).prefault(fallback)
 }
 
-/** Fields that replace what a provider has of its own. */
+/** Fields that override a provider's defaults. */
 export const providerOverrides = {
   host: host().optional().describe("Host to call in place of the provider's own."),
   port: port()
@@ -40,7 +40,7 @@ export const providerOverrides = {
 const overrides = object(providerOverrides)
 export type Overrides = Output<typeof overrides>
 
-/** A path with a query, as it goes out. */
+/** A path with an optional query, as sent upstream. */
 function apiPath(): Schema<string> {
   const pattern = /^\/[\x21\x24-\x5b\x5d\x5f\x61-\x7a\x7e]*(\?[\x21\x24-\x5b\x5d\x5f\x61-\x7a\x7e]*)?$/
   const dotSegment = /\/(\.|%2e){1,2}([/?]|$)/i

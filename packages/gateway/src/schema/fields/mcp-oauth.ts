@@ -3,9 +3,9 @@ import { map } from '../kit.ts'
 import type { Deprecation, Schema } from '../kit.ts'
 import { enumeration, json, textual } from './values.ts'
 
-/** What the three ways to ask for OAuth of the Model Context Protocol have in common. */
+/** Fields that the three ways to configure MCP OAuth share. */
 
-/** The issuer is also where the metadata of the authorization server is fetched. */
+/** The URL of an issuer, which also serves the metadata of the authorization server. */
 export function issuerUrl({ refers = null }: { refers?: Deprecation | null } = {}): Schema<string> {
   return textual<string>((text) => (text.length <= 256 && isIssuer(text) ? text : null), {
     type: 'URL',

@@ -6,13 +6,13 @@ import type { ContentsReference, Entries, JsonObject, Output, ParseText, Referre
 import { namePattern } from './names.ts'
 import { enumeration, port, string } from './values.ts'
 
-/** Values that stand for something else: the contents of files, variables of the environment, backends. */
+/** Values that refer to something else: contents of files, environment variables, backends. */
 
 const longestPath = 4_096
 const filePathJson: JsonObject = { type: 'string', minLength: 1, maxLength: longestPath, pattern: '^[^\\0]+$' }
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/
 
-/** Path of a PEM file, relative to the folder of the config file; its text comes out. */
+/** The path of a PEM file, relative to the folder of the config file; the output is the text of the file. */
 export function pemFile(pem: NonNullable<ContentsReference['pem']>): Schema<string> {
   return scalar<string>(readPath, {
     type: 'string',
@@ -22,7 +22,7 @@ export function pemFile(pem: NonNullable<ContentsReference['pem']>): Schema<stri
   })
 }
 
-/** Path of a text file, relative to the folder of the config file; what `read` makes of its text comes out. */
+/** The path of a text file, relative to the folder of the config file; the output is the result of `read`. */
 export function textFile<Out>(expected: string, read: (text: string, parse: ParseText) => Out | Refusal): Schema<Out> {
   return scalar<Out>((input) => unread(readPath(input)), {
     type: 'string',
@@ -32,7 +32,7 @@ export function textFile<Out>(expected: string, read: (text: string, parse: Pars
   })
 }
 
-/** A secret in a file or in the environment, as `{file: path}` or `{env: NAME}`; what `read` makes of it comes out. */
+/** A secret in a file or in the environment, as `{file: path}` or `{env: NAME}`; the output is the result of `read`. */
 export function secret<Out>(expected: string, read: (text: string) => Out | Refusal): Schema<Out> {
   return scalar<Out>((input) => (locateSecret(input) === null ? new Refusal('bad_format') : unread(input)), {
     type: 'secret',
@@ -50,7 +50,7 @@ export const secretJson: JsonObject = {
   maxProperties: 1,
 }
 
-/** Where a secret lies; null for anything but one of the two forms. */
+/** The location of a secret; null unless the input has one of the two forms. */
 export function locateSecret(input: unknown): { file: string } | { env: string } | null {
   if (typeof input !== 'object' || input === null || Object.keys(input).length !== 1) return null
   if ('file' in input) return locateFile(input.file)
@@ -58,19 +58,19 @@ export function locateSecret(input: unknown): { file: string } | { env: string }
   return null
 }
 
-/** Editors end files with a line break, which is not part of a secret. */
+/** Removes the final line break, which editors add and which is not part of a secret. */
 export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '')
 }
 
-/** A reference to an object of the same namespace, as custom resources write it. */
+/** A reference to an object of the same namespace, in the syntax of custom resources. */
 export function objectReference() {
   return object({
     name: string({ min: 1, max: 253 }).describe('Name of the object in the same namespace.'),
   }).describe('A reference to an object.')
 }
 
-/** Objects by their labels, as custom resources select them; an empty one means all. */
+/** Selects objects by labels, in the syntax of custom resources; an empty selector means all. */
 export function labelSelector() {
   const label = string({ max: 63 }).describe('Value of the label.')
   const name = string({ min: 1, max: 317 }).describe('Name of the label.')
@@ -91,7 +91,7 @@ export function labelSelector() {
 
 export type LabelSelectorConfig = Output<ReturnType<typeof labelSelector>>
 
-/** What the file has in place; in custom resources it is the entry `key` of a Secret of the same namespace. */
+/** An inline value in the file; in custom resources, the entry `key` of a Secret of the same namespace. */
 export function orSecretEntry<S extends Schema>(
   schema: S,
   key: string,
@@ -110,13 +110,13 @@ export function entryOf(place: string, entries: Entries | Refusal, key: string):
     : new Refusal('missing_key', { detail: `${place} has no entry \`${key}\`` })
 }
 
-/** Says which Secret is at fault, and nothing of what is in it. */
+/** Names the Secret at fault, and nothing of its contents. */
 export function withinSecret<Out>(name: string, read: Out | Refusal): Out | Refusal {
   if (!(read instanceof Refusal)) return read
   return new Refusal(read.code, { detail: `Secret \`${name}\` holds ${read.detail ?? 'something else'}` })
 }
 
-/** A reference to a Service or a backend, as custom resources write it. */
+/** A reference to a Service or a backend, in the syntax of custom resources. */
 export function backendObjectReference() {
   return object(
     {
@@ -136,7 +136,7 @@ export function backendObjectReference() {
 
 type BackendObjectReference = Output<ReturnType<typeof backendObjectReference>>
 
-/** The name of a backend in the file, an object in custom resources; its key comes out. */
+/** The name of a backend in the file, an object reference in custom resources; the output is the key of the backend. */
 export function namedBackendReference() {
   return localForm(
     object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') }),
@@ -155,7 +155,10 @@ export function backendKey(name: string): string {
   return `backend/${name}`
 }
 
-/** The name of a backend in the top-level `backends`; its key comes out. `fixed` refuses those that clients lead elsewhere. */
+/**
+ * The name of a backend in the top-level `backends`; the output is its key. `fixed` rejects backends whose destination
+ * clients choose.
+ */
 export function backendName({ fixed = false } = {}): Schema<string> {
   return backendScalar(locateName, fixed, {
     type: 'backend',
@@ -164,7 +167,7 @@ export function backendName({ fixed = false } = {}): Schema<string> {
   })
 }
 
-/** The name of a backend, or `host:port` for one that has no name; its key comes out. */
+/** The name of a backend, or `host:port` for a backend without a name; the output is its key. */
 export function backendReference(): Schema<string> {
   return backendScalar((text) => locateName(text) ?? locateHost(text), false, {
     type: 'backend',
@@ -173,7 +176,7 @@ export function backendReference(): Schema<string> {
   })
 }
 
-/** `host:port` of a backend that has no name; its key comes out. */
+/** The `host:port` of a backend without a name; the output is its key. */
 function backendHost(): Schema<string> {
   return backendScalar(locateHost, true, {
     type: 'backend',
@@ -182,7 +185,7 @@ function backendHost(): Schema<string> {
   })
 }
 
-/** A service that a policy calls; the key of its backend comes out. Clients cannot lead it elsewhere. */
+/** A service that a policy calls; the output is the key of its backend. Clients cannot choose its destination. */
 export function serviceReference() {
   return localForm(
     object(
@@ -197,7 +200,10 @@ export function serviceReference() {
   )
 }
 
-/** An absolute URL that the gateway itself asks; the key of a backend for its origin comes out with the rest. */
+/**
+ * An absolute URL that the gateway itself calls; the output has the key of a backend for the origin, the authority and
+ * the path.
+ */
 export function backendUrl(): Schema<{ backend: string; authority: string; path: string }> {
   return scalar(
     (input) => {
@@ -260,7 +266,7 @@ function locateFile(input: unknown): { file: string } | null {
   return typeof path === 'string' ? { file: path } : null
 }
 
-/** What stands for a value until `sources` has read it: a config with an unread value is refused. */
+/** A placeholder until `sources` has read the value; a config with an unread value is rejected. */
 export function unread<Out>(reason: unknown): Out | Refusal {
   return reason instanceof Refusal ? reason : (null as Out)
 }

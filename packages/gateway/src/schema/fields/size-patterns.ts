@@ -1,9 +1,9 @@
 /**
- * Patterns of sizes within bounds, for the API server: it compares numbers only where they are no text, and its rules
- * would cost too much, because it takes a field that may be a number for a text of any length.
+ * Patterns for sizes within bounds, for the Kubernetes API server. It cannot compare numbers written as text, and CEL
+ * rules would cost too much, because the API server assumes that a field that may be a number is a text of any length.
  */
 
-/** Units as a pattern, and their bytes. */
+/** Patterns of units, and their sizes in bytes. */
 const UNITS: readonly (readonly [pattern: string, bytes: number])[] = [
   ['[bB]?', 1],
   ['k', 1e3],
@@ -14,11 +14,11 @@ const UNITS: readonly (readonly [pattern: string, bytes: number])[] = [
   ['(Gi|[gG][iI]?[bB])', 2 ** 30],
 ]
 
-/** Digits behind the point that a size may have. */
+/** The maximum number of digits after the decimal point. */
 const DECIMALS = 6
 const MILLION = 10n ** BigInt(DECIMALS)
 
-/** Matches sizes of at most so many bytes; others of the same form it does not. */
+/** A pattern that matches valid sizes of at most `bytes`. */
 export function sizesUpTo(bytes: number): string {
   return patternOf((unit) => {
     const [whole, decimals] = partsOf((BigInt(bytes) * MILLION) / BigInt(unit))
@@ -26,7 +26,7 @@ export function sizesUpTo(bytes: number): string {
       digit === '0' ? [] : [`${whole.slice(0, at)}${digits(0, Number(digit) - 1)}${any(whole.length - at - 1)}`],
     )
     const shorter = whole.length > 1 ? [`[0-9]{1,${whole.length - 1}}`] : []
-    // The digits that count, and zeros behind them.
+    // The significant digits; zeros may follow.
     const last = decimals.replace(/0+$/, '')
     const behind = Array.from(last).flatMap((digit, at) => {
       const lower = `${last.slice(0, at)}${digits(0, Number(digit) - 1)}[0-9]*`
@@ -39,9 +39,9 @@ export function sizesUpTo(bytes: number): string {
   })
 }
 
-/** Matches sizes of at least so many bytes; others of the same form it does not. */
+/** A pattern that matches valid sizes of at least `bytes`. */
 export function sizesFrom(bytes: number): string {
-  // Parts of a byte are refused for their form.
+  // The pattern of the form already rejects fractions of a byte.
   if (bytes === 1) return '[1-9]'
   return patternOf((unit) => {
     const [whole, decimals] = partsOf((BigInt(bytes) * MILLION + BigInt(unit) - 1n) / BigInt(unit))
@@ -62,7 +62,7 @@ function patternOf(numbers: (unit: number) => string): string {
   return `^(${UNITS.map(([unit, bytes]) => `${numbers(bytes)}${unit}`).join('|')})$`
 }
 
-/** What stands before the point and behind it. */
+/** The digits before and after the decimal point. */
 function partsOf(millionths: bigint): [string, string] {
   const text = String(millionths).padStart(DECIMALS + 1, '0')
   return [text.slice(0, -DECIMALS), text.slice(-DECIMALS)]

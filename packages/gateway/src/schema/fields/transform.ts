@@ -15,7 +15,7 @@ import { expression } from './expression.ts'
 import { transformableHeaderName } from './http-parts.ts'
 import { list, map, object } from '../kit.ts'
 
-/** What `pipeline/views/header-lines.ts` can write, and null, which is a way to say that there is none. */
+/** The types that `pipeline/views/header-lines.ts` can write, and null, which means no header. */
 const headerLines = oneOf(
   ...[bool, number, string, bytes, timestamp, duration, celList, nullType],
   ...['net.IP', 'net.CIDR', 'secret', 'flattened'].map(scalar),
@@ -23,7 +23,7 @@ const headerLines = oneOf(
 
 const headerLists = { min: 1, max: 16 }
 
-/** Changes to one message. */
+/** The changes to one message. */
 export function transform(message: 'request' | 'response', phase: ExpressionPhase) {
   const pseudo = message === 'request' ? [':authority', ':method', ':path'] : [':status']
   const header = object({
