@@ -1,7 +1,7 @@
 import type { Output, Schema } from './kit.ts'
 
 export type Section = 'frontend' | 'traffic' | 'backend'
-/** A part of an MCP backend takes less than a backend. */
+/** The objects that a policy attaches to. An MCP target accepts fewer policies than a backend. */
 export type AttachmentPoint = 'gateway' | 'listener' | 'route' | 'backend' | 'mcpTarget'
 /** Before or after the route of a request is chosen. */
 export type Phase = 'PreRouting' | 'PostRouting'
@@ -11,16 +11,16 @@ export type Merge = 'replace' | 'join'
 export interface Policy<Name extends string = string, S extends Schema = Schema, M extends Merge = Merge> {
   name: Name
   section: Section
-  /** The objects of the config file that may carry it. */
+  /** The objects of the config file that may have this policy. */
   attach: readonly AttachmentPoint[]
-  /** What happens when several attachments set it: the nearest one replaces the others whole, or all are joined. */
+  /** The effect of several attachments: `replace` takes the nearest one whole, `join` takes all of them. */
   merge: M
-  /** Its key in the trace's `policySelection`; by field when its parts have keys of their own. */
+  /** The policy's key in `policySelection` of the trace; by field when its parts have their own keys. */
   traceKey?: string | Readonly<Record<string, string>>
-  /** Where a traffic policy may run; after routing when left out. */
+  /** The phases in which a traffic policy may run; after routing by default. */
   phases?: readonly Phase[]
   fileOnly?: boolean
-  /** Holds with its defaults even where the config does not mention it. */
+  /** Whether the policy applies with its defaults even when the config does not mention it. */
   always?: boolean
   schema: S
 }

@@ -28,7 +28,7 @@ function problemsOf(input: unknown) {
   return result.problems
 }
 
-test('what was parsed is known by its type to have exactly one of the keys', () => {
+test('the type of a parsed value has exactly one of the keys', () => {
   const place = object({ name: string({ max: 9 }).optional(), port: integer({ min: 1, max: 9 }).optional() }, [
     exactlyOneOf('name', 'port'),
   ])
@@ -117,7 +117,7 @@ test('suggestions are near, never wild', () => {
   assert.equal(editDistance('', 'abc'), 3)
 })
 
-test('what is said of a definition holds for it alone, not for others made of the same', () => {
+test('attributes of a definition do not affect other definitions with the same node', () => {
   const shared = object({ a: integer({ min: 0, max: 1 }) })
   const marked = orListOfOne(fileOnly(shared))
   assert.deepEqual([fieldOf(marked).mayBeList, fieldOf(marked).fileOnly], [true, true])

@@ -4,14 +4,14 @@ import type { NamedBackend } from './named-backend.ts'
 import { atLeastOneOf, type ExactlyOneOf, type Rule } from './rules.ts'
 
 /**
- * A definition, as data: what is read by it (`quick-read.ts`), what is wrong with an input (`zod.ts`) and every printer
- * come from it. `Absent` tells the type checker that its key may be left out.
+ * A definition as data, from which the reader (`quick-read.ts`), the validator (`zod.ts`) and every printer are
+ * derived. `Absent` tells the type checker that the key may be absent.
  */
 export class Schema<out Out = unknown, out Absent extends boolean = boolean> {
   declare readonly output: Out
   declare readonly mayBeAbsent: Absent
   readonly field: Field
-  /** What was said about its absence, the last first. */
+  /** The declarations about absence, the last one first. */
   readonly absences: readonly Absence[]
 
   constructor(field: Field, absences: readonly Absence[]) {
@@ -23,7 +23,7 @@ export class Schema<out Out = unknown, out Absent extends boolean = boolean> {
     return new Schema({ ...this.field, required: false }, [{ kind: 'nothing' }, ...this.absences])
   }
 
-  /** Where its key is left out, this stands there, as if it had been written. */
+  /** Sets the value that is read when the key is absent, as if the user had written it. */
   prefault(value: Json): Schema<Exclude<Out, undefined>, false> {
     return new Schema({ ...this.field, required: false, default: value }, [
       { kind: 'default', value },
@@ -35,7 +35,7 @@ export class Schema<out Out = unknown, out Absent extends boolean = boolean> {
     return this.with({ description })
   }
 
-  /** The same definition with something else said about it; what was made of the first stays as it is. */
+  /** A copy of the definition with other attributes; the original does not change. */
   with(said: Partial<Omit<Field, 'node' | 'required' | 'default'>>): this {
     return new Schema({ ...this.field, ...said }, this.absences) as this
   }
@@ -45,7 +45,7 @@ export type Absence = { kind: 'nothing' } | { kind: 'default'; value: Json }
 export type Output<S extends Schema> = S extends Schema<infer Out> ? Out : never
 export type { Json, JsonObject }
 
-/** What a definition is, apart from its presence in a mapping. */
+/** A definition without its presence in a mapping. */
 export type Node = ObjectNode | ListNode | MapNode | ScalarNode
 
 export interface ObjectNode {
@@ -59,11 +59,11 @@ export interface ListNode {
   item: Schema
   min: number
   max: number
-  /** The key under which every item must have a value of its own. */
+  /** The key whose value must be unique among the items. */
   uniqueBy: string | null
 }
 
-/** A mapping whose keys the user names. */
+/** A mapping with user-defined keys. */
 export interface MapNode {
   kind: 'map'
   value: Schema
@@ -73,82 +73,88 @@ export interface MapNode {
 
 export interface ScalarNode {
   kind: 'scalar'
-  /** What it makes of an input, or why it refuses it. */
+  /** Converts an input, or returns a `Refusal`. */
   read: (input: unknown) => unknown
-  /** Name of the type in the reference pages. */
+  /** The name of the type in the reference pages. */
   type: string
   /** Completes "expected ...". */
   expected: string
   json: JsonObject
   crd: JsonObject
-  /** Legal words, for suggestions and pages. */
+  /** The legal words, for suggestions and reference pages. */
   values: readonly string[]
-  /** Set where the value stands for something else: `sources` puts that in its place. */
+  /** Set when the value refers to something else, which `sources` substitutes. */
   refers: Refers | null
-  /** Messages must not repeat it. */
+  /** Whether messages must not repeat the value. */
   secret: boolean
 }
 
-/** What a scalar stands for. */
+/** The kinds of references that a scalar can be. */
 export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation | Unheeded
 
-/** An expression; it stays as it is, but may deserve a warning. */
+/** An expression. It is not substituted, but may cause warnings. */
 export interface ExpressionReference {
   to: 'expression'
-  /** What is doubtful about it, as far as it can be told without a request; `around` gives what it stands in, by levels. */
+  /** The doubts about an expression that need no request. `around` returns the enclosing value, by number of levels. */
   doubts(input: unknown, around: (levels: number) => unknown): { found: string; expected: string }[]
 }
 
-/** Nothing else, but the mapping that it stands in should be written otherwise. */
+/** A deprecated form. Nothing is substituted, but the enclosing mapping should be written differently. */
 export interface Deprecation {
   to: 'deprecated'
-  /** What to write. */
+  /** The form to write instead. */
   instead: string
 }
 
-/** Nothing else, but one of its words does nothing where it stands. */
+/** A word without effect. Nothing is substituted, but the word does nothing in this field. */
 export interface Unheeded {
   to: 'unheeded'
   word: string
-  /** What holds in its place. */
+  /** The behavior that applies instead. */
   instead: string
 }
 
-/** A text that lies elsewhere, or must be parsed; `locate` gives null where there is none, or where the input is wrong. */
+/**
+ * A text in another location, or a text that must be parsed; `locate` returns null when there is none, or when the
+ * input is invalid.
+ */
 export interface ContentsReference {
   to: 'contents'
   locate(input: unknown): { file: string } | { env: string } | { text: string } | null
   /** Completes "expected ...", for the text. */
   expected: string
-  /** What the text must be beyond what `read` can tell. */
+  /** A requirement on the text that `read` cannot check. */
   pem: 'certificate' | 'privateKey' | 'authorities' | null
-  /** What comes out, or why the text cannot be used. */
+  /** Converts the text, or returns a `Refusal`. */
   read(text: string, parse: ParseText): unknown
 }
 
-/** What a text in YAML or JSON says: definitions know no parser, those who read the config have one. */
+/** Parses YAML or JSON. Definitions have no parser; the reader of the config provides it. */
 export type ParseText = (text: string) => { value: Json } | { fault: string }
 
-/** A backend, by its name or by what it is; its key comes out. */
+/** A backend, by name or by address; the output is its key. */
 export interface BackendReference {
   to: 'backend'
-  /** The backend must lead to one place, whatever clients say. */
+  /** Whether the destination must be fixed, so that clients cannot choose it. */
   fixed: boolean
   locate(input: unknown): NamedBackend | null
 }
 
-/** How custom resources write what the file writes in a local form. */
+/** The form of a value in custom resources when it differs from the form in the file. */
 export interface ResourceForm {
   schema: Schema
-  /** What the definition of the file would have given, or why there is nothing; null where it comes out as it is. */
+  /**
+   * Converts the value to the output of the file's definition, or returns a `Refusal`; null when no conversion is
+   * needed.
+   */
   settle: ((value: unknown, objects: ReferredObjects) => unknown) | null
 }
 
-/** Objects of a cluster that a resource names. A refusal says why there is none. */
+/** Cluster objects that a resource refers to. A `Refusal` says why an object is not available. */
 export interface ReferredObjects {
-  /** Its entries, as texts. */
+  /** The entries of a Secret, as texts. */
   secret(name: string): Entries | Refusal
-  /** Entries of all that have these labels, by the names of the Secrets. */
+  /** The entries of all Secrets with these labels, by the names of the Secrets. */
   secrets(labels: Readonly<Record<string, string>>): Readonly<Record<string, Entries>> | Refusal
   configMap(name: string): Entries | Refusal
   /** The key of a backend. */
@@ -156,7 +162,7 @@ export interface ReferredObjects {
   pem: PemChecks
 }
 
-/** What is wrong with a certificate and its key, or with authorities, without repeating them; null when nothing is. */
+/** Checks of certificates, keys and authorities; each returns the problem without repeating the PEM, or null. */
 export interface PemChecks {
   pair(cert: string, key: string): string | null
   authorities(pem: string): string | null
@@ -172,21 +178,21 @@ export interface ReferredBackend {
   port?: number | undefined
 }
 
-/** What a definition is as a key of a mapping. */
+/** A definition as a key of a mapping. */
 export interface Field {
   node: Node
   required: boolean
-  /** In the form a user would write. */
+  /** The default value, as a user would write it. */
   default: Json | undefined
   description: string
   fileOnly: boolean
-  /** How custom resources write it, when that is otherwise. */
+  /** The form in custom resources; null when it is the same. */
   resourceForm: ResourceForm | null
-  /** Whether the file may also write it as a list of one. */
+  /** Whether the file may also have a list with one item. */
   mayBeList: boolean
 }
 
-/** The same keys, none of them required. */
+/** The same keys, all optional. */
 export type OptionalShape<Shape extends Record<string, Schema>> = {
   [Name in keyof Shape]: Schema<Output<Shape[Name]> | undefined, true>
 }
@@ -201,7 +207,7 @@ type Parsed<Shape extends Record<string, Schema>> = Flat<
 >
 type Flat<Type> = { [Name in keyof Type]: Type[Name] } & {}
 
-/** What is left of a type when exactly one of some keys is set. Keys that are known only at run time say nothing. */
+/** The type that remains when exactly one of some keys is set. Keys known only at run time do not change the type. */
 type WithOne<Out, Key extends PropertyKey> = string extends Key
   ? Out
   : {
@@ -228,7 +234,7 @@ export function list<Item extends Schema>(
   return define({ kind: 'list', item, min, max, uniqueBy: uniqueBy ?? null })
 }
 
-/** Items that have what another has under this key. */
+/** Items whose value under `key` repeats that of an earlier item. */
 export function repeated(items: unknown, key: string): { index: number; found: string }[] {
   if (!Array.isArray(items)) return []
   const seen = new Set<string>()
@@ -242,7 +248,7 @@ export function repeated(items: unknown, key: string): { index: number; found: s
   return found
 }
 
-/** Names chosen by the user, each with a value of one kind. */
+/** A mapping with user-defined names, each with a value of the same definition. */
 export function map<Value extends Schema>(
   value: Value,
   { min = 0, max }: { min?: number; max: number },
@@ -250,7 +256,7 @@ export function map<Value extends Schema>(
   return define({ kind: 'map', value, min, max })
 }
 
-/** A value that `read` turns into `Out`, or refuses. */
+/** A value that `read` converts to `Out`, or refuses. */
 export function scalar<Out>(
   read: (input: unknown) => Out | Refusal,
   node: Omit<ScalarNode, 'kind' | 'read' | OptionalPart> & Partial<Pick<ScalarNode, OptionalPart>>,
@@ -261,7 +267,7 @@ export function scalar<Out>(
 
 type OptionalPart = 'crd' | 'values' | 'refers' | 'secret'
 
-/** The same word is legal elsewhere; whoever writes it here gets a warning. */
+/** Warns when `word`, which is legal elsewhere, is written in this field. */
 export function unheeded<S extends Schema>(schema: S, word: string, instead: string): S {
   const node = nodeOf(schema)
   if (node.kind !== 'scalar') throw new Error('only a scalar has words')
@@ -271,7 +277,7 @@ export function unheeded<S extends Schema>(schema: S, word: string, instead: str
   ) as S
 }
 
-/** Why a scalar was refused; `detail` goes behind the expectation. */
+/** The reason why a scalar was refused; `detail` follows the expectation in the message. */
 export class Refusal {
   readonly code: ProblemCode
   readonly detail: string | null
@@ -284,12 +290,14 @@ export class Refusal {
   }
 }
 
-/** Exists in the config file only; the printer of custom resources leaves it out. */
+/** Marks a definition that exists in the config file only; custom resources leave it out. */
 export function fileOnly<S extends Schema>(schema: S): S {
   return schema.with({ fileOnly: true })
 }
 
-/** The file writes it in a local form; custom resources use `resource` instead, of which `settle` makes the same. */
+/**
+ * Sets the form for custom resources: `resource` instead of `schema`; `settle` converts its value to the same output.
+ */
 export function localForm<S extends Schema, R extends Schema>(
   schema: S,
   resource: R,
@@ -299,14 +307,14 @@ export function localForm<S extends Schema, R extends Schema>(
   return schema.with({ resourceForm: form })
 }
 
-/** Custom resources must set one of its keys at least; the file may leave all of them out. */
+/** Requires custom resources to set at least one of the keys; the file may leave all of them out. */
 export function filledInResources<S extends Schema>(schema: S): S {
   const node = nodeOf(schema)
   if (node.kind !== 'object') throw new Error('only an object has keys')
   return localForm(schema, object(node.fields, [...node.rules, atLeastOneOf(...Object.keys(node.fields))]), null)
 }
 
-/** The file may write a list of one around it, as custom resources do. */
+/** Allows the file to write a list with one item, as custom resources do. */
 export function orListOfOne<S extends Schema>(schema: S): S {
   return schema.with({ mayBeList: true })
 }
@@ -315,7 +323,10 @@ export function fieldOf({ field }: Schema): Field {
   return field
 }
 
-/** What stands for a key that is not there: nothing, a value to be read in its place (a new one each time), or null where only Zod knows. */
+/**
+ * The substitute for an absent key: nothing, a function that returns a new default value, or null when only Zod can
+ * tell.
+ */
 export function absenceOf({ absences: [last, before] }: Schema): 'nothing' | (() => Json) | null {
   if (last === undefined) return null
   if (last.kind === 'default') return () => copyOf(last.value)

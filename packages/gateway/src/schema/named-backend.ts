@@ -1,6 +1,6 @@
 import type { BackendUrl, HostTarget } from '../formats/address.ts'
 
-/** What a scalar says of the backend that it stands for. */
+/** The backend that a scalar refers to. */
 export type NamedBackend =
   | { kind: 'name'; name: string }
   | { kind: 'host'; key: string; target: HostTarget }

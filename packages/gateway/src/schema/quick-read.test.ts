@@ -17,7 +17,7 @@ const scalars = fc.constantFrom<() => Schema>(
   boolean,
 )
 
-/** Definitions of any shape, each with the input that stands for what is left out. */
+/** Definitions of any shape. */
 const definitions = fc.letrec<{ schema: Schema; field: Schema }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -51,7 +51,7 @@ const inputs = fc.letrec((tie) => ({
   ),
 })).value
 
-test('what is read quickly is what Zod reads, with its keys in the same order', () => {
+test('readQuickly reads the same value as Zod, with keys in the same order', () => {
   fc.assert(
     fc.property(definitions, inputs, (schema, input) => {
       const quick = readQuickly(schema, input)
@@ -65,7 +65,7 @@ test('what is read quickly is what Zod reads, with its keys in the same order', 
   )
 })
 
-test('what is left out gets its default, at the place that the definition has for it', () => {
+test('an absent key gets its default, in the order of the definition', () => {
   const schema = object({
     text: string({ max: 3 }),
     many: list(object({ a: integer({ min: 0, max: 9 }).prefault(4) }), { max: 2 }).optional(),

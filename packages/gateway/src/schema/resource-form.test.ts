@@ -122,7 +122,7 @@ test('API keys come from one Secret, or from all with some labels, under names o
   })
 })
 
-test('what is missing or broken is said with its place, and nothing of a Secret is', () => {
+test('a missing or broken object is reported with its path, and without the contents of a Secret', () => {
   const cases: [Schema, object, string][] = [
     [auth.schema, { secretRef: { name: 'gone' } }, 'spec.secretRef: there is no Secret `gone`'],
     [auth.schema, { secretRef: { name: 'keys' } }, 'spec.secretRef: Secret `keys` has no entry `Authorization`'],
@@ -180,7 +180,7 @@ test('resources are read as strictly as the API server reads them', () => {
   assert.ok(validate(inResource(authorization.schema), { policy: { matchExpressions: ['true'] } }).ok)
 })
 
-test('what the file may leave empty, a resource must fill', () => {
+test('a resource must set keys that the file may leave empty', () => {
   const cases: [Schema, object, string][] = [
     [headerModifiers.schema, {}, 'request` or `response'],
     [mcp.schema, {}, 'authorization` or `authentication'],

@@ -4,11 +4,11 @@ import type { Path, Problem } from './problem.ts'
 import { ruleOver } from './rules.ts'
 import type { Rule } from './rules.ts'
 
-/** Custom resources: the same definitions, without what only files have, and with references as clusters write them. */
+/** Custom resources: the same definitions, without file-only parts, and with references in the syntax of clusters. */
 
 const formsBySchema = new WeakMap<Schema, Schema>()
 
-/** The definition of the same thing in a custom resource. What it admits is what the printed schema of it admits. */
+/** The definition for custom resources. It accepts exactly the values that the printed CRD schema accepts. */
 export function inResource(schema: Schema): Schema {
   const known = formsBySchema.get(schema)
   if (known !== undefined) return known
@@ -44,7 +44,7 @@ function withPresence({ required, default: fallback, description, resourceForm }
 function objectForm(node: ObjectNode): Schema {
   const names = Object.keys(node.fields).filter((name) => !isFileOnly(node.fields[name]))
   const rules = node.rules.map((rule) => ruleOver(rule, new Set(names))).filter((rule) => rule !== null)
-  // Of several keys one is left, which stands for all of them.
+  // When only one key of a rule is left, that key is required.
   const needed = new Set(rules.filter(isNeedOfOne).map(({ keys }) => keys[0]))
   const shape = Object.fromEntries(
     names.map((name) => {
@@ -69,21 +69,21 @@ function isFileOnly(schema: Schema | undefined): boolean {
   return schema === undefined || fieldOf(schema).fileOnly
 }
 
-/** The API server takes words in one letter case, and durations in whole units: nothing else is one here either. */
+/** A scalar as strict as the API server, which accepts words in one letter case and durations in whole units only. */
 function strictScalar(node: ScalarNode): Schema {
   const { kind: _kind, read: readAnyForm, refers, ...rest } = node
   const read = (input: unknown): unknown => (isWithin(node.crd, input) ? readAnyForm(input) : refusalOf(node, input))
   return scalar(read, { ...rest, refers: refers?.to === 'expression' ? refers : null })
 }
 
-/** What the definition itself has against it, or that its form is another one here. */
+/** The refusal by the definition itself, or else a refusal of the form. */
 function refusalOf(node: ScalarNode, input: unknown): Refusal {
   const refused = node.read(input)
   if (refused instanceof Refusal) return refused
   return new Refusal(Array.isArray(node.crd['enum']) ? 'not_allowed' : 'bad_format')
 }
 
-/** The part of OpenAPI that scalars are printed with. */
+/** Whether the input matches the CRD schema; supports the part of OpenAPI that scalars use. */
 function isWithin(schema: JsonObject, input: unknown): boolean {
   const { type, enum: words, pattern, minLength = 0, maxLength = Infinity, minimum, maximum } = schema
   if (schema['x-kubernetes-preserve-unknown-fields'] === true) return type !== 'object' || isMapping(input)
@@ -108,14 +108,14 @@ function isMapping(input: unknown): boolean {
   return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
-/** What a value in the form of a custom resource is in the form of the file. */
+/** A value of a custom resource, converted to the form of the file. */
 export interface Settled<Out> {
-  /** Parts with a problem are left out. */
+  /** The value without the parts that have problems. */
   value: Out
   problems: Problem[]
 }
 
-/** Puts what the objects of a cluster say in the place of the references to them. The value was read by `inResource`. */
+/** Replaces references by the contents of the cluster objects. The value was read by `inResource`. */
 export function settle<Out>(
   schema: Schema<Out>,
   value: unknown,

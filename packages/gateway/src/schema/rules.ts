@@ -1,25 +1,30 @@
 import { printChoices } from './problem.ts'
 import type { ProblemCode } from './problem.ts'
 
-/** Rules between the keys of one mapping, as data: the validator, JSON Schema, the CRDs and the pages all say them. */
+/**
+ * Rules between the keys of one mapping, as data: the validator, JSON Schema, the CRDs and the reference pages all use
+ * them.
+ */
 export type Rule = ExactlyOneOf | OtherRule
 
-/** Of these the types of what is parsed know nothing. */
+/** Rules that do not affect the type of the parsed value. */
 export type OtherRule =
   | { rule: 'atMostOneOf'; keys: readonly string[] }
   | { rule: 'atLeastOneOf'; keys: readonly string[] }
   | { rule: 'onlyWith'; key: string; needs: string }
-  /** Whether `key` must be set hangs on a word that `other` has. */
+  /** Whether `key` must be set depends on the value of `other`. */
   | { rule: 'requiredWhen'; key: string; other: string; word: string }
   | { rule: 'requiredUnless'; key: string; other: string; word: string }
-  /** In all lists `items` of the list `key` together, each `by` stands once. */
+  /** Each `by` is unique across all lists `items` of the list `key`. */
   | { rule: 'uniqueAcross'; key: string; items: string; by: string }
-  /** What none of these can say, in CEL, with a sentence for when it is false; `holds` says the same. */
+  /** A rule that the others cannot express, in CEL, with a message for when it is false; `holds` computes the same. */
   | { rule: 'other'; cel: string; message: string; holds: (value: Readonly<Record<string, unknown>>) => boolean }
-  /** `key` is a list of conditional forms; it excludes the plain keys, of which `required` must be set without it. */
+  /**
+   * `key` is a list of conditional forms; it excludes the plain keys. Without it, the keys in `required` must be set.
+   */
   | { rule: 'conditional'; key: string; plain: readonly string[]; required: readonly string[] }
 
-/** The keys are part of the type, so that what is parsed is known to have exactly one of them. */
+/** The keys are part of the type, so that the parsed value has exactly one of them. */
 export interface ExactlyOneOf<Key extends string = string> {
   rule: 'exactlyOneOf'
   keys: readonly Key[]
@@ -62,7 +67,7 @@ export function conditionalOr(plain: readonly string[], required: readonly strin
   return { rule: 'conditional', key: 'conditional', plain, required }
 }
 
-/** `holds` gets values with other problems too: it looks before it steps. */
+/** A rule in CEL and as a function. `holds` may get values with other problems, so it must check their types. */
 export function otherRule(
   message: string,
   cel: string,
@@ -71,7 +76,7 @@ export function otherRule(
   return { rule: 'other', message, cel, holds }
 }
 
-/** What the rule says where only some of its keys exist; null when that is nothing. */
+/** The rule restricted to the keys in `names`; null when nothing is left of the rule. */
 export function ruleOver(rule: Rule, names: ReadonlySet<string>): Rule | null {
   if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
   if (rule.rule === 'uniqueAcross') return names.has(rule.key) ? rule : null
@@ -127,7 +132,10 @@ export interface BrokenRule {
   absent?: readonly string[]
 }
 
-/** Whether none of the rules is broken. Most are about how many of some keys are set, and most are kept. */
+/**
+ * Whether no rule is broken. Rules that count keys are checked without building messages, because most rules are about
+ * counts, and most hold.
+ */
 export function areKept(rules: readonly Rule[], value: Record<string, unknown>): boolean {
   return rules.every((rule) => {
     if (!('keys' in rule)) return brokenRules([rule], value).length === 0
@@ -192,7 +200,7 @@ function brokenNeed(
 function brokenUniqueness({ key, items, by }: Rule & { rule: 'uniqueAcross' }, value: object): BrokenRule[] {
   const seen = new Set<unknown>()
   for (const list of listAt(value, key)) {
-    // Twins in one list are the list's own matter.
+    // Duplicates within one list are reported by that list.
     const names = new Set(listAt(list, items).map((item) => memberOf(item, by)))
     for (const name of names) {
       if (typeof name !== 'string') continue

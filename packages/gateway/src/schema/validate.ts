@@ -15,12 +15,12 @@ export function validate<Out>(schema: Schema<Out>, input: unknown): Validated<Ou
   if (quick !== UNREAD) return { ok: true, value: quick }
   const result = zodOf(schema).safeParse(input)
   if (result.success) return { ok: true, value: result.data }
-  // A key that is written wrongly is one mistake: that the right one is missing goes without saying.
+  // A misspelled key is one mistake: the missing correct key is not reported too.
   const issues = (result.error.issues as Issue[]).filter((issue) => !isMisspelt(schema, input, issue))
   return { ok: false, problems: issues.flatMap((issue) => toProblems(schema, input, issue)) }
 }
 
-/** Whether what is missing stands there under a name that is nearly its own. */
+/** Whether the missing key is present under a similar name. */
 function isMisspelt(schema: Schema, input: unknown, { code, path, params }: Issue): boolean {
   if (code === 'unrecognized_keys') return false
   const isMissing = params?.absent === undefined && path.length > 0 && valueAt(input, path) === undefined
@@ -50,7 +50,7 @@ function toProblems(schema: Schema, input: unknown, issue: Issue): Problem[] {
   const params = issue.params
   if (value === undefined && path.length > 0) return [missingKey(path, node)]
   const detail = params?.detail ?? null
-  // Problems are logged, so that of a secret only what is wrong with it is said.
+  // Problems are logged, so a message about a secret contains only the detail, not the value.
   const isSecret = node.kind === 'scalar' && node.secret
   const found = isSecret ? (detail ?? 'a value of another form') : describeValue(value)
   return [

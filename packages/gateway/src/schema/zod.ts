@@ -4,15 +4,15 @@ import type { ScalarNode, Schema } from './kit.ts'
 import type { ProblemCode } from './problem.ts'
 import { brokenRules } from './rules.ts'
 
-/** What our own checks tell the validator through Zod. */
+/** The details that our own checks attach to issues of Zod. */
 export interface IssueParams {
   code: ProblemCode
   found?: string
   /** Replaces the expectation of the definition. */
   expected?: string
-  /** The key at fault, when the issue lies on a whole mapping. */
+  /** The key at fault, when the issue is about a whole mapping. */
   key?: string
-  /** Keys of which one would have mended it. */
+  /** Keys of which any one would fix the issue. */
   absent?: readonly string[]
   detail?: string | null
   suggestion?: string | null
@@ -20,19 +20,19 @@ export interface IssueParams {
 
 let forms: Forms | null = null
 
-/** A definition as one of Zod, which says of an input all that is wrong with it. */
+/** The definition as a Zod schema, which reports all problems of an input. */
 export function zodOf<Out>(schema: Schema<Out>): z.ZodType<Out> {
   forms ??= new Forms()
   return forms.of(schema) as z.ZodType<Out>
 }
 
-/** Made when a config has a problem: it takes longer than reading one that has none. */
+/** Zod schemas, created only when a config has a problem: creating them takes longer than reading a valid config. */
 class Forms {
   readonly #known = new WeakMap<Schema, z.ZodType>()
   readonly #knownNodes = new WeakMap<Node, z.ZodType>()
 
   constructor() {
-    // A config is read once in a while: code made for its validation would cost more than it saves.
+    // A config is validated rarely: generating code for its validation would cost more than it saves.
     z.config({ jitless: true })
   }
 
@@ -45,7 +45,7 @@ class Forms {
     return made
   }
 
-  /** Definitions that differ in what is said about them have one form. */
+  /** Definitions that differ only in attributes share one Zod schema. */
   #ofNode(node: Node): z.ZodType {
     const known = this.#knownNodes.get(node)
     if (known !== undefined) return known
@@ -71,7 +71,7 @@ class Forms {
     const members = Object.entries(fields).map(([name, field]) => [name, this.of(field)] as const)
     const schema = z.strictObject(Object.fromEntries(members))
     if (rules.length === 0) return schema
-    // `when` makes the rules speak even if other parts of the value have problems, so all are reported at once.
+    // `when` runs the rules even if other parts of the value have problems, so that all problems are reported at once.
     return schema.superRefine(
       (value, context) => {
         for (const broken of brokenRules(rules, value))

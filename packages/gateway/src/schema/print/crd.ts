@@ -4,14 +4,14 @@ import { inResource } from '../resource-form.ts'
 import type { Rule } from '../rules.ts'
 
 /**
- * The definition as a structural OpenAPI schema for a CustomResourceDefinition. Rules between keys become CEL rules,
- * because a structural schema has no unions; what exists in the file only is left out.
+ * Prints the definition as a structural OpenAPI schema for a CustomResourceDefinition. Rules between keys become CEL
+ * rules, because a structural schema has no unions; file-only definitions are left out.
  */
 export function toCrdSchema(schema: Schema): JsonObject {
   return print(inResource(schema), null)
 }
 
-/** `name` is the key that it stands under. */
+/** Prints a definition; `name` is its key. */
 function print(schema: Schema, name: string | null): JsonObject {
   const { node, description, default: fallback } = fieldOf(schema)
   const notes: JsonObject = description === '' ? {} : { description }
@@ -48,7 +48,7 @@ function printObject(node: ObjectNode): JsonObject {
   const fields = Object.entries(node.fields)
   const required = fields.filter(([, schema]) => fieldOf(schema).required).map(([name]) => name)
   const printed: JsonObject = { type: 'object' }
-  // The API server leaves empty ones out, and whoever applies the definition again would find that they differ.
+  // The API server removes empty properties, so a later `apply` would report a difference.
   if (fields.length > 0) {
     printed['properties'] = Object.fromEntries(fields.map(([name, schema]) => [name, print(schema, name)]))
   }
@@ -57,14 +57,14 @@ function printObject(node: ObjectNode): JsonObject {
   return printed
 }
 
-/** A pattern that is not matched says nothing to people. */
+/** Replaces a pattern by a rule with a readable message; the API server's message for a pattern is not helpful. */
 function withPlainWords({ pattern, ...crd }: JsonObject): JsonObject {
   if (typeof pattern !== 'string' || crd['type'] !== 'string') return pattern === undefined ? crd : { ...crd, pattern }
   const form = { rule: `self.matches('${pattern}')`, message: 'invalid duration value' }
   return { ...crd, 'x-kubernetes-validations': [form, ...((crd['x-kubernetes-validations'] ?? []) as JsonObject[])] }
 }
 
-/** A rule of a value begins with what the value is called: the API server tells only where it stands. */
+/** Adds the name of the value to the messages of its rules, because the API server only reports the path. */
 function withName(crd: JsonObject, name: string | null): JsonObject {
   const rules = crd['x-kubernetes-validations']
   if (name === null || !Array.isArray(rules)) return crd
@@ -75,7 +75,7 @@ function withName(crd: JsonObject, name: string | null): JsonObject {
   return { ...crd, 'x-kubernetes-validations': named }
 }
 
-/** What the API server evaluates, and says where it is false. */
+/** A rule that the API server evaluates, and the message when it is false. */
 type CelRule = { rule: string; message: string }
 
 function toCel(rule: Rule): CelRule[] {

@@ -16,10 +16,13 @@ const check = new Ajv2020({ strict: true, strictTypes: false, strictRequired: fa
   toJsonSchema(configFile),
 )
 
-/** What JSON Schema cannot say: grammars of texts, bounds of quantities written as text, names that must differ. */
+/**
+ * Problems that JSON Schema cannot express: grammars of texts, bounds of quantities written as text, names that must
+ * differ.
+ */
 const inexpressible = new Set(['bad_format', 'out_of_range', 'not_allowed', 'bad_expression', 'duplicate'])
 
-/** Nor which item of a list is the last one. */
+/** JSON Schema cannot express which item of a list is the last one either. */
 const LAST_FALLBACK = 'the fallback at the end'
 
 function compareVerdicts(input: unknown): void {
@@ -117,7 +120,7 @@ function assertStructural(schema: JsonObject, path: string): void {
   for (const key of ['$ref', 'oneOf', 'anyOf', 'not', 'patternProperties', 'dependentRequired', 'const']) {
     assert.ok(!(key in schema), `${path}: ${key}`)
   }
-  // Only values may be checked inside it.
+  // Only patterns may be inside `allOf`.
   for (const part of (schema['allOf'] ?? []) as JsonObject[]) assert.deepEqual(Object.keys(part), ['pattern'], path)
   assert.ok(
     !('additionalProperties' in schema && 'properties' in schema),
