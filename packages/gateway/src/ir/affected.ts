@@ -5,17 +5,17 @@ import type { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Route } from './resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 
-/** What a change does not leave as it was: what has changed itself, and all that depends on it. */
+/** The resources that a change affects: the changed ones, and all that depend on them. */
 export interface Affected {
   route(route: Route): boolean
-  /** Those of them that are. */
+  /** The affected routes among `routes`. */
   routesIn(routes: readonly Route[]): Route[]
   backend(backend: Backend): boolean
 }
 
 export const EVERYTHING: Affected = { route: () => true, routesIn: (routes) => [...routes], backend: () => true }
 
-/** Where to find what the new config is made of. */
+/** The index of the new config. */
 export interface IrIndex {
   byTarget: PoliciesByTarget
   backendsByKey: SharingMap<Backend>
@@ -23,7 +23,7 @@ export interface IrIndex {
 
 export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIndex): Affected {
   const touched = touchedTargets(changed)
-  // What holds for the whole gateway is part of every route.
+  // Policies of the whole gateway are part of every route.
   if (touched.has(targetKey({ kind: 'gateway' }))) return EVERYTHING
   const named = touchedNames(touched, changed.ir)
   const isNaming = (resource: AttachedPolicy | Backend): boolean =>
@@ -53,7 +53,7 @@ export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIn
     listener(route.listener) ||
     (parent !== never && parent(`${route.listener}/${route.name}`)) ||
     route.backends.some((entry) => isBackendTouched(entry.backend) || own(entry.key))
-  // Mostly nothing but some routes has changed, and of thousands each is looked at.
+  // Usually only some routes have changed, so the check of thousands of routes is kept cheap.
   const isByRule = [set, itself, parent, own].every((each) => each === never)
   return {
     route: isTouched,
@@ -64,7 +64,7 @@ export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIn
 
 const never = (): boolean => false
 
-/** Of the targets those of one kind, as keys. */
+/** The keys of the targets of one kind. */
 function keysOf(
   targets: ReadonlySet<string>,
   kind: 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend',
@@ -75,7 +75,7 @@ function keysOf(
   )
 }
 
-/** Targets of policies that came or went, and objects that did so themselves. */
+/** The targets of added and removed policies, and the added and removed resources themselves. */
 export function touchedTargets({ came, gone }: Pick<ChangedIr, 'came' | 'gone'>): Set<string> {
   const touched = new Set<string>()
   for (const part of [came, gone]) {
@@ -87,7 +87,7 @@ export function touchedTargets({ came, gone }: Pick<ChangedIr, 'came' | 'gone'>)
   return touched
 }
 
-/** Backends that policies may name and that are not as they were, which includes what they name themselves. */
+/** The changed backends that policies may name, including backends that name a changed backend. */
 function touchedNames(touched: ReadonlySet<string>, ir: Ir): Set<string> {
   const named = new Set([...keysOf(touched, 'backend')].map(ownerOf).filter(isBackendName))
   for (let size = -1; size < named.size && named.size > 0;) {
@@ -102,13 +102,13 @@ function touchedNames(touched: ReadonlySet<string>, ir: Ir): Set<string> {
   return named
 }
 
-/** The backend that a part such as a provider belongs to. */
+/** The backend that a part, such as a provider, belongs to. */
 function ownerOf(key: string): string {
   const section = key.indexOf('/section/')
   return section < 0 ? key : key.slice(0, section)
 }
 
-/** Keys of the parts of a backend that may have policies of their own. */
+/** The keys of the parts of a backend that may have their own policies. */
 function sectionsOf(backend: Backend | undefined): readonly string[] {
   const target = backend?.target
   if (target?.kind === 'ai') return target.groups.flat().map(({ key }) => key)

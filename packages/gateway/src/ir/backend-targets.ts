@@ -6,9 +6,9 @@ import { type BackendUrl, urlKey } from '../formats/address.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import type { Backend, BackendTarget } from './resources.ts'
 
-/** What kinds of backends, as the file or a resource describes them, become. */
+/** Converts backends from the config file or a resource to their form in the IR. */
 
-/** What policies of one part of a backend, such as a provider, attach to. */
+/** The key that policies of one part of a backend, such as a provider, attach to. */
 export function sectionKey(backend: string, name: string): string {
   return `${backend}/section/${name}`
 }
@@ -19,7 +19,7 @@ export function staticTarget({ host, port, unixPath }: StaticBackendConfig): Bac
     : { kind: 'unix', path: unixPath }
 }
 
-/** Where TLS is spoken; elsewhere the port has been asked for. */
+/** The default port, for TLS; other backends must set a port. */
 export const HTTPS_PORT = 443
 
 export interface AiTargetConfig {
@@ -41,7 +41,7 @@ export function aiTarget({ provider, groups }: AiTargetConfig, key: string): Bac
   }
 }
 
-/** A provider without a name goes by its vendor's. */
+/** The vendor's name, for a provider without a name. */
 function vendorOf(provider: LlmProviderConfig): string {
   return Object.keys(provider).find((name) => typeof provider[name as keyof typeof provider] === 'object') ?? ''
 }
@@ -55,7 +55,7 @@ export function dynamicTarget(config: DynamicForwardProxyConfig): BackendTarget 
   return { kind: 'dynamicForwardProxy', ...config }
 }
 
-/** Backends, each with the policies that come with it. */
+/** Backends, each with its inline policies. */
 export type DescribedBackends = readonly { backend: Backend; policies: BackendPolicies | undefined }[]
 
 /** The origin of a URL as a backend. */
@@ -67,7 +67,7 @@ export function urlBackend(url: BackendUrl): DescribedBackends[number] {
   }
 }
 
-/** What logs and metrics call a backend that has no name of its own. */
+/** The name in logs and metrics of a backend without a name. */
 export function targetName(target: Backend['target']): string {
   if (target.kind === 'unix') return `unix:${target.path}`
   if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'

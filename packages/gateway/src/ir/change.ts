@@ -1,32 +1,32 @@
 import type { Ir } from './resources.ts'
 
-/** A resource, and the key of the one that it stands behind in its list: null at the front. */
+/** A resource, and the key of its predecessor in the list: null at the front. */
 export interface Put<Resource> {
   resource: Resource
   after: string | null
 }
 
 export interface ListChange<Resource> {
-  /** New, changed or moved ones, in the order of the new list. */
+  /** New, changed or moved resources, in the order of the new list. */
   put: Put<Resource>[]
   drop: string[]
 }
 
-/** What makes one config of another: only what differs, by kind and key. */
+/** The difference between two configs, by kind and key. */
 export type IrChange = { [Kind in keyof Ir]: ListChange<Ir[Kind][number]> }
 
-/** A config made of the one before: what is in both is the same object in both. */
+/** A config after a change: resources in both configs are the same objects. */
 export interface ChangedIr {
   ir: Ir
-  /** What was put. */
+  /** The added resources. */
   came: Ir
-  /** What was dropped, or replaced by what came. */
+  /** The removed resources, including those that were replaced. */
   gone: Ir
 }
 
 export const EMPTY_IR: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
 
-/** Null when keys are not unique: then only the whole says what is meant. */
+/** The change between two configs; null when keys are not unique, in which case only the whole config can be sent. */
 export function changeBetween(before: Ir, after: Ir): IrChange | null {
   const binds = listChange(before.binds, after.binds)
   const listeners = listChange(before.listeners, after.listeners)
@@ -59,7 +59,7 @@ interface Keyed {
 
 function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]): ListChange<R> | null {
   if (before === after) return { put: [], drop: [] }
-  // Mostly a few things in one place have changed: what is the same around them need not be looked at.
+  // Usually only a few adjacent resources have changed: equal resources before and after them are skipped.
   let start = 0
   while (start < before.length && start < after.length && isEqual(before[start], after[start])) start++
   let end = 0
@@ -73,7 +73,7 @@ function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]):
   const added = keys.difference(positions)
   if (added.size > 0 && before.some(({ key }) => added.has(key))) return null
   unique.add(after)
-  /** Where each that is as it was stood before; -1 for others. */
+  /** The previous position of each unchanged resource; -1 for others. */
   const same = now.map((resource) => {
     const position = positions.get(resource.key)
     return position !== undefined && isEqual(old[position], resource) ? position : -1
@@ -85,7 +85,7 @@ function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]):
   return { put, drop: [...positions.keys()].filter((key) => !keys.has(key)) }
 }
 
-/** Lists whose keys are known to be so. They are never changed in place, and each is made of the one before. */
+/** Lists whose keys are known to be unique. Lists are never changed in place. */
 const unique = new WeakSet<readonly Keyed[]>()
 
 function isUnique(list: readonly Keyed[]): boolean {
@@ -95,9 +95,12 @@ function isUnique(list: readonly Keyed[]): boolean {
   return isSo
 }
 
-/** Indexes of as many numbers as can be left where they are, so that all others are moved; -1 is never one. */
+/**
+ * The indexes of a longest increasing subsequence: these resources stay in place and all others are moved. -1 is never
+ * part of it.
+ */
 function longestRising(numbers: readonly number[]): Set<number> {
-  /** Index of the smallest last number of a rising sequence, by its length less one. */
+  /** The index of the smallest last number of an increasing sequence, by the length of the sequence minus one. */
   const ends: number[] = []
   const previous = new Map<number, number>()
   numbers.forEach((number, index) => {
@@ -123,7 +126,7 @@ function changedList<R extends Keyed>(before: R[], { put, drop }: ListChange<R>)
   if (put.length === 0 && drop.length === 0) return { list: before, came: [], gone: [] }
   const keys = new Set([...drop, ...put.map(({ resource }) => resource.key)])
   const came = put.map(({ resource }) => resource)
-  /** Those that stand one behind the other, by the key of what stays before the first of them. */
+  /** Runs of adjacent new resources, by the key of the resource before the run. */
   const runs = new Map<string | null, R[]>()
   let run: R[] = []
   for (const { resource, after } of put) {
@@ -144,7 +147,7 @@ function changedList<R extends Keyed>(before: R[], { put, drop }: ListChange<R>)
   return { list, came, gone }
 }
 
-/** Of plain data; the order of keys counts, as it may mean something to a policy. */
+/** Whether plain data is equal; the order of keys counts, because it may matter to a policy. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false

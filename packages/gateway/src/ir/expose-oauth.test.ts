@@ -59,7 +59,7 @@ test('an exact path has its documents at exact paths', () => {
   }
 })
 
-test('of two endpoints that say different things none speaks for the host', () => {
+test('two endpoints with different settings do not get the root documents of their host', () => {
   const routes = (second: object) => [
     routeTo(target, { mcpAuthentication }, pathPrefix('/mcp')),
     routeTo(target, { mcpAuthentication: second }, pathPrefix('/two')),
@@ -75,7 +75,7 @@ test('of two endpoints that say different things none speaks for the host', () =
   assert.deepEqual(hasRoot(httpConfig(apart)), [true, true])
 })
 
-test('what another route names itself stays there', () => {
+test('a path that another route matches explicitly stays with that route', () => {
   const own = routeTo(target, {}, pathPrefix('/.well-known/oauth-protected-resource'))
   const route = routeTo(target, { mcpAuthentication }, pathPrefix('/mcp'))
   const [matches] = matchesOf(httpConfig([route, own]))

@@ -7,9 +7,9 @@ import type { BackendPolicies, TrafficPolicies } from '../policies/index.ts'
 import { urlBackend } from './backend-targets.ts'
 
 /**
- * Makes what MCP OAuth needs besides its policies: backends for the issuers, and matches for the discovery documents,
- * which no route of an endpoint would match otherwise. The deprecated policy of backends becomes one of their routes.
- * Gives the routes whose backends ask for different authentications.
+ * Adds the resources that MCP OAuth needs besides its policies: backends for the issuers, and matches for the discovery
+ * documents, which the routes of an endpoint would not match otherwise. The deprecated policy of backends becomes a
+ * policy of their routes. Returns the routes whose backends need different authentications.
  */
 export function exposeOauth(ir: Ir): Route[] {
   const issuers = ir.policies.flatMap(issuersOf)
@@ -27,7 +27,7 @@ export function exposeOauth(ir: Ir): Route[] {
   }
   const taken = new Set(ir.routes.flatMap((route) => route.matches.map(({ path }) => matchKey(route, path))))
   const own = [...oauthByRoute.keys()].map((route) => [route, ownPlaces(route)] as const)
-  // First the places below each endpoint: the root is for the one that is left to speak for the whole host.
+  // Paths below an endpoint come first; the root of a host then goes to the endpoint that can represent the whole host.
   for (const [route, places] of own) addMatches(route, places, taken)
   for (const route of rootRoutes(oauthByRoute)) addMatches(route, exactly(discoveryPaths('')), taken)
   return conflicts
@@ -57,7 +57,7 @@ function addIssuers(ir: Ir, issuers: readonly string[]): void {
 
 type McpAuthentication = NonNullable<TrafficPolicies['mcpAuthentication']>
 
-/** What the deprecated `mcp.authentication` of a backend asks of clients, its routes must ask. */
+/** Copies the deprecated `mcp.authentication` of backends to their routes. Returns the routes with conflicts. */
 function authenticateForBackends(ir: Ir): Route[] {
   const policies = indexPolicies(PoliciesByTarget.of(ir.policies), new Set())
   const backendsByKey = new Map(ir.backends.map((backend) => [backend.key, backend]))
@@ -79,7 +79,7 @@ function authenticateForBackends(ir: Ir): Route[] {
   return conflicts
 }
 
-/** Parts of a backend that have policies of their own. */
+/** The keys of the parts of a backend that have their own policies. */
 function sectionsOf(backend: Backend | undefined): string[] {
   const target = backend?.target
   if (target?.kind === 'mcp') return target.targets.map(({ key }) => key)
@@ -95,14 +95,17 @@ function attach(
   ir.policies.push({ key, target, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...set })
 }
 
-/** What clients of a route are told, as text: equal texts say the same. */
+/** The OAuth settings of a route as text, for comparison. */
 function oauthOf({ jwtAuthentication, mcpAuthentication }: ReturnType<PolicyIndex['traffic']>): string | null {
   const jwt = jwtAuthentication?.configs.at(-1)
   if (jwt?.mcp !== undefined) return JSON.stringify(jwt)
   return mcpAuthentication === undefined ? null : JSON.stringify(mcpAuthentication.configs.at(-1))
 }
 
-/** The documents of a host without a path belong to its only endpoint, or to all when they say the same. */
+/**
+ * The routes that serve the discovery documents of a host without a path: its only endpoint, or all endpoints when
+ * their settings are equal.
+ */
 function rootRoutes(oauthByRoute: ReadonlyMap<Route, string>): Route[] {
   const byHost = new Map<string, Route[]>()
   for (const route of oauthByRoute.keys()) {
@@ -122,7 +125,7 @@ type Place = RouteMatch['path']
 
 function ownPlaces(route: Route): Place[] {
   return route.matches.flatMap(({ path: { kind, value } }) => {
-    // What a pattern stands for nobody knows, and these documents have none of their own.
+    // The paths of a regex are unknown, and discovery documents have no discovery documents themselves.
     if (kind === 'regex' || value.startsWith('/.well-known')) return []
     const resource = withoutSlash(value)
     if (kind === 'exact') return exactly(discoveryPaths(resource))
@@ -134,7 +137,7 @@ function exactly(paths: readonly string[]): Place[] {
   return paths.map((value) => ({ kind: 'exact', value }))
 }
 
-/** What the config gives to a route by name stays there. */
+/** Adds matches to a route, except for paths that the config assigns to a route explicitly. */
 function addMatches(route: Route, places: readonly Place[], taken: Set<string>): void {
   for (const path of places) {
     const isTaken = taken.has(matchKey(route, path)) || taken.has(matchKey(route, { ...path, kind: 'pathPrefix' }))

@@ -2,33 +2,42 @@ import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies 
 import type { AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
 
-/** Policies that are all joined instead of the nearest one replacing the others. */
+/** Policies whose attachments are all joined, instead of the nearest one replacing the others. */
 export type JoinedPolicies = ReadonlySet<JoinedTraffic>
 
-/** What holds somewhere: for each policy its config, and the attachment that config came from. */
+/**
+ * The effective policies of an attachment point: for each policy its config, and the attachment that the config came
+ * from.
+ */
 export type Effective<Policies> = { [Name in keyof Policies]?: EffectivePolicy<NonNullable<Policies[Name]>> }
 
 export interface EffectivePolicy<Config> {
-  /** One, unless the policy is joined: then all, from the farthest to the nearest. */
+  /** One config, or for joined policies all of them, from the farthest to the nearest. */
   configs: readonly [Config, ...Config[]]
-  /** Key of the attachment of the last one. */
+  /** The key of the last config's attachment. */
   origin: string
 }
 
-/** Which policies hold where. Each top-level field is replaced whole by the nearer attachment, unless it is joined. */
+/**
+ * Finds the effective policies of an attachment point. A nearer attachment replaces each top-level field whole, unless
+ * the policy is joined.
+ */
 export interface PolicyIndex {
   frontend(): FrontendPolicies
-  /** Every network authorization of the gateway: connections must pass the union of their rules. */
+  /** All network authorizations of the gateway: connections must pass the union of their rules. */
   networkAuthorization(): readonly NonNullable<FrontendPolicies['networkAuthorization']>[]
-  /** Before routing: gateway, set of listeners, then listener. */
+  /** Before routing: gateway, listener set, then listener. */
   preRouting(listener: string): Effective<TrafficPolicies>
-  /** Gateway, set of listeners, listener, route, then rule. */
+  /** Gateway, listener set, listener, route, then rule. */
   traffic(route: { listener: string; key: string; parent: string }): Effective<TrafficPolicies>
-  /** Gateway, set of listeners, listener, route, rule, then the backend, then the entry that names it. */
+  /** Gateway, listener set, listener, route, rule, then the backend, then the route entry that names the backend. */
   backend(place: BackendPlace): BackendPolicies
-  /** Every MCP authorization of the same attachments: rules count together, so that nothing nearer takes one back. */
+  /**
+   * All MCP authorizations of these attachments: their rules are combined, so that a nearer attachment cannot remove a
+   * rule.
+   */
   mcpAuthorization(place: BackendPlace): readonly McpAuthorization[]
-  /** The nearest MCP authentication of backends: a nearer attachment that sets none does not take it back. */
+  /** The nearest MCP authentication of a backend; a nearer attachment without one does not remove it. */
   mcpAuthentication(place: BackendPlace): McpAuthentication | null
 }
 
@@ -44,16 +53,16 @@ export interface BackendPlace {
   entry: string
   /** A part of the backend, such as one of its providers. */
   section?: string
-  /** Backend that the part is reached by. */
+  /** The backend of the Service that the part connects to. */
   service?: string
 }
 
-/** `setByListener` has the listeners that belong to a set. */
+/** `indexPolicies` indexes the policies by target. `setByListener` maps listeners to their listener set. */
 export function indexPolicies(
   byTarget: PoliciesByTarget,
   joined: JoinedPolicies,
   setByListener: ReadonlyMap<string, string> = NO_SETS,
-  /** Throws where a policy may not be left out of what it holds for. */
+  /** Throws when a policy must not be ignored for its target. */
   admit: (policies: readonly AttachedPolicy[]) => readonly AttachedPolicy[] = (policies) => policies,
 ): PolicyIndex {
   const at = (kind: PolicyTarget['kind'], key = ''): readonly AttachedPolicy[] => admit(byTarget.at(kind, key))
@@ -94,13 +103,13 @@ export function indexPolicies(
 const NONE: AttachedPolicy[] = []
 const NO_SETS: ReadonlyMap<string, string> = new Map()
 
-/** Of those listeners that belong to one. */
+/** The listener sets by listener, for listeners that belong to one. */
 export function setsOfListeners(listeners: readonly Listener[]): ReadonlyMap<string, string> {
   const entries = listeners.flatMap(({ key, set }) => (set === undefined ? [] : [[key, set] as const]))
   return entries.length === 0 ? NO_SETS : new Map(entries)
 }
 
-/** One text for each target. */
+/** A unique text for each target. */
 export function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway ' : `${target.kind} ${target.key}`
 }

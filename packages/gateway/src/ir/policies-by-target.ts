@@ -6,7 +6,10 @@ type Kind = PolicyTarget['kind']
 const KINDS: readonly Kind[] = ['gateway', 'listenerSet', 'listener', 'route', 'rule', 'backend']
 const NONE: readonly AttachedPolicy[] = []
 
-/** Attachments by their target, each in the order of the config. Keys of resources are looked up as they are: joining texts costs more. */
+/**
+ * Attachments by their target, each list in the order of the config. Lookups use the keys of resources directly,
+ * because building combined keys costs more.
+ */
 export class PoliciesByTarget {
   readonly #byKind: ReadonlyMap<Kind, SharingMap<AttachedPolicy[]>>
 
@@ -27,7 +30,7 @@ export class PoliciesByTarget {
     return this.#byKind.get(kind)?.get(key) ?? NONE
   }
 
-  /** What they are after a change. */
+  /** The index after a change. */
   after({ ir, came, gone }: ChangedIr): PoliciesByTarget {
     const touched = [...gone.policies, ...came.policies].map(({ target }) => target)
     if (touched.length === 0) return this
@@ -42,7 +45,7 @@ export class PoliciesByTarget {
           this.at(kind, key).filter((policy) => !isGone.has(policy)),
         )
       for (const policy of came.policies) if (isMeant(policy)) found.get(keyOf(policy.target))?.push(policy)
-      // Where there are several, only the config knows their order.
+      // Only the config has the order of several policies with one target.
       if (found.values().some((list) => list.length > 1)) {
         for (const key of keys) found.set(key, [])
         for (const policy of ir.policies) if (isMeant(policy)) found.get(keyOf(policy.target))?.push(policy)

@@ -7,7 +7,7 @@ export interface Quarantined {
   /** Key of the resource; the key of the closed unit if the resource at fault is not known. */
   object: string
   problem: string
-  /** Units that are closed because of it, as `printUnit` prints them. */
+  /** The units that are closed because of this resource, as `printUnit` prints them. */
   units: string[]
 }
 
@@ -30,7 +30,7 @@ export function printUnit({ kind, key }: ConfigUnit): string {
   return `${kind} ${key}`
 }
 
-/** Undefined for a text that is no unit. */
+/** Parses a unit; undefined when the text is not a unit. */
 export function readUnit(text: string): ConfigUnit | undefined {
   const space = text.indexOf(' ')
   const kind = KINDS.find((each) => each === text.slice(0, space))
@@ -41,7 +41,7 @@ const KINDS = ['gateway', 'bind', 'listener', 'route', 'backend'] as const
 
 interface Owner {
   key: string
-  /** From the resource to the part. */
+  /** The path from the resource to the part. */
   path: readonly string[]
 }
 
@@ -56,7 +56,7 @@ function describe(
   return { object: owner.key, problem: place === '' ? message : `${place}: ${message}` }
 }
 
-/** Which resources the parts are in: one walk over a config, whatever the number of faults. */
+/** Finds the resources that contain the parts, in one walk over the config for any number of faults. */
 function ownersOf(ir: Ir, parts: ReadonlySet<object>): Map<object, Owner> {
   const owners = new Map<object, Owner>()
   const look = (value: unknown, key: string, path: readonly string[]): void => {

@@ -9,11 +9,11 @@ import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../poli
 export type { Certificate, ClientCertificates, ListenerTls } from '../net/listener-tls.ts'
 export type { RouteMatch, ValueMatch } from '../pipeline/route/route-rule.ts'
 
-/** What the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
+/** The config that the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
 export interface Ir {
   binds: Bind[]
   listeners: Listener[]
-  /** Of two whose matches tie the first one wins. */
+  /** When the matches of two routes tie, the first route wins. */
   routes: Route[]
   backends: Backend[]
   policies: AttachedPolicy[]
@@ -38,16 +38,16 @@ export interface Listener {
   hostname: string
   protocol: ListenerProtocol
   tls: ListenerTls | null
-  /** The set of listeners that it belongs to, where policies may be for all of a set; left out without one. */
+  /** The listener set of this listener, which policies may target; absent without a set. */
   set?: string
 }
 
 export interface Route {
-  /** `<listener key>/<route name>`, with `/<rule name>` where a rule has one. */
+  /** `<listener key>/<route name>`, followed by `/<rule name>` if the rule has a name. */
   key: string
   listener: string
   name: string
-  /** Name of the rule, where several rules make up the route; empty without one. */
+  /** The name of the rule, when the route has several rules; empty otherwise. */
   rule: string
   labels: Readonly<Record<string, string>>
   hostnames: string[]
@@ -57,15 +57,15 @@ export interface Route {
 }
 
 export interface RouteBackend {
-  /** `<route key>/backend/<index>`: what policies of this entry alone attach to. */
+  /** `<route key>/backend/<index>`: the target of policies for this entry alone. */
   key: string
-  /** Key of a Backend: a named one, or the inline one that this entry made. */
+  /** The key of a Backend: a named one, or the inline backend of this entry. */
   backend: string
   weight: number
 }
 
 export interface Backend {
-  /** `backend/<name>` for named ones, the key of the route's entry for inline ones. */
+  /** `backend/<name>` for named backends, the key of the route entry for inline backends. */
   key: string
   name: string
   target: BackendTarget
@@ -74,9 +74,9 @@ export interface Backend {
 export type BackendTarget =
   | { kind: 'static'; host: string; port: number }
   | { kind: 'unix'; path: string }
-  /** Addresses come beside the config, by the key of the backend: when they change, nothing is compiled. */
+  /** Addresses come separately from the config, by the key of the backend: a change of addresses compiles nothing. */
   | { kind: 'service'; host: string; port: number; version: 'HTTP1' | 'HTTP2' | null; affinity?: 'ClientIP' }
-  /** Stands where something is referred to that cannot be used: requests for it are answered with 500. */
+  /** Replaces a reference that cannot be resolved: requests get status 500. */
   | { kind: 'invalid'; reason: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
   /** Groups in order of priority, with providers of equal rank in each. */
@@ -87,30 +87,30 @@ export type BackendTarget =
 
 /** One provider of an `ai` backend. */
 export interface AiProvider {
-  /** `<backend key>/section/<name>`: what policies of this provider alone attach to. */
+  /** `<backend key>/section/<name>`: the target of policies for this provider alone. */
   key: string
   name: string
   config: LlmProviderConfig
 }
 
-/** Servers of the Model Context Protocol behind one endpoint. */
+/** MCP servers behind one endpoint. */
 export interface McpBackend extends Omit<McpBackendConfig, 'targets'> {
   kind: 'mcp'
   targets: McpTarget[]
 }
 
 export interface McpTarget {
-  /** `<backend key>/section/<name>`: what policies of this target alone attach to. */
+  /** `<backend key>/section/<name>`: the target of policies for this MCP target alone. */
   key: string
   name: string
   reached: McpReached
-  /** Null where the target offers all it has, as it is. */
+  /** Null when the target offers all its tools unchanged. */
   tools: ToolsConfig | null
   /** In milliseconds. */
   timeouts: McpTargetTimeouts
 }
 
-/** How a target is reached. */
+/** The transport of a target. */
 export type McpReached =
   | {
       by: 'http'
@@ -118,7 +118,7 @@ export type McpReached =
       port: number
       path: string
       protocol: 'StreamableHTTP' | 'SSE'
-      /** Key of the Backend that is the Service: it says where the server is, and policies of it hold. */
+      /** The key of the Backend for the Service: it has the addresses of the server, and its policies apply. */
       service?: string
     }
   | ({ by: 'stdio' } & StdioTargetConfig)
@@ -128,13 +128,16 @@ export type PolicyTarget =
   | { kind: 'gateway' }
   | { kind: 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'; key: string }
 
-/** One user resource, one IR resource: an inline `policies` block is attached to the object it stands in. Later ones win. */
+/**
+ * One user resource becomes one IR resource: an inline `policies` block is attached to the object that contains it.
+ * Later policies win.
+ */
 export interface AttachedPolicy {
   key: string
   target: PolicyTarget
   frontend: FrontendPolicies | null
   traffic: TrafficPolicies | null
-  /** Of `traffic`. */
+  /** The phase of `traffic`. */
   phase: 'PreRouting' | 'PostRouting'
   backend: BackendPolicies | null
   /** Names the parts that this data plane does not know; the policy's targets are closed. Omitted if all are known. */
