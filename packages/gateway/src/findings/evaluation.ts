@@ -1,61 +1,61 @@
-/** What the admin API says of expressions. Types alone, as for records. */
+/** The admin API for expressions. Types only, as for records. */
 import type { ExplainedPart } from './explanation.ts'
 
 /** Body of `POST /api/expressions/evaluate`. */
 export interface EvaluationQuestion {
   readonly expression: string
-  /** Where the expression is to stand; `log`, which knows the most, when left out. */
+  /** The phase whose variables the expression may read; `log`, which has the most, by default. */
   readonly phase?: string
-  /** A request that is kept. */
+  /** The id of a recorded request. */
   readonly requestId?: string
-  /** Variables that were written by hand: `{"request": {"method": "GET"}, "jwt": {"sub": "ann"}}`. */
+  /** Variables that a user wrote: `{"request": {"method": "GET"}, "jwt": {"sub": "ann"}}`. */
   readonly variables?: unknown
 }
 
 export interface ExpressionProblem {
   readonly message: string
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number
   readonly column: number
-  /** From 0. */
+  /** Counted from 0. */
   readonly offset: number
   readonly suggestion: string | null
 }
 
-/** Answer of `POST /api/expressions/evaluate`. */
+/** Response of `POST /api/expressions/evaluate`. */
 export interface Evaluation {
   readonly phase: string
-  /** What a config with this expression would be refused for; then there is no value. */
+  /** The problems for which a config with this expression would be rejected; then there is no value. */
   readonly problems: readonly ExpressionProblem[]
-  /** What it would be warned of. */
+  /** The warnings that a config with this expression would cause. */
   readonly warnings: readonly ExpressionProblem[]
-  /** The expression and all its parts, each with what it gave; null where there are problems. */
+  /** The expression and all its parts, each with its value; null when there are problems. */
   readonly tree: ExplainedPart | null
-  /** Of the value of the whole: `bool`; null where there is none. */
+  /** The type of the whole value, such as `bool`; null when there is none. */
   readonly type: string | null
-  /** Why the whole failed, in words; null where it did not. */
+  /** Why the whole expression failed, in words; null when it did not fail. */
   readonly failure: string | null
-  /** Some parts are left out: it took too long. */
+  /** Whether some parts are missing because the evaluation took too long. */
   readonly isCut: boolean
 }
 
-/** A place where expressions stand, with what they can read there. */
+/** An attachment point of expressions, with the variables that they can read there. */
 export interface ExpressionPlace {
   readonly phase: string
-  /** Where that is, in words. */
+  /** The attachment point in words. */
   readonly about: string
   readonly variables: readonly ExpressionVariable[]
 }
 
 export interface ExpressionVariable {
   readonly name: string
-  /** Null where it may have any. */
+  /** Null when the variable may have any fields. */
   readonly fields: readonly string[] | null
-  /** It may be absent. */
+  /** Whether the variable may be absent. */
   readonly isOptional: boolean
 }
 
-/** Answer of `GET /api/expressions`. */
+/** Response of `GET /api/expressions`. */
 export interface ExpressionPlaces {
   readonly places: readonly ExpressionPlace[]
 }

@@ -1,72 +1,80 @@
-/** What the admin API says about why a request was decided as it was. Types alone, as for records. */
+/** The admin API that explains why a request was decided as it was. Types only, as for records. */
 
-/** Where something is written: in a file, or in a resource of a cluster. */
+/** The location of a part of the config: in a file, or in a cluster resource. */
 export type WrittenPlace =
   | { readonly file: string; readonly line: number; readonly column: number }
   | { readonly kind: string; readonly namespace: string; readonly name: string; readonly path: string }
 
-/** JSON as it is. */
+/** A JSON value. */
 export type Shown = null | boolean | number | string | readonly Shown[] | { readonly [name: string]: Shown }
 
-/** Something that was read, as far as it may be shown. */
+/** A value that the gateway read, unless it is redacted. */
 export interface ReadValue {
-  /** `request.path`, `jwt.sub`, `budget`. */
+  /** The name, such as `request.path`, `jwt.sub` or `budget`. */
   readonly name: string
-  /** Null where there was nothing, and where it is hidden or not kept. */
+  /** Null when the value is absent, redacted or not recorded. */
   readonly value: Shown
   readonly state: 'found' | 'absent' | 'hidden' | 'notKept'
 }
 
-/** A part of an expression with what it gave on this request. */
+/** A part of an expression with its value for this request. */
 export interface ExplainedPart {
-  /** As written. */
+  /** The text of the part in the config. */
   readonly text: string
   readonly value: Shown
   readonly state: ReadValue['state'] | 'failed'
-  /** Why it failed: `no_such_key`; null where it did not. */
+  /** The error, such as `no_such_key`; null when the part did not fail. */
   readonly error: string | null
   readonly parts: readonly ExplainedPart[]
 }
 
 export interface ExplainedRule {
-  /** Position among all rules that hold there. */
+  /** The position among all rules that apply. */
   readonly index: number
   readonly mode: 'allow' | 'deny' | 'require'
   readonly expression: string
-  /** What it gave when the request was decided. */
+  /** Whether the rule matched when the request was decided. */
   readonly matched: boolean
   readonly place: WrittenPlace | null
-  /** Whether it spoke against the request. */
+  /** Whether the rule counted against the request. */
   readonly isAgainst: boolean
   readonly value: ExplainedPart | null
 }
 
-/** One thing that would have to be otherwise. */
+/** One condition that would have to change. */
 export interface Change {
-  /** Who can do it: the client, whoever writes the config, whoever runs the backend, or nobody but time. */
+  /**
+   * The party that can make the change: the client, the author of the config, the operator of the backend, or time
+   * alone.
+   */
   readonly by: 'client' | 'config' | 'backend' | 'time'
-  /** In words. */
+  /** The change in words. */
   readonly text: string
-  /** What it is about: `request.path`. */
+  /** The value to change, such as `request.path`. */
   readonly of: string | null
   readonly found: Shown
-  /** How it would have to stand to `value`: `equals`, `startsWith`, `atLeast`; null where words alone say it. */
+  /**
+   * The required relation to `value`: `equals`, `startsWith`, `atLeast`; null when only `text` describes the change.
+   */
   readonly relation: string | null
   readonly value: Shown
-  /** A value that would do. */
+  /** A value that would pass. */
   readonly example: Shown
-  /** Where the config says what it says now. */
+  /** The location of the current setting in the config. */
   readonly place: WrittenPlace | null
 }
 
-/** Changes that do it together. */
+/** Changes that would together let the request pass. */
 export interface Passing {
-  /** In words, one sentence. */
+  /** The changes in words, as one sentence. */
   readonly text: string
   readonly changes: readonly Change[]
 }
 
-/** A route that was not taken, with what the request lacked for it; the first of these is enough to keep it away. */
+/**
+ * A route that was not taken, with the conditions that the request did not meet; the first of them alone excludes the
+ * route.
+ */
 export interface Candidate {
   readonly route: string
   readonly match: number
@@ -78,73 +86,73 @@ export interface ExplainedCall {
   readonly target: string
   readonly status: number | null
   readonly error: string | null
-  /** Milliseconds that it took; null where nobody knows. */
+  /** The duration in milliseconds; null when unknown. */
   readonly tookMs: number | null
 }
 
-/** What one request took from a budget. */
+/** The amount that one request took from a budget. */
 export interface Spent {
   readonly id: string
-  /** When, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly at: number
-  /** Who asked, as lists of requests have it. */
+  /** The API key or user of the request, as in lists of requests. */
   readonly key: string | null
   readonly cost: number
 }
 
-/** Who spent a limit that was used up, as far as records tell. */
+/** The requests that used up a limit, as far as they are recorded. */
 export interface Spending {
   readonly counts: 'requests' | 'tokens'
-  /** When the window began, in milliseconds since 1970; up to a second before that. */
+  /** The start of the window, in milliseconds since 1970; accurate to one second, never later than the real start. */
   readonly from: number
   readonly total: number
-  /** How many took something. */
+  /** The number of requests that took something. */
   readonly requests: number
-  /** False where records of the window are gone, or do not say whose budget they spent from: then it was more. */
+  /** False when records of the window are missing, or do not name their budget: the real total is then higher. */
   readonly isWhole: boolean
-  /** With which the last was taken; null where records do not tell. */
+  /** The request that used up the limit; null when the records do not tell. */
   readonly usedUpBy: Spent | null
   /** At most ten, newest first. */
   readonly latest: readonly Spent[]
 }
 
 export interface DecidedBy {
-  /** Name of the policy; null where it was none. */
+  /** The name of the policy; null when no policy decided. */
   readonly policy: string | null
   readonly phase: string | null
-  /** What attached it: `inline in route …`, `policy cors on route …`. */
+  /** The attachment of the policy: `inline in route …`, `policy cors on route …`. */
   readonly origin: string | null
-  /** The rule, limit, guard or form that decided. */
+  /** The location of the rule, limit, guard or form that decided. */
   readonly place: WrittenPlace | null
 }
 
-/** Answer of `GET /api/requests/{id}/explain`. */
+/** Response of `GET /api/requests/{id}/explain`. */
 export interface Explanation {
   readonly id: string
   readonly status: number
   readonly outcome: string
-  /** What records tell causes apart by, more exactly where that can be: `jwt_expired`. */
+  /** The cause; more specific than the code of the record when possible: `jwt_expired`. */
   readonly code: string
   /** One sentence. */
   readonly headline: string
   readonly decidedBy: DecidedBy | null
   readonly config: {
-    /** The one that decided. */
+    /** The generation of the config that decided. */
     readonly generation: number
-    /** The one that is live now. */
+    /** The generation of the current config. */
     readonly live: number
-    /** False where the one that decided is not kept: then the record alone says what there is to say. */
+    /** False when the config that decided is no longer stored; the explanation then uses the record alone. */
     readonly isExact: boolean
   }
   readonly values: readonly ReadValue[]
   readonly rules: readonly ExplainedRule[]
   readonly candidates: readonly Candidate[]
-  /** Of a limit; null elsewhere, and where records cannot tell. */
+  /** The usage of a limit; null for other decisions, and when the records do not tell. */
   readonly spending: Spending | null
   readonly calls: readonly ExplainedCall[]
-  /** What would have passed, the nearest first. */
+  /** Changes that would have let the request pass, the nearest first. */
   readonly wouldPass: readonly Passing[]
   readonly steps: readonly { readonly step: string; readonly phase: string; readonly outcome: string }[]
-  /** What could not be said, and why. */
+  /** Facts that could not be determined, and why. */
   readonly remarks: readonly string[]
 }

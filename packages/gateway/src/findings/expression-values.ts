@@ -8,16 +8,16 @@ import type { Change, ExplainedPart, Passing, ReadValue, Shown, WrittenPlace } f
 import { isHidden, keptState, stateOf } from './kept.ts'
 import { sentence, wordsOf } from './words.ts'
 
-/** Who the proxy was is not in records. */
+/** Records do not contain the identity of the proxy. */
 const NOBODY = { podName: '', namespace: '', gateway: '' }
 
-/** The values that the parts of an expression have on a recorded request; null where it cannot be read. */
+/** The values of the parts of an expression for a recorded request; null when the expression cannot be parsed. */
 export function explainExpression(source: string, phase: ExpressionPhase, record: RequestRecord): ExplainedPart | null {
   const part = partsOf(source, environmentFor(phase), recordScope(record, NOBODY))
   return part === null ? null : explainPart(part, leavesOf(record))
 }
 
-/** What becomes of something that is read as it is. */
+/** Decides the state of a value that an expression reads directly. */
 export type LeafState = (result: Result, path: readonly string[]) => ExplainedPart['state']
 
 export function explainPart(part: Part, leafState: LeafState): ExplainedPart {
@@ -38,7 +38,10 @@ export function leavesOf(record: RequestRecord): LeafState {
   return (result, path) => stateOf(record, path, isCelError(result) ? undefined : (result ?? undefined))
 }
 
-/** What nobody knows makes a part unknown, unless the others decide it. */
+/**
+ * The state of a part with subparts: an unknown subpart makes the part unknown, unless the other subparts decide the
+ * result.
+ */
 function stateOfWhole({ result, text }: Part, parts: readonly ExplainedPart[]): ExplainedPart['state'] {
   const unknown = parts.find(({ state }) => state === 'hidden' || state === 'notKept')
   if (unknown !== undefined) {
@@ -48,7 +51,7 @@ function stateOfWhole({ result, text }: Part, parts: readonly ExplainedPart[]): 
   return isCelError(result) ? 'failed' : 'found'
 }
 
-/** Every thing that an expression read, once. */
+/** All values that an expression read, without duplicates. */
 export function valuesIn(part: ExplainedPart): ReadValue[] {
   const leaves = (each: ExplainedPart): ExplainedPart[] =>
     each.parts.length === 0 ? [each] : each.parts.flatMap(leaves)
@@ -58,7 +61,7 @@ export function valuesIn(part: ExplainedPart): ReadValue[] {
   return [...new Map(found.map((each) => [each.name, each])).values()]
 }
 
-/** What would have made an expression true, or false, on a recorded request. */
+/** The changes that would have made an expression true, or false, for a recorded request. */
 export function passingWays(
   wanted: boolean,
   source: string,

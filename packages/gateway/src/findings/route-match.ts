@@ -1,41 +1,44 @@
-/** What the admin API says of which route would be taken. Types alone, as for records. */
+/** The admin API that tells which route a request would take. Types only, as for records. */
 
 /** Body of `POST /api/routes/match`. */
 export interface MatchQuestion {
-  /** `https://shop.example.com/api?x=1`, or a path: then every port is asked, for no host. */
+  /** A URL such as `https://shop.example.com/api?x=1`, or a path, which is matched at every port without a host. */
   readonly url: string
-  /** `GET` when left out. */
+  /** `GET` by default. */
   readonly method?: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** A route that would not be taken, with what the request lacks for it: nothing, where it would be if the other were not. */
+/**
+ * A route that would not be taken, with the conditions that the request does not meet; none when another route only
+ * takes precedence.
+ */
 export interface MatchCandidate {
   /** Key of the route. */
   readonly route: string
   readonly name: string
-  /** Position in its `matches`. */
+  /** The position in `matches` of the route. */
   readonly match: number
   readonly lacks: readonly string[]
 }
 
-/** What one port would do. */
+/** The match at one port. */
 export interface PortMatch {
   readonly bind: string
   readonly port: number
-  /** Null where no listener of the port is for the host. */
+  /** Null when no listener of the port accepts the host. */
   readonly listener: { readonly key: string; readonly name: string } | null
-  /** Null where no route fits. */
+  /** Null when no route matches. */
   readonly route: { readonly key: string; readonly name: string; readonly rule: string; readonly match: number } | null
-  /** Names of the routes that were compared, in order. */
+  /** The names of the compared routes, in order. */
   readonly compared: readonly string[]
-  /** The nearest of those that are not taken. */
+  /** The nearest routes that are not taken. */
   readonly nearest: readonly MatchCandidate[]
-  /** What this answer leaves out. */
+  /** Limits of this result, such as policies that were not evaluated. */
   readonly remarks: readonly string[]
 }
 
-/** Answer of `POST /api/routes/match`. */
+/** Response of `POST /api/routes/match`. */
 export interface RouteMatchView {
   readonly generation: number
   readonly method: string

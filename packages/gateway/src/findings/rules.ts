@@ -5,7 +5,7 @@ import { explainExpression, passingWays, valuesIn } from './expression-values.ts
 import { type ConfigLookup, type Findings, type Subject, way } from './subject.ts'
 import { cut } from './words.ts'
 
-/** A rule as the record has it. */
+/** A rule in a record. */
 interface JudgedRule {
   name: string
   mode: RuleMode
@@ -13,7 +13,7 @@ interface JudgedRule {
   error?: string
 }
 
-/** Where each rule stands, in the order in which they count. */
+/** The location of each rule, in the order in which rules are evaluated. */
 export function placesOf(view: ConfigLookup, configs: readonly object[]): (WrittenPlace | null)[] {
   return configs.flatMap((config) => {
     const { rules, policy } = config as AuthorizationConfig
@@ -24,7 +24,7 @@ export function placesOf(view: ConfigLookup, configs: readonly object[]): (Writt
   })
 }
 
-/** Which rules were against the request, and what would change that. */
+/** Finds the rules that counted against the request, and the changes that would have passed. */
 export function explainRules(
   { record, reason, isBrief }: Subject,
   phase: ExpressionPhase,
@@ -42,7 +42,7 @@ export function explainRules(
     isAgainst: rule.mode === 'allow' ? !isAllowed : isAgainst(rule),
     value: isBrief ? null : explainExpression(rule.name, phase, record),
   }))
-  // Deny rules count first, then those that must hold, then those of which one must.
+  // Deny rules count first, then require rules, then allow rules, of which one must match.
   const against = ORDER.flatMap((mode) => rules.filter((rule) => rule.mode === mode && rule.isAgainst))
   const [first] = against
   const read = against.flatMap(({ value }) => (value === null ? [] : valuesIn(value)))
@@ -88,7 +88,9 @@ function headlineOf(who: string, first: ExplainedRule | undefined, judged: reado
   }
 }
 
-/** All deny and require rules that were against it must change; of the allow rules one. */
+/**
+ * The changes that would pass: all deny and require rules against the request must change, and one of the allow rules.
+ */
 function waysPast(
   against: readonly ExplainedRule[],
   { phase, record }: { phase: ExpressionPhase; record: Subject['record'] },
@@ -123,7 +125,7 @@ function both(one: Passing, other: Passing): Passing {
   return { text: `${one.text.replace(/\.$/, '')}, and ${other.text}`, changes: [...one.changes, ...other.changes] }
 }
 
-/** What a record keeps may not be all that the rule saw. */
+/** Reports rules whose value differs from the recorded result, because a record may lack values that the rule read. */
 function disagreements(rules: readonly ExplainedRule[]): string[] {
   const unsure = rules.filter(({ value, matched }) => value?.state === 'found' && (value.value === true) !== matched)
   return unsure.map(({ index }) => `rule ${index} gave something else when it was asked: not all that it read is kept`)

@@ -19,17 +19,17 @@ export interface Said {
   readonly config: object
 }
 
-/** The sections of policies, as the config has them. */
+/** The sections of policies in the config. */
 export type PolicySection = 'traffic' | 'backend' | 'frontend'
 
-/** Keys of the resources that a request passed. */
+/** The keys of the resources that handled a request. */
 export interface RecordKeys {
   readonly listener: string | null
   readonly route: string | null
   readonly backend: string | null
 }
 
-/** The config that decided, as the explanation of one policy reads it. */
+/** The config that decided, for the explanation of one policy. */
 export interface ConfigLookup {
   /** Whether the config that decided is still stored; without it the lookup finds nothing. */
   readonly isKnown: boolean
@@ -41,22 +41,22 @@ export interface ConfigLookup {
   held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said | null
 }
 
-/** What an explanation is about. */
+/** The subject of an explanation. */
 export interface Subject {
   readonly record: RequestRecord
   readonly reason: RecordReason
   readonly view: ConfigLookup
-  /** What holds of the policy that decided; null where it was none, or is not in this config. */
+  /** The attachment of the policy that decided; null when no policy decided, or when it is not in this config. */
   readonly held: Said | null
-  /** Null where nobody has them. */
+  /** Null when other records are not available. */
   readonly others: OtherRecords | null
   /** Whether only the headline is read: parts that take long to compute are left out. */
   readonly isBrief: boolean
 }
 
-/** What one kind of decision has to say. */
+/** The findings about one kind of decision. */
 export interface Findings {
-  /** Where more is known than the record's own. */
+  /** Set when a more specific code than the record's is known. */
   readonly code?: string
   readonly headline: string
   readonly place?: WrittenPlace | null
@@ -70,24 +70,24 @@ export interface Findings {
 
 export type Explainer = (subject: Subject) => Findings
 
-/** Something that the record has, shown as it is. */
+/** A value from the record, not redacted. */
 export function value(name: string, found: unknown): ReadValue {
   if (found === undefined || found === null) return { name, value: null, state: 'absent' }
   return { name, value: found as Shown, state: 'found' }
 }
 
-/** Something that the config says; unknown where the config is. */
+/** A value from the config; `notKept` when the config is no longer stored. */
 export function configured({ view }: Pick<Subject, 'view'>, name: string, found: unknown): ReadValue {
   return view.isKnown ? value(name, found) : { name, value: null, state: 'notKept' }
 }
 
-/** A way to pass that one sentence says. */
+/** A remedy with one change. */
 export function way(by: Change['by'], text: string, about: Partial<Change> = {}): Passing {
   const change = { by, text, of: null, found: null, relation: null, value: null, example: null, place: null, ...about }
   return { text: sentence(text), changes: [change] }
 }
 
-/** Of a record's values, a text; null for anything else. */
+/** A text among the values of a record; null for other values. */
 export function textIn({ values }: RecordReason, name: string): string | null {
   const found = values[name]
   return typeof found === 'string' && found !== '' ? cut(found, 400) : null
@@ -98,7 +98,7 @@ export function numberIn({ values }: RecordReason, name: string): number | null 
   return typeof found === 'number' ? found : null
 }
 
-/** The form of a conditional policy that was chosen, with the way to it. */
+/** The chosen form of a conditional policy, with its path. */
 export function chosenForm({ reason, held }: Subject): { config: object; path: readonly (string | number)[] } | null {
   if (held === null) return null
   const { config } = held
@@ -110,7 +110,7 @@ export function chosenForm({ reason, held }: Subject): { config: object; path: r
   return { config: form.policy as object, path: ['conditional', index, 'policy'] }
 }
 
-/** A part of the policy that decided, by its path from the form that was chosen. */
+/** The location of a part of the policy that decided; `path` starts at the chosen form. */
 export function placeIn(subject: Subject, ...path: (string | number)[]): WrittenPlace | null {
   const form = chosenForm(subject)
   return subject.view.locate(subject.held?.config, [...(form?.path ?? []), ...path])
