@@ -8,7 +8,7 @@ import { explain } from './explain.ts'
 import type { Explanation } from '../findings/explanation.ts'
 import { resourcePlaces } from './resource-places.ts'
 
-/** What only resources of a cluster can ask for: no config file has it. */
+/** Configs that only cluster resources can express; no config file has them. */
 
 async function explained(t: TestContext, target: Backend['target']): Promise<Explanation> {
   const backend = { key: 'backend/service/shop/web/80', name: 'service/shop/web/80', target }

@@ -5,16 +5,16 @@ import type { Path } from '../schema/problem.ts'
 import type { WrittenPlace } from '../findings/explanation.ts'
 import type { ConfigLookup, Findings, PolicySection, RecordKeys, Said, Subject } from '../findings/subject.ts'
 
-/** A config that is or was live, as explanations look at it. */
+/** A current or earlier config, as explanations read it. */
 export interface ConfigParts {
-  /** Whether it is the one that is meant; where nobody has that any more, there is nothing in this. */
+  /** Whether this is the config that decided; if that config is no longer stored, this view is empty. */
   readonly isKnown: boolean
   readonly ir: Ir
-  /** Where a part of the IR is written: the part itself, or what the path leads to from it. */
+  /** The location of a part of the IR, or of the value at `path` below the part. */
   locate(part: object, path: Path): WrittenPlace | null
 }
 
-/** Finds in a config what held for a request. */
+/** Finds the parts of a config that applied to a request. */
 export class ConfigView implements ConfigLookup {
   readonly #parts: ConfigParts
   readonly #byTarget: PoliciesByTarget
@@ -46,7 +46,7 @@ export class ConfigView implements ConfigLookup {
     return this.ir.routes.find((route) => route.key === key) ?? null
   }
 
-  /** All that say something of a policy where the request was, from the farthest to the nearest. */
+  /** All attachments of a policy that applied to the request, from the farthest to the nearest. */
   said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said[] {
     const attached = section === 'frontend' ? this.#byTarget.at('gateway', '') : this.#near(section, keys)
     const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'
@@ -59,7 +59,7 @@ export class ConfigView implements ConfigLookup {
       })
   }
 
-  /** What held: the nearest of them. */
+  /** The nearest attachment, which took effect. */
   held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said | null {
     return this.said(section, policy, keys, phase).at(-1) ?? null
   }
@@ -84,14 +84,17 @@ export class ConfigView implements ConfigLookup {
   }
 }
 
-/** `inline in route bind/80/web/orders`, `policy cors on route bind/80/web/orders`. */
+/**
+ * The origin of an attachment in words: `inline in route bind/80/web/orders`, `policy cors on route
+ * bind/80/web/orders`.
+ */
 export function originOf({ key }: { readonly key: string }): string {
   const [, name, target = ''] = /^policy\/([^@]*)@(.*)$/.exec(key) ?? []
   const place = (text: string): string => text.replace(/^(\w+)[/ ]/, '$1 ').trim()
   return name === undefined ? `inline in ${place(key.replace(/^inline\//, ''))}` : `policy ${name} on ${place(target)}`
 }
 
-/** The subject of explanations that read routes and listeners too. */
+/** The subject of explanations that also read routes and listeners. */
 export interface ConfigSubject extends Subject {
   readonly view: ConfigView
 }

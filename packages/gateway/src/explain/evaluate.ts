@@ -9,15 +9,15 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Evaluation, ExpressionProblem } from '../findings/evaluation.ts'
 import { explainPart, leavesOf, type LeafState } from '../findings/expression-values.ts'
 
-/** What an expression is evaluated on. */
+/** The input of an evaluation: a recorded request, or variables. */
 export type EvaluatedOn =
   | { readonly record: RequestRecord; readonly identity: ProxyIdentity }
-  /** Variables that somebody wrote. */
+  /** Variables that a user wrote. */
   | { readonly scope: object }
 
-/** The value of an expression and of its parts. Bounded: each part has a budget of steps, all of them have so much time. */
+/** The value of an expression and of its parts. Each part has a budget of steps, and all parts share a time limit. */
 export function evaluate(expression: string, phase: ExpressionPhase, on: EvaluatedOn, now = Date.now): Evaluation {
-  // The budget of a config's expressions is for one evaluation; here each part is one.
+  // The budget of a config's expressions is for one evaluation; here each part is evaluated by itself.
   const environment = { ...environmentFor(phase), budget: PART_BUDGET }
   const { problems, warnings } = check(expression, environment)
   const told = { phase, problems: problems.map(placed), warnings: warnings.map(placed) }
@@ -41,7 +41,7 @@ function resultOf({ result }: Part): Pick<Evaluation, 'type' | 'failure'> {
   return { type: typeName(result), failure: null }
 }
 
-/** What somebody wrote is there, or it is not. */
+/** The state of a variable that a user wrote: present or absent. */
 const givenLeaves: LeafState = (result) => (isCelError(result) || result === null ? 'absent' : 'found')
 
 function placed({ message, position, suggestion }: ReturnType<typeof check>['problems'][number]): ExpressionProblem {

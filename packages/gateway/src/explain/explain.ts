@@ -25,14 +25,17 @@ import { cut } from '../findings/words.ts'
 import { unexplained } from './unexplained.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
 
-/** The config that decided, where it is kept, and the number of the one that is live. */
+/** The config that decided, if it is still stored, and the generation of the current config. */
 export interface ExplainedConfig extends ConfigParts {
   readonly live: number
-  /** Whether a process before this one decided, whose configs had numbers of their own. */
+  /** Whether an earlier process decided, whose generations were numbered separately. */
   readonly isEarlier: boolean
 }
 
-/** Why a recorded request was decided as it was, and what would have passed. `others` tell who used a limit up. */
+/**
+ * Explains why a recorded request was decided as it was, and what would have passed. `others` are the records that show
+ * which requests used up a limit.
+ */
 export function explain(
   record: RequestRecord,
   config: ExplainedConfig,
@@ -67,7 +70,7 @@ export function explain(
   }
 }
 
-/** The sentence alone, of what the record itself says: no config is read again for it, and no other record. */
+/** The headline alone, from the record itself: reads no config and no other record. */
 export function headlineOf(record: RequestRecord): string {
   const { found } = findingsOf(record, { view: NO_CONFIG, others: null, isBrief: true })
   return cut(found.headline, LONGEST_HEADLINE)
@@ -88,7 +91,7 @@ function findingsOf(
   if (reason === null) {
     const own: RecordReason = { kind: 'Upstream', policy: null, phase: null, code: 'backend_answered', values: {} }
     const subject: ConfigSubject = { ...at, record, reason: own, held: null }
-    // The HTTP status of an MCP message says nothing of how the message ended.
+    // The HTTP status of an MCP message does not show how the message ended.
     if (isMcpFailure(record.mcp)) return { found: mcpFailure(subject), held: null }
     return { found: record.status < 500 ? passed(record) : backendAnswer(subject), held: null }
   }
@@ -96,7 +99,7 @@ function findingsOf(
   return { found: explainerOf(record, reason)(subject), held: subject.held }
 }
 
-/** What the config says of the policy that decided. */
+/** The config of the policy that decided. */
 function heldBy(record: RequestRecord, { policy, phase }: RecordReason, view: ConfigView): Said | null {
   if (policy === null) return null
   const section = policy === 'networkAuthorization' ? 'frontend' : phase === 'backend' ? 'backend' : 'traffic'
@@ -115,7 +118,9 @@ function explainerOf(record: RequestRecord, { kind, code, policy, phase }: Recor
   return byKind
 }
 
-/** What these say of a backend, the record of an MCP message says of the target. */
+/**
+ * Codes of backend failures. For MCP messages, the explanation names the target from the record instead of the backend.
+ */
 const MCP_CODES: ReadonlySet<string> = new Set(['upstream_failure', 'request_timeout', 'timeout'])
 
 const BY_CODE = new Map<string, ConfigExplainer>([
@@ -135,7 +140,7 @@ const BY_CODE = new Map<string, ConfigExplainer>([
   ['tls_refused', tlsHandshake],
 ])
 
-/** Every reason has its explanation: a new one does not compile without. */
+/** Every reason has an explanation: a new reason does not compile without one. */
 const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, ConfigExplainer>> = {
   DirectResponse: ownAnswer,
   NotFound: noRoute,
@@ -157,7 +162,7 @@ const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, ConfigExplainer>> = 
   Internal: internal,
 }
 
-/** Records of an earlier version may name others. */
+/** Whether the reason is known; records of another version may have other reasons. */
 function isReason(kind: string): kind is keyof typeof BY_KIND {
   return Object.hasOwn(BY_KIND, kind)
 }
@@ -182,7 +187,7 @@ function passed(record: RequestRecord): Findings {
   return { code: isSlow ? 'slow' : 'passed', headline: answer === '' ? way : `${way} ${answer}` }
 }
 
-/** What the record says by itself; what would have passed is for a config to say. */
+/** The findings that need no config; the config is needed to tell what would have passed. */
 function withoutConfig({ code, headline, values, rules }: Findings): Findings {
   return {
     headline,

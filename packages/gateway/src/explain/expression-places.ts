@@ -2,7 +2,7 @@ import type { VariableType } from '@portico/cel/declare'
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
 import type { ExpressionPlace, ExpressionPlaces, ExpressionVariable } from '../findings/evaluation.ts'
 
-/** Where expressions of each phase stand. */
+/** The attachment points of expressions of each phase, in words. */
 const WORDS: Readonly<Record<ExpressionPhase, string>> = {
   log: 'access log, metrics, traces, recorder; cost of a rate limit',
   request: 'policies of a request: authorization, rate limit keys, transformation, conditions',

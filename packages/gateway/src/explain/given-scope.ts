@@ -6,7 +6,7 @@ import type { RecordedHeaders } from '../telemetry/recorder/record.ts'
 type Variables = Readonly<Record<string, VariableType>>
 type Made = Value | object | undefined
 
-/** Variables that somebody wrote as JSON, as expressions read them; a text says what does not fit. */
+/** Converts variables that a user wrote as JSON to a scope for expressions; `problem` says which value is invalid. */
 export function givenScope(given: unknown, variables: Variables): { scope: object } | { problem: string } {
   if (!isObject(given)) return { problem: 'variables: expected an object, such as {"request": {"method": "GET"}}' }
   try {
@@ -20,7 +20,7 @@ export function givenScope(given: unknown, variables: Variables): { scope: objec
 
 class Misfit extends Error {}
 
-/** What the parts of a target say of one another. */
+/** Completes the parts of a request that follow from other parts, such as the path from the URL. */
 function completeRequest(request: Record<string, unknown>): Record<string, unknown> {
   const { uri, host = 'localhost', scheme = 'http', headers = {} } = request
   const target = request['pathAndQuery'] ?? request['path']
@@ -114,7 +114,7 @@ function timestampOf(given: unknown): Timestamp | undefined {
   return Number.isNaN(millis) ? undefined : Timestamp.fromMillis(millis)
 }
 
-/** Of anything else it is said later that it does not fit. */
+/** The text; other values are reported later as invalid. */
 function textOf(given: unknown): string {
   return typeof given === 'string' ? given : ''
 }

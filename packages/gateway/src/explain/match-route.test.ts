@@ -44,7 +44,7 @@ test('the port of the address chooses the bind, its host the listener, and the r
   )
 })
 
-test('where nothing fits the nearest are told, with what is lacking', () => {
+test('without a match the nearest routes are listed, with the conditions that failed', () => {
   const [only] = ports({ url: 'http://shop.example.com:18080/orders/1', method: 'POST' })
   assert.equal(only?.route, null)
   assert.deepEqual(
@@ -56,14 +56,14 @@ test('where nothing fits the nearest are told, with what is lacking', () => {
   )
 })
 
-test('a path alone is asked at every port, and a listener for another host is told', () => {
+test('a path alone is matched at every port, and a listener for another host is reported', () => {
   const [shop, any] = ports({ url: '/rest' })
   assert.equal(shop?.listener, null)
   assert.match(shop?.remarks[0] ?? '', /shop\.example\.com/)
   assert.equal(any?.route?.name, 'all')
 })
 
-test('what is no address is refused', () => {
+test('an invalid URL is refused', () => {
   for (const url of ['rest', 'ftp://x/', 'http://', 'http://user:pw@x/']) {
     assert.match(JSON.stringify(matchRoute({ url }, live)), /^"url: expected/, url)
   }

@@ -8,17 +8,20 @@ import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { targetPath, targetQuery } from '../pipeline/route/target.ts'
 import type { MatchQuestion, PortMatch, RouteMatchView } from '../findings/route-match.ts'
 
-/** How many of the nearest are shown. */
+/** The maximum number of nearest routes. */
 const MOST = 5
 
 interface LiveRoutes {
   ir: Ir
   generation: number
-  /** Real ports by bind key. */
+  /** The actual ports by bind key. */
   ports: Readonly<Record<string, number>>
 }
 
-/** Which route a request would take, by the router that takes requests. A text says what is wrong with the question. */
+/**
+ * Finds the route that a request would take, with the router of real requests. Returns a text when the question is
+ * invalid.
+ */
 export function matchRoute(
   { url, method = 'GET', headers = {} }: MatchQuestion,
   live: LiveRoutes,
@@ -40,7 +43,7 @@ export function matchRoute(
   }
   const portOf = (key: string, written: number): number => live.ports[key] ?? written
   const named = live.ir.binds.filter((bind) => portOf(bind.key, bind.port) === port)
-  // Behind something that listens elsewhere the port of the address is not ours.
+  // Behind a load balancer the port of the URL may not be a port of the gateway.
   const binds = named.length > 0 ? named : live.ir.binds
   return {
     generation: live.generation,
@@ -88,14 +91,14 @@ function matchAt(request: RoutableRequest, listeners: readonly Listener[], ir: I
   }
 }
 
-/** Of each route the match that came nearest. */
+/** The nearest match of each route. */
 function nearestOf(routes: readonly Route[], request: RoutableRequest): Rejection[] {
   const candidates = routes.flatMap((route, order) => candidatesOf(route, route, { order })).sort(byPrecedence)
   const byRoute = Map.groupBy(nearestRejections(candidates, request), ({ route }) => route)
   return [...byRoute.values()].flatMap(([nearest]) => nearest ?? []).slice(0, MOST)
 }
 
-/** What holds before a route is chosen may answer by itself, or change what routes are chosen by. */
+/** Policies that run before routing may respond themselves, or change the values that routing uses. */
 function remarksOn({ key, set }: Listener, { policies }: Ir): string[] {
   const byTarget = PoliciesByTarget.of(policies)
   const near = [
@@ -121,7 +124,7 @@ interface Target {
   pathAndQuery: string
 }
 
-/** Bytes of the path stay as they were written: the router decodes nothing. */
+/** Parses the URL. The path keeps its bytes, because the router decodes nothing. */
 function readTarget(url: string): Target | null {
   if (url.startsWith('/')) return { authority: '', scheme: 'http', port: null, pathAndQuery: url }
   const [, scheme = '', authority = '', rest = ''] = /^(https?):\/\/([^/?#\s@]+)(?=[/?#]|$)([^#]*)/i.exec(url) ?? []

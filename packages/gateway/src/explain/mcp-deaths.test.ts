@@ -12,7 +12,7 @@ interface Death {
   readonly die: (request: TargetRequest) => void
   readonly code: string
   readonly says: RegExp
-  /** What to do, the first of it. */
+  /** The first remedy. */
   readonly passes: RegExp
 }
 
@@ -21,7 +21,7 @@ const status = (code: number, headers: Record<string, string> = {}) => {
 }
 const runs = /^weather stays up until it has answered; its own log says why/
 
-/** How the target `weather` fails while it is asked to call the tool `a`. */
+/** The ways in which the target `weather` fails during a call of the tool `a`. */
 const deaths: Record<string, Death> = {
   'resets the connection': {
     die: ({ response }) => void response.socket?.resetAndDestroy(),

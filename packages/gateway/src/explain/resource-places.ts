@@ -2,7 +2,9 @@ import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
 import { type Path, printPath } from '../schema/problem.ts'
 import type { WrittenPlace } from '../findings/explanation.ts'
 
-/** Where parts of a config stand that comes from resources of a cluster: their keys and names say of which. */
+/**
+ * Locates parts of a config that comes from cluster resources; the keys and names of the parts identify the resources.
+ */
 export function resourcePlaces(ir: Ir, gateway: string): (part: object, path: Path) => WrittenPlace | null {
   return (part, path) => {
     const route = ir.routes.find((each) => each === part)
@@ -17,10 +19,10 @@ export function resourcePlaces(ir: Ir, gateway: string): (part: object, path: Pa
   }
 }
 
-/** `shop/calls:grpc` is a GRPCRoute; of an HTTPRoute the name is all there is. */
+/** The kinds of routes by name suffix: `shop/calls:grpc` is a GRPCRoute; HTTPRoutes have no suffix. */
 const KINDS: Readonly<Record<string, string>> = { grpc: 'GRPCRoute', tls: 'TLSRoute', tcp: 'TCPRoute' }
 
-/** Its key ends with the place of the rule in the resource. */
+/** The location of a route; its key ends with the index of the rule in the resource. */
 function routePlace({ key, name }: Route, [first, ...rest]: Path): WrittenPlace | null {
   const [, whole = '', suffix] = /^([^/]+\/[^/:]+)(?::(\w+))?$/.exec(name) ?? []
   const rule = /\/(\d+)$/.exec(key)?.[1]
@@ -40,7 +42,7 @@ function listenerPlace({ name, set }: Listener, gateway: string): WrittenPlace {
   return ofSet === undefined ? named('Gateway', gateway, path) : named('ListenerSet', ofSet, path)
 }
 
-/** The way to a part, from the policy that it stands in. */
+/** The path from a policy to a part of the policy. */
 function fieldOf({ frontend, traffic, backend }: AttachedPolicy, part: object): Path | null {
   for (const [section, own] of Object.entries({ frontend, traffic, backend })) {
     for (const [name, config] of Object.entries(own ?? {}) as [string, unknown][]) {
@@ -53,7 +55,10 @@ function fieldOf({ frontend, traffic, backend }: AttachedPolicy, part: object): 
   return null
 }
 
-/** `policy/shop/limits@route/…` is GwPolicy `limits`; what stands in a route or a backend is named by it. */
+/**
+ * The location of a policy: `policy/shop/limits@route/…` is GwPolicy `limits`; an inline policy is located in its route
+ * or backend.
+ */
 function placeOf({ key, target }: AttachedPolicy, path: Path, ir: Ir): WrittenPlace | null {
   const [, policy] = /^policy\/([^@]*)@/.exec(key) ?? []
   if (policy !== undefined) return named('GwPolicy', policy, ['spec', ...path])
@@ -65,13 +70,13 @@ function placeOf({ key, target }: AttachedPolicy, path: Path, ir: Ir): WrittenPl
   if (service !== undefined) return named('Service', service, [])
   const [, own, part] = /^backend\/([^/]+\/[^/]+)(?:\/section\/(.+))?$/.exec(target.key) ?? []
   if (own === undefined) return null
-  // What stands in one provider or target is found by its name.
+  // A policy of one provider or target is located by the name of that part.
   return part === undefined
     ? named('GwBackend', own, ['spec', 'policies', ...path.slice(1)])
     : named('GwBackend', own, [part, 'policies', ...path.slice(1)])
 }
 
-/** What a rule says by fields of its own; everything else is a filter. */
+/** Policies that are fields of a rule; all others are filters. */
 const FIELDS = ['timeouts', 'retry', 'sessionPersistence']
 
 function rulePlace(ir: Ir, key: string, before: Path, [, policy = '', ...rest]: Path): WrittenPlace | null {

@@ -4,7 +4,7 @@ import { configured, type Findings, value, way } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { cut } from '../findings/words.ts'
 
-/** What went wrong between the gateway and its backend. */
+/** Explains a failure between the gateway and its backend. */
 export const upstream: ConfigExplainer = (subject) => {
   const { record, reason } = subject
   const failed = record.calls?.findLast(({ error }) => error !== null) ?? null
@@ -189,14 +189,14 @@ function providerOf({ record, reason }: ConfigSubject): string {
   return typeof provider === 'string' && provider !== '' ? `provider ${provider}` : `backend ${record.backend ?? ''}`
 }
 
-/** A policy of the backend, or one of its fields. */
+/** The location of a backend policy, or of one of its fields. */
 function policyPlace({ view, record }: ConfigSubject, policy: string, ...path: string[]): WrittenPlace | null {
   const said = view.said('backend', policy, record.keys, null)
   const holder = path.length === 0 ? said.at(-1) : said.findLast(({ config }) => path.every((name) => name in config))
   return view.locate(holder?.config, path)
 }
 
-/** The entry of the route that leads to the backend. */
+/** The location of the route entry that leads to the backend. */
 export function backendPlace(subject: ConfigSubject): WrittenPlace | null {
   const { view, record } = subject
   const route = view.route(record.keys.route)
@@ -205,7 +205,7 @@ export function backendPlace(subject: ConfigSubject): WrittenPlace | null {
   return index === -1 ? routePlace(subject) : view.locate(route, ['backends', index])
 }
 
-/** A policy of the backend refused to send an attempt. */
+/** Explains an attempt that a backend policy did not send. */
 export const attemptRefused: ConfigExplainer = (subject) => ({
   code: 'backend_policy_failed',
   headline: `the policy ${subject.reason.policy ?? ''} of backend ${subject.record.backend ?? ''} could not do its work: ${cut(subject.record.error ?? '')}`,
@@ -214,7 +214,7 @@ export const attemptRefused: ConfigExplainer = (subject) => ({
   wouldPass: [way('backend', 'credentials for the backend can be had')],
 })
 
-/** The backend itself said no. */
+/** Explains an error status of the backend itself. */
 export const backendAnswer: ConfigExplainer = (subject) => {
   const { record } = subject
   return {

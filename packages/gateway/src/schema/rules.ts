@@ -128,7 +128,7 @@ export interface BrokenRule {
   found: string
   expected: string
   key?: string
-  /** Keys of which one would have mended it. */
+  /** Keys of which any one would fix the problem. */
   absent?: readonly string[]
 }
 

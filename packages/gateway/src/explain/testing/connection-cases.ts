@@ -6,12 +6,12 @@ import { httpConfig, routeTo } from '../../testing/scene.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
 import type { RefusalCase } from './refusal-case.ts'
 
-/** A client that does not get as far as a request. */
+/** A client whose connection ends before a request. */
 function tried(options: ConnectionOptions): RefusalCase['send'] {
   return async ({ port }) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
     socket.on('error', () => {})
-    // With TLS 1.3 a client learns with its first read that it was refused.
+    // With TLS 1.3 a client learns of the refusal with its first read.
     socket.on('secureConnect', () => socket.resume())
     await new Promise((resolve) => socket.on('close', resolve))
   }
@@ -27,7 +27,7 @@ const sent =
     await new Promise((resolve) => socket.on('close', resolve))
   }
 
-/** What a client says first that knows no version above 1.2. */
+/** The ClientHello of a client with TLS 1.2 at most. */
 async function helloFor(servername: string): Promise<Buffer> {
   const server = createServer()
   server.listen(0, '127.0.0.1')

@@ -11,7 +11,7 @@ const now = Math.floor(Date.now() / 1000)
 
 type Expected = Pick<RefusalCase, 'name' | 'code' | 'at' | 'passes' | 'values'>
 
-/** A token that the route refuses. */
+/** A case with a token that the route refuses. */
 function refusedToken(
   make: () => string | Promise<string>,
   expected: Expected,
@@ -211,5 +211,5 @@ export const credentialCases: RefusalCase[] = [
   },
 ]
 
-/** Of a password that nobody knows, and that takes a while to find out about. */
+/** The hash of an unknown password, which takes a while to check. */
 const SLOW_USER = 'ann:$2y$08$0LlrKdGzhnJOGxe7KgqIJO5SL4Kx58ry5fWpG/O4CkCTWszILvLyO'

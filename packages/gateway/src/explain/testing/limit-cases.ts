@@ -4,14 +4,14 @@ import { counting, useLimitServer } from '../../testing/limit-server.ts'
 import { closedPort, httpConfig, routeTo, useOrigin } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 
-/** The last of several is refused. */
+/** Sends several requests; the last one is refused. */
 function several(count: number, headers: Record<string, string> = {}): RefusalCase['send'] {
   return async ({ port }) => {
     for (let i = 0; i < count; i++) await request(port, { headers })
   }
 }
 
-/** The last of three is refused; the first is of another method. */
+/** Sends three requests, the first with another method; the last one is refused. */
 function afterOne(method: string): RefusalCase['send'] {
   return async ({ port }) => {
     for (const each of [method, 'GET', 'GET']) await request(port, { method: each })
@@ -24,7 +24,7 @@ function withLimits(rateLimit: object): RefusalCase['config'] {
   return ({ origin }) => httpConfig([routeTo(origin, { rateLimit })])
 }
 
-/** Each call to the model takes 912 tokens. */
+/** A model whose calls use 912 tokens each. */
 async function model(t: TestContext): Promise<object> {
   const { port } = await useOrigin(t, (_asked, response) => {
     response.setHeader('content-type', 'application/json')
@@ -47,13 +47,13 @@ function chats(count: number): RefusalCase['send'] {
   return async ({ port, gateway }) => {
     for (let i = 0; i < count; i++) {
       await request(port, { method: 'POST', path: '/v1/chat/completions', body })
-      // Tokens count when a call is over.
+      // Tokens are counted when a call has ended.
       await gateway.finished(i + 1)
     }
   }
 }
 
-/** As many keys as there can be no room for. */
+/** Sends more keys than there is room for. */
 const manyKeys: RefusalCase['send'] = async ({ port }) => {
   for (let i = 0; i < 300; i++) await request(port, { headers: { 'x-user': `user-${i}` } })
 }
@@ -117,7 +117,7 @@ export const limitCases: RefusalCase[] = [
     at: 'requests',
     passes: /s later\.$/,
     values: { limit: '1/Hours', 'limit.key': 'request.headers["x-user"]', key: 'ann' },
-    // Of requests that passed no headers are kept.
+    // Records of passed requests have no headers.
     spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
   },
   {
@@ -132,7 +132,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests: 1',
     passes: /s later\.$/,
-    // One of another form spent nothing of it.
+    // The request under the other condition did not count.
     spending: { counts: 'requests', total: 1, requests: 1, isWhole: true },
     says: /, since request [0-9a-z]{15} took the last of it at/,
   },
@@ -148,7 +148,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests: 1',
     passes: /s later\.$/,
-    // Of requests that passed no headers are kept.
+    // Records of passed requests have no headers.
     spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
   },
   {

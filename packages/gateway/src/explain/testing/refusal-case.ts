@@ -9,7 +9,7 @@ import { until, useOrigin } from '../../testing/scene.ts'
 import { explain, headlineOf } from '../explain.ts'
 import type { Explanation, Spending } from '../../findings/explanation.ts'
 
-/** What a case has at hand. */
+/** The objects that a case can use. */
 export interface Scene {
   readonly t: TestContext
   readonly origin: Origin
@@ -17,30 +17,30 @@ export interface Scene {
   readonly port: number
 }
 
-/** A request that does not pass, and what its explanation must say. */
+/** A request that is refused, and the expected explanation. */
 export interface RefusalCase {
   readonly name: string
   /** The whole config, or the policies of a route to an origin that answers `ok`. */
   readonly config: (scene: Pick<Scene, 't' | 'origin'>) => object | Promise<object>
   readonly options?: (t: TestContext) => TestGatewayOptions
-  /** Sends what is refused; it may send others first. */
+  /** Sends the request that is refused, possibly after others. */
   readonly send: (scene: Scene) => Promise<unknown>
-  /** Which of several refusals is meant; the newest when left out. */
+  /** Selects one of several refusals; the newest by default. */
   readonly pick?: (record: RequestRecord) => boolean
   readonly code: string
-  /** What stands at the place that is named; null where there is none to name. */
+  /** The text at the reported location; null when no location is reported. */
   readonly at: string | null
-  /** What would have passed, the first of it. */
+  /** The first change that would have passed. */
   readonly passes: string | RegExp
-  /** Values that it must have read, by name. */
+  /** Values that the explanation must contain, by name. */
   readonly values?: Readonly<Record<string, unknown>>
-  /** What is known of who used a limit up. */
+  /** The expected usage of the limit. */
   readonly spending?: Partial<Spending>
-  /** How many calls to backends it must list. */
+  /** The expected number of calls to backends. */
   readonly calls?: number
-  /** What its sentence must say. */
+  /** The expected headline. */
   readonly says?: RegExp
-  /** Texts that must not stand anywhere in the explanation. */
+  /** Texts that the explanation must not contain. */
   readonly hides?: readonly string[]
 }
 

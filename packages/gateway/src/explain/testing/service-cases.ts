@@ -20,7 +20,7 @@ const answer = {
 const post: RefusalCase['send'] = ({ port }) =>
   request(port, { method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(chat) })
 
-/** A route to a model that says a secret word. */
+/** A route to a model whose response contains a secret word. */
 function guarded(promptGuard: object): RefusalCase['config'] {
   return async ({ t }) => {
     const model = await useOrigin(t, (_asked, response) => {
