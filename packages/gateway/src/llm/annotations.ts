@@ -18,7 +18,7 @@ export function annotationsOf(rest: JsonObject | undefined, place: TextPlace): J
     : objectsAt(rest, 'citations').flatMap((each) => fromCitation(each, place))
 }
 
-/** Responses writes flat what Chat Completions nests. */
+/** Converts an annotation of Chat Completions, which is nested, to the flat form of Responses. */
 export function flatAnnotation(annotation: JsonObject): JsonObject {
   const { url_citation: citation, ...others } = annotation
   return isObject(citation) ? { ...others, ...citation } : annotation

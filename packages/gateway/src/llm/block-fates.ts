@@ -5,11 +5,11 @@ import type { ClientFormatName } from './request-members.ts'
  * SDKs, and a test fails when an SDK knows a type that no list has. A type that is in no list is refused.
  */
 export type BlockFate =
-  /** The other format says it, or says its text. */
+  /** The other format can express the block, or its text. */
   | 'carried'
-  /** Bookkeeping of tools that the provider ran itself; the trace lists it. */
+  /** Bookkeeping of tools that the provider ran itself; the trace lists the block as a loss. */
   | 'lossy'
-  /** Without it the conversation would be another. */
+  /** Without the block the conversation would have another meaning. */
   | 'refused'
 
 const MESSAGES: Readonly<Record<string, BlockFate>> = {

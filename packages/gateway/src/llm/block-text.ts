@@ -36,7 +36,7 @@ function imageParts({ source }: JsonObject): PlainPart[] {
   return [{ type: 'image', source: { kind: 'id', id: typeof file_id === 'string' ? file_id : '' } }]
 }
 
-/** Anything else that a model has read, under the name of its type: `bash_code_execution_tool_result`, `mcp_call`. */
+/** Any other block that a model has read, under the name of its type: `bash_code_execution_tool_result`, `mcp_call`. */
 export function otherParts(block: JsonObject): PlainPart[] {
   const lines = textsOf(withoutBookkeeping(block))
   return lines.length === 0 ? [] : [textPart([`[${textAt(block, 'type') ?? ''}]`, ...lines])]
@@ -63,7 +63,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   'environment',
 ])
 
-/** Every text in it, in order. */
+/** Every text in the value, in order. */
 function textsOf(value: Json | undefined): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   if (Array.isArray(value)) return value.flatMap(textsOf)

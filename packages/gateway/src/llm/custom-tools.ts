@@ -1,7 +1,10 @@
 import { parseJsonObject } from '../wire/json.ts'
 import type { JsonObject } from './middle.ts'
 
-/** Custom tools take free text. Everywhere else a tool takes an object, so the text is its only member. */
+/**
+ * Custom tools take free text. In other formats a tool takes an object, so the text becomes the only member of an
+ * object.
+ */
 
 export const INPUT_SCHEMA: JsonObject = {
   type: 'object',
@@ -17,18 +20,18 @@ export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** A piece of the text as it stands between prefix and suffix; pieces may be cut anywhere. */
+/** Escapes a piece of the text for the JSON between prefix and suffix; pieces may be cut anywhere. */
 export function escapeInput(piece: string): string {
   return JSON.stringify(piece).slice(1, -1)
 }
 
-/** The text of a call; models that were not asked for an object may answer with the text itself. */
+/** The input text of a call. Models that did not get the object schema may send the text itself. */
 export function unwrapInput(argumentsText: string): string {
   const input = parseJsonObject(argumentsText)?.input
   return typeof input === 'string' ? input : argumentsText
 }
 
-/** Providers without custom tools do not know the grammar, so the model is told. */
+/** Adds the grammar of a custom tool to its description, for providers without custom tools. */
 export function describeFormat(description: string | undefined, format: JsonObject): string | undefined {
   if (format.type !== 'grammar' || typeof format.definition !== 'string') return description
   const syntax = typeof format.syntax === 'string' ? `${format.syntax} ` : ''

@@ -1,6 +1,6 @@
 import type { Effort, Reasoning } from './middle.ts'
 
-/** Tokens for thinking where a provider wants a number and the client gave a word. */
+/** The thinking budget in tokens for each effort, for providers that take a number. */
 export const BUDGETS: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   minimal: 1024,
   low: 1024,
@@ -14,14 +14,16 @@ export function isEffort(word: string): word is Effort {
   return word === 'none' || Object.hasOwn(BUDGETS, word)
 }
 
-/** The client's number, or the one for its word; null when it wants no reasoning, or says nothing about it. */
+/**
+ * The client's thinking budget, or the budget for its effort; null when the client wants no reasoning, or sets nothing.
+ */
 export function budgetOf(reasoning: Reasoning | null): number | null {
   if (reasoning?.budget !== undefined) return reasoning.budget
   if (reasoning?.effort === undefined || reasoning.effort === 'none') return null
   return BUDGETS[reasoning.effort]
 }
 
-/** The client's word, or the one for its number: words that every reasoning model knows. Clients give large numbers. */
+/** The client's effort, or an effort for its budget that every reasoning model knows. Clients set large budgets. */
 export function effortOf(reasoning: Reasoning | null): Effort | null {
   if (reasoning?.effort !== undefined) return reasoning.effort
   if (reasoning?.budget === undefined) return null

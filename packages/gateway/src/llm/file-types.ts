@@ -17,7 +17,7 @@ const BY_ENDING: ReadonlyMap<string, string> = new Map([
   ['yml', 'application/yaml'],
 ])
 
-/** The media type that the name of a file tells. */
+/** The media type by the extension of a file name. */
 export function mediaTypeOfName(name: string): string {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   return BY_ENDING.get(ending) ?? 'application/octet-stream'

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from './middle.ts'
 
 /** Probabilities of tokens, in the form of Chat Completions. */
 
-/** As Gemini writes them: the tokens that were chosen, and beside them those that might have been. */
+/** Converts Gemini's logprobs: the chosen tokens, each with its alternatives. */
 export function fromGeminiLogprobs(result: JsonObject): JsonObject[] {
   const tops = objectsAt(result, 'topCandidates')
   return objectsAt(result, 'chosenCandidates').map((chosen, index) => ({
@@ -18,7 +18,7 @@ function tokenOf(candidate: JsonObject): JsonObject {
   return { token, logprob: typeof logProbability === 'number' ? logProbability : 0, bytes: [...Buffer.from(token)] }
 }
 
-/** `logprobs` of a choice, of what its parts keep beside their text; null where there is nothing. */
+/** The `logprobs` of a choice, collected from the `rest` of its parts; null when there are none. */
 export function choiceLogprobs(rests: readonly (JsonObject | undefined)[]): Json {
   const content = rests.flatMap((rest) => (Array.isArray(rest?.logprobs) ? rest.logprobs.filter(isObject) : []))
   return content.length === 0 ? null : { content, refusal: null }

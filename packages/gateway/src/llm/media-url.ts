@@ -2,7 +2,10 @@ import type { MediaSource } from './middle.ts'
 
 type UrlSource = Exclude<MediaSource, { kind: 'id' }>
 
-/** `data:` URLs hold the bytes themselves; a malformed one is left for the provider to refuse. */
+/**
+ * The source for a URL. A `data:` URL contains the bytes themselves; a malformed one is left for the provider to
+ * refuse.
+ */
 export function mediaSourceOf(url: string): UrlSource {
   const comma = url.indexOf(',')
   if (comma === -1 || !/^data:/i.test(url)) return { kind: 'url', url }
@@ -12,7 +15,7 @@ export function mediaSourceOf(url: string): UrlSource {
   return data === null ? { kind: 'url', url } : { kind: 'data', mediaType: knownMediaType(type) || 'text/plain', data }
 }
 
-/** As providers know it: some clients write what no provider takes. */
+/** The media type in the spelling that providers know; some clients use other names. */
 export function knownMediaType(written: string): string {
   const [type = ''] = written.split(';')
   const name = type.trim().toLowerCase()

@@ -1,4 +1,4 @@
-/** Makes ids of answers, for formats whose clients expect one: 96 bits, so that nobody meets the same one twice. */
+/** Creates response ids, for formats whose clients expect one. An id has 96 random bits, so that ids do not repeat. */
 export function createIds(random: () => number): (prefix: string) => string {
   return (prefix) => {
     let id = prefix

@@ -2,8 +2,8 @@ import { clientField, lose } from './client-fields.ts'
 import type { ChatRequest, Loss, TextPart } from './middle.ts'
 
 /**
- * For models that cannot be held to a form: they are asked for it in words, behind all other instructions, and the trace
- * says so. An answer of another form is then possible, which no field would have told the client.
+ * Asks for the output format in an instruction after all others, for models that cannot be forced to a format; the
+ * trace reports this. The response may then have another format, which no field would tell the client.
  */
 export function instructOutput({ format, output }: ChatRequest, losses: Loss[]): TextPart[] {
   if (output.kind === 'text') return []

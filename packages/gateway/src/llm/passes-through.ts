@@ -3,15 +3,18 @@ import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from './mi
 import { madeBy } from './provenance.ts'
 import { splitCallId } from './client-call-id.ts'
 
-/** The client's own format where the provider takes it, so that bytes can pass; else what the provider does best. */
+/**
+ * The client's own format if the provider accepts it, so that bytes can pass unchanged; otherwise the provider's best
+ * format.
+ */
 export function pickFormat(client: FormatName, offered: readonly [FormatName, ...FormatName[]]): FormatName {
   return offered.includes(client) ? client : offered[0]
 }
 
 /**
- * Whether a request may go to a provider of its own format as the client wrote it. Conversations that another vendor
- * began bring what this one refuses, as does a form of the answer that a model does not know; only the encoder knows
- * what to send in its place, or which field to refuse.
+ * Whether a request can go to a provider of its own format unchanged. A conversation that began at another vendor
+ * contains parts that this vendor refuses, and a model may not support the requested output format; only the encoder
+ * knows the replacement, or the field to refuse.
  */
 export function passesThrough(request: ChatRequest, quirks: ReadonlySet<string>): boolean {
   if (bearsForeignMarks(request) || lacksThinking(request)) return false
@@ -59,7 +62,10 @@ function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
   )
 }
 
-/** In these formats reasoning comes back with what its maker gave along; there are makers that give nothing. */
+/**
+ * Whether no vendor signed the reasoning. In these formats reasoning returns with the data of its vendor, but some
+ * vendors add none.
+ */
 function isNobodys({ signature, opaque, id }: ReasoningPart, format: FormatName): boolean {
   return format !== 'completions' && signature === undefined && opaque === undefined && id === undefined
 }

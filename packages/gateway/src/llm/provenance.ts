@@ -11,19 +11,19 @@ export function withMaker(maker: Maker, value: string): string {
   return `${maker}:${value}`
 }
 
-/** The bare value; null when somebody else made it. */
+/** The value without its prefix; null when another vendor made the value. */
 export function madeBy(maker: Maker, value: string): string | null {
   return value.startsWith(`${maker}:`) ? value.slice(maker.length + 1) : null
 }
 
-/** As a client sent it: bare values are of the vendor whose format the client speaks. */
+/** Adds the prefix to a value from a client: a value without a prefix belongs to the vendor of the client's format. */
 export function fromClientOf(maker: Maker, value: string): string {
   return MARKED.test(value) ? value : withMaker(maker, value)
 }
 
 /**
- * Some vendors check what they sealed against the id of the item it was in. Clients whose format has no place for the id
- * get it behind the value.
+ * Appends the id of an item to its encrypted content, for clients whose format has no member for the id. Some vendors
+ * check the encrypted content against that id.
  */
 export function withItemId(sealed: string, id: string | undefined): string {
   return id === undefined || !ITEM_ID.test(id) ? sealed : `${sealed}#${id}`

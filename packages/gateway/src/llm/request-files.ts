@@ -12,7 +12,7 @@ import {
   unexamined,
 } from './request-texts.ts'
 
-/** Readings of files that a request brings along: a text file is examined, whichever way it is packed. */
+/** Readings of files in a request: a text file is examined, whatever its encoding. */
 
 const FILE = unexamined('File')
 

@@ -7,18 +7,18 @@ import { Unsupported } from './middle.ts'
  * types of the installed SDKs, and a test fails when an SDK knows a member that no list has.
  */
 type Fate =
-  /** The middle, or an encoder, says it. */
+  /** The middle or an encoder supports the member. */
   | 'carried'
-  /** The answer is the same without it, or says less; the trace lists it. */
+  /** The response is the same without the member, or has less; the trace lists the member as a loss. */
   | 'lossy'
-  /** Without it the answer would be to another question. */
+  /** Without the member the response would be to another request. */
   | Refusal
 
 interface Refusal {
   message: string
   /** Values that change nothing, besides null and false. */
   isHarmless?: (value: Json) => boolean
-  /** For the body of the error, in the client's format. */
+  /** Error details for the client's SDK, in the client's format. */
   details?: JsonObject
 }
 
@@ -142,7 +142,7 @@ export const requestMembers: Readonly<Record<ClientFormatName, Readonly<Record<s
   responses: RESPONSES,
 }
 
-/** Why a member of a client's request cannot be left out; null where it can. */
+/** The reason why a member of a client's request cannot be dropped; null when it can. */
 export function refusedMember(format: FormatName, name: string, value: Json): Unsupported | null {
   const members: Readonly<Record<string, Fate>> | undefined =
     format in requestMembers ? requestMembers[format as ClientFormatName] : undefined

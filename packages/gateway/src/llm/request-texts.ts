@@ -21,10 +21,10 @@ export type TextRole = 'system' | 'user' | 'assistant' | 'tool'
 export type UnexaminedKind = 'Image' | 'Audio' | 'File' | 'Stored' | 'Unknown'
 
 export interface RequestVisitor {
-  /** Returns the text that takes the place of the given one. */
+  /** Returns the replacement of the text. */
   text(text: string, about: { role: TextRole; form: 'text' | 'json' }): string
   unexamined(kind: UnexaminedKind, path: string): void
-  /** A replaced text is no JSON where JSON is needed. */
+  /** Called when a replaced text is not valid JSON, but must be. */
   broken(path: string): void
 }
 
@@ -49,7 +49,7 @@ export const text: Reading = (value, at) =>
 export const jsonText: Reading = (value, at) =>
   typeof value === 'string' ? at.visitor.text(value, { role: at.role, form: 'json' }) : anything(value, at)
 
-/** An id, a number or a setting: not read by the model. An object in its place is examined. */
+/** An id, a number or a setting, which the model does not read. An object instead is examined. */
 export const plain: Reading = (value, at) =>
   isPlainObject(value) || Array.isArray(value) ? anything(value, at) : value
 
@@ -105,7 +105,7 @@ export function list(reading: Reading): Reading {
   return (value, at) => (Array.isArray(value) ? eachChild(value, at, () => reading) : anything(value, at))
 }
 
-/** A block that says by its `type` what it is. */
+/** A block whose `type` selects the reading. */
 export function block(types: Readonly<Record<string, Reading>>): Reading {
   const readings = new Map(Object.entries(types))
   return (value, at) => {
@@ -136,7 +136,7 @@ export function saidBy(role: TextRole, reading: Reading): Reading {
   return (value, at) => reading(value, { ...at, role })
 }
 
-/** A block that only its own format knows: every string of it, but for ids, words and what is sealed. */
+/** A block that only its own format has: every string is examined, except ids, keywords and encrypted content. */
 export const nested: Reading = (value, at) => {
   if (typeof value === 'string') return text(value, at)
   if (typeof value === 'number') return anything(value, at)

@@ -1,10 +1,10 @@
 import type { ChatRequest } from './middle.ts'
 import { Unsupported } from './middle.ts'
 
-/** Fields that point to what the provider keeps; only a provider of this format can follow them. */
+/** Fields that refer to state stored at the provider; only a provider of this format can resolve them. */
 export const STORED_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'background'] as const
 
-/** Before a request goes to an upstream of another format: what that one cannot know, or null. */
+/** The stored state that an upstream of another format cannot resolve; null when the request refers to none. */
 export function unsupportedStoredField(request: ChatRequest): Unsupported | null {
   if (request.format !== 'responses') return null
   for (const field of STORED_FIELDS) {

@@ -1,6 +1,8 @@
 import type { ChatRequest, Loss, Message, TextPart } from './middle.ts'
 
-/** For formats whose instructions stand only at the front: those inside the conversation move there, and are reported. */
+/**
+ * Moves instructions inside the conversation to the front, for formats that have them only there; the move is reported.
+ */
 export function hoistSystem(request: ChatRequest, losses: Loss[]): Pick<ChatRequest, 'system' | 'messages'> {
   const { system, messages } = request
   if (!messages.some(isSystem)) return { system, messages }
@@ -17,7 +19,7 @@ function isSystem(message: Message): boolean {
   return message.role === 'system'
 }
 
-/** Instructions as one text, without blank ones; null when nothing is left. */
+/** The instructions as one text, without blank ones; null when none is left. */
 export function joinSystem(system: readonly TextPart[]): string | null {
   const texts = system.map((part) => part.text).filter((text) => text.trim() !== '')
   return texts.length === 0 ? null : texts.join('\n')

@@ -89,7 +89,7 @@ function plainParts(type: string, block: JsonObject): Part[] {
   return type === 'document' ? documentParts(block) : otherParts(block)
 }
 
-/** The Responses decoder wraps an unknown part of a message in a message of its own. */
+/** Unwraps an unknown content part, which the Responses decoder wraps in a message. */
 function wrapped(value: JsonObject): JsonObject {
   const [only] = value.type === 'message' && Array.isArray(value.content) ? value.content : []
   return isObject(only) ? only : value

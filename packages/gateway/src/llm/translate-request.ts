@@ -3,7 +3,10 @@ import { Unsupported } from './middle.ts'
 import { translateBlocks } from './translate-blocks.ts'
 import { translateTools } from './translate-tools.ts'
 
-/** The same format, for requests that may be of another one: what only their own format says is put in plain terms first. */
+/**
+ * The same format, extended to requests of other formats: parts that only those formats have are first converted to
+ * common parts.
+ */
 export function translating(format: UpstreamFormat): UpstreamFormat {
   return {
     ...format,

@@ -10,7 +10,7 @@ export function translateTools(request: ChatRequest, format: FormatName): ChatRe
 /** Formats whose providers search the web themselves. */
 const SEARCHING: ReadonlySet<FormatName> = new Set(['gemini', 'messages', 'responses'])
 
-/** Every vendor has a tool of its own for it. */
+/** Converts the client's web search to `webSearch`, because every vendor has its own search tool. */
 function withWebSearch(request: ChatRequest): ChatRequest {
   const { tools, web_search_options: options, ...rest } = request.rest
   const native = Array.isArray(tools) ? tools.filter(isObject) : []
@@ -26,7 +26,7 @@ function withWebSearch(request: ChatRequest): ChatRequest {
   return { ...request, webSearch, rest: { ...rest, ...(others.length > 0 && { tools: others }) } }
 }
 
-/** Chat Completions nests what the others write flat. */
+/** Flattens a location, which Chat Completions nests. */
 function flatLocation(location: Json): Json {
   const { approximate, ...others } = isObject(location) ? location : {}
   return isObject(approximate) ? { ...others, ...approximate } : location
@@ -53,7 +53,7 @@ function toolOf(declared: JsonObject): Tool {
   return { name: textAt(declared, 'name') ?? '', schema, ...(description !== undefined && { description }) }
 }
 
-/** Undefined for what is none. */
+/** The tool choice; undefined when the value is not a valid choice. */
 function choiceOf(value: Json): ToolChoice | undefined {
   if (value === 'none' || value === 'auto') return { kind: value }
   const name = isObject(value) ? textAt(value, 'name') : undefined

@@ -4,7 +4,10 @@ import type { CredentialPlace } from './provider.ts'
 
 export type { CredentialHeader } from '../../redaction/credential-names.ts'
 
-/** Moves the credential to where the vendor looks for it. Whatever else the client sent as one goes: it is not for this vendor. */
+/**
+ * Moves the credential to the header that the vendor reads. Other credentials of the client are removed: they are not
+ * for this vendor.
+ */
 export function placeCredential(
   headers: HeaderBlock,
   place: CredentialPlace,
@@ -20,7 +23,7 @@ export function placeCredential(
   const bearer = line === null ? null : bearerOf(line)
   const isInPlace = (text: string, key: string): boolean =>
     isUsual(text) && headers.nth('authorization', 1) === null && headerFor(key) === 'authorization'
-  // A scheme of its own is not ours to move, and most credentials stand where they belong.
+  // A credential with another scheme is not moved, and most credentials are already in the right header.
   if (line !== null && (bearer === null || isInPlace(line, bearer))) return removeAll(headers, isAnother)
   const credential = bearer ?? (place.by === 'gateway' ? null : clientKey(headers))
   removeAll(headers, () => true)
@@ -49,7 +52,7 @@ function isUsual(line: string): boolean {
 
 const BEARER = 'Bearer '
 
-/** SDKs of other vendors say their key elsewhere. */
+/** The client's key in a header that SDKs of other vendors use. */
 function clientKey(headers: HeaderBlock): string | null {
   for (const name of KEY_HEADERS) {
     const key = headers.get(name)
@@ -58,7 +61,7 @@ function clientKey(headers: HeaderBlock): string | null {
   return null
 }
 
-/** Browsers cannot set headers of a WebSocket, and say their key among its protocols. */
+/** Removes keys from the WebSocket protocols, where browsers put them because they cannot set headers. */
 function dropProtocolKeys(headers: HeaderBlock): void {
   const offered = headers.joined('sec-websocket-protocol')
   if (offered === null || !PROTOCOL_KEY.test(offered)) return

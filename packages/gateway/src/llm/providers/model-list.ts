@@ -2,17 +2,17 @@ import { countAt, objectsAt, textAt } from '../../wire/json.ts'
 import type { JsonObject } from '../middle.ts'
 import type { ModelListKind } from './provider.ts'
 
-/** One model of a list, whoever wrote it. */
+/** One model of a list, in any vendor's format. */
 export interface ListedModel {
   id: string
-  /** For people. */
+  /** The display name. */
   title?: string
   /** Seconds since 1970. */
   created?: number
   owner?: string
 }
 
-/** The list of a provider; null when it is none. */
+/** The models of a provider's list; null when the body is not a list. */
 export function readModelList(kind: ModelListKind, body: JsonObject): ListedModel[] | null {
   switch (kind) {
     case 'openai':
@@ -36,7 +36,7 @@ export function readModelList(kind: ModelListKind, body: JsonObject): ListedMode
   }
 }
 
-/** A list as clients of OpenAI or of Anthropic read it; `now` stands where nobody said when a model was made. */
+/** Encodes a list for OpenAI or Anthropic clients; `now` is the creation time of models without one. */
 export function writeModelList(kind: 'openai' | 'anthropic', models: readonly ListedModel[], now: number): JsonObject {
   if (kind === 'openai') {
     const data = models.map(({ id, created = now, owner = 'portico' }) => ({
@@ -53,7 +53,7 @@ export function writeModelList(kind: 'openai' | 'anthropic', models: readonly Li
     display_name: title,
     created_at: new Date(created * 1000).toISOString(),
   }))
-  // All there is: a client that goes on from the last one would go round.
+  // The list is complete: a client that asks for more after the last model would loop.
   return { data, has_more: false, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null }
 }
 

@@ -27,7 +27,7 @@ export type ProviderName = keyof typeof providerKeys
 
 export const providerFields = { ...providerKeys, ...providerOverrides }
 
-/** They take another prefix than `/v1`. */
+/** Providers that accept another path prefix than `/v1`. */
 const PREFIXED: ReadonlySet<string> = new Set(['openai', 'anthropic'])
 
 export const providerRules: readonly Rule[] = [

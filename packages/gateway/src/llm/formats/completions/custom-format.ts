@@ -1,7 +1,7 @@
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../middle.ts'
 
-/** The middle has the grammar of a custom tool as Responses writes it, flat; here it stands in a member. */
+/** The middle has the grammar of a custom tool in the flat form of Responses; Chat Completions nests it in a member. */
 
 export function flatFormat(format: JsonObject): JsonObject {
   return format.type === 'grammar' && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format

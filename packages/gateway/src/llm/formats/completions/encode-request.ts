@@ -66,7 +66,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   return encoded
 }
 
-/** Without what the middle says too. */
+/** The members without those that the middle encodes itself. */
 function withoutKnown({
   tools: _tools,
   stream_options: _options,
@@ -106,7 +106,7 @@ function encodeOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): Jso
   return { type: 'json_schema', json_schema: wanted }
 }
 
-/** Usage is asked for even when the client did not: it is counted here. */
+/** Requests usage even when the client did not, because the gateway counts tokens. */
 function addStream(
   encoded: JsonObject,
   { stream }: ChatRequest,
@@ -120,7 +120,7 @@ function addStream(
 }
 
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
-/** A client of this format knows what its provider takes. */
+/** Clients of this format already use names that their provider accepts. */
 const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
 
 function addSampling(encoded: JsonObject, request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): void {
@@ -145,7 +145,9 @@ function addSampling(encoded: JsonObject, request: ChatRequest, quirks: Readonly
   }
 }
 
-/** Longer names are refused; of a longer one the hash tells users apart as well. */
+/**
+ * The user, shortened to a hash when too long: OpenAI refuses longer values, and a hash identifies the user as well.
+ */
 function encodeUser({ user, format }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): string | undefined {
   if (user === null) return undefined
   const path = clientField(format, 'user')

@@ -7,7 +7,7 @@ export function decodeError(status: number, body: Buffer): ChatError {
   return (parsed === null ? null : readError(parsed.value, status)) ?? plainError(status, body)
 }
 
-/** The error that a 2xx body, or a chunk of a stream, holds instead of an answer. */
+/** The error in a 2xx body, or in a chunk of a stream; null when there is none. */
 export function errorOfBody(body: JsonObject): ChatError | null {
   if (body.error === undefined || body.error === null) return null
   return readError(body, null) ?? { status: 502, kind: 'api', message: 'the provider answered with an error' }
@@ -21,7 +21,7 @@ export function errorBody({ kind, message, code, param }: ChatError): JsonObject
   return { error: { message, type: TYPES[kind], param: param ?? null, code: code ?? null } }
 }
 
-/** As the vendor writes them, as Google's servers of this format do, and the text alone. */
+/** Reads errors in OpenAI's form, in the form of Google's OpenAI-compatible servers, and as plain text. */
 function readError(body: Json, status: number | null): ChatError | null {
   const inner = isObject(body)
     ? (body.error ?? body)

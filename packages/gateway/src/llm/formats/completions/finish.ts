@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../middle.ts'
 
-/** How an answer ended, as servers of this format say it. */
+/** The finish reason of a response in this format. */
 export function decodeFinish(word: string, hasCalls: boolean): FinishReason {
   const reason = REASONS.get(word) ?? 'stop'
   // A forced tool, and some servers always, end with `stop`.

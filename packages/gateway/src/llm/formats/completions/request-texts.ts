@@ -19,9 +19,9 @@ import {
   unread,
 } from '../../request-texts.ts'
 
-/** The members of a Chat Completions request that hold text for the model. */
+/** The members of a Chat Completions request that contain text for the model. */
 
-/** Every kind of content of the installed SDK. */
+/** Every content type of the installed SDK. */
 export const contentParts: Readonly<Record<string, Reading>> = {
   text: object({
     type: settings,

@@ -18,7 +18,10 @@ export const azureopenaiKey = object(
 
 export type AzureopenaiConfig = NonNullable<Output<typeof azureopenaiKey>>
 
-/** `https://name.openai.azure.com/` as people copy it from the portal; a Foundry project may stand in its path. */
+/**
+ * An endpoint such as `https://name.openai.azure.com/`, as copied from the portal; its path may contain a Foundry
+ * project.
+ */
 function azureEndpoint(): Schema<{ host: string; project: string | null }> {
   return textual(
     (text) => {

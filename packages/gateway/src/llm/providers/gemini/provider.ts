@@ -9,7 +9,7 @@ import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { GeminiConfig } from './schema.ts'
 
-/** Google's Gemini API. Chats go to the native endpoint, whichever format the client speaks: the other one says less. */
+/** Google's Gemini API. Chats always use the native endpoint, because the OpenAI-compatible endpoint supports less. */
 export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
   return {
     name: 'gemini',
@@ -56,7 +56,7 @@ function generateTarget({ model, stream }: ProviderCall): string | Unsupported {
   return `/v1beta/${collection}/${segment}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** Keys of both kinds; anything else is a token. */
+/** The header for a credential: API keys of both kinds have their own header, tokens use `Authorization`. */
 function keyHeader(credential: string): CredentialHeader {
   return /^(?:AIza|AQ\.)/.test(credential) ? 'x-goog-api-key' : 'authorization'
 }

@@ -4,7 +4,7 @@ import { duration, integer, string } from '../../../schema/fields/values.ts'
 
 const percent = () => integer({ min: 0, max: 100 }).prefault(0)
 
-/** The provider key `mock`; it stands in config files only. */
+/** The provider key `mock`, for config files only. */
 export const mockModel = object({
   model: string({ min: 1, max: 256 })
     .prefault('mock')
