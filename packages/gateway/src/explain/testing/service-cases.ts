@@ -153,7 +153,7 @@ export const serviceCases: RefusalCase[] = [
     hides: ['ann@example.com'],
   },
   {
-    name: 'a guard of requests that cannot be asked',
+    name: 'a request guard whose call fails',
     config: async (scene) => ({
       ...(await guarded({ request: [{ webhook: { backendRef: { name: 'judge' } } }] })(scene)),
       backends: [{ name: 'judge', static: { host: '127.0.0.1', port: await closedPort() } }],
@@ -184,7 +184,7 @@ export const serviceCases: RefusalCase[] = [
     hides: ['sesame', 'ann@example.com'],
   },
   {
-    name: 'a guard of answers that cannot be asked',
+    name: 'a response guard whose call fails',
     config: async (scene) => ({
       ...(await guarded({ response: [{ webhook: { backendRef: { name: 'judge' } } }] })(scene)),
       backends: [{ name: 'judge', static: { host: '127.0.0.1', port: await closedPort() } }],
