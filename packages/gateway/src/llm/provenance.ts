@@ -1,7 +1,7 @@
 /**
- * Signatures and encrypted reasoning can be read only by the vendor that made them, yet a client hands them to whichever
- * provider comes next. So in the middle each begins with its maker: a client of the maker's own format gets it bare, any
- * other client as it is, and an encoder drops what its provider did not make.
+ * Only the vendor that made a signature or encrypted reasoning can read it, but clients send both to any provider. In
+ * the middle each value is therefore prefixed with its vendor: a client of the vendor's own format gets the value
+ * without the prefix, other clients get it with the prefix, and an encoder drops values of other vendors.
  */
 
 export type Maker = 'openai' | 'anthropic' | 'google' | 'amazon'

@@ -20,7 +20,7 @@ export class ChunkWriter implements StreamEncoder {
   readonly #context: ResponseContext
   readonly #customs: ReadonlySet<string>
   readonly #wantsUsage: boolean
-  /** The client reads one `function_call` in place of `tool_calls`. */
+  /** Whether the client reads one legacy `function_call` instead of `tool_calls`. */
   readonly #isLegacy: boolean
   readonly #folded: CollectedResponse = nothingCollected()
   readonly #choices: [ChoiceState, ...ChoiceState[]] = [new ChoiceState(0)]
@@ -144,7 +144,7 @@ export class ChunkWriter implements StreamEncoder {
       case 'reasoning':
         return this.#delta(choice, { reasoning_content: text })
       case 'toolCall':
-        // Free text can be told from its JSON only when all of it is there.
+        // Free text can be unwrapped from its JSON only when complete.
         return this.#customs.has(part.name) ? '' : this.#call(index, { function: { arguments: text } })
       case 'native':
       case undefined:

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../middle.ts'
 import type { Exchange } from '../../test-exchange.ts'
 import { anyCharacter } from '../../../testing/any-character.ts'
 
-/** Whole exchanges of servers of this format: the same answer buffered, and streamed in any pieces. */
+/** Whole exchanges with servers of this format: the same response buffered, and streamed in any pieces. */
 export const exchange: fc.Arbitrary<Exchange> = fc
   .record({
     reasoning: fc.option(fc.record({ name: fc.constantFrom('reasoning', 'reasoning_content'), text: text() })),

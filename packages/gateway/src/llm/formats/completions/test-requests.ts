@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { JsonObject } from '../../middle.ts'
 import { id, name, text } from './test-exchanges.ts'
 
-/** Requests of clients of this format, written the way the encoder writes them, so that they come out as they went in. */
+/** Requests in the spelling of the encoder, so that decoding and encoding returns the same body. */
 export const requestBody: fc.Arbitrary<JsonObject> = fc
   .record({
     system: fc.option(fc.oneof(text(), fc.array(textPart(), { minLength: 2, maxLength: 3 })), { nil: undefined }),

@@ -35,7 +35,7 @@ function decodeUsage(usage: JsonObject, serviceTier: string | undefined): Usage 
   return told
 }
 
-/** DeepSeek and Moonshot have names of their own for what OpenAI reports as a detail. */
+/** The cached tokens; DeepSeek and Moonshot use their own names for this count. */
 function cachedTokens(usage: JsonObject, details: JsonObject): number | undefined {
   return (
     countAt(details, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens') ?? countAt(usage, 'cached_tokens')

@@ -67,7 +67,7 @@ export class BlockReader {
     return [...closed, { type: 'partStart', index: open.index, part }]
   }
 
-  /** Goes on with the open part of this type, or begins one. */
+  /** Continues the open part of this type, or begins a new part. */
   #piece(block: number, type: 'text' | 'reasoning', text: string): ChatEvent[] {
     if (this.#openByBlock.get(block)?.type === type) return this.#add(block, text)
     const continues = type === 'text' && this.#lastType === 'text'
@@ -92,7 +92,7 @@ export class BlockReader {
   }
 }
 
-/** Bytes that came in pieces, each in base64 of its own. */
+/** Joins bytes whose pieces are base64 each. */
 function joined(pieces: string[]): string {
   const [only = '', ...more] = pieces
   return more.length === 0

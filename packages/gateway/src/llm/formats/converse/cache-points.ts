@@ -3,7 +3,7 @@ import type { JsonObject } from '../../middle.ts'
 import type { ConverseEncoder } from './encoder.ts'
 import { canCache } from './model.ts'
 
-/** The block behind what the client marked; none without a mark, or when the model has no cache. */
+/** The cache point to put after a part with a cache mark; none without a mark, or when the model does not cache. */
 export function cachePoint(mark: JsonObject | undefined, { target, format, losses }: ConverseEncoder): JsonObject[] {
   if (mark === undefined) return []
   if (!canCache(target.model)) {
@@ -15,8 +15,8 @@ export function cachePoint(mark: JsonObject | undefined, { target, format, losse
 }
 
 /**
- * The points that may stay, of which Bedrock takes four. Those behind tools and instructions serve all conversations; of
- * those inside the conversation the last ones reach farthest.
+ * The cache points to keep; Bedrock accepts four. Points after tools and instructions serve all conversations; inside
+ * the conversation the last points cover the most.
  */
 export function keptCachePoints(
   fixed: readonly JsonObject[][],

@@ -14,7 +14,10 @@ export interface ConverseMessage {
   content: JsonObject[]
 }
 
-/** Roles take turns, so neighbours of one role become one message; what says nothing is left out, because it is refused. */
+/**
+ * Roles must alternate, so adjacent messages of one role become one; empty messages are left out, because Bedrock
+ * refuses them.
+ */
 export function encodeMessages(messages: readonly Message[], encoder: ConverseEncoder): ConverseMessage[] {
   const made: ConverseMessage[] = []
   for (const { role, parts } of messages) {
@@ -31,7 +34,7 @@ export function encodeMessages(messages: readonly Message[], encoder: ConverseEn
   return made
 }
 
-/** Results of tools stand right behind the calls; documents never stand without a text. */
+/** Puts tool results directly after the calls, and adds a text to documents without one. */
 function arrange(message: ConverseMessage, { format, losses }: ConverseEncoder): void {
   const { content } = message
   const isResult = content.map(
@@ -102,7 +105,7 @@ function encodeCall(part: ToolCallPart, { names, format, losses }: ConverseEncod
 
 function encodeResult(part: ToolResultPart, encoder: ConverseEncoder): JsonObject {
   const content = part.parts.flatMap((inner) => encodeBlocks(inner, 'user', encoder))
-  // Models that know no status take results without it, so it is said only of failures.
+  // Models without a result status accept results only without it, so only failures have a status.
   const status: JsonObject = part.isError ? { status: 'error' } : {}
   return { toolResult: { toolUseId: fitCallId(part.id, MAX_ID), content, ...status } }
 }

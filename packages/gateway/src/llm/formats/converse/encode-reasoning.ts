@@ -3,12 +3,18 @@ import type { JsonObject, ReasoningPart } from '../../middle.ts'
 import { madeBy } from '../../provenance.ts'
 import type { ConverseEncoder } from './encoder.ts'
 
-/** Signatures of Claude hold everywhere; what Bedrock sealed, only Bedrock opens. */
+/**
+ * Whether Bedrock can read the reasoning. Signatures of Claude are valid at every provider; reasoning encrypted by
+ * Bedrock only at Bedrock.
+ */
 export function isReadable({ signature, opaque }: ReasoningPart): boolean {
   return madeBy('anthropic', signature ?? '') !== null || madeBy('amazon', opaque ?? '') !== null
 }
 
-/** Thinking that nobody signed, or another vendor did, is refused by the models: it is left out and reported. */
+/**
+ * Encodes reasoning. Models refuse reasoning that is unsigned or signed by another vendor, so such reasoning is dropped
+ * and reported.
+ */
 export function encodeReasoning(part: ReasoningPart, { format, losses }: ConverseEncoder): JsonObject[] {
   const signature = madeBy('anthropic', part.signature ?? '')
   const redactedContent = madeBy('amazon', part.opaque ?? '')

@@ -106,7 +106,10 @@ function encodeUser({ user }: ChatRequest, { format, target, losses }: ConverseE
   return {}
 }
 
-/** Which sequence stopped a Claude is told only when asked for: by one name in whole answers, by the other in streams. */
+/**
+ * Asks for the stop sequence, which Claude reports only on request: under one name in whole responses, under another in
+ * streams.
+ */
 function encodeWanted({ sampling, stream }: ChatRequest, model: string): JsonObject {
   if (familyOf(model) !== 'claude' || (sampling.stop ?? []).length === 0) return {}
   return { additionalModelResponseFieldPaths: [stream ? '/delta/stop_sequence' : '/stop_sequence'] }
@@ -137,7 +140,7 @@ function encodeSampling(request: ChatRequest, plan: ThinkingPlan, encoder: Conve
   }
   for (const field of ['frequencyPenalty', 'presencePenalty', 'seed'] as const) drop(field)
   if (target.quirks.has('noSampling')) for (const field of ['temperature', 'topP', 'topK'] as const) drop(field)
-  // The one temperature that may stand beside thinking is the default.
+  // The only temperature allowed with thinking is the default.
   if (sampling.temperature === 1 && plan.excludes.includes('temperature')) delete sampling.temperature
   for (const field of plan.excludes) drop(field, 'not while thinking')
   if (target.quirks.has('temperatureOrTopP') && sampling.temperature !== undefined)
@@ -164,7 +167,7 @@ function encodeLimit(
 ): JsonObject {
   if (excludes.includes('maxTokens')) return {}
   if (sampling.maxTokens !== undefined) return { maxTokens: sampling.maxTokens }
-  // Room for the answer beside the thinking.
+  // Leaves room for the response beside the thinking.
   const maxTokens = DEFAULT_MAX_TOKENS + budget
   lose(losses, { what: 'defaulted', path: clientField(format, 'maxTokens'), note: `${maxTokens}` })
   return { maxTokens }

@@ -2,7 +2,7 @@ import { kindOfStatus, plainError } from '../../chat-error.ts'
 import { parseJsonObject, textAt } from '../../../wire/json.ts'
 import type { ChatError, JsonObject } from '../../middle.ts'
 
-/** `{message}`, or `{Message}` from what stands before the service; `__type` where it is sent. */
+/** Decodes `{message}`, or `{Message}` from a proxy in front of the service; the code is `__type`, if sent. */
 export function decodeError(status: number, body: Buffer): ChatError {
   const parsed = parseJsonObject(body.toString('utf8'))
   const message = parsed === null ? undefined : messageOf(parsed)

@@ -7,7 +7,7 @@ import { brokenStream } from '../../chat-error.ts'
 import { type EventStreamMessage, EventStreamReader } from '../../event-stream.ts'
 import { exceptionOf } from './errors.ts'
 
-/** The events of one answer, as Converse streams them; a whole answer is told in the same ones. */
+/** Reads the events of one response as Converse streams them; a whole response is converted to the same events. */
 class EventReader {
   readonly #context: ResponseContext
   readonly #blocks: BlockReader
@@ -28,7 +28,7 @@ class EventReader {
 
   /** Nothing more will come; empty when the message did not stop. */
   end(): ChatEvent[] {
-    // Usage comes behind the reason to stop, and nothing may come behind the end.
+    // Usage comes after the stop reason, and `finish` must be the last event.
     return this.#finish === null ? [] : [this.#finish]
   }
 
@@ -71,7 +71,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['guardrail_intervened', 'filtered'],
 ])
 
-/** A whole answer, told as the stream of the same answer. */
+/** Decodes a whole response through the events of an equal stream. */
 export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
   const { message } = objectAt(body, 'output')
   if (!isObject(message)) return null

@@ -38,7 +38,7 @@ export class AnswerReader implements RecordReader {
     return this.#addUsage(body, events)
   }
 
-  /** Nothing more will come. Empty when a candidate did not say why it ended, and `otherwise` does not either. */
+  /** Ends the response. Empty when a candidate has no finish reason, and `otherwise` is not given. */
   end(otherwise?: string): ChatEvent[] {
     const ends = this.#candidates.map((candidate) => candidate.end(otherwise))
     const reasons = ends.flatMap(({ finish }) => finish ?? [])
@@ -64,7 +64,7 @@ export class AnswerReader implements RecordReader {
     return { type: 'start', id, model: textAt(body, 'modelVersion') ?? this.#context.model }
   }
 
-  /** Most pieces repeat what was said before. */
+  /** Adds a usage event, unless the usage repeats the last one, as in most pieces. */
   #addUsage(body: JsonObject, events: ChatEvent[]): ChatEvent[] {
     const usage = decodeUsage(objectAt(body, 'usageMetadata'))
     const text = JSON.stringify(usage)
@@ -98,9 +98,9 @@ interface PartNumbers {
   next: number
 }
 
-/** One of the answers that a response holds. */
+/** One candidate of a response. */
 class Candidate {
-  /** Some models say it with every piece, so it counts only once there are no more. */
+  /** The finish reason. Some models send it with every piece, so it counts only at the end. */
   reason: string | undefined
   readonly #parts: PartsReader
   readonly #choice: { choice?: number }
@@ -132,10 +132,10 @@ class Candidate {
   }
 }
 
-/** Turns the parts of a candidate into events. A text goes on until something else comes, in however many pieces. */
+/** Turns the parts of a candidate into events. A text continues across pieces until another part begins. */
 class PartsReader {
   hasCalls = false
-  /** The sources of the answer; they come with its last piece. */
+  /** The sources of the response, which come with its last piece. */
   grounding: JsonObject | null = null
   /** Log probabilities of the tokens since the last text ended. */
   logprobs: JsonObject[] = []
@@ -169,7 +169,7 @@ class PartsReader {
   /** Nothing more will come. */
   end(): ChatEvent[] {
     const events = this.#close()
-    // Only clients that asked for thoughts know what to do with one that has no text.
+    // Only clients that asked for thoughts can handle a thought without text.
     if (this.#lateSignature === undefined || this.#context.request.reasoning === null) return events
     const index = this.#numbers.next++
     const signature = withMaker('google', this.#lateSignature)

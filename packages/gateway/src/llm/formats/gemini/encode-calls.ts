@@ -66,7 +66,10 @@ function encodeResult(part: ToolResultPart, calls: KnownCalls, encoder: GeminiEn
   return [{ functionResponse }, ...(encoder.isGemini3 ? [] : media)]
 }
 
-/** The whole object is the answer, unless it has one of the two members that Gemini gives a meaning. */
+/**
+ * The result as an object. A JSON object is sent whole, unless it has one of the two members with a special meaning for
+ * Gemini.
+ */
 function encodeResponse(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
   // Gemini reads numbers as doubles, so long ids are safe only in texts.

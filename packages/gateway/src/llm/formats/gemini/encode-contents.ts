@@ -14,7 +14,7 @@ export function encodeContents(messages: readonly Message[], encoder: GeminiEnco
   })
 }
 
-/** One entry of `contents`. Results of tools are kept apart from what a user says. */
+/** One entry of `contents`. Tool results are separate from other parts of the user. */
 interface Turn {
   role: 'user' | 'model'
   isResults: boolean
@@ -26,7 +26,7 @@ function turnsOf(messages: readonly Message[]): Turn[] {
   for (const { role, parts } of messages) {
     const results = parts.filter((part) => part.type === 'toolResult')
     const others = parts.filter((part) => part.type !== 'toolResult')
-    // The answers stand right behind the calls, whatever the user says beside them.
+    // Results must directly follow the calls, before other parts of the user.
     if (results.length > 0) addTurn(turns, { role: 'user', isResults: true, parts: results })
     if (results.length > 0 && others.length === 0) continue
     addTurn(turns, { role: role === 'assistant' ? 'model' : 'user', isResults: false, parts: others })
@@ -48,7 +48,7 @@ function encodeTurn({ role, isResults, parts }: Turn, calls: KnownCalls, encoder
       encoder,
     )
   const encoded: JsonObject[] = []
-  /** A signature stands on the part behind the thought. */
+  /** The signature of a thought belongs on the part after the thought. */
   let signature: string | undefined
   for (const part of parts) {
     reportCache(part, encoder)
@@ -68,7 +68,7 @@ function encodeTurn({ role, isResults, parts }: Turn, calls: KnownCalls, encoder
   return encoded
 }
 
-/** Null when there is nothing to say, or no way to say it, which is then reported. */
+/** Encodes a part; null when the part is empty, or cannot be expressed, which is then reported. */
 function encodePart(part: Exclude<Part, ReasoningPart>, encoder: GeminiEncoder): JsonObject | null {
   switch (part.type) {
     case 'text':
@@ -94,7 +94,7 @@ function signatureOf(part: ReasoningPart, { format, losses }: GeminiEncoder): st
   return signature ?? undefined
 }
 
-/** Gemini 3 refuses calls that it did not sign itself, unless they carry this word in place of the signature. */
+/** Gemini 3 refuses calls that it did not sign itself, unless they have this placeholder as signature. */
 function excuseUnsignedCall(parts: readonly JsonObject[], { format, losses }: GeminiEncoder): void {
   const first = parts.find((part) => part.functionCall !== undefined)
   if (first === undefined || first.thoughtSignature !== undefined) return

@@ -3,7 +3,7 @@ import type { AudioPart, FilePart, ImagePart, JsonObject, MediaSource } from '..
 import { Unsupported } from '../../middle.ts'
 import type { GeminiEncoder } from './encoder.ts'
 
-/** A part of `contents`; null, and a fault, for what Gemini takes in no way. */
+/** Encodes media as a part of `contents`; returns null and adds a fault when Gemini does not accept the media. */
 export function encodeMedia(part: ImagePart | FilePart | AudioPart, encoder: GeminiEncoder): JsonObject | null {
   if (part.type === 'audio') return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
   if (part.type === 'file' && part.name !== undefined) {
@@ -27,7 +27,7 @@ function imageFault(source: MediaSource, field: string): Unsupported | null {
 /** Newer models may take more of the like. */
 const IMAGES = /^image\/(?:png|jpeg|webp|heic|heif|gif|avif)$/
 
-/** Bytes travel in the request; by address Gemini takes only what lies at Google. */
+/** Bytes are sent in the request; by URL Gemini accepts only files at Google. */
 function encodeSource(source: MediaSource, field: string): JsonObject | Unsupported {
   switch (source.kind) {
     case 'data':

@@ -10,7 +10,7 @@ export function decodeError(status: number, body: Buffer): ChatError {
   return isObject(inner) ? { ...errorOf(inner, status), status } : plainError(status, body)
 }
 
-/** `status` is for errors that do not say their own. */
+/** Decodes an error; `status` is used when the error has no code itself. */
 export function errorOf(error: JsonObject, status: number): ChatError {
   const code = textAt(error, 'status')
   const own = typeof error.code === 'number' && error.code >= 400 && error.code < 600 ? error.code : status

@@ -11,7 +11,7 @@ export const gemini: UpstreamFormat = {
   name: 'gemini',
   encodeRequest,
   decodeResponse,
-  // Arguments of tools are objects here, and may hold long ids.
+  // Tool arguments are objects in this format, and may contain long ids.
   createStreamDecoder: (context) => new SseJsonDecoder(new AnswerReader(context), parseExactObject),
   decodeError,
 }
@@ -20,7 +20,7 @@ function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[]
   if (KNOWN_MEMBERS.every((name) => body[name] === undefined)) return null
   const reader = new AnswerReader(context)
   const events = reader.record(body)
-  // A whole body is complete, whether it says so or not.
+  // A whole body is complete, even without a finish reason.
   return events.some((event) => event.type === 'error') ? events : [...events, ...reader.end('STOP')]
 }
 

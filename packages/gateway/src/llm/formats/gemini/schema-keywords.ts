@@ -46,7 +46,7 @@ function numberKeywords(reader: SchemaReader, schema: JsonObject, type: SchemaTy
   }
 }
 
-/** Only strings may have an `enum`, so the model is told in words. */
+/** Adds the allowed values to the description, because only strings may have an `enum`. */
 function valuesAsWords(reader: SchemaReader, schema: JsonObject, type: SchemaType): JsonObject {
   const isOfType = (value: Json) => {
     const found = typeOfValue(value)
@@ -66,7 +66,7 @@ function arrayKeywords(reader: SchemaReader, schema: JsonObject, child: Child): 
   if (places.length > 0) reader.dropped.add('prefixItems')
   const rest = isObject(items) ? [items] : []
   return {
-    // A list must say what it holds.
+    // Gemini requires `items` in an array.
     items: places.length > 0 ? child({ anyOf: [...places, ...rest] }) : child(items ?? true),
     ...countsIn(schema, 'minItems', 'maxItems'),
   }

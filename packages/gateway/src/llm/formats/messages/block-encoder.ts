@@ -9,7 +9,7 @@ export class BlockEncoder {
   readonly #record: (body: JsonObject) => string
   #block = -1
   #part: StartedPart | null = null
-  /** Whether the block of the part was begun; reasoning begins when there is something to tell. */
+  /** Whether the block of the part has begun; reasoning begins with its first text. */
   #isOpen = false
 
   constructor(record: (body: JsonObject) => string) {

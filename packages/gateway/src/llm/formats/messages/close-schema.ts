@@ -2,7 +2,7 @@ import { lose } from '../../client-fields.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { Json, JsonObject, Loss } from '../../middle.ts'
 
-/** Every object of a schema must say that it has no other members than those listed; other vendors do not ask for that. */
+/** Sets `additionalProperties: false` on every object of a schema, which this vendor requires and others do not. */
 export function closeSchema(schema: JsonObject, path: string, losses: Loss[]): JsonObject {
   let isChanged = false
   const close = (value: Json): Json => {

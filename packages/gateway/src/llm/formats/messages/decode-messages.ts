@@ -25,7 +25,7 @@ export function decodeMessages(fields: Fields): Message[] {
   })
 }
 
-/** Thoughts that nobody signed belong to what was sealed behind them: clients get one item of reasoning as both. */
+/** Gives unsigned thoughts the id of the encrypted thought after them: clients get one reasoning item as both. */
 function joinSections(parts: Part[]): Part[] {
   let id: string | undefined
   for (const part of parts.toReversed()) {
@@ -84,7 +84,7 @@ function decodeImage(block: Fields): ImagePart {
   return withMarks({ type: 'image', source: decodeSource(source) ?? unknownSource(source) }, block)
 }
 
-/** A document of several blocks can only be told by this format. */
+/** Decodes a document; a document of several blocks exists only in this format. */
 function decodeDocument(block: Fields): FilePart | { type: 'native'; value: Fields['raw'] } {
   const source = decodeSource(block.fields('source'))
   if (source === null) return { type: 'native', value: block.raw }

@@ -7,7 +7,7 @@ import { madeBy } from '../../provenance.ts'
 import { type ContentRules, encodeFile, encodeImage } from './encode-media.ts'
 import { inputOf } from './tool-input.ts'
 
-/** Messages that say nothing are left out: this format refuses them. */
+/** Encodes messages without the empty ones, which this format refuses. */
 export function encodeMessages(messages: readonly Message[], rules: ContentRules): JsonObject[] | Unsupported {
   const encoded: JsonObject[] = []
   for (const { role, parts, rest } of messages) {
@@ -90,7 +90,7 @@ function encodeResult(part: ToolResultPart, rules: ContentRules): JsonObject | U
   }
 }
 
-/** Only what this vendor signed or sealed can come back to it. */
+/** Encodes reasoning that this vendor signed or encrypted; other reasoning is dropped and reported. */
 function encodeReasoning({ text, signature, opaque }: ReasoningPart, rules: ContentRules): JsonObject | null {
   const sealed = opaque === undefined ? null : madeBy('anthropic', opaque)
   if (sealed !== null) return { type: 'redacted_thinking', data: sealed }

@@ -5,10 +5,10 @@ import { Unsupported } from '../../middle.ts'
 
 export interface ContentRules {
   format: FormatName
-  /** The client speaks this format too: what it wrote is given back. */
+  /** Whether the client speaks this format too, so that its own members are restored. */
   isOwn: boolean
   quirks: ReadonlySet<string>
-  /** The provider's names of tools, by the client's. */
+  /** The provider's tool names by the client's names. */
   names: ReadonlyMap<string, string>
   losses: Loss[]
 }
@@ -64,7 +64,7 @@ export function encodeFile(part: FilePart, rules: ContentRules): JsonObject | Un
   }
 }
 
-/** Null for what the provider can get hold of. */
+/** The refusal of media that the provider cannot fetch; null when it can. */
 function refusal(part: ImagePart | FilePart, { format, isOwn, quirks }: ContentRules): Unsupported | null {
   const { kind } = part.source
   const isRefused = kind === 'id' ? !isOwn || quirks.has('bytesOnly') : kind === 'url' && quirks.has('bytesOnly')

@@ -35,7 +35,7 @@ function addStop(message: JsonObject, { finish, parts }: CollectedResponse): voi
   message.stop_sequence = finish?.stopSequence ?? null
 }
 
-/** Reasoning that is both told and sealed becomes two blocks. */
+/** Encodes a part; reasoning with both text and encrypted content becomes two blocks. */
 function encodeBlocks(part: AnswerPart): JsonObject[] {
   switch (part.type) {
     case 'text': {
@@ -62,7 +62,7 @@ function encodeBlocks(part: AnswerPart): JsonObject[] {
   }
 }
 
-/** Clients of this format get what its vendor made as it made it. */
+/** Removes the prefix from values of this format's vendor. */
 export function bare(sealed: string): string {
   return madeBy('anthropic', sealed) ?? sealed
 }

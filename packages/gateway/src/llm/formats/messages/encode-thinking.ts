@@ -31,14 +31,14 @@ export function planThinking(request: ChatRequest, quirks: ReadonlySet<string>, 
   if (isForced) return drop('a forced tool and thinking exclude each other')
   if (quirks.has('adaptiveThinking')) return { maxTokens, ...adaptivePlan(request, path, losses) }
   if (lacksSignedReasoning(request.messages)) return drop(UNSIGNED)
-  // Room for the answer, where the limit is ours.
+  // Leaves room for the response when the client sets no limit.
   const limit = sampling.maxTokens ?? DEFAULT_MAX_TOKENS + wants
   const budget = Math.min(wants, limit - 1)
   if (budget < MIN_BUDGET) return drop(`${MIN_BUDGET} tokens at least must fit into the limit`)
   return { maxTokens: limit, thinking: { type: 'enabled', budget_tokens: budget } }
 }
 
-/** As the client wrote it, unless another vendor made the calls that wait for their results. */
+/** The client's own thinking settings, unless another vendor made the calls that await results. */
 function ownPlan(request: ChatRequest, losses: Loss[]): Pick<ThinkingPlan, 'thinking' | 'config'> {
   const { thinking, effort } = request.reasoning?.rest ?? {}
   const config = effort === undefined ? {} : { config: { effort } }
@@ -48,7 +48,7 @@ function ownPlan(request: ChatRequest, losses: Loss[]): Pick<ThinkingPlan, 'thin
   return config
 }
 
-/** Rules for the thinking of earlier turns are refused where nothing is thought, and go with it. */
+/** Removes rules for earlier thinking from `context_management` when thinking is off, because they would be refused. */
 export function contextRules(request: ChatRequest, losses: Loss[]): JsonObject {
   const context = objectAt(request.rest, 'context_management')
   if (!lacksThinking(request) || !Array.isArray(context.edits)) return {}
