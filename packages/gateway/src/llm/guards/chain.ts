@@ -8,15 +8,18 @@ import { nowOrLater } from './now-or-later.ts'
 export interface GuardChain {
   readonly phase: GuardPhase
   readonly guards: readonly Guard[]
-  /** Whether a request with something of this kind, which no guard can examine, must not go on. */
+  /** Whether a request with content of this kind, which no guard can examine, is refused. */
   refuses(kind: UnexaminedKind): boolean
-  /** Each guard sees what those before it have masked. Stays synchronous as long as the guards do; never throws. */
+  /**
+   * Runs the guards in order; each guard sees the masks of the earlier guards. Synchronous as long as the guards are;
+   * never throws.
+   */
   run(texts: readonly string[], context: GuardContext): Outcome | Promise<Outcome>
 }
 
 export interface Outcome {
   verdict: Pass | Mask | Rejection
-  /** One for each guard that was asked. */
+  /** One note per guard that ran. */
   notes: readonly GuardNote[]
 }
 
@@ -26,7 +29,7 @@ export function chainOf(
   allowUnexamined: readonly UnexaminedKind[] = [],
 ): GuardChain {
   const canReject = guards.some(({ masksOnly }) => masksOnly !== true)
-  // A block of an unknown type may hold anything, so even masks cannot be trusted to be in the right place.
+  // A block of an unknown type may contain anything, so even masks may be in the wrong location.
   const refuses = (kind: UnexaminedKind): boolean =>
     (canReject || kind === 'Unknown') && !allowUnexamined.includes(kind)
   return { phase, guards, refuses, run: (texts, context) => run(guards, phase, { texts, context }) }

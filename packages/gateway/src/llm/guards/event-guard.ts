@@ -11,11 +11,11 @@ type PartEnd = Extract<ChatEvent, { type: 'partEnd' }>
 type NativeStart = Extract<StartedPart, { type: 'native' }>
 
 /**
- * Leads every text of an answer through a stage of its own: text, refusals, reasoning, the arguments of tool calls, and
- * what only the provider's format can say. Other events keep their place, but usage waits for texts that came before it.
+ * Sends every text of a response through its own stage: text, refusals, reasoning, tool arguments, and native parts.
+ * Other events keep their position, but usage waits for texts that came before it.
  */
 export class EventGuard {
-  /** Why the answer was refused: nothing follows its error event. */
+  /** Set when the response was rejected; nothing follows its error event. */
   rejection: Rejection | null = null
   readonly #createStage: (about: TextInfo) => Stage
   readonly #parts = new Map<number, OpenPart>()
@@ -26,12 +26,14 @@ export class EventGuard {
     this.#createStage = createStage
   }
 
-  /** Events that the client may see. A promise while a guard is asked: nothing may be pushed before it is settled. */
+  /**
+   * Returns the events that the client may see. While the result is a pending promise, `push` must not be called again.
+   */
   push(events: readonly ChatEvent[]): ChatEvent[] | Promise<ChatEvent[]> {
     return nowOrLater(this.#takeFrom(events, 0), () => this.#drain())
   }
 
-  /** Whatever still waits, when the stream ends without `finish` or `error`. */
+  /** Returns the events that still wait, when the stream ends without `finish` or `error`. */
   end(): ChatEvent[] | Promise<ChatEvent[]> {
     return nowOrLater(this.#endAllTexts(), () => {
       this.#emitUsage()
@@ -94,7 +96,7 @@ export class EventGuard {
     this.#emit(event)
   }
 
-  /** A decoder says what a part is before its text; a text that nobody announced is guarded all the same. */
+  /** The part at an index. Decoders announce a part before its text; an unannounced text is guarded too. */
   #partAt(index: number): OpenPart {
     let part = this.#parts.get(index)
     if (part === undefined) {
@@ -155,15 +157,15 @@ export class EventGuard {
   }
 }
 
-/** They spell the text that was masked. */
+/** Removes logprobs, which would reveal the masked text. */
 function withoutLogprobs({ logprobs: _logprobs, ...rest }: JsonObject): JsonObject {
   return rest
 }
 
-/** A part of an answer whose text is on its way through the guards. */
+/** A part whose text is on its way through the guards. */
 class OpenPart {
   readonly type: StartedPart['type']
-  /** Something else came out than went in. */
+  /** Whether the output differs from the input. */
   isMasked = false
   readonly #pipe: Stage
 

@@ -1,7 +1,7 @@
 import { type Explainer, numberIn, textIn, value, way } from '../../findings/subject.ts'
 import { cut } from '../../findings/words.ts'
 
-/** Which guard, where, and what it found; never the text. */
+/** Explains a rejection: the guard, its location and its findings, never the text. */
 export const guard: Explainer = ({ reason, record, view }) => {
   const phase = textIn(reason, 'phase') === 'response' ? 'response' : 'request'
   const index = numberIn(reason, 'index') ?? 0

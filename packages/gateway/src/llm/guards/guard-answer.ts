@@ -12,7 +12,7 @@ export interface GuardedAnswer {
   notes: readonly GuardNote[]
 }
 
-/** Guards an answer that is whole: the same parts as in a stream, but each guard is asked once, about all of them. */
+/** Guards a whole response: the same parts as in a stream, but each guard runs once, for all of them. */
 export function guardAnswer(
   chain: GuardChain,
   events: readonly ChatEvent[],

@@ -14,7 +14,7 @@ export interface GuardedBody {
   notes: readonly GuardNote[]
 }
 
-/** Guards a whole answer that goes on in the format it came in: texts change where they stand, and nothing else does. */
+/** Guards a whole response in its original format: texts are edited in place, and nothing else changes. */
 export function guardBody(
   chain: GuardChain,
   { json, texts }: { json: string; texts: NativeTexts },
@@ -42,7 +42,7 @@ export interface WholeOutcome {
   notes: readonly GuardNote[]
 }
 
-/** Guards texts that came whole, each guard asked once about all of them, and puts what becomes of them in their places. */
+/** Guards texts that came whole, with one run per guard for all of them, and replaces the texts. */
 export function guardWholeTexts(
   chain: GuardChain,
   texts: readonly NativeText[],

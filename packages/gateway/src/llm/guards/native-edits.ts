@@ -2,12 +2,12 @@ import { type Place, replaceAt } from '../../wire/json-tree.ts'
 import { parseJson } from '../../wire/json.ts'
 import type { Dependent, FoundText } from '../native-texts.ts'
 
-/** One JSON text of an answer, with what the guards make of its texts. */
+/** The JSON of a response or record, with the edits of the guards. */
 export class NativeEdits {
   readonly #json: string
   readonly #texts: NativeText[] = []
   readonly #dependents: Dependent[] = []
-  /** Texts that the guards have not let go of. */
+  /** The number of texts that the guards have not released. */
   #open = 0
 
   constructor(json: string) {
@@ -29,7 +29,7 @@ export class NativeEdits {
     this.#dependents.push(dependent)
   }
 
-  /** The JSON as it may go on; the same text when nothing has changed. Null when a mask broke it. */
+  /** The edited JSON; the same text when nothing has changed. Null when a mask made it invalid. */
   write(masked: ReadonlySet<string>): string | null {
     const changed = this.#texts.filter((text) => text.isChanged)
     if (changed.some((text) => text.breaksJson)) return null
@@ -50,12 +50,12 @@ export class NativeEdits {
   }
 }
 
-/** A text at its place, on its way through the guards. */
+/** A text at its location in the JSON, on its way through the guards. */
 export class NativeText {
   readonly found: FoundText
   readonly read: string
   #written = ''
-  /** How many characters of what was read are still to come. */
+  /** The number of input characters that the guards have not released. */
   #left: number
   readonly #settled: () => void
 
@@ -86,14 +86,14 @@ export class NativeText {
     return this.found.text === null && parseJson(this.#written) === null
   }
 
-  /** This stands for so many characters of it. */
+  /** Adds output that replaces `of` characters of the input. */
   write(text: string, of: number): void {
     this.#written += text
     this.#left -= of
     if (this.#left === 0) this.#settled()
   }
 
-  /** All of it at once. */
+  /** Replaces the whole text at once. */
   replace(text: string): void {
     this.write(text, this.#left)
   }

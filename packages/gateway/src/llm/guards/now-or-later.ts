@@ -1,4 +1,4 @@
-/** Goes on at once with a value that is there, and later with one that is still to come. */
+/** Continues synchronously with a value, or asynchronously with a promise. */
 export function nowOrLater<Value, Result>(
   value: Value | Promise<Value>,
   goOn: (settled: Value) => Result | Promise<Result>,

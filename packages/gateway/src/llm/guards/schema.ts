@@ -8,7 +8,7 @@ import { openAIModerationGuard } from './openai-moderation/schema.ts'
 import { regexGuard, regexGuardOfAnswers } from './regex/schema.ts'
 import { webhookGuard } from './webhook/schema.ts'
 
-/** Guards of requests and of answers, each by its key. `policies` is the block for connections to vendors. */
+/** Guards for both requests and responses, by key. `policies` is the schema of policies for connections to vendors. */
 function guardsOfBoth<Policies>(policies: Schema<Policies>) {
   return {
     regex: regexGuard.optional(),

@@ -29,6 +29,6 @@ export function signWith(identity: Pick<BackendIdentity, 'request' | 'sign'>, bu
   }
 }
 
-/** A guard asks on the gateway's own account: there is no client whose credential could be passed on. */
+/** A guard call uses the gateway's own credentials; there is no client credential to forward. */
 const NOTHING_TAKEN: RequestContext['taken'] = []
 const NO_REQUEST = { clientToken: null, taken: NOTHING_TAKEN, trace: null } as RequestContext

@@ -5,8 +5,8 @@ import { GuardNotes } from './notes.ts'
 import { TextPipe } from './text-pipe.ts'
 
 /**
- * Guards an answer while it is streamed, each part by itself. Guards that mask by themselves hold what could be the
- * beginning of a match (`regex/window.ts`); guards that are asked get batches with an overlap (`batch-stage.ts`).
+ * Guards a response while it streams, each part by itself. Masking guards hold back text that could begin a match
+ * (`regex/window.ts`); checking guards get batches with an overlap (`batch-stage.ts`).
  */
 export class StreamGuard extends EventGuard {
   readonly #notes: GuardNotes
@@ -17,7 +17,7 @@ export class StreamGuard extends EventGuard {
     this.#notes = notes
   }
 
-  /** One for each guard. */
+  /** One note per guard. */
   get notes(): readonly GuardNote[] {
     return this.#notes.all
   }

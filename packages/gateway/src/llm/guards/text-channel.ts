@@ -4,11 +4,11 @@ import type { Passage } from './passage.ts'
 import type { Rejection, TextInfo } from './guard.ts'
 import type { Released, Stage } from './stage.ts'
 
-/** One text that comes in several records: what the guards let go of goes back to where it stood. */
+/** One text that spans several records: released text is written back to the records it came from. */
 export class TextChannel {
   readonly #pipe: Stage
   readonly #waiting: NativeText[] = []
-  /** All of it so far, where that is asked for. */
+  /** The whole text so far, when requested. */
   readonly whole: { read: string; written: string } | null
   isMasked = false
 
@@ -54,7 +54,7 @@ export class TextChannel {
     }
   }
 
-  /** A mask stands where the first of what it hides stood. */
+  /** Writes a mask to the location of the first masked character. */
   #putMask({ text, of }: Passage): void {
     let mask = text
     for (let left = of; ;) {

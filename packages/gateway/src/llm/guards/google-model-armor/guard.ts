@@ -20,7 +20,7 @@ export function createGoogleModelArmorGuard(
   return {
     name: 'googleModelArmor',
     async check(texts, phase, { span }) {
-      // It says yes or no to one text, so all of them make one call.
+      // Model Armor returns one verdict per text, so all texts are joined for one call.
       const text = texts.filter((part) => part.trim() !== '').join('\n')
       if (text === '') return PASS
       try {
@@ -51,7 +51,7 @@ function judge(answer: JsonObject, response: CustomResponseConfig): Verdict {
   return invocation === 'SUCCESS' ? PASS : { kind: 'failed', reason: 'not every filter could run' }
 }
 
-/** Each filter has a shape of its own; all say `matchState` somewhere. */
+/** Whether a filter matched. Each filter has its own shape, but all have `matchState` at some depth. */
 function hasMatch(value: Json): boolean {
   if (Array.isArray(value)) return value.some(hasMatch)
   if (!isObject(value)) return false

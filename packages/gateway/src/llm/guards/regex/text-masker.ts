@@ -30,7 +30,7 @@ export class PlainMasker implements TextMasker {
   }
 }
 
-/** `found` gets the kinds of what was masked. */
+/** Joins the pieces with masks; adds the masked kinds to `found`. */
 export function maskPieces(pieces: readonly Piece[], found: Set<string>): string {
   let masked = ''
   for (const { text, region } of pieces) {

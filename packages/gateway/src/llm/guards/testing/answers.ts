@@ -23,7 +23,7 @@ const native = fc.record<AnswerPart>({
   pieces: fc.constant([]),
 })
 
-/** Whole answers as a provider would stream them; the deltas of their parts come in turns. */
+/** Whole responses as a provider would stream them; the deltas of their parts may interleave. */
 export const answers: fc.Arbitrary<ChatEvent[]> = fc
   .tuple(fc.array(fc.oneof(textPart, toolCall, native), { maxLength: 4 }), fc.boolean())
   .map(([parts, inTurns]): ChatEvent[] => [

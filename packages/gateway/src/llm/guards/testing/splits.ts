@@ -44,7 +44,7 @@ const AROUND = [
   '\ude00',
 ]
 
-/** Texts full of private data, of pieces of it, and of what lies around it. */
+/** Texts with private data, pieces of private data, and neutral text. */
 export const privateText = fc
   .array(
     fc.oneof(
@@ -57,7 +57,7 @@ export const privateText = fc
   )
   .map((pieces) => pieces.join(''))
 
-/** Lines of it: far more than what waits for the end of a match. */
+/** Several lines of private text, far longer than the text held back for a match. */
 export const longPrivateText = fc
   .array(privateText, { minLength: 4, maxLength: 12, size: 'max' })
   .map((lines) => lines.join('\n'))

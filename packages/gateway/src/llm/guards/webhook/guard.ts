@@ -41,7 +41,7 @@ function wireBody(texts: readonly string[], phase: GuardPhase, about: readonly T
   return { body: { choices: messages.map((message): JsonObject => ({ message })) } }
 }
 
-/** Verdicts are told apart by their shape. `reason` is for people, and may repeat the texts: it is not kept. */
+/** Reads a verdict, whose shape identifies its kind. `reason` may repeat the texts, so it is not stored. */
 function readAnswer(answer: JsonObject, phase: GuardPhase): Verdict {
   const { action } = answer
   if (!isObject(action)) return UNREADABLE
@@ -69,7 +69,7 @@ const UNREADABLE: Verdict = { kind: 'failed', reason: 'the webhook gave an answe
 
 type HeaderMatch = WebhookGuardConfig['forwardHeaderMatches'][number]
 
-/** Picks the lines that the config names; nothing else ever leaves, credentials least of all. */
+/** Selects the headers that the config names; no other header is sent, so that credentials do not leak. */
 function headerSelector(matches: readonly HeaderMatch[]): (headers: HeaderBlock) => [string, string][] {
   const selected = matches
     .filter(({ name }) => !OUR_OWN.has(name))
@@ -85,13 +85,13 @@ function headerSelector(matches: readonly HeaderMatch[]): (headers: HeaderBlock)
   }
 }
 
-/** They describe our own message to the webhook. */
+/** Headers that describe the gateway's own request to the webhook. */
 const OUR_OWN: ReadonlySet<string> = new Set(['accept', 'content-encoding', 'content-type', 'expect', 'host'])
 
 function valueTest(value: HeaderMatch['value']): (line: string) => boolean {
   if (value.regex === undefined) return (line) => line === value.exact
   const regex = compileRegex(value.regex)
-  // Validation refuses such a pattern long before a guard is made.
+  // Validation rejects an invalid pattern before a guard is created.
   if (!regex.ok) throw new Error(regex.message)
   return regex.fullMatch
 }

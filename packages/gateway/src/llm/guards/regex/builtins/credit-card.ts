@@ -43,7 +43,7 @@ function* findCards(text: string, from: number): Generator<Span> {
   }
 }
 
-/** The longest card that begins here; it ends where a group ends. */
+/** The end of the longest card number from `start`; a number ends at the end of a digit group. */
 function cardEnd(text: string, start: number): number | null {
   let digits = ''
   let longest: number | null = null

@@ -14,7 +14,7 @@ export const email: Rule = {
 const AT = 0x40
 const MAX_LOCAL = 64
 const MAX_DOMAIN = 190
-// Letters of other scripts are left out: they stand before and behind an address without a space.
+// Letters of other scripts are excluded, because such scripts write addresses without spaces around them.
 const LETTER = 'A-Za-z\\u00aa\\u00ba\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u024f\\u1e00-\\u1eff'
 const LOCAL = new RegExp(`[${LETTER}0-9_.%+-]`)
 /** By code unit; the letters end before this size. */
@@ -47,7 +47,7 @@ function localStart(text: string, earliest: number, at: number): number {
 }
 
 function domainEnd(text: string, start: number): number | null {
-  // The part that is looked at is cut where the longest domain ends, and one character is seen behind it.
+  // The text is cut after the longest domain plus one character, which the lookahead needs.
   const part = text.slice(start, start + MAX_DOMAIN + 1)
   DOMAIN.lastIndex = 0
   const found = DOMAIN.exec(part)

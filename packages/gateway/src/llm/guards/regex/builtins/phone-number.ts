@@ -18,7 +18,7 @@ const MAX_DIGITS = 17
 const MAX_GROUPS = 7
 const START = /(?<![A-Za-z0-9_])[+(0-9]/g
 const IN_NUMBER = /(?<=[0-9]\.)./y
-// A group of digits, perhaps in parentheses, behind what separates groups.
+// A group of digits, possibly in parentheses, after its separator.
 const GROUP = new RegExp(`([${DASHES}.${SPACES}]{0,3})(?:\\(([0-9]{1,5})\\)|([0-9]{1,18}))`, 'y')
 const GOES_ON = /[A-Za-z0-9_]|\.[0-9]/y
 
@@ -32,7 +32,7 @@ function* findNumbers(text: string, from: number): Generator<Span> {
   }
 }
 
-/** The longest number that begins here; it ends where a group ends. */
+/** The end of the longest number from `start`; a number ends at the end of a digit group. */
 function numberEnd(text: string, start: number): number | null {
   const shape: PhoneShape = { isInternational: text[start] === '+', groups: [], areaInParentheses: false }
   const first = shape.isInternational ? start + 1 : start
@@ -42,7 +42,7 @@ function numberEnd(text: string, start: number): number | null {
     const [, separator, inParentheses, plain] = group
     const end = GROUP.lastIndex
     const isFirst = shape.groups.length === 0
-    // Nothing may stand before the first group; digits that follow digits are one group already.
+    // The first group has no separator; adjacent digits are already one group.
     if (isFirst ? separator !== '' : separator === '' && plain !== undefined && text[group.index - 1] !== ')') break
     digits += (inParentheses ?? plain ?? '').length
     if (digits > MAX_DIGITS || end - start > LONGEST || shape.groups.length === MAX_GROUPS) break
@@ -77,7 +77,7 @@ function testAt(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text)
 }
 
-/** Digits as they are grouped, without what separates the groups. */
+/** The digit groups of a number, without separators. */
 interface PhoneShape {
   /** Begins with a plus. */
   isInternational: boolean
