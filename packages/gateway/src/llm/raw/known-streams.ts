@@ -4,11 +4,11 @@ import { errorOf as errorOfGemini } from '../formats/gemini/errors.ts'
 import { errorOfBody as errorOfMessage } from '../formats/messages/errors.ts'
 import type { ChatError, JsonObject } from '../middle.ts'
 
-/** A format of streamed answers, as far as the end of a stream goes. */
+/** Recognizes the end of streams of one format. */
 export interface KnownStream {
   /** Whether a record at the beginning of a stream is of this format. */
   recognizes(record: JsonObject): boolean
-  /** Stands in every record that `isEnd` or `errorOf` says yes to, and in few others: only those are parsed. */
+  /** Matches every record for which `isEnd` or `errorOf` applies, and few others: only matching records are parsed. */
   readonly marks: RegExp
   isEnd(record: JsonObject): boolean
   errorOf(record: JsonObject): ChatError | null
@@ -53,7 +53,7 @@ const gemini: KnownStream = {
   errorOf: ({ error }) => (isObject(error) ? errorOfGemini(error, 502) : null),
 }
 
-/** Events of Converse, each as the one member of an object: the form in which Nova streams its own answers. */
+/** Converse events, each as the only member of an object: the form in which Nova streams its responses. */
 export const converse: KnownStream = {
   recognizes: (record) => isObject(record['messageStart']),
   marks: /"messageStop"/,
@@ -63,7 +63,7 @@ export const converse: KnownStream = {
 
 export const KNOWN_STREAMS: readonly KnownStream[] = [completions, messages, responses, gemini, converse]
 
-/** An error in place of the first record: it tells no format, and needs none. */
+/** The error in place of the first record, which is read without knowing the format. */
 export function errorInstead(record: JsonObject): ChatError | null {
   const { type, error, message } = record
   if (isObject(error)) return type === 'error' ? errorOfMessage(record) : errorOfChunk(record)

@@ -7,17 +7,17 @@ import type { ChatError, JsonObject } from '../middle.ts'
 import { type StreamFault, streamFault } from './stream-fault.ts'
 
 /**
- * Watches the records of a stream that passes as it came, and says at its end whether the answer was complete. The first
- * records are parsed until one tells the format; of the others only those with a mark of it.
+ * Watches the records of a stream that passes unchanged, and tells at the end whether the response was complete. The
+ * first records are parsed until the format is recognized; after that only records with a mark of the format.
  */
 export class StreamEnd {
   #format: KnownStream | null = null
-  /** Records that may still tell the format. */
+  /** The number of further records that may identify the format. */
   #chances = CHANCES
   #isComplete = false
   #error: ChatError | null = null
 
-  /** The data of one server-sent event. */
+  /** Reads the data of one server-sent event. */
   record(data: string): void {
     if (this.#format === null) {
       if (this.#chances > 0) this.#recognize(parseJsonObject(data))
@@ -31,7 +31,7 @@ export class StreamEnd {
     else if (this.#chances > 0) this.#recognize(record)
   }
 
-  /** One message of an AWS event stream: an event of Converse, or a record of the model's own vendor. */
+  /** Reads one message of an AWS event stream: a Converse event, or a record of the model's vendor. */
   message({ headers, payload }: EventStreamMessage): void {
     if (headers.get(':message-type') !== 'event') {
       this.#error ??= exceptionOf(headers, parseJsonObject(payload.toString('utf8')))
@@ -45,7 +45,7 @@ export class StreamEnd {
     else if (type === 'messageStop') this.#isComplete = true
   }
 
-  /** A stream that ended with its body; null when it was complete, or nobody knows. */
+  /** The fault at the end of the body; null when the stream was complete, or its format is unknown. */
   fault(): StreamFault | null {
     if (this.#error !== null) return { code: 'stream_error', error: this.#error }
     return this.#format === null || this.#isComplete ? null : incomplete()

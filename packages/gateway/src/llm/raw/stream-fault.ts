@@ -10,7 +10,10 @@ export interface StreamFault {
   error: ChatError
 }
 
-/** `code` says how the gateway came to know; an error that the provider itself has sent is a `stream_error`. */
+/**
+ * A fault of a stream. `code` tells how the gateway detected it; an error sent by the provider itself is a
+ * `stream_error`.
+ */
 export function streamFault(error: ChatError, code: Exclude<StreamFaultCode, 'stream_error'>): StreamFault {
   return { code: error.code === STREAM_BROKEN ? code : 'stream_error', error }
 }

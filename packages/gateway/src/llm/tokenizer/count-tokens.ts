@@ -14,7 +14,9 @@ export async function countTokens(request: ChatRequest, model = request.model): 
   return tokens + (await countTexts(texts, model))
 }
 
-/** Tokens of texts for a model. Others get their turn in between, and what comes behind a large part is estimated. */
+/**
+ * Counts the tokens of texts for a model. Yields to other work in between, and estimates the rest of very large texts.
+ */
 export async function countTexts(texts: readonly string[], model: string): Promise<number> {
   const encoding = await loadEncoding(encodingNameOf(model))
   let counted = 0

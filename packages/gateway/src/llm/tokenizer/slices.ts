@@ -33,7 +33,7 @@ function* pages(text: string): Generator<string> {
   if (from < text.length) yield text.slice(from)
 }
 
-/** The end of a slice must not stand between the halves of a character. */
+/** Moves the end of a slice so that no surrogate pair is split. */
 function wholeCharacter(text: string, at: number): number {
   const code = text.charCodeAt(at)
   return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at
@@ -43,7 +43,7 @@ function isSpace(text: string, at: number): boolean {
   return /\s/.test(text.charAt(at))
 }
 
-/** As much as counts in a few milliseconds, whatever it is. */
+/** In characters; counted in a few milliseconds, whatever the text. */
 const PAGE = 1_024
 const LONGEST_RUN = 64
 const LONG_RUN = /\S{65,}|\s{65,}/g

@@ -9,7 +9,7 @@ export function decodeError(status: number, body: Buffer): ChatError {
   return { ...error, status, kind: error.kind === 'api' ? kindOfStatus(status) : error.kind }
 }
 
-/** The error that a body, or an event of a stream, holds. */
+/** The error in a body, or in an event of a stream; null when there is none. */
 export function errorOfBody(body: JsonObject): ChatError | null {
   if (!isObject(body.error)) return null
   const type = textAt(body.error, 'type')

@@ -7,7 +7,9 @@ import { errorOfBody } from './errors.ts'
 import { decodeFinish } from './finish.ts'
 import { addReport, type OwnUsage, usageOf } from './usage.ts'
 
-/** Events of one streamed answer. A buffered answer is read as the events it would have been, so that both agree. */
+/**
+ * Reads the events of one streamed response. A buffered response is read as the equal events, so that both paths agree.
+ */
 export class EventReader implements RecordReader {
   readonly #context: ResponseContext
   readonly #blocks = new Map<number, BlockReader>()
@@ -44,17 +46,17 @@ export class EventReader implements RecordReader {
       case 'error':
         return [{ type: 'error', error: errorOfBody(body) ?? UNNAMED_ERROR }]
       default:
-        // `ping`, and what may be invented later.
+        // `ping`, and event types of later versions.
         return []
     }
   }
 
-  /** The reason came, so only the last word is missing. */
+  /** Ends the stream; it is complete when the stop reason has come. */
   end(): ChatEvent[] {
     return this.#stopReason === null ? [] : this.#finish()
   }
 
-  /** An answer that came at once: the same, without the records in between. */
+  /** Reads a buffered response: the same events without the records in between. */
   whole(message: JsonObject, content: readonly Json[]): ChatEvent[] {
     const events = [this.#started(message)]
     for (const [index, block] of content.filter(isObject).entries()) {

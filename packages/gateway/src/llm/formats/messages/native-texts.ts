@@ -1,7 +1,7 @@
 import { indexAt, type JsonNode, nodeAt, textNodeAt } from '../../../wire/json-tree.ts'
 import { type NativeTexts, type TextStep, TextWalk } from '../../native-texts.ts'
 
-/** The blocks of an answer; their deltas go on with the members of the same name. */
+/** The texts in the blocks of a response; deltas continue the members of the same name. */
 export const messagesTexts: NativeTexts = {
   record: readRecord,
   whole(root) {

@@ -17,7 +17,7 @@ import {
   unread,
 } from '../../request-texts.ts'
 
-/** The members of a Messages request that hold text for the model. */
+/** The members of a Messages request that contain text for the model. */
 
 const textBlock = object({ type: settings, text, cache_control: settings, citations: nested })
 const image = object({ type: settings, source: imageSource, cache_control: settings })

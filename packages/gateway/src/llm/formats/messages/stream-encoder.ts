@@ -12,8 +12,8 @@ import { encodeUsage } from './usage.ts'
 type PartEvent = Extract<ChatEvent, { index: number }>
 
 /**
- * Blocks come one after the other here, and clients rely on it: what belongs to a later part waits until the earlier one
- * has ended. The start waits for the next event, because usage may come right behind it.
+ * Writes blocks one after the other, on which clients rely: events of a later part wait until the earlier part has
+ * ended. The start waits for the next event, because usage may come directly after it.
  */
 export class EventWriter implements StreamEncoder {
   readonly #context: ResponseContext
@@ -87,7 +87,7 @@ export class EventWriter implements StreamEncoder {
     return this.#blocks.event(event)
   }
 
-  /** Parts that nobody ended are over with the answer. */
+  /** Ends the parts that are still open at the end of the response. */
   #closeAll(): string {
     if (this.#open === null) return ''
     const open = [this.#open, ...this.#waiting.keys()]

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../../middle.ts'
 import { id, name, text } from '../completions/test-exchanges.ts'
 
-/** Requests of clients of this format, written the way the encoder writes them, so that they come out as they went in. */
+/** Requests in the spelling of the encoder, so that decoding and encoding returns the same body. */
 export const requestBody: fc.Arbitrary<JsonObject> = fc
   .record({
     turns: fc.array(fc.oneof(userTurn(), assistantTurn()), { maxLength: 5 }),
@@ -36,7 +36,7 @@ function assistantTurn(): fc.Arbitrary<JsonObject> {
   return fc.array(block, { minLength: 1, maxLength: 4 }).map((content) => ({ role: 'assistant', content }))
 }
 
-/** With or without a mark for the cache, and a member that nobody knows. */
+/** The block with or without a cache mark, and with or without an unknown member. */
 function marked(block: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   return fc
     .record({ block, ttl: fc.option(fc.constantFrom('5m', '1h')), extra: fc.boolean() })
@@ -133,7 +133,7 @@ function serverTool(): fc.Arbitrary<JsonObject> {
   )
 }
 
-/** The provider's own tools come behind the client's. */
+/** Puts the provider's own tools after the client's. */
 function nativeLast(tools: JsonObject[]): JsonObject[] {
   return [...tools.filter(({ type }) => type === undefined), ...tools.filter(({ type }) => type !== undefined)]
 }

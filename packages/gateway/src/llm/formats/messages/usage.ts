@@ -1,7 +1,7 @@
 import { countAt, objectAt, put, textAt } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
-/** Counts of this format: its `input` leaves out what was read from, and written to, the cache. */
+/** Counts of this format: its `input` excludes tokens read from and written to the cache. */
 export type OwnUsage = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning' | 'serviceTier'>
 
 /** Counts of one stream up to now: `before`, and a record's `usage`. */

@@ -4,7 +4,7 @@ import { mediaTypeOfName } from '../../file-types.ts'
 import { mediaSourceOf } from '../../media-url.ts'
 import type { FilePart, ImagePart, JsonObject, MediaSource, NativePart, Part, TextPart } from '../../middle.ts'
 
-/** `asNative` says how to keep what only this format knows. */
+/** Decodes content parts; `asNative` wraps a part that only this format has. */
 export function decodeContent(content: readonly Fields[], asNative: (value: JsonObject) => NativePart): Part[] {
   return content.map((part) => decodePart(part) ?? asNative(part.raw))
 }

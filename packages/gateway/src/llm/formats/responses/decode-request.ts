@@ -22,7 +22,7 @@ export function decodeRequest(raw: JsonObject): ChatRequest | Unsupported {
   const { system, messages } = decodeInput(body)
   const { tools, toolChoice, rest } = decodeTools(body)
   const text = body.fields('text')
-  // It stays in the rest, as it is more than the user's name to the provider.
+  // `safety_identifier` stays in the rest too, because it has more effects at the provider than naming the user.
   const safetyIdentifier = typeof raw.safety_identifier === 'string' ? raw.safety_identifier : null
   const request: ChatRequest = {
     format: 'responses',
@@ -94,7 +94,10 @@ function decodeSchema(format: Fields): OutputFormat {
   }
 }
 
-/** `rest` gets what the middle cannot say: tools that the provider runs, tools that may not be called, choices among those. */
+/**
+ * The decoded tools. `rest` has the members that the middle cannot express: tools that the provider runs, tools that
+ * must not be called, and choices among those.
+ */
 interface DecodedTools extends Pick<ChatRequest, 'tools' | 'toolChoice'> {
   rest: JsonObject
 }

@@ -79,7 +79,7 @@ const SHARED: ReadonlySet<string> = new Set([
 
 function splitShared(request: ChatRequest): { shared: JsonObject; others: JsonObject } {
   if (request.format === 'responses') return { shared: {}, others: request.rest }
-  // Left to itself the provider keeps what it answers, which clients of other formats do not expect.
+  // By default the provider stores responses, which clients of other formats do not expect.
   if (request.format !== 'completions') return { shared: { store: false }, others: request.rest }
   const { verbosity, ...others } = request.rest
   const entries = Object.entries(others)
@@ -110,11 +110,11 @@ function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, loss
   if (reasoning.effort === undefined && effort !== null) {
     lose(losses, { what: 'renamed', path: clientField(format, 'reasoning'), note: `said as effort ${effort}` })
   }
-  // Clients of Messages are shown what was thought without asking for it.
+  // Messages clients get thinking without asking for it.
   const isShown = isObject(reasoning.rest?.thinking) && effort !== 'none' && !quirks.has('summariesOnRequest')
   return {
     reasoning: { ...(effort !== null && { effort }), ...((reasoning.include ?? isShown) && { summary: 'auto' }) },
-    // Nothing is stored, so the client has to bring the reasoning back.
+    // The provider stores nothing, so the client has to send the reasoning back.
     ...(effort !== 'none' && { include: ['reasoning.encrypted_content'] }),
   }
 }

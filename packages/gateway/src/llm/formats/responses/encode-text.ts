@@ -1,6 +1,6 @@
 import type { JsonObject, OutputFormat } from '../../middle.ts'
 
-/** `rest` is what the client said of the text beside its format; null when there is nothing to say. */
+/** Encodes `text`; `rest` has the client's other members of `text`. Null when nothing is set. */
 export function encodeText(output: OutputFormat, rest: JsonObject): JsonObject | null {
   const format = encodeFormat(output)
   return format === null && Object.keys(rest).length === 0 ? null : { ...rest, ...(format !== null && { format }) }

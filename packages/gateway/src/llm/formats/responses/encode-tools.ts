@@ -29,7 +29,7 @@ function encodeTool(tool: Tool, name: string, isOwn: boolean): JsonObject {
       ...(isOwn && tool.rest),
     }
   }
-  // Elsewhere schemas are loose unless the client says otherwise; here they are strict.
+  // In other formats schemas are not strict by default; in this format they are.
   const strict = tool.strict ?? (isOwn ? undefined : false)
   return {
     type: 'function',
@@ -50,7 +50,7 @@ function encodeToolChoice(
   if (request.format === 'responses' && request.rest.tool_choice !== undefined) return request.rest.tool_choice
   if (toolChoice === null) return undefined
   if (toolChoice.kind === 'tool') return namedTool(request, toolChoice.name, nameOf)
-  // Only tools that the client's choice leaves out come to stand among the native ones.
+  // Client tools are among the native tools only when the client's tool choice excludes them.
   const isLimited = native.some(({ type }) => type === 'function' || type === 'custom')
   if (!isLimited || toolChoice.kind === 'none') return toolChoice.kind
   return {

@@ -1,20 +1,26 @@
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { escapeInput, INPUT_PREFIX, INPUT_SUFFIX } from '../../custom-tools.ts'
 
-/** Keeps what was said of each part, so that what a provider says twice, or only at the end, is said exactly once. */
+/**
+ * Tracks the emitted text of each part, so that text which a provider sends twice, or only at the end, is emitted
+ * exactly once.
+ */
 export interface PartLedger {
   has(key: string): boolean
-  /** Does nothing when it is open already, or over. `isCustom`: its text is the input of a custom tool. */
+  /**
+   * Opens a part; does nothing when the part is open or has ended. `isCustom` says that its text is the input of a
+   * custom tool.
+   */
   open(key: string, part: StartedPart, isCustom?: boolean): void
   add(key: string, text: string): void
-  /** `whole` is all of its text. */
+  /** Completes the text of a part; `whole` is all of its text. */
   complete(key: string, whole: string): void
   close(key: string, whole: string, end?: { opaque?: string; rest?: JsonObject }): void
 }
 
 interface Entry {
   index: number
-  /** How much of its text was said. */
+  /** The length of the emitted text. */
   length: number
   isOver: boolean
   isCustom: boolean

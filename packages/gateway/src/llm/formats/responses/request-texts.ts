@@ -19,7 +19,7 @@ import {
   unread,
 } from '../../request-texts.ts'
 
-/** The members of a Responses request that hold text for the model. */
+/** The members of a Responses request that contain text for the model. */
 
 const textPart = object({
   type: settings,

@@ -7,8 +7,8 @@ import { encodeTools } from './encode-tools.ts'
 import { encodeUsage } from './usage.ts'
 
 /**
- * The response before anything was answered, with what the request asked for. Instructions are not repeated: whoever
- * runs the gateway may have added some that are not for clients.
+ * The response before any output, with the settings of the request. Instructions are not repeated, because the operator
+ * may have added some that are not for clients.
  */
 export function emptyResponse(context: ResponseContext, { id, model, created }: CollectedResponse): JsonObject {
   const { request } = context

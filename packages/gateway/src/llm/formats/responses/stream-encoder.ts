@@ -4,14 +4,19 @@ import { sseRecord } from '../../../wire/sse.ts'
 import { errorBody } from '../completions/errors.ts'
 import { ResponseWriter } from './response-writer.ts'
 
-/** Every event has a number, and says its type twice. */
+/**
+ * Writes the events of a response. Each event has a sequence number, and its type both as SSE event and in the body.
+ */
 export class EventWriter implements StreamEncoder {
   readonly #writer: ResponseWriter
   #written = ''
   #sequence = 0
   #isOver = false
 
-  /** Numbers and the id go on where `passed` has left off. */
+  /**
+   * `passed` is the part of the stream that the client already has: sequence numbers and the response id continue from
+   * it.
+   */
   constructor(context: ResponseContext, passed: PassedStream | null = null) {
     this.#writer = new ResponseWriter(context, {
       say: (type, members) => this.#say(type, members),
@@ -41,7 +46,7 @@ export class EventWriter implements StreamEncoder {
     this.#isOver = true
     const { status, response } = this.#writer.end()
     const { error } = this.#writer.folded
-    // SDKs throw on this one; the response that follows is for those that wait for the last event.
+    // SDKs throw on the `error` event; the response after it is for clients that wait for the last event.
     if (error !== null) {
       const { code = null, message, param = null } = error
       this.#say('error', { code, message, param, ...errorBody(error) })

@@ -7,7 +7,7 @@ import { startEvent } from './decode-response.ts'
 import { endEvents } from './finish.ts'
 import { OutputReader } from './output-reader.ts'
 
-/** Events of this format that carry something; all others say what is said elsewhere too. */
+/** Reads the events that carry content; all other events repeat content. */
 export class StreamReader implements RecordReader {
   readonly #context: ResponseContext
   readonly #output: OutputReader
@@ -114,7 +114,7 @@ function contentAt(item: number, body: JsonObject): { item: number; at: number }
   return { item, at: countAt(body, 'content_index') ?? 0 }
 }
 
-/** The name of the event says how it ended, should the response not say it. */
+/** The response with a status; the event type is the status when the response has none. */
 function endedBy(type: string, response: JsonObject): JsonObject {
   return { ...response, status: response.status ?? type.slice('response.'.length) }
 }

@@ -4,13 +4,13 @@ import type { JsonObject, RefusalPart, StartedPart, TextPart } from '../../middl
 import type { ItemOutput, PartWriter } from './item-output.ts'
 import { deltaHead } from './item-output.ts'
 
-/** A message item: a refusal, or a text, which some providers cut where its sources change. */
+/** Writes a message item: a refusal, or a text, which some providers split where its sources change. */
 export interface MessageWriter {
-  /** Whether the part is more of this text. */
+  /** Whether the part continues this text. */
   continuesWith(part: StartedPart): boolean
-  /** `part` is filled by others. */
+  /** Writes a section; `collectInto` fills the text of `part`. */
   section(part: TextPart | RefusalPart): PartWriter
-  /** Nothing follows; it is over with the section that is open, if any. */
+  /** Ends the message, after the open section if there is one. */
   close(): void
 }
 

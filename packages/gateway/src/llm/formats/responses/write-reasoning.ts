@@ -9,7 +9,7 @@ export interface ReasoningWriter {
   continuesWith(part: ReasoningPart): boolean
   /** `part` is filled by others. */
   section(part: ReasoningPart): PartWriter
-  /** No section follows; it is over with the one that is open, if any. */
+  /** Ends the item, after the open section if there is one. */
   close(): void
 }
 
@@ -48,7 +48,7 @@ export function writeReasoning({ id: itemId }: ReasoningPart, output: ItemOutput
             sink.say(names.done, { ...place, text: part.text })
             sink.say(names.ended, { ...place, part: { type: names.part, text: part.text } })
           }
-          // Sections without an id are items of their own, and what is sealed comes last.
+          // A section without an id is an item by itself, and encrypted content comes last.
           if (itemId === undefined || part.opaque !== undefined) isClosing = true
           finish()
         },
