@@ -12,7 +12,7 @@ export interface AgentCoreOptions {
   settings: ConnectionSettings
 }
 
-/** A runtime of agents: whatever path the client asked for, the call goes to the one that invokes the runtime. */
+/** An agent runtime: whatever the client's path, the call goes to the path that invokes the runtime. */
 export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOptions): CompiledBackend {
   const { destination, settings } = options
   return {
@@ -31,8 +31,8 @@ export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOp
 }
 
 /**
- * The call of a runtime around the policies of its backend. Before them, what the client tells the gateway alone is
- * withheld; behind them stands where the call goes, because that is not theirs to say.
+ * Wraps the policies of the backend in the call of a runtime. Before the policies, credentials for the gateway are
+ * withheld; after the policies, the destination is set, because policies must not change it.
  */
 export function invoking(
   steps: AttemptStepList | null,

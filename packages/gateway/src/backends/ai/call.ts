@@ -29,15 +29,15 @@ import type { CallServices } from './tried-call.ts'
 import { WholeCall, type WholeJob } from './whole-call.ts'
 
 export interface AiServices {
-  /** Null where the config says nothing of the path. */
+  /** Null when the config does not map the path. */
   routeType: (path: string) => RouteType | null
   clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', ClientFormat & UpstreamFormat>>
   calls: CallServices
-  /** Names that the config gives to models; where there are none, the provider is asked for its own. */
+  /** Model names from the config; when there are none, the provider's list is used. */
   models: readonly string[]
 }
 
-/** A backend of language models: what the client speaks is told by the path, what the provider speaks by the provider. */
+/** A backend of language models: the path tells the client's format, the provider tells the upstream format. */
 export function aiBackend(identity: BackendIdentity, services: AiServices): CompiledBackend {
   return {
     ...identity,
@@ -48,7 +48,7 @@ export function aiBackend(identity: BackendIdentity, services: AiServices): Comp
     send(request, context, handler) {
       const { rx } = context
       if (rx === undefined) {
-        // A mirror: answers of models are made for somebody, and cost.
+        // Mirrored requests are refused: a model call costs money, and nobody reads the response.
         handler.failed(new UpstreamError('bad_response', 'a model cannot be called without a request', true))
         return NOTHING
       }
@@ -70,12 +70,12 @@ interface CallParts {
   handler: UpstreamHandler
 }
 
-/** Finds out what is asked, and hands it to whoever can do it. */
+/** Determines the kind of call and delegates to its implementation. */
 class AiCall extends RequestReader implements UpstreamCall {
   protected readonly rx: RequestContext
   readonly #parts: CallParts
   readonly #services: AiServices
-  /** For whom the body is read, and what is said where it is none. */
+  /** The consumer of the body, and the failure for a body that is not JSON. */
   #use: ((body: JsonBody) => void) | null = null
   #failure: Failure | null = null
   #inner: UpstreamCall | null = null
@@ -178,7 +178,7 @@ class AiCall extends RequestReader implements UpstreamCall {
     call.start()
   }
 
-  /** A chat on whatever path is one; what is none must be told by the operator. */
+  /** Handles a path without a route type: a chat is served on any path; other requests need a configured route. */
   #unmapped(path: string): void {
     const failure = noRouteType(path)
     const type = this.#parts.request.headers.get('content-type')
@@ -199,7 +199,7 @@ class AiCall extends RequestReader implements UpstreamCall {
     })
   }
 
-  /** The whole body as JSON; anything else is refused, with `failure` where that says more. */
+  /** Reads the whole body as JSON; any other body is refused, with `failure` if it is given. */
   #readBody(use: (body: JsonBody) => void, failure: Failure | null = null): void {
     this.#use = use
     this.#failure = failure

@@ -9,17 +9,17 @@ import type { WholeJob } from './whole-call.ts'
 export interface ModelsQuestion {
   target: string
   headers: HeaderBlock
-  /** Names that the config gives to models: where there are any, nobody else is asked. */
+  /** Model names from the config; if there are any, no provider is called. */
   configured: readonly string[]
 }
 
-/** The models that can be asked for, as the client's library reads a list of them. */
+/** The list of available models, in the format of the client's library. */
 export function modelsJob(
   { target, headers, configured }: ModelsQuestion,
   clientFormats: Readonly<Record<'completions' | 'messages', ClientFormat>>,
   { upstreamFormats, clock }: Pick<CallServices, 'upstreamFormats' | 'clock'>,
 ): WholeJob {
-  // One path for both: only libraries of Anthropic say which version they mean.
+  // Both vendors use the same path, but only Anthropic's libraries send a version.
   const wanted = headers.has('anthropic-version') ? 'anthropic' : 'openai'
   const told = (models: readonly ListedModel[]) => writeModelList(wanted, models, Math.floor(clock() / 1000))
   return {
@@ -27,7 +27,7 @@ export function modelsJob(
     format: wanted === 'anthropic' ? clientFormats.messages : clientFormats.completions,
     prepare({ vendor }) {
       const { modelList } = vendor
-      // One that has no list where it answers chats is known by what the config says of it.
+      // A provider without a model list gets the list of configured names.
       if (configured.length > 0 || modelList === null) {
         return { answer: Promise.resolve(told(configured.map((id) => ({ id })))) }
       }
@@ -38,7 +38,8 @@ export function modelsJob(
           format: wanted === 'anthropic' ? 'messages' : 'completions',
           model: '',
           stream: false,
-          // Parameters of one vendor mean nothing to another; what cannot go on page by page is asked for at once.
+          // Query parameters of one vendor mean nothing to another, and the list is requested in one page, because
+          // pages cannot be translated.
           clientTarget: isNative ? target : `/models${modelList === 'anthropic' ? '?limit=1000' : ''}`,
         },
         bytes: null,

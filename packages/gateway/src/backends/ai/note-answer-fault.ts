@@ -2,7 +2,7 @@ import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 
-/** Why an answer is not given to the client, as records name it. */
+/** Why a response was not sent to the client, as in records. */
 export type AnswerFaultCode = 'answer_unreadable' | 'answer_too_large' | 'connection_lost' | 'provider_redirected'
 
 /** Logs, metrics and records count the request as failed by its backend. `error` has no credentials in it. */

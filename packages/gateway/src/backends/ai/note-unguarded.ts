@@ -2,7 +2,7 @@ import type { Unexamined } from '../../llm/guards/guard-request.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 
-/** Whoever has guards shall see in the trace that they did not look. */
+/** Notes in the trace that configured guards did not run. */
 export function noteUnguarded({ trace }: RequestContext, { guards }: Pick<ReadyProvider, 'guards'>): void {
   if (trace === null) return
   const reason = 'requests of this type pass as they are'

@@ -15,12 +15,12 @@ export function beginsAsObject(bytes: Buffer): boolean {
   return bytes[0] === OPEN_BRACE
 }
 
-/** Ids in the arguments of tools may be larger than a double can hold. */
+/** Parses JSON without rounding: ids in tool arguments may be larger than a double can represent. */
 export function readExactly(bytes: Buffer): JsonObject | null {
   return parseExactObject(bytes.toString('utf8'))
 }
 
-/** Whether clients of the format read it as an error as it is. */
+/** Whether the body is an error that clients of the format can read unchanged. */
 export function isErrorOf(format: FormatName, bytes: Buffer): boolean {
   const body = parseJsonObject(bytes.toString('utf8'))
   const error = body?.['error']

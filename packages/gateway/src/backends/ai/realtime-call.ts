@@ -25,18 +25,18 @@ export class RealtimeCall extends TriedCall {
 
   protected ask(provider: ReadyProvider): void {
     const { target } = this.#request
-    // There is no body: the model stands in the query, and is edited as one in a body is.
+    // A realtime request has no body: the model is in the query, and gets the same edits as a model in a body.
     const asked = new URLSearchParams(targetQuery(target)).get('model')
     const { model } = provider.edits.request(asked === null ? {} : { model: asked }, null, this.rx)
     const headers = this.headers.clone()
-    // Packed events could not be read, and a packer is one more thing to be attacked by.
+    // Compressed events could not be read, and decompression is an additional attack surface.
     headers.remove('sec-websocket-extensions')
     noteUnguarded(this.rx, provider)
     const call = { kind: 'realtime', format: 'completions', model, stream: true, clientTarget: target } as const
     this.sendRequest(provider, call, { ...this.#request, headers })
   }
 
-  /** A refusal, or something else than a WebSocket. */
+  /** Handles a refusal, or a response that is not a WebSocket upgrade. */
   protected answered({ status, headers, body }: UpstreamResponse): void {
     this.visit?.ended()
     if (status < 400) return this.answer(status, headers, body)
@@ -54,7 +54,7 @@ export class RealtimeCall extends TriedCall {
     visit?.connected()
     this.upgradedTo(status)
     const usage = new RealtimeUsage(facts, (tokens) => this.#charge(tokens))
-    // First: who is told of the end asks at once what it came to.
+    // Registered first, because other listeners of `close` read the final usage.
     raw.socket.once('close', () => {
       visit?.ended()
       facts.endedAt = services.now()
@@ -72,7 +72,7 @@ export class RealtimeCall extends TriedCall {
     handler.upgraded(status, headers, { ...raw, edit }, protocol)
   }
 
-  /** As they are reported: a session may last for hours. */
+  /** Charges tokens as they are reported, because a session may last for hours. */
   #charge(tokens: number): void {
     for (const account of this.rx.tokenAccounts) account.charge(tokens)
     this.facts.chargedTokens += tokens

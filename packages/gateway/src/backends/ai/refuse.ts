@@ -5,14 +5,14 @@ import type { RequestContext } from '../../pipeline/request-context.ts'
 import { failureReply, inClientsFormat } from '../../pipeline/failure-reply.ts'
 import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 
-/** Answers instead of a provider. */
+/** Responds with a failure in place of a provider. */
 export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {
   rx.error ??= failure.message
   if (failure.code !== undefined) rx.notes ??= { code: failure.code }
   answerWith(rx, handler, failure.reply ?? failureReply(failure, rx.headers.get('content-type')))
 }
 
-/** The same with what a step has to say. */
+/** Responds with the reply of a step in place of a provider. */
 export function answerWith(rx: RequestContext, handler: UpstreamHandler, reply: Reply): void {
   const { status, headers, body, reason } = inClientsFormat(rx, reply)
   rx.reason = reason

@@ -1,6 +1,6 @@
 import { eventMessage } from '../../testing/event-stream-message.ts'
 
-/** How vendors report tokens: bodies as they stand on the wire, and what they mean. */
+/** The ways vendors report tokens: bodies as on the wire, and their meaning. */
 
 export interface UsageConvention {
   /** Provider of the config. */

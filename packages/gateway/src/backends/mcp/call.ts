@@ -13,7 +13,7 @@ export function mcpBackend(identity: BackendIdentity, endpoint: Endpoint): Compi
     send(request, context, handler) {
       const { rx } = context
       if (rx === undefined) {
-        // A mirror: what tools do is done twice then.
+        // Mirrored requests are refused, because tools would run twice.
         handler.failed(new UpstreamError('bad_response', 'MCP servers cannot be called without a request', true))
         return NOTHING
       }

@@ -11,7 +11,7 @@ export interface TimedEvent {
 
 export type MockAnswer =
   | { kind: 'failed'; afterMs: number; error: ChatError; retryAfterMs: number | null }
-  /** `isCut`: the connection breaks behind the last event. */
+  /** `isCut` says that the connection breaks after the last event. */
   | { kind: 'answered'; events: TimedEvent[]; isCut: boolean }
 
 export interface MockEnv {
@@ -20,10 +20,10 @@ export interface MockEnv {
   newId: (prefix: string) => string
 }
 
-/** Stands in every answer that a person may read. */
+/** Part of every response text, so that readers recognize the mock. */
 export const MARK = '[mock]'
 
-/** A provider without a model: what it says depends on nothing but its config, the request and one random number. */
+/** A provider without a model: its response depends only on its config, the request and one random number. */
 export function mockProvider(config: MockConfig, { random, newId }: MockEnv): (request: ChatRequest) => MockAnswer {
   const { failures, latency } = config
   return (request) => {
@@ -83,7 +83,10 @@ function eventsOf(config: MockConfig, request: ChatRequest, newId: (prefix: stri
   return events
 }
 
-/** Those that must be called, as a model would; else those that the last message names, until their results have come. */
+/**
+ * The tools to call: those that the tool choice requires; otherwise those that the last message names, until their
+ * results have come.
+ */
 function toolsToCall({ tools, toolChoice, messages }: ChatRequest): Tool[] {
   if (toolChoice?.kind === 'none') return []
   if (toolChoice?.kind === 'tool') return tools.filter(({ name }) => name === toolChoice.name)
@@ -93,7 +96,10 @@ function toolsToCall({ tools, toolChoice, messages }: ChatRequest): Tool[] {
   return named.length === 0 && toolChoice?.kind === 'required' ? tools.slice(0, 1) : named
 }
 
-/** Structured answers cannot bear the mark: readers would stumble over it. The header says it too. */
+/**
+ * The response text. Structured output has no mark, because parsers would fail; the response header identifies the mock
+ * too.
+ */
 function textFor({ text }: MockConfig, { output, messages }: ChatRequest): string {
   if (output.kind === 'schema') return JSON.stringify(exampleOf(output.schema))
   if (output.kind === 'json') return '{"mock":true}'

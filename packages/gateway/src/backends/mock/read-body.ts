@@ -8,7 +8,7 @@ export function readBody(body: Source, limit: number, done: (bytes: Buffer | nul
     source: null,
     write(chunk) {
       size += chunk.length
-      // It may be a view of a buffer that the next read fills again.
+      // The chunk may be a view of a buffer that the next read overwrites.
       if (size <= limit) chunks.push(Buffer.from(chunk))
     },
     flush: () => true,

@@ -1,6 +1,6 @@
 import type { Sink, Source } from '../../net/body.ts'
 
-/** Runs something after so many milliseconds; gives what calls it off. */
+/** Runs a function after a number of milliseconds; returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void
 
 export const later: Later = (ms, run) => {
@@ -13,7 +13,7 @@ export interface TimedText {
   text: string
 }
 
-/** A body that comes in its own time. Time goes on while the reader is slow; nothing is dropped. */
+/** A body whose texts come at set times. Time continues while the reader is slow; nothing is dropped. */
 export function timedBody(texts: readonly TimedText[], cut: Error | null, after: Later): Source {
   let sink: Sink | null = null
   let at = 0

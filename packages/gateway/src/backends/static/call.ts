@@ -23,7 +23,10 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
   }
 }
 
-/** Null where backends see the name that clients ask for: that of a Service is one of the cluster. */
+/**
+ * The `Host` for the backend; null when the backend gets the client's host, as for a Service, whose name is internal to
+ * the cluster.
+ */
 function hostnameOf(address: DestinationOptions['address'], secure: boolean): string | null {
   if ('path' in address || address.named === true || isIP(address.host) !== 0) return null
   // A default port is not part of a Host (RFC 9110 section 7.2).
