@@ -1,4 +1,4 @@
-/** Keys of Envoy and its kin by what they are called here; each is suggested only where the key exists. */
+/** Keys of Envoy and related projects, with the keys that Portico uses; a key is suggested only where it exists. */
 const NAMES: Readonly<Record<string, { key: string; write: string }>> = {
   failopen: { key: 'failureMode', write: 'failureMode: FailOpen' },
   failclosed: { key: 'failureMode', write: 'failureMode: FailClosed' },
@@ -19,7 +19,10 @@ const NAMES: Readonly<Record<string, { key: string; write: string }>> = {
   allowmodeoverride: { key: 'processingOptions', write: 'processingOptions: { allowModeOverride: true }' },
 }
 
-/** `write \`failureMode: FailOpen\``; null where the name is none of these, or its key does not exist here. */
+/**
+ * A suggestion such as `write \`failureMode: FailOpen\``; null when the name is unknown, or its key does not exist
+ * here.
+ */
 export function foreignName(name: string, known: readonly string[]): string | null {
   const found = NAMES[name.replaceAll(/[_-]/g, '').toLowerCase()]
   return found !== undefined && known.includes(found.key) ? `write \`${found.write}\`` : null

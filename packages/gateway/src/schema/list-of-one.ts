@@ -1,7 +1,7 @@
 import { fieldOf } from './kit.ts'
 import type { Node, Schema } from './kit.ts'
 
-/** Takes the only item out of lists that the definition allows in place of a mapping; the input is changed. */
+/** Replaces one-item lists by their item where the definition allows such lists; changes the input. */
 export function unwrapLists(schema: Schema, input: unknown): void {
   if (typeof input !== 'object' || input === null) return
   const { node, ways } = waysOf(schema)
@@ -28,7 +28,7 @@ interface Way {
 
 interface Ways {
   node: Node
-  /** By name, as far as anything asked for them; null where none leads on. */
+  /** By name, filled on first use; null when the child contains no such list. */
   ways: Map<string, Way | null>
 }
 
@@ -42,7 +42,9 @@ function waysOf(schema: Schema): Ways {
   return made
 }
 
-/** Most of a large file is not looked at, nor is the definition of what is not in the file. */
+/**
+ * Finds the child that may contain one-item lists, so that most of a large file and of the definition is not visited.
+ */
 function wayTo(name: string, ways: Ways['ways'], child: Schema | undefined): Way | null {
   const known = ways.get(name)
   if (known !== undefined || child === undefined) return known ?? null

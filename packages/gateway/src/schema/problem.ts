@@ -21,7 +21,9 @@ export type ProblemCode =
   | 'may_fail'
   | 'deprecated'
 
-/** One thing that is wrong with a value. Phrases fit the sentence "<found>, expected <expected>"; an empty expectation goes without saying. */
+/**
+ * One problem of a value. The phrases fit the sentence "<found>, expected <expected>"; an empty expectation is omitted.
+ */
 export interface Problem {
   code: ProblemCode
   path: Path

@@ -5,7 +5,7 @@ import { addedHeaderName, urlPath } from './http-parts.ts'
 import { serviceReference } from './references.ts'
 import { duration, enumeration } from './values.ts'
 
-/** How a collector of OpenTelemetry is reached; `path` is where the protocol has this kind of telemetry. */
+/** The fields of an OTLP collector; `path` is the default path of this kind of telemetry. */
 export function collectorFields(path: string) {
   return {
     backendRef: serviceReference().describe('The collector; its backend policies hold for the calls.'),

@@ -16,8 +16,8 @@ import { quoteHint } from './values.ts'
 export const longestExpression = 16_384
 
 /**
- * A CEL expression, checked with the variables and functions of the place where it will be evaluated.
- * One that can never give what is wanted there is refused.
+ * A CEL expression, checked with the variables and functions of its phase. An expression that can never have the wanted
+ * type is rejected.
  */
 export function expression(
   phase: ExpressionPhase,
@@ -55,7 +55,7 @@ export function unguardedReads(source: string, phase: ExpressionPhase): string[]
   return check(source, environmentFor(phase)).warnings.map(printProblem)
 }
 
-/** Comparisons that a header of several lines slips past where the expression should give `wanted`. */
+/** Comparisons that a header with several lines evades when the expression should be `wanted`. */
 export function oneLineComparisons(source: string, phase: ExpressionPhase, wanted: boolean): OneLineComparison[] {
   return check(source, environmentFor(phase))
     .headerComparisons.filter(({ leans }) => leans !== wanted)

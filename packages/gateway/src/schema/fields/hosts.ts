@@ -8,7 +8,7 @@ import { textual } from './values.ts'
 
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 
-/** A host that clients ask for; lower case comes out. `*.example.com` is accepted where wildcards make sense. */
+/** A host that clients request; the output is in lower case. `wildcard` also accepts `*.example.com`. */
 export function hostname(form: { wildcard: boolean }): Schema<string> {
   const pattern = new RegExp(`^${form.wildcard ? '(\\*\\.)?' : ''}${label}(\\.${label})*$`)
   const insensitive = new RegExp(pattern.source, 'i')

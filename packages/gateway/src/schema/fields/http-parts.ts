@@ -8,7 +8,7 @@ const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]"
 
 const pathPattern = /^\/[!$&'()*+,\-./0-9:;=@A-Z_a-z~%]*$/
 
-/** Headers that say how a message is framed on one connection; a rule that touches them would break it. */
+/** Headers that frame a message on one connection; a rule that changes them would break the connection. */
 export const framingHeaders: readonly string[] = [
   'connection',
   'content-length',
@@ -35,7 +35,7 @@ export function editableHeaderName(): Schema<string> {
   return headerNameLike(`^${token}+$`, framingHeaders)
 }
 
-/** The name of a header beside those that a request of the gateway itself has by nature. */
+/** The name of an additional header, except those that every request of the gateway itself has. */
 export function addedHeaderName(): Schema<string> {
   return headerNameLike(`^${token}+$`, [...framingHeaders, 'host', 'content-type'])
 }
@@ -46,7 +46,7 @@ export function transformableHeaderName(pseudo: readonly string[]): Schema<strin
   return headerNameLike(`^(${first}${token}+)$`, framingHeaders)
 }
 
-/** Text that can stand in a header line. */
+/** A valid header value. */
 export function headerValue() {
   const pattern = /^[\t\x20-\x7e\x80-\xff]*$/
   return string(

@@ -1,6 +1,6 @@
 import { otherRule } from '../rules.ts'
 
-/** TLS has a port that everybody knows; without it nothing says which one is meant. For objects with `policies` of their own. */
+/** Requires a port unless TLS implies 443; for objects with their own `policies`. */
 export const portUnlessTls = otherRule(
   'port is required unless policies.tls makes it 443',
   'has(self.port) || (has(self.policies) && has(self.policies.tls))',

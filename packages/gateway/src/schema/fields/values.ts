@@ -60,7 +60,10 @@ export function boolean() {
   })
 }
 
-/** One of some words, in any letter case; the canonical form comes out. Words that look like numbers may be numbers. */
+/**
+ * One of several words, in any letter case; the output is the canonical spelling. Words that look like numbers may be
+ * numbers.
+ */
 export function enumeration<const Word extends string>(words: readonly Word[]): Schema<Word> {
   const wordsByLowerCase = new Map(words.map((word) => [word.toLowerCase(), word]))
   const wordsByNumber = new Map(
@@ -157,7 +160,7 @@ export function durationOrSeconds() {
   )
 }
 
-/** Any JSON value; texts of `max` characters can hold it. */
+/** Any JSON value of at most `max` characters. */
 export function json({ max }: { max: number }): Schema<Json> {
   return scalar<Json>(
     (input) => {
@@ -173,7 +176,7 @@ export function json({ max }: { max: number }): Schema<Json> {
   )
 }
 
-/** YAML has more: `.nan`, dates, values that hold themselves. */
+/** Whether the input is JSON; YAML also has `.nan`, dates and cyclic values. */
 function isJson(input: unknown, depth: number): input is Json {
   if (typeof input === 'number') return Number.isFinite(input)
   if (input === null || typeof input === 'string' || typeof input === 'boolean') return true
@@ -236,7 +239,7 @@ function printLength(min: number, max: number): string {
   return `text of ${min} to ${max} characters`
 }
 
-/** YAML reads `true` and `1` as what they look like. */
+/** A hint to quote the value, because YAML reads `true` and `1` as a boolean and a number. */
 export function quoteHint(input: unknown): string | null {
   return typeof input === 'number' || typeof input === 'boolean' ? `put it in quotes: "${String(input)}"` : null
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../kit.ts'
 
-/** The same schema with what stands in it several times written once, under `$defs`: blocks of policies recur everywhere. */
+/** The same schema with repeated parts moved to `$defs`, because blocks of policies recur. */
 export function shareRepeats(root: JsonObject): JsonObject {
   const countsByText = new Map<string, number>()
   count(root)
@@ -9,7 +9,7 @@ export function shareRepeats(root: JsonObject): JsonObject {
   const shared = Object.fromEntries(Object.entries(root).map(([key, value]) => [key, replaceIn(value)]))
   return namesByText.size === 0 ? root : { ...shared, $defs: definitions }
 
-  /** Every object that is large enough, and what is inside the first of its kind. */
+  /** Counts every object that is large enough, and descends only into the first of equal objects. */
   function count(node: Json): void {
     if (typeof node !== 'object' || node === null) return
     if (Array.isArray(node)) return node.forEach(count)
