@@ -3,7 +3,7 @@ import type { AttachedPolicy, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 
-/** Room for what workers share, and whether anybody has asked for some. */
+/** Counts the requests for room in shared memory. */
 export class WatchedRoom implements SharedCounters, KeyedTables {
   readonly #room: SharedCounters & KeyedTables
   asked = 0
@@ -23,7 +23,7 @@ export class WatchedRoom implements SharedCounters, KeyedTables {
   }
 }
 
-/** Routes that differ in nothing but their names and matches: where one can run, the others can. */
+/** Routes that differ only in names and matches: if one of them can run, the others can. */
 export class AlikeRoutes {
   readonly #index: IrIndex
   readonly #room: WatchedRoom
@@ -34,7 +34,10 @@ export class AlikeRoutes {
     this.#room = room
   }
 
-  /** Makes a route, unless one like it could be made; `make` says whether it could. One that needs room of its own is like no other. */
+  /**
+   * Compiles a route, unless an equal route could be compiled; `make` returns whether it could. A route that needs its
+   * own room equals no other.
+   */
   check(route: Route, make: () => boolean): void {
     const kind = this.#kindOf(route)
     if (kind !== null && this.#runnable.has(kind)) return
@@ -43,7 +46,7 @@ export class AlikeRoutes {
     if (isMade && kind !== null && this.#room.asked === before) this.#runnable.add(kind)
   }
 
-  /** All that a route is made of, but for what it is called; null where that cannot be told from here. */
+  /** Everything that a route is compiled from, except its name; null when that is unknown here. */
   #kindOf({ listener, name, key, hostnames, backends }: Route): string | null {
     const { byTarget } = this.#index
     const entries = backends.map((entry) => this.#kindOfEntry(entry))

@@ -6,7 +6,10 @@ import type { BackendPolicies } from '../policies/index.ts'
 import type { BackendStepName } from '../policies/order.ts'
 import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from '../upstream/settings.ts'
 
-/** Policies that say by themselves how a backend is reached; a tunnel takes another backend for that, `ai` and `mcp` are about what is said. */
+/**
+ * Policies that configure the connection to a backend. `tunnel` needs another backend, and `ai` and `mcp` configure
+ * messages.
+ */
 type SettingName = Exclude<keyof BackendPolicies, BackendStepName | 'tunnel' | 'ai' | 'mcp'>
 
 const applyByName: {

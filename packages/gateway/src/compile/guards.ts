@@ -17,7 +17,7 @@ import { bugReport } from '../telemetry/log/logger.ts'
 type Guards = NonNullable<AiConfig['promptGuard']>
 type GuardPolicies = NonNullable<NonNullable<NonNullable<Guards['request']>[number]['openAIModeration']>['policies']>
 
-/** The guards of one provider, with the ways to those whom they ask. */
+/** The guards of one provider, with the connections to their services. */
 export function compileGuards(config: Guards | undefined, env: Env, parts: TunnelParts): ProviderGuards {
   const guardEnv: GuardEnv<GuardPolicies> = {
     backend: (key) => ({ client: env.client(key), authority: env.describe(key).address }),

@@ -4,7 +4,7 @@ import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/later.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 
-// Calling language models takes a third of all code, and whoever only routes HTTP starts faster without it.
+// The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.
 export const compileAi = later(async () => (await import('./ai.ts')).compileAi)
 export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
 export const otlpLog = later(async () => (await import('../policies/frontend/access-log/otlp.ts')).otlpLog)
@@ -24,7 +24,7 @@ const laterBackend = loadablesIn(backendSteps)
 const laterAuth = laterBackend.find(([name]) => name === 'auth')?.[1]
 const WITH_OWN_POLICIES = new Set<string>(['ai', 'mcp', 'agentCore'])
 
-/** Loads what this config needs of all that is loaded later: must be awaited before the config is compiled. */
+/** Loads the lazy features that this config needs; must be awaited before the config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
   const needed = new Set<Loadable>()
   if (ir.listeners.some(({ protocol, tls }) => protocol === 'HTTPS' || protocol === 'TLS' || tls !== null)) {
@@ -33,7 +33,7 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   for (const { target } of ir.backends) {
     if (target.kind === 'ai') needed.add(compileAi)
     else if (target.kind === 'mcp') needed.add(compileMcp).add(createProcessCalls)
-    // Services of clouds ask for credentials by themselves, and guards have policies of their own.
+    // Cloud services need credentials by default, and guards have their own policies.
     if (WITH_OWN_POLICIES.has(target.kind)) for (const [, step] of laterBackend) needed.add(step)
   }
   for (const policy of ir.policies) addNeeds(policy, needed)

@@ -16,7 +16,7 @@ import type { KeyedTables } from '../state/keyed-tables.ts'
 export type { Quarantined } from '../ir/quarantine.ts'
 export { readUnit } from '../ir/quarantine.ts'
 
-/** A path inside what was checked, and what is wrong there. */
+/** A path inside the checked resource, and the problem at that path. */
 export interface CheckFault {
   path: readonly (string | number)[]
   message: string
@@ -24,19 +24,22 @@ export interface CheckFault {
 
 /** Compiles resources as data planes do, one at a time, so that translation finds every fault that they would find. */
 export interface ResourceChecks {
-  /** Faults of one policy, wherever it is attached; those that depend on the place are found by `quarantineFinder`. */
+  /** Faults of one policy, independent of its attachment; `quarantineFinder` finds the others. */
   policy(section: 'frontend' | 'traffic' | 'backend', name: string, config: unknown): CheckFault[]
-  /** Faults of a backend with the policies that stand in it. */
+  /** Faults of a backend with its inline policies. */
   backend(backend: Backend, policies: readonly AttachedPolicy[]): CheckFault[]
   quarantineFinder(): QuarantineFinder
 }
 
-/** Finds what data planes quarantine of the configs of one Gateway; a config like the one before costs what differs. */
+/**
+ * Finds the resources that data planes quarantine in the configs of one Gateway; for a similar config, only the
+ * differences are checked.
+ */
 export interface QuarantineFinder {
   next(ir: Ir): Quarantined[]
 }
 
-/** Loads the code of every feature first: which of them a resource needs is not known before it is there. */
+/** Loads the code of every feature first, because the features that a resource needs are not known in advance. */
 export async function loadResourceChecks(): Promise<ResourceChecks> {
   for (const [, part] of [features, trafficSteps, backendSteps].flatMap(loadablesIn)) await part.load()
   return CHECKS
@@ -107,7 +110,7 @@ function pathTo(part: object, value: unknown): (string | number)[] | null {
   return null
 }
 
-/** Room for every limit: what all limits of a Gateway have together is shared out by translation. */
+/** Unlimited room; translation divides the real room among all limits of a Gateway. */
 class Room implements SharedCounters, KeyedTables {
   cells(): SharedCells {
     return CELLS
@@ -122,7 +125,7 @@ const CELLS: SharedCells = { use: () => new BigInt64Array(new SharedArrayBuffer(
 const TABLE = createKeyedTable(1)
 
 const OWN = 'backend/own'
-/** A host that tells clouds all that a host can tell. */
+/** A host with all the properties that cloud credentials derive from a host. */
 const PLAIN: Backend = {
   key: OWN,
   name: OWN,
