@@ -21,7 +21,7 @@ export const tlsHandshake: ConfigExplainer = (subject) => {
 
 type Cause = (subject: ConfigSubject) => Partial<Findings>
 
-/** By what the handshake said. */
+/** Causes by the error of the handshake. */
 const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
   [/^no listener for /, unknownName],
   [

@@ -5,7 +5,7 @@ import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { backendPlace } from './upstream.ts'
 import { cut } from '../findings/words.ts'
 
-/** Why an MCP message failed: which target, what happened, how often it was tried, and what to do. */
+/** Explains why an MCP message failed: the target, the failure, the number of attempts, and the remedy. */
 export const mcpFailure: ConfigExplainer = (subject) => {
   const { mcp, attempts, endpoint, status, took } = subject.record
   if (mcp === null) return { headline: 'the MCP message failed' }
@@ -43,9 +43,9 @@ interface FailedCall {
   readonly target: string
   /** `tools/call forecast`. */
   readonly what: string
-  /** Without the name of the target in front. */
+  /** The reason, without the name of the target. */
   readonly why: string
-  /** Whether the gateway says so, and not the target. */
+  /** Whether the error comes from the gateway, not from the target. */
   readonly isOfGateway: boolean
 }
 
@@ -171,7 +171,7 @@ const failed: Cause = ({ server, target, what, why }) => ({
   wouldPass: [works(`${target} answers ${what}`)],
 })
 
-/** By what the transports say, the first that fits. */
+/** Causes by the error of the transport; the first match counts. */
 const CAUSES: readonly (readonly [RegExp, Cause])[] = [
   [/answered HTTP \d{3}/, refused],
   [/its process|ended with code|was ended by|could not be started/, processGone],

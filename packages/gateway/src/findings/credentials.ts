@@ -33,7 +33,7 @@ export function credential(subject: Subject, what: string, code: string): Findin
   }
 }
 
-/** `the header authorization`, as the config says it. */
+/** The configured location of the credential in words, such as `the header authorization`. */
 export function locationOf({ held, reason }: Subject): string {
   const location = held !== null && 'location' in held.config ? held.config.location : null
   for (const [kind, of] of Object.entries(location ?? {}) as [string, unknown][]) {

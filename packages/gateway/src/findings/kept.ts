@@ -3,7 +3,7 @@ import { REDACTED } from '../redaction/secret-names.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { ReadValue } from './explanation.ts'
 
-/** Whether a record can say what stood there. */
+/** Whether a record stores the value at this path. */
 export function keptState(record: RequestRecord, path: readonly string[]): 'kept' | 'notKept' {
   const [root, field] = path
   if (root === 'request' || root === 'response') {
@@ -16,11 +16,11 @@ export function keptState(record: RequestRecord, path: readonly string[]): 'kept
   if (root === 'llm' || root === 'llmRequest') return 'notKept'
   if (root === 'source' && field === 'certificate') return 'notKept'
   const isFound = ['jwt', 'apiKey', 'basicAuth', 'metadata', 'extauthz', 'extproc'].includes(root ?? '')
-  // Without heads, variables were left out as well.
+  // Records without headers have no variables either.
   return isFound && record.requestHeaders === null ? 'notKept' : 'kept'
 }
 
-/** Whether something in it was hidden before it was stored. */
+/** Whether a part of the value was redacted before it was stored. */
 export function isHidden(value: Value | undefined): boolean {
   if (typeof value === 'string') return value.includes(REDACTED)
   return Array.isArray(value) && (value as Value[]).some(isHidden)

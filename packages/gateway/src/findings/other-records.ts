@@ -1,9 +1,9 @@
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** Requests beside the one that is explained. */
+/** The other recorded requests. */
 export interface OtherRecords {
-  /** Those that began in between, newest first. */
+  /** The requests that began between the two times, newest first. */
   between(from: number, to: number): Iterable<RequestRecord>
-  /** From this time on no record is missing. */
+  /** The time since which no record is missing. */
   readonly completeSince: number
 }

@@ -1,7 +1,7 @@
 import { toJson, type Value } from '@portico/cel'
 import type { Need, Relation } from '@portico/cel/explain'
 
-/** How explanations say things: plain sentences, values as JSON. */
+/** The wording of explanations: plain sentences, values as JSON. */
 
 const RELATION_WORDS: Readonly<Record<Relation, string>> = {
   equals: 'is',
@@ -40,7 +40,7 @@ export function cut(text: string, most = 200): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
-/** With a full stop, unless something like it is there. */
+/** Adds a full stop, unless the text ends with punctuation. */
 export function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`
 }

@@ -3,19 +3,19 @@ import type { Peer } from './dying-backends.ts'
 /** A way in which a backend fails a request. */
 export interface Death {
   readonly name: string
-  /** When the request has come. */
+  /** Called when the request has arrived. */
   readonly begin: (peer: Peer) => void
-  /** When the client has what came of the body. */
+  /** Called when the client has the part of the body that was sent. */
   readonly then?: (peer: Peer) => void
-  /** The gateway waits until a limit of time ends it. */
+  /** Whether the gateway waits until a timeout ends the request. */
   readonly isSilent?: true
-  /** Half of the body is sent first. */
+  /** Whether half of the body is sent first. */
   readonly sendsHalf?: true
-  /** It can happen to a tunnel. */
+  /** Whether the failure can happen to a tunnel. */
   readonly fitsTunnel?: true
-  /** It can happen to nothing but a tunnel. */
+  /** Whether the failure can happen to a tunnel only. */
   readonly isTunnel?: true
-  /** Only HTTP/2 backends can do this. */
+  /** Whether only HTTP/2 backends can fail in this way. */
   readonly isHttp2?: true
 }
 

@@ -6,13 +6,13 @@ import { DATA, END_HEADERS, frame, HEADERS, literalFields } from '../../net/http
 import { createAuthority } from '../../testing/certificates.ts'
 import { type BackendConnection, useFrameBackend } from '../../testing/frame-backend.ts'
 
-/** One request as a backend has it, with what the backend can do to it. */
+/** One request at a backend, with the actions of the backend. */
 export interface Peer {
   halfHead(): void
   head(): void
   half(): void
   rest(): void
-  /** Bytes that the protocol has no meaning for, in place of a head or inside of a body. */
+  /** Sends bytes that are invalid in the protocol, in place of a head or inside a body. */
   garbage(): void
   fin(): void
   reset(): void
