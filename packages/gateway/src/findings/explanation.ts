@@ -95,7 +95,7 @@ export interface Spent {
   readonly id: string
   /** In milliseconds since 1970. */
   readonly at: number
-  /** The API key or user of the request, as in lists of requests. */
+  /** The configured name of the API key, the user name, or the `sub` of the token, as in lists of requests. */
   readonly key: string | null
   readonly cost: number
 }
