@@ -22,7 +22,7 @@ const isVocabulary = (file: string): boolean =>
 /** Data for every program: the kit, each `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
-/** What configs turn on. */
+/** Folders of the features that a config turns on. */
 const isFeature = (file: string): boolean => /^(policies|backends|llm|mcp|credentials)\//.test(file)
 /** Policies and kinds of backends: the outermost. */
 const isOutermost = (file: string): boolean => /^(policies|backends)\//.test(file) && isFeature(file)

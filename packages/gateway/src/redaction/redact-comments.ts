@@ -13,7 +13,7 @@ export interface ShownComment extends Comment {
   shown: string
 }
 
-/** What was commented out may be as secret as what was not. `secrets` are those of the config itself. */
+/** Redacts comments, because a commented-out value may be a secret too. `secrets` are the secrets of the config itself. */
 export function shownComments(text: string, secrets: SecretWords): ShownComment[] {
   let isSecretHeader = false
   return commentsOf(text).map(({ from, comment }) => {

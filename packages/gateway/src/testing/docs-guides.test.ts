@@ -11,7 +11,7 @@ import { type DocsStand, useDocsStand } from './docs-stand.ts'
 import { startGateway } from './gateway.ts'
 import { fromInstallation } from './installed-program.ts'
 
-/** What the guides from zero to production say about their configs, beyond the requests that they show. */
+/** Claims of the guides from zero to production about their configs, beyond the requests that they show. */
 
 describe('the guides about models', () => {
   test('keys: others get 401, and a model that a team may not use is 403', async (t) => {

@@ -25,7 +25,7 @@ export interface SentCall {
   readonly informed: number[]
   status: number
   headers: HeaderBlock | null
-  /** What the head announced; -1 when nothing was. */
+  /** The announced content length; -1 when the head has none. */
   length: number
   body: string
   trailers: string

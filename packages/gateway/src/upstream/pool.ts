@@ -168,14 +168,13 @@ export class Pool {
     this.#dialing++
     if (this.#options.version === 'HTTP1' || isHttp2Loaded()) return this.#connect(call)
     // The code is loaded before dialing: a socket must not receive bytes that nothing reads yet.
-    loadHttp2().then(
-      () => this.#connect(call),
-      (error: unknown) => {
+    loadHttp2()
+      .then(() => this.#connect(call))
+      .catch((error: unknown) => {
         reportFault(error, 'worker')
         this.#dialing--
         this.#dialFailed(internalFailure())
-      },
-    )
+      })
   }
 
   #connect(call: PooledCall | undefined): void {

@@ -223,7 +223,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#sentBefore = this.#host.writer.sent
     if (!this.requestDone) {
       if (this.#sink === null) this.#dropBody()
-      // It is not known yet whether the rest of the request arrives in time.
+      // Whether the rest of the request arrives in time is not known yet.
       else this.close = true
     }
     if (this.#host.closing) this.close = true

@@ -101,7 +101,7 @@ function tokens(inputTokens: number | null, outputTokens: number | null): Record
   }
 }
 
-/** What is told of a request that was refused after those others. */
+/** The explanation of a request that was denied after the given requests. */
 function explained(
   config: Loaded,
   reason: RecordReason,
