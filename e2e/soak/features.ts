@@ -70,10 +70,21 @@ export const features: Record<string, Feature> = {
   },
 }
 
-/** Whether so many records have left, for a collector or for good. */
+/** Longer than the exporter holds a batch that is not full. */
+const QUIET_MS = 1500
+
+/** The last change of the number of records that have left, to see when the exporter has no more of them. */
+const lastChange = { records: 0, at: 0 }
+
+/**
+ * Whether so many records have left, for a collector or for good, and none since: requests whose clients left them have
+ * spans as well, and the buffers of their batch are no leak.
+ */
 async function areSent(program: Program, records: number): Promise<boolean> {
-  const [exported, dropped] = await Promise.all(
-    ['exported', 'dropped'].map((what) => metric(program, `portico_otlp_${what}_records_total`)),
+  const counts = await Promise.all(
+    ['exported', 'dropped'].map((fate) => metric(program, `portico_otlp_${fate}_records_total`)),
   )
-  return (exported ?? 0) + (dropped ?? 0) >= records
+  const left = counts.reduce((sum: number, count) => sum + (count ?? 0), 0)
+  if (left !== lastChange.records) Object.assign(lastChange, { records: left, at: performance.now() })
+  return left >= records && performance.now() - lastChange.at > QUIET_MS
 }
