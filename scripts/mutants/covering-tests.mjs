@@ -1,30 +1,29 @@
 // Finds the tests that should notice a change to a source file, the likeliest first.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { Workspace } from './workspace.mjs'
 
 /** Tests in other folders, by the folder of the source: they reach it over real sockets or with whole resources. */
 const WIDER = [
   [
     /^packages\/translate\//,
-    /^packages\/translate\/src\/(translator|testing\/(golden|secrets|blast-radius|any-order))\.test/,
+    /^packages\/translate\/src\/(translator|testing\/(golden|secrets|blast-radius|any-order|partial-materials))\.test/,
   ],
-  [/gateway\/src\/net\/http2\//, /gateway\/src\/net\/http2\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
-  [/gateway\/src\/net\/http1\//, /gateway\/src\/net\/http1\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
-  [/gateway\/src\/net\/http[12]\//, /pipeline\/drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//],
+  [/^packages\/translate\//, /^packages\/controller\/src\/(controller(-materials)?|deployments)\.test/],
+  [/\/src\/net\/http2\//, /\/src\/net\/http2\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
+  [/\/src\/net\/http1\//, /\/src\/net\/http1\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
+  [/\/src\/net\/http[12]\//, /pipeline\/drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//],
   [
-    /gateway\/src\/net\/[^/]*tls|gateway\/src\/net\/.*handshake/,
+    /\/src\/net\/[^/]*tls|\/src\/net\/.*handshake/,
     /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test|process\/(client-certificate|certificate-ends)\.test/,
   ],
+  [/\/src\/net\/[^/]+$/, /pipeline\/drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//],
   [
-    /gateway\/src\/net\/[^/]+$/,
-    /pipeline\/drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//,
-  ],
-  [
-    /gateway\/src\/net\/listener/,
+    /\/src\/net\/listener/,
     /policies\/frontend\/(tls|proxy-protocol|network-authorization)\/|static\/raw\.test|process\/(connection-cap|reload)\.test/,
   ],
   [
-    /gateway\/src\/llm\/guards\//,
+    /\/src\/llm\/guards\//,
     /backends\/ai\/(guarded|native-guard|guard-bypass|guarded-failover)\.test|policies\/backend\/ai\//,
   ],
   [/\/explain\.ts$/, /gateway\/src\/explain\/[^/]+\.test/],
@@ -33,24 +32,18 @@ const WIDER = [
 const MOST_TESTS = 24
 /** So many imports away that a test counts for nothing by them. */
 const FAR = 4
-const FOLDERS = ['packages/gateway/src', 'packages/translate/src', 'packages/controller/src']
 
 export class CoveringTests {
   #tests
   #root
   /** The imports of each file. */
   #imports = new Map()
+  #workspace
 
   constructor(root) {
     this.#root = root
-    this.#tests = FOLDERS.flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true }).flatMap((name) => {
-        if (!isTest(basename(name))) return []
-        const test = join(folder, name)
-        const text = readFileSync(join(root, test), 'utf8')
-        return [{ test, text, depths: null }]
-      }),
-    )
+    this.#workspace = new Workspace(root)
+    this.#tests = this.#workspace.folders.flatMap(([, folder]) => testsIn(root, join(folder, 'src')))
   }
 
   of(file) {
@@ -89,7 +82,7 @@ export class CoveringTests {
   #importsOf(file) {
     let known = this.#imports.get(file)
     if (known === undefined) {
-      known = existsSync(join(this.#root, file)) ? importsIn(file, readFileSync(join(this.#root, file), 'utf8')) : []
+      known = this.#workspace.importsOf(file)
       this.#imports.set(file, known)
     }
     return known
@@ -104,8 +97,13 @@ function wordsOf(file, text) {
   return [...new Set([...exported, ...(name === undefined || name.length < 4 || name === 'http' ? [] : [`${name}:`])])]
 }
 
-function importsIn(test, text) {
-  return [...text.matchAll(/(?:from|import\() ?'(\.[^']+\.ts)'/g)].map((match) => join(dirname(test), match[1]))
+function testsIn(root, folder) {
+  if (!existsSync(join(root, folder))) return []
+  const tests = readdirSync(join(root, folder), { recursive: true }).filter((name) => isTest(basename(name)))
+  return tests.map((name) => {
+    const test = join(folder, name)
+    return { test, text: readFileSync(join(root, test), 'utf8'), depths: null }
+  })
 }
 
 function distance(folder, test) {

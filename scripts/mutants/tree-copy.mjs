@@ -1,9 +1,10 @@
 // A copy of the tree whose sources may be changed, with its tests.
 import { spawn } from 'node:child_process'
-import { readdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { Workspace } from './workspace.mjs'
 
 /** The time limit of a test, because a changed loop may never end; slower tests are not used. */
 const TEST_MS = 40_000
@@ -25,7 +26,7 @@ export class TreeCopy {
       const filter = (from) => !skip.has(basename(from))
       await cp(join(root, name), join(folder, name), { recursive: true, filter })
     }
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    linkModules(root, folder)
     return new TreeCopy(root, folder)
   }
 
@@ -42,24 +43,54 @@ export class TreeCopy {
   }
 
   /** Whether all tests of a file pass in time. */
-  passes(test) {
+  async passes(test) {
+    return (await this.run(test)) === 'passed'
+  }
+
+  /** Runs a test file: `passed`, `failed`, or `late` when the file does not end in time. */
+  run(test) {
     const options = ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${TEST_MS / 2}`]
     options.push(`--test-reporter=${join(this.#folder, 'scripts/mutants/first-failure.mjs')}`)
     options.push(`--import=${join(this.#folder, 'scripts/compile-cache.mjs')}`)
     const program = join(this.#root, 'node_modules/.bin/node')
     return new Promise((resolve) => {
       const child = spawn(program, [...options, test], { cwd: this.#folder, stdio: 'ignore', detached: true })
-      const late = setTimeout(() => kill(child), TEST_MS)
-      child.on('exit', (code) => {
-        clearTimeout(late)
+      let isLate = false
+      const limit = setTimeout(() => {
+        isLate = true
         kill(child)
-        resolve(code === 0)
+      }, TEST_MS)
+      child.on('exit', (code) => {
+        clearTimeout(limit)
+        kill(child)
+        resolve(code === 0 ? 'passed' : isLate ? 'late' : 'failed')
       })
     })
   }
 
   remove() {
     return rm(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Links what is installed, and the packages of the tree to the copy: linked as a whole, `node_modules` would lead imports
+ * between packages back to the unchanged tree.
+ */
+function linkModules(root, folder) {
+  const packages = new Workspace(root).folders
+  const scopes = new Set(packages.flatMap(([name]) => (name.startsWith('@') ? [dirname(name)] : [])))
+  const own = new Set([...packages.map(([name]) => name), ...scopes])
+  const linkAll = (from) => {
+    mkdirSync(join(folder, from), { recursive: true })
+    for (const name of readdirSync(join(root, from)))
+      if (!own.has(name)) symlinkSync(join(root, from, name), join(folder, from, name))
+  }
+  for (const at of ['', ...packages.map(([, path]) => path)])
+    if (existsSync(join(root, at, 'node_modules'))) linkAll(join(at, 'node_modules'))
+  for (const [name, path] of packages) {
+    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
+    symlinkSync(join(folder, path), join(folder, 'node_modules', name))
   }
 }
 
