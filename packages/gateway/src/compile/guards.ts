@@ -1,4 +1,3 @@
-import type { ProviderGuards } from '../backends/ai/provider.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
@@ -7,6 +6,7 @@ import { compileTunnel } from './tunnel.ts'
 import type { TunnelParts } from './services.ts'
 import type { GuardTarget } from '../llm/guards/ask.ts'
 import { createGuards, type GuardEnv, type Vendor } from '../llm/guards/create-guards.ts'
+import type { PromptGuards } from '../llm/guards/prompt-guards.ts'
 import { signWith } from '../llm/guards/sign-with.ts'
 import type { BackendIdentity } from '../pipeline/compiled.ts'
 import type { Env } from '../pipeline/step.ts'
@@ -18,16 +18,12 @@ type Guards = NonNullable<AiConfig['promptGuard']>
 type GuardPolicies = NonNullable<NonNullable<NonNullable<Guards['request']>[number]['openAIModeration']>['policies']>
 
 /** The guards of one provider, with the connections to their services. */
-export function compileGuards(config: Guards | undefined, env: Env, parts: TunnelParts): ProviderGuards {
+export function compileGuards(config: Guards | undefined, env: Env, parts: TunnelParts): PromptGuards {
   const guardEnv: GuardEnv<GuardPolicies> = {
     backend: (key) => ({ client: env.client(key), authority: env.describe(key).address }),
     vendor: (vendor) => vendorTarget(vendor, env, parts),
   }
-  const chain = (phase: 'request' | 'response') => {
-    const configs = config?.[phase]
-    return configs === undefined ? null : createGuards(configs, phase, guardEnv, config?.allowUnexamined)
-  }
-  return { request: chain('request'), response: chain('response') }
+  return createGuards(config ?? {}, guardEnv)
 }
 
 function vendorTarget(

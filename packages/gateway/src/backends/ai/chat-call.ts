@@ -2,13 +2,9 @@ import { follow } from '../../pipeline/follow.ts'
 import { type Source, sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
-import type { GuardContext } from '../../llm/guards/guard.ts'
-import type { GuardChain } from '../../llm/guards/chain.ts'
-import { guardBody } from '../../llm/guards/guard-body.ts'
-import { guardAnswer } from '../../llm/guards/guard-answer.ts'
-import { guardRequest } from '../../llm/guards/guard-request.ts'
+import type { ExchangeContext } from '../../llm/guards/guard.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
-import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
+import type { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
 import { malformed } from '../../llm/request-texts.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import { type ChatEvent, type JsonObject, Unsupported } from '../../llm/middle.ts'
@@ -34,7 +30,7 @@ import {
 import type { ReadyProvider } from './provider.ts'
 import { beginsAsObject, isErrorOf, isNamedJson, readExactly } from './read-answer.ts'
 import type { NativeWork, ResponseObserver, TranslatedWork } from './response-events.ts'
-import { createStreamWork } from './stream-work.ts'
+import { createStreamWork, type StreamGuard } from './stream-work.ts'
 import {
   type CallParts,
   type CallServices,
@@ -77,7 +73,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   /** Null when the request is not traced, or the response passes unchanged. */
   #losses: AnswerLosses | null = null
   #streamHeaders: HeaderBlock | null = null
-  #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
+  #streamGuard: StreamGuard | null = null
 
   constructor(parts: CallParts, chat: ClientChat, services: CallServices) {
     super(parts, services)
@@ -95,26 +91,23 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const { upstreamFormats } = this.services
     const edited = editChat(this.#chat, provider, { upstreamFormats, rx: this.rx })
     if (edited instanceof Unsupported) return this.refuseField(edited)
-    const chain = provider.guards.request
-    if (chain === null) return this.#sendTo(provider, edited)
+    const guards = provider.guards.request
+    if (guards === null) return this.#sendTo(provider, edited)
     const { tries } = this
     const body = exactBody(edited)
     const { fault } = edited.understood
     const { requestTexts } = this.format
     const read = { body, reading: fault === null ? requestTexts : malformed(requestTexts) }
-    const guarded = nowOrLater(
-      guardRequest(chain, read, this.#guardContext(null)),
-      ({ outcome, notes, unexamined }) => {
-        // The client may have left, or the call may have failed over, while the guards ran.
-        if (this.isOver || tries !== this.tries) return
-        noteUnexamined(this.rx, unexamined)
-        this.noteGuards('request', notes)
-        if (outcome.kind === 'reject') this.reject(outcome)
-        // A mask may be misplaced in a body that does not parse as the client's format.
-        else if (fault !== null && outcome.body !== body) this.refuseField(fault)
-        else this.#sendTo(provider, maskedChat(edited, body, outcome.body))
-      },
-    )
+    const guarded = nowOrLater(guards.body(read, this.#guardContext(null)), ({ outcome, notes, unexamined }) => {
+      // The client may have left, or the call may have failed over, while the guards ran.
+      if (this.isOver || tries !== this.tries) return
+      noteUnexamined(this.rx, unexamined)
+      this.noteGuards('request', notes)
+      if (outcome.kind === 'reject') this.reject(outcome)
+      // A mask may be misplaced in a body that does not parse as the client's format.
+      else if (fault !== null && outcome.body !== body) this.refuseField(fault)
+      else this.#sendTo(provider, maskedChat(edited, body, outcome.body))
+    })
     follow(this.rx, guarded)
   }
 
@@ -187,7 +180,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   #streamWork({ prepared, provider }: AskedChat, headers: HeaderBlock): NativeWork | TranslatedWork {
     const { work, guard } = createStreamWork(this, {
       prepared,
-      chain: provider.guards.response,
+      guards: provider.guards.response,
       format: this.format,
       context: this.#responseContext(prepared),
       guardContext: this.#guardContext(headers),
@@ -209,8 +202,8 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const answer = this.#whole
     if (answer === null || this.isOver || answer.tries !== this.tries) return rest.cancel(NOT_NEEDED)
     const { prepared, provider, status, headers, answersAsIs } = answer
-    const chain = provider.guards.response
-    const passes = answersAsIs && chain === null
+    const guards = provider.guards.response
+    const passes = answersAsIs && guards === null
     const body = whole === null ? null : passes ? parseJsonObject(whole.toString('utf8')) : readExactly(whole)
     const events = body === null ? null : passes ? this.#glance(prepared, body) : this.#observed(prepared, body)
     answer.body = body
@@ -235,9 +228,9 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     if (cause !== null) return this.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
     if (events === null) return this.refuseAnswer(UNREADABLE, 'answer_unreadable')
     if (error !== undefined) return this.refuse(error)
-    if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
-    else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
-    else this.#guardEvents(chain, { prepared, events: events ?? [] }, headers)
+    if (guards === null) this.#answerEvents(prepared, events ?? [], headers)
+    else if (answersAsIs) this.#guardBytes(guards, whole ?? Buffer.alloc(0), headers)
+    else this.#guardEvents(guards, { prepared, events: events ?? [] }, headers)
   }
 
   /** An estimate of the output tokens when the response was parsed but reports no usage; otherwise 0. */
@@ -247,9 +240,9 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     return estimateAnswer(said ?? [])
   }
 
-  #guardBytes(chain: GuardChain, bytes: Buffer, headers: HeaderBlock): void {
+  #guardBytes(guards: ResponseGuards, bytes: Buffer, headers: HeaderBlock): void {
     const answer = { json: bytes.toString('utf8'), texts: this.format.texts }
-    const told = nowOrLater(guardBody(chain, answer, this.#guardContext(headers)), ({ body, notes }) => {
+    const told = nowOrLater(guards.body(answer, this.#guardContext(headers)), ({ body, notes }) => {
       if (this.isOver) return
       this.noteGuards('response', notes)
       if (body === null) return this.refuseAnswer(UNREADABLE, 'answer_unreadable')
@@ -261,11 +254,11 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   }
 
   #guardEvents(
-    chain: GuardChain,
+    guards: ResponseGuards,
     { prepared, events }: { prepared: PreparedChat; events: readonly ChatEvent[] },
     headers: HeaderBlock,
   ): void {
-    const told = nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
+    const told = nowOrLater(guards.events(events, this.#guardContext(headers)), ({ answer, notes }) => {
       if (this.isOver) return
       this.noteGuards('response', notes)
       if (answer.kind === 'reject') this.reject(answer)
@@ -333,12 +326,12 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
 
   // Guards.
 
-  #guardContext(responseHeaders: HeaderBlock | null): Omit<GuardContext, 'about'> {
+  #guardContext(responseHeaders: HeaderBlock | null): ExchangeContext {
     return { requestHeaders: this.headers, responseHeaders, span: this.rx.spans?.placeOf('guardrail') ?? null }
   }
 
   /** The status was sent before the guards had seen the whole response, so only the log shows that they rejected it. */
-  #noteStreamGuard({ notes, rejection }: Pick<StreamGuard, 'notes' | 'rejection'>): void {
+  #noteStreamGuard({ notes, rejection }: StreamGuard): void {
     this.noteGuards('response', notes)
     if (rejection === null) return
     this.rx.reason = 'PromptGuard'

@@ -5,8 +5,7 @@ import * as fc from 'fast-check'
 import { clientFormats } from '../../llm/formats/index.ts'
 import { chainOf } from '../../llm/guards/chain.ts'
 import type { Guard } from '../../llm/guards/guard.ts'
-import { guardBody } from '../../llm/guards/guard-body.ts'
-import { RecordGuard } from '../../llm/guards/record-guard.ts'
+import { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
 import { createRegexGuard } from '../../llm/guards/regex/guard.ts'
 import { cutAt, privateText, somePlaces } from '../../llm/guards/testing/splits.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
@@ -240,11 +239,7 @@ for (const name of NAMES) {
       const text = readFileSync(new URL(file, folder), 'utf8')
       if (file.endsWith('.sse')) assert.equal(await guarded(name, [never], Buffer.from(text), [9, 99]), text, file)
       if (!file.endsWith('.json')) continue
-      const { body } = await guardBody(
-        chainOf([never], 'response'),
-        { json: text, texts: clientFormats[name].texts },
-        ctx,
-      )
+      const { body } = await new ResponseGuards([never]).body({ json: text, texts: clientFormats[name].texts }, ctx)
       assert.deepEqual(body, { kind: 'body', json: text }, file)
     }
   })
@@ -259,8 +254,7 @@ describe('a whole answer that is guarded', () => {
       `"tool_calls":[{"id":"call_123456789","type":"function","function":{"name":"f","arguments":"${args}"}}]},"logprobs":${probs}},` +
       `{"index":1,"message":{"role":"assistant","content":"${second}"},"logprobs":${tokens},"finish_reason":"stop"}],"n":1.0e2}`
     const given = json('123-45-6789', 'nothing \\u00e9', '{\\"n\\":123456789}', tokens)
-    const { body, notes } = await guardBody(
-      chainOf([ssn], 'response'),
+    const { body, notes } = await new ResponseGuards([ssn]).body(
       { json: given, texts: clientFormats.completions.texts },
       ctx,
     )
@@ -276,8 +270,7 @@ describe('a whole answer that is guarded', () => {
       `{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"${ssnText}","n":${number},"big":12345678901234567890}},` +
       `{"type":"web_search_tool_result","tool_use_id":"s","content":[{"type":"web_search_result","url":"https://a/${ssnText}","encrypted_content":"123456789"}]}],` +
       `"usage":{"server_tool_use":{"web_search_requests":1}}}`
-    const { body } = await guardBody(
-      chainOf([ssn], 'response'),
+    const { body } = await new ResponseGuards([ssn]).body(
       { json: json('123-45-6789', '123456789', 'c2ln'), texts: clientFormats.messages.texts },
       ctx,
     )
@@ -290,11 +283,7 @@ describe('a whole answer that is guarded', () => {
       check: (texts) => ({ kind: 'mask', texts: texts.map(() => '{'), found: [] }),
     }
     const json = '{"content":[{"type":"tool_use","id":"t","name":"f","input":{"a":1}}]}'
-    const { body } = await guardBody(
-      chainOf([breaking], 'response'),
-      { json, texts: clientFormats.messages.texts },
-      ctx,
-    )
+    const { body } = await new ResponseGuards([breaking]).body({ json, texts: clientFormats.messages.texts }, ctx)
     assert.equal(body?.kind === 'reject' && body.status, 503)
   })
 })
@@ -318,7 +307,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeWork {
       endMarks: format.endMarks,
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
       hide: (text) => text,
-      guard: new RecordGuard(chainOf(guards, 'response'), ctx, format.texts),
+      guard: new ResponseGuards(guards).recordStream(format.texts, ctx),
     },
   )
 }

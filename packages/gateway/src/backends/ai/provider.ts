@@ -1,5 +1,5 @@
 import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
-import type { GuardChain } from '../../llm/guards/chain.ts'
+import type { PromptGuards } from '../../llm/guards/prompt-guards.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
 import type { CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Endpoint } from '../../upstream/endpoint.ts'
@@ -18,11 +18,5 @@ export interface ReadyProvider {
   readonly connection: CompiledBackend
   readonly credential: CredentialPlace
   readonly edits: ProviderEdits
-  readonly guards: ProviderGuards
-}
-
-/** The guards of requests and responses; null when there are none. */
-export interface ProviderGuards {
-  request: GuardChain | null
-  response: GuardChain | null
+  readonly guards: PromptGuards
 }

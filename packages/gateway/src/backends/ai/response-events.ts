@@ -2,9 +2,9 @@ import type { PassedStream, StreamDecoder, StreamEncoder } from '../../llm/forma
 import { brokenStream, STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ChatError, ChatEvent } from '../../llm/middle.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
-import type { RecordGuard } from '../../llm/guards/record-guard.ts'
+import type { EventGuard } from '../../llm/guards/event-guard.ts'
 import { errorOf } from '../../llm/guards/rejection.ts'
-import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
+import type { RecordGuard } from '../../llm/guards/record-guard.ts'
 import { latin1 } from '../../net/http1/chars.ts'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
@@ -39,7 +39,7 @@ export class TranslatedWork implements BodyWork {
   readonly #observer: ResponseObserver
   readonly #encoder: StreamEncoder
   readonly #tellError: TellError
-  readonly #guard: StreamGuard | null
+  readonly #guard: EventGuard | null
   #held = ''
   #hasContent = false
   #isFinished = false
@@ -50,7 +50,7 @@ export class TranslatedWork implements BodyWork {
   constructor(
     decoder: StreamDecoder,
     observer: ResponseObserver,
-    { encoder, tellError, guard }: { encoder: StreamEncoder; tellError: TellError; guard: StreamGuard | null },
+    { encoder, tellError, guard }: { encoder: StreamEncoder; tellError: TellError; guard: EventGuard | null },
   ) {
     this.#decoder = decoder
     this.#observer = observer

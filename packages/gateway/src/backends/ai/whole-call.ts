@@ -67,15 +67,14 @@ export class WholeCall extends TriedCall {
   }
 
   protected ask(provider: ReadyProvider): void {
-    const chain = provider.guards.request
-    const texts = chain === null ? undefined : this.#job.texts?.(provider)
+    const guards = provider.guards.request
+    const texts = guards === null ? undefined : this.#job.texts?.(provider)
     if (texts instanceof Unsupported) return this.refuseField(texts)
-    if (chain === null || texts === undefined) return this.#prepare(provider)
+    if (guards === null || texts === undefined) return this.#prepare(provider)
     const { tries } = this
-    const about = texts.map(() => ({ role: 'user', form: 'text' }) as const)
     const span = this.rx.spans?.placeOf('guardrail') ?? null
-    const context = { about, requestHeaders: this.headers, responseHeaders: null, span }
-    const guarded = nowOrLater(chain.run(texts, context), ({ verdict, notes }) => {
+    const context = { requestHeaders: this.headers, responseHeaders: null, span }
+    const guarded = nowOrLater(guards.texts(texts, context), ({ verdict, notes }) => {
       // The client may have left, or the call may have failed over, while the guards ran.
       if (this.isOver || tries !== this.tries) return
       this.noteGuards('request', notes)

@@ -1,15 +1,12 @@
-import type { UnexaminedKind } from '../request-texts.ts'
-import { decide } from './decide.ts'
-import type { Guard, GuardContext, GuardNote, GuardPhase, Mask, Pass, Rejection } from './guard.ts'
+import type { Guard, GuardContext, GuardNote, GuardPhase, Mask, Pass, Rejection, Verdict } from './guard.ts'
 import { PASS } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { failedClosed } from './rejection.ts'
 
 /** The guards of one phase, in the order of the config. */
 export interface GuardChain {
   readonly phase: GuardPhase
   readonly guards: readonly Guard[]
-  /** Whether a request with content of this kind, which no guard can examine, is refused. */
-  refuses(kind: UnexaminedKind): boolean
   /**
    * Runs the guards in order; each guard sees the masks of the earlier guards. Synchronous as long as the guards are;
    * never throws.
@@ -23,16 +20,8 @@ export interface Outcome {
   notes: readonly GuardNote[]
 }
 
-export function chainOf(
-  guards: readonly Guard[],
-  phase: GuardPhase,
-  allowUnexamined: readonly UnexaminedKind[] = [],
-): GuardChain {
-  const canReject = guards.some(({ masksOnly }) => masksOnly !== true)
-  // A block of an unknown type may contain anything, so even masks may be in the wrong location.
-  const refuses = (kind: UnexaminedKind): boolean =>
-    (canReject || kind === 'Unknown') && !allowUnexamined.includes(kind)
-  return { phase, guards, refuses, run: (texts, context) => run(guards, phase, { texts, context }) }
+export function chainOf(guards: readonly Guard[], phase: GuardPhase): GuardChain {
+  return { phase, guards, run: (texts, context) => run(guards, phase, { texts, context }) }
 }
 
 function run(
@@ -42,19 +31,77 @@ function run(
 ): Outcome | Promise<Outcome> {
   const notes: GuardNote[] = []
   const found = new Set<string>()
-  return ask(0, given.texts)
+  return runFrom(0, given.texts)
 
-  function ask(index: number, texts: readonly string[]): Outcome | Promise<Outcome> {
+  function runFrom(index: number, texts: readonly string[]): Outcome | Promise<Outcome> {
     const guard = guards[index]
     if (guard === undefined) {
       return { verdict: texts === given.texts ? PASS : { kind: 'mask', texts, found: [...found] }, notes }
     }
-    return nowOrLater(decide({ guard, index, texts, phase, context: given.context }), ({ verdict, note }) => {
+    return nowOrLater(runGuard({ guard, index, texts, phase, context: given.context }), ({ verdict, note }) => {
       notes.push(note)
       if (verdict.kind === 'reject') return { verdict, notes }
-      if (verdict.kind === 'pass') return ask(index + 1, texts)
+      if (verdict.kind === 'pass') return runFrom(index + 1, texts)
       for (const kind of verdict.found) found.add(kind)
-      return ask(index + 1, verdict.texts)
+      return runFrom(index + 1, verdict.texts)
     })
   }
+}
+
+/** A final verdict, with its note for the trace. */
+export interface Decision {
+  verdict: Pass | Mask | Rejection
+  note: GuardNote
+}
+
+export interface GuardRun {
+  guard: Guard
+  /** The index of the guard in its list. */
+  index: number
+  texts: readonly string[]
+  phase: GuardPhase
+  context: GuardContext
+}
+
+/**
+ * Runs one guard, and never throws. A guard that cannot run rejects the texts, unless it is configured to fail open.
+ */
+export function runGuard(run: GuardRun): Decision | Promise<Decision> {
+  try {
+    const verdict = run.guard.check(run.texts, run.phase, run.context)
+    if (!(verdict instanceof Promise)) return settle(run, verdict)
+    return verdict.then(
+      (settled) => settle(run, settled),
+      () => settle(run, BROKEN),
+    )
+  } catch {
+    return settle(run, BROKEN)
+  }
+}
+
+// The thrown error is not used, because it may contain the text.
+const BROKEN: Verdict = { kind: 'failed', reason: 'the guard broke' }
+
+function settle({ guard, index, texts }: GuardRun, verdict: Verdict): Decision {
+  const who = { index, guard: guard.name }
+  switch (verdict.kind) {
+    case 'pass':
+      return { verdict, note: { ...who, verdict: 'pass' } }
+    case 'mask':
+      if (verdict.texts.length === texts.length) {
+        return { verdict, note: { ...who, verdict: 'mask', found: verdict.found } }
+      }
+      return settleFailed(guard, who, 'the masked texts are not as many as those that were sent')
+    case 'reject': {
+      const { found, reason } = verdict
+      return { verdict, note: { ...who, verdict: 'reject', found, reason } }
+    }
+    case 'failed':
+      return settleFailed(guard, who, verdict.reason)
+  }
+}
+
+function settleFailed(guard: Guard, who: { index: number; guard: string }, reason: string): Decision {
+  if (guard.failsOpen === true) return { verdict: PASS, note: { ...who, verdict: 'failedOpen', reason } }
+  return { verdict: failedClosed(reason), note: { ...who, verdict: 'failed', reason } }
 }

@@ -8,8 +8,9 @@ const response = { message: 'no', statusCode: 403 }
 
 describe('the guards of a config', () => {
   it('are made in order, each with those whom it asks', async (t) => {
+    let answer: object = { action: {} }
     const { target, seen } = await useGuardTarget(t, ({ url }) => {
-      if (url === '/request') return { action: {} }
+      if (url === '/request') return answer
       if (url === '/v1/moderations') return { results: [{ flagged: false }] }
       if (url.startsWith('/guardrail/')) return { action: 'NONE' }
       return { sanitizationResult: { filterMatchState: 'NO_MATCH_FOUND' } }
@@ -25,18 +26,19 @@ describe('the guards of a config', () => {
         return target
       },
     }
-    const chain = createGuards(
-      [
-        { regex: { matches: [], builtins: ['Ssn'], action: 'Mask' }, response },
-        {
-          webhook: { backendRef: { name: 'backend/hook' }, forwardHeaderMatches: [], failureMode: 'FailOpen' },
-          response,
-        },
-        { openAIModeration: { model: 'm', policies: 'with a key' }, response },
-        { bedrockGuardrails: { identifier: 'g', version: '1', region: 'us-east-1', policies: 'signed' }, response },
-        { googleModelArmor: { templateId: 't', projectId: 'p', location: 'us-central1' }, response },
-      ],
-      'request',
+    const { request } = createGuards(
+      {
+        request: [
+          { regex: { matches: [], builtins: ['Ssn'], action: 'Mask' }, response },
+          {
+            webhook: { backendRef: { name: 'backend/hook' }, forwardHeaderMatches: [], failureMode: 'FailOpen' },
+            response,
+          },
+          { openAIModeration: { model: 'm', policies: 'with a key' }, response },
+          { bedrockGuardrails: { identifier: 'g', version: '1', region: 'us-east-1', policies: 'signed' }, response },
+          { googleModelArmor: { templateId: 't', projectId: 'p', location: 'us-central1' }, response },
+        ],
+      },
       env,
     )
     assert.deepEqual(wanted, [
@@ -57,7 +59,7 @@ describe('the guards of a config', () => {
         policies: undefined,
       },
     ])
-    const { verdict, notes } = await chain.run(['123-45-6789'], guardContext(['user']))
+    const { verdict, notes } = await request!.texts(['123-45-6789'], guardContext(['user']))
     assert.deepEqual(verdict, { kind: 'mask', texts: ['<SSN>'], found: ['Ssn'] })
     assert.deepEqual(
       notes.map(({ guard, verdict: note }) => `${guard} ${note}`),
@@ -65,6 +67,8 @@ describe('the guards of a config', () => {
     )
     assert.equal(seen.length, 4)
     for (const { body } of seen) assert.match(body, /<SSN>/)
-    assert.equal(chain.guards[1]!.failsOpen, true)
+    answer = { nothing: 'that the webhook may say' }
+    const failed = await request!.texts(['text'], guardContext(['user']))
+    assert.equal(failed.notes[1]!.verdict, 'failedOpen')
   })
 })

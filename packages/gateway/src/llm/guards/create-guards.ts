@@ -1,13 +1,12 @@
-import type { UnexaminedKind } from '../request-texts.ts'
 import type { GuardTarget } from './ask.ts'
 import { bedrockHost, createBedrockGuardrailsGuard } from './bedrock-guardrails/guard.ts'
-import { chainOf, type GuardChain } from './chain.ts'
 import { createGoogleModelArmorGuard, modelArmorHost } from './google-model-armor/guard.ts'
-import type { Guard, GuardPhase } from './guard.ts'
+import type { Guard } from './guard.ts'
 import { createOpenAIModerationGuard, OPENAI_HOST } from './openai-moderation/guard.ts'
+import { type PromptGuards, RequestGuards, ResponseGuards } from './prompt-guards.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import type { CustomResponseConfig } from './rejection.ts'
-import type { GuardName, RequestGuardConfig } from './schema.ts'
+import type { GuardName, PromptGuardConfig, RequestGuardConfig } from './schema.ts'
 import { createWebhookGuard } from './webhook/guard.ts'
 
 /** Resolves the services that guards call. */
@@ -31,18 +30,16 @@ export interface Vendor<Policies> {
 /** Every response guard is also a request guard. */
 type GuardConfig<Policies> = RequestGuardConfig<Policies>
 
-/** Creates the guards once, when the config is compiled. */
+/** Creates the guards of a policy once, when the config is compiled. */
 export function createGuards<Policies>(
-  configs: readonly GuardConfig<Policies>[],
-  phase: GuardPhase,
+  { request, response, allowUnexamined }: PromptGuardConfig<Policies>,
   env: GuardEnv<Policies>,
-  allowUnexamined: readonly UnexaminedKind[] = [],
-): GuardChain {
-  return chainOf(
-    configs.map((config) => createGuard(config, env)),
-    phase,
-    allowUnexamined,
-  )
+): PromptGuards {
+  const guardsOf = (configs: readonly GuardConfig<Policies>[]) => configs.map((config) => createGuard(config, env))
+  return {
+    request: request === undefined ? null : new RequestGuards(guardsOf(request), allowUnexamined),
+    response: response === undefined ? null : new ResponseGuards(guardsOf(response)),
+  }
 }
 
 function createGuard<Policies>(config: GuardConfig<Policies>, env: GuardEnv<Policies>): Guard {

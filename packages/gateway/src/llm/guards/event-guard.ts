@@ -1,10 +1,10 @@
+import { parseJsonObject } from '../../wire/json.ts'
 import type { ChatEvent, JsonObject, StartedPart, Usage } from '../middle.ts'
-import type { Rejection, TextInfo } from './guard.ts'
-import { guardObject } from './guard-object.ts'
+import type { GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
 import { textOf } from './passage.ts'
-import { errorOf } from './rejection.ts'
-import type { Released, Stage } from './stage.ts'
+import { errorOf, failedClosed } from './rejection.ts'
+import type { Released, Stage, StageFactory } from './stage.ts'
 
 type PartStart = Extract<ChatEvent, { type: 'partStart' }>
 type PartEnd = Extract<ChatEvent, { type: 'partEnd' }>
@@ -17,13 +17,17 @@ type NativeStart = Extract<StartedPart, { type: 'native' }>
 export class EventGuard {
   /** Set when the response was rejected; nothing follows its error event. */
   rejection: Rejection | null = null
-  readonly #createStage: (about: TextInfo) => Stage
+  readonly #stages: StageFactory
   readonly #parts = new Map<number, OpenPart>()
   #usage: Usage | null = null
   #out: ChatEvent[] = []
 
-  constructor(createStage: (about: TextInfo) => Stage) {
-    this.#createStage = createStage
+  constructor(stages: StageFactory) {
+    this.#stages = stages
+  }
+
+  get notes(): readonly GuardNote[] {
+    return this.#stages.notes
   }
 
   /**
@@ -92,7 +96,7 @@ export class EventGuard {
 
   #begin(event: PartStart): void {
     const { type } = event.part
-    this.#parts.set(event.index, new OpenPart(type, this.#createStage(infoOf(type))))
+    this.#parts.set(event.index, new OpenPart(type, this.#stages.create(infoOf(type))))
     this.#emit(event)
   }
 
@@ -100,7 +104,7 @@ export class EventGuard {
   #partAt(index: number): OpenPart {
     let part = this.#parts.get(index)
     if (part === undefined) {
-      part = new OpenPart('text', this.#createStage(infoOf('text')))
+      part = new OpenPart('text', this.#stages.create(infoOf('text')))
       this.#parts.set(index, part)
     }
     return part
@@ -143,14 +147,14 @@ export class EventGuard {
     const isVoid = part?.type === 'reasoning' && part.isMasked
     const signed: PartEnd = signature === undefined || isVoid ? end : { ...end, signature }
     if (rest === undefined) return this.#emit(signed)
-    return nowOrLater(guardObject(rest, this.#createStage(infoOf('native'))), (guarded) => {
+    return nowOrLater(guardObject(rest, this.#stages.create(infoOf('native'))), (guarded) => {
       if (guarded.kind === 'reject') this.#block(guarded)
       else this.#emit({ ...signed, rest: part?.isMasked === true ? withoutLogprobs(guarded.value) : guarded.value })
     })
   }
 
   #passNative(event: PartStart, part: NativeStart): void | Promise<void> {
-    return nowOrLater(guardObject(part.value, this.#createStage(infoOf('native'))), (guarded) => {
+    return nowOrLater(guardObject(part.value, this.#stages.create(infoOf('native'))), (guarded) => {
       if (guarded.kind === 'reject') this.#block(guarded)
       else this.#emit({ ...event, part: { ...part, value: guarded.value } })
     })
@@ -191,4 +195,19 @@ class OpenPart {
 /** Tools are called with JSON. */
 function infoOf(type: StartedPart['type']): TextInfo {
   return { role: 'assistant', form: type === 'toolCall' || type === 'native' ? 'json' : 'text' }
+}
+
+type GuardedObject = { kind: 'object'; value: JsonObject } | Rejection
+
+/** Guards an object as the JSON that it is. */
+function guardObject(value: JsonObject, pipe: Stage): GuardedObject | Promise<GuardedObject> {
+  return nowOrLater(pipe.push(JSON.stringify(value)), (start) => {
+    if ('kind' in start) return start
+    return nowOrLater(pipe.end(), (end) => ('kind' in end ? end : readObject(textOf(start) + textOf(end))))
+  })
+}
+
+function readObject(text: string): GuardedObject {
+  const value = parseJsonObject(text)
+  return value === null ? failedClosed('masks broke the JSON of a part') : { kind: 'object', value }
 }

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '../middle.ts'
 import type { GuardChain } from './chain.ts'
 import { EventGuard } from './event-guard.ts'
-import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
+import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
 import { NOTHING } from './passage.ts'
 import type { Stage } from './stage.ts'
@@ -16,7 +16,7 @@ export interface GuardedAnswer {
 export function guardAnswer(
   chain: GuardChain,
   events: readonly ChatEvent[],
-  context: Omit<GuardContext, 'about'>,
+  context: ExchangeContext,
 ): GuardedAnswer | Promise<GuardedAnswer> {
   const texts: string[] = []
   const about: TextInfo[] = []
@@ -39,7 +39,7 @@ function replaceTexts(
   replace: (text: string, about: TextInfo) => string,
 ): GuardedAnswer['answer'] {
   const replaced: ChatEvent[] = []
-  const guard = new EventGuard((about) => wholeStage((text) => replace(text, about)))
+  const guard = new EventGuard({ create: (about) => wholeStage((text) => replace(text, about)), notes: [] })
   for (const released of [guard.push(events), guard.end()]) if (Array.isArray(released)) replaced.push(...released)
   return guard.rejection ?? { kind: 'events', events: replaced }
 }

@@ -1,15 +1,13 @@
 import { readJsonTree } from '../../wire/json-tree.ts'
-import type { FoundText, NativeTexts } from '../native-texts.ts'
+import type { NativeTexts } from '../native-texts.ts'
 import type { GuardChain } from './chain.ts'
-import { failedClosed } from './decide.ts'
-import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
-import { NativeEdits, type NativeText } from './native-edits.ts'
+import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'
+import { guardWholeTexts, NativeEdits, type NativeText } from './native-edits.ts'
 import { nowOrLater } from './now-or-later.ts'
-
-type Context = Omit<GuardContext, 'about'>
+import { failedClosed } from './rejection.ts'
 
 export interface GuardedBody {
-  /** The JSON that was given, when nothing was masked; null when it is none. */
+  /** The same JSON when nothing was masked; null when the body is not JSON. */
   body: { kind: 'body'; json: string } | Rejection | null
   notes: readonly GuardNote[]
 }
@@ -18,7 +16,7 @@ export interface GuardedBody {
 export function guardBody(
   chain: GuardChain,
   { json, texts }: { json: string; texts: NativeTexts },
-  context: Context,
+  context: ExchangeContext,
 ): GuardedBody | Promise<GuardedBody> {
   const root = readJsonTree(json)
   if (root === null) return { body: null, notes: [] }
@@ -36,37 +34,3 @@ export function guardBody(
     return { body: { kind: 'body', json: written }, notes }
   })
 }
-
-export interface WholeOutcome {
-  rejection: Rejection | null
-  notes: readonly GuardNote[]
-}
-
-/** Guards texts that came whole, with one run per guard for all of them, and replaces the texts. */
-export function guardWholeTexts(
-  chain: GuardChain,
-  texts: readonly NativeText[],
-  context: Context,
-): WholeOutcome | Promise<WholeOutcome> {
-  const said = texts.filter(({ read }) => read !== '')
-  for (const text of texts) if (text.read === '') text.replace('')
-  if (said.length === 0) return NOTHING_ASKED
-  const about = said.map(({ found }) => infoOf(found))
-  const asked = chain.run(
-    said.map(({ read }) => read),
-    { ...context, about },
-  )
-  return nowOrLater(asked, ({ verdict, notes }): WholeOutcome => {
-    if (verdict.kind === 'reject') return { rejection: verdict, notes }
-    for (const [index, text] of said.entries()) {
-      text.replace(verdict.kind === 'mask' ? (verdict.texts[index] ?? '') : text.read)
-    }
-    return { rejection: null, notes }
-  })
-}
-
-export function infoOf({ form }: Pick<FoundText, 'form'>): TextInfo {
-  return { role: 'assistant', form }
-}
-
-const NOTHING_ASKED: WholeOutcome = { rejection: null, notes: [] }

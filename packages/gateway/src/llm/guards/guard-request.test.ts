@@ -4,9 +4,8 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { parseExactObject } from '../../wire/exact-json.ts'
 import { clientFormats } from '../formats/index.ts'
 import type { JsonObject } from '../middle.ts'
-import { chainOf } from './chain.ts'
 import type { Guard, TextInfo } from './guard.ts'
-import { guardRequest } from './guard-request.ts'
+import { RequestGuards } from './prompt-guards.ts'
 import { createRegexGuard } from './regex/guard.ts'
 
 const context = { requestHeaders: new HeaderBlock(), responseHeaders: null }
@@ -49,7 +48,7 @@ describe('guarding a request', () => {
         return { kind: 'pass' }
       },
     }
-    const guarded = await guardRequest(chainOf([guard], 'request', ['Image']), { body, reading }, context)
+    const guarded = await new RequestGuards([guard], ['Image']).body({ body, reading }, context)
     assert.equal(guarded.outcome.kind === 'body' && guarded.outcome.body, body)
     assert.deepEqual(guarded.unexamined, [{ kind: 'Image', path: 'messages[0].content[1].source' }])
     const about = (role: TextInfo['role'], form: TextInfo['form'] = 'text'): TextInfo => ({ role, form })
@@ -65,7 +64,7 @@ describe('guarding a request', () => {
   })
 
   it('puts masked texts in their places, and leaves the rest alone', () => {
-    const guarded = guardRequest(chainOf([ssn('Mask')], 'request'), { body, reading }, context)
+    const guarded = new RequestGuards([ssn('Mask')]).body({ body, reading }, context)
     assert.ok('outcome' in guarded && guarded.outcome.kind === 'body')
     const [first, second, third] = (body.messages as { role: string; content: JsonObject[] }[]).values()
     assert.deepEqual(guarded.outcome.body, {
@@ -92,14 +91,14 @@ describe('guarding a request', () => {
 
   it('keeps numbers that a double cannot hold', () => {
     const long = '{"messages":[{"role":"user","content":"123-45-6789"}],"max_tokens":1,"x":{"id":12345678901234567890}}'
-    const guarded = guardRequest(chainOf([ssn('Mask')], 'request'), { body: parseExactObject(long)!, reading }, context)
+    const guarded = new RequestGuards([ssn('Mask')]).body({ body: parseExactObject(long)!, reading }, context)
     assert.ok('outcome' in guarded && guarded.outcome.kind === 'body')
     assert.equal(JSON.stringify(guarded.outcome.body), long.replace('123-45-6789', '<SSN>'))
   })
 
   it('refuses when a guard does', async () => {
     const given = { body: { messages: [{ role: 'user', content: SSN }] }, reading }
-    const { outcome, notes } = await guardRequest(chainOf([ssn('Reject')], 'request'), given, context)
+    const { outcome, notes } = await new RequestGuards([ssn('Reject')]).body(given, context)
     assert.deepEqual(outcome, { kind: 'reject', status: 403, body: 'no', found: ['Ssn'], reason: 'a pattern matched' })
     assert.deepEqual(notes, [
       { index: 0, guard: 'regex', verdict: 'reject', found: ['Ssn'], reason: 'a pattern matched' },
@@ -112,7 +111,7 @@ describe('guarding a request', () => {
     const verdicts = []
     for (const guard of [ssn('Mask'), ssn('Reject')]) {
       for (const given of [image, unknown]) {
-        const { outcome } = await guardRequest(chainOf([guard], 'request'), { body: given, reading }, context)
+        const { outcome } = await new RequestGuards([guard]).body({ body: given, reading }, context)
         verdicts.push(outcome.kind === 'reject' ? outcome.body : outcome.kind)
       }
     }
@@ -126,7 +125,7 @@ describe('guarding a request', () => {
       check: (texts) => ({ kind: 'mask', texts: texts.map(() => '{'), found: [] }),
     }
     const given = { body: { messages: [{ role: 'user', content: 'x', extra: { a: 'b' } }] }, reading }
-    const { outcome } = await guardRequest(chainOf([breaking], 'request'), given, context)
+    const { outcome } = await new RequestGuards([breaking]).body(given, context)
     assert.equal(outcome.kind === 'reject' && outcome.status, 503)
   })
 })

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../middle.ts'
 import type { Reading, RequestVisitor, UnexaminedKind } from '../request-texts.ts'
 import type { GuardChain } from './chain.ts'
-import { failedClosed } from './decide.ts'
-import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
+import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { failedClosed } from './rejection.ts'
 
 export interface GuardedRequest {
   /** The same body object when nothing was masked. */
@@ -20,19 +20,19 @@ export interface Unexamined {
 }
 
 /** A client's body, and the reading that finds the texts of its format. */
-export interface ReadRequest {
+export interface RequestBody {
   body: JsonObject
   reading: Reading
 }
 
 /**
- * Guards every text of a request that a model would read. Parts that no guard can examine are refused, unless the
- * config allows them.
+ * Guards every text of a request that a model would read. Parts that no guard can examine are refused unless
+ * `allowUnexamined` lists their kind, or no guard can reject a request.
  */
 export function guardRequest(
-  chain: GuardChain,
-  { body, reading }: ReadRequest,
-  context: Omit<GuardContext, 'about'>,
+  { chain, allowUnexamined }: { chain: GuardChain; allowUnexamined: readonly UnexaminedKind[] },
+  { body, reading }: RequestBody,
+  context: ExchangeContext,
 ): GuardedRequest | Promise<GuardedRequest> {
   const texts: string[] = []
   const about: TextInfo[] = []
@@ -46,7 +46,7 @@ export function guardRequest(
     unexamined: (kind, path) => unexamined.push({ kind, path }),
     broken() {},
   })
-  const refused = unexamined.find(({ kind }) => chain.refuses(kind))
+  const refused = unexamined.find(({ kind }) => !allowUnexamined.includes(kind) && canRefuse(chain, kind))
   if (refused !== undefined) return refuseUnexamined(chain, refused, unexamined)
   return nowOrLater(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedRequest => {
     if (verdict.kind === 'reject') return { outcome: verdict, notes, unexamined }
@@ -69,6 +69,11 @@ function masked(body: JsonObject, reading: Reading, texts: readonly string[]): G
 
 function readBody(body: JsonObject, reading: Reading, visitor: RequestVisitor): JsonObject {
   return reading(body, { path: '', role: 'user', visitor }) as JsonObject
+}
+
+/** A block of an unknown type may contain anything: even masks may be in the wrong location, so any guard refuses it. */
+function canRefuse({ guards }: GuardChain, kind: UnexaminedKind): boolean {
+  return kind === 'Unknown' || guards.some(({ masksOnly }) => masksOnly !== true)
 }
 
 function refuseUnexamined(chain: GuardChain, { kind, path }: Unexamined, all: readonly Unexamined[]): GuardedRequest {

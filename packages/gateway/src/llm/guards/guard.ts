@@ -17,15 +17,19 @@ export interface Guard {
   createMasker?(about: TextInfo): TextMasker
 }
 
-export interface GuardContext {
-  /** One entry per text. */
-  about: readonly TextInfo[]
+/** The request and response whose texts are checked. */
+export interface ExchangeContext {
   /** The headers that the client sent. */
   requestHeaders: HeaderBlock
   /** The headers that the provider sent; null before the response. */
   responseHeaders: HeaderBlock | null
   /** The parent of the spans of calls to guard services; without it, no spans are made. */
   span?: SpanPlace | null | undefined
+}
+
+export interface GuardContext extends ExchangeContext {
+  /** One entry per text. */
+  about: readonly TextInfo[]
 }
 
 export interface TextInfo {

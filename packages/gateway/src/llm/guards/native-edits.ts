@@ -1,6 +1,9 @@
 import { type Place, replaceAt } from '../../wire/json-tree.ts'
 import { parseJson } from '../../wire/json.ts'
 import type { Dependent, FoundText } from '../native-texts.ts'
+import type { GuardChain } from './chain.ts'
+import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
+import { nowOrLater } from './now-or-later.ts'
 
 /** The JSON of a response or record, with the edits of the guards. */
 export class NativeEdits {
@@ -98,3 +101,37 @@ export class NativeText {
     this.write(text, this.#left)
   }
 }
+
+export interface WholeOutcome {
+  rejection: Rejection | null
+  notes: readonly GuardNote[]
+}
+
+/** Guards texts that came whole, with one run per guard for all of them, and replaces the texts. */
+export function guardWholeTexts(
+  chain: GuardChain,
+  texts: readonly NativeText[],
+  context: ExchangeContext,
+): WholeOutcome | Promise<WholeOutcome> {
+  const said = texts.filter(({ read }) => read !== '')
+  for (const text of texts) if (text.read === '') text.replace('')
+  if (said.length === 0) return NO_TEXTS
+  const about = said.map(({ found }) => infoOf(found))
+  const ran = chain.run(
+    said.map(({ read }) => read),
+    { ...context, about },
+  )
+  return nowOrLater(ran, ({ verdict, notes }): WholeOutcome => {
+    if (verdict.kind === 'reject') return { rejection: verdict, notes }
+    for (const [index, text] of said.entries()) {
+      text.replace(verdict.kind === 'mask' ? (verdict.texts[index] ?? '') : text.read)
+    }
+    return { rejection: null, notes }
+  })
+}
+
+export function infoOf({ form }: Pick<FoundText, 'form'>): TextInfo {
+  return { role: 'assistant', form }
+}
+
+const NO_TEXTS: WholeOutcome = { rejection: null, notes: [] }

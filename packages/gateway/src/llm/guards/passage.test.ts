@@ -4,11 +4,10 @@ import * as fc from 'fast-check'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { chainOf } from './chain.ts'
 import type { Guard } from './guard.ts'
-import { GuardNotes } from './notes.ts'
 import { compare, type Passage, textOf } from './passage.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import { cutAt, longPrivateText, privateText, somePlaces } from './testing/splits.ts'
-import { TextPipe } from './text-pipe.ts'
+import { TextPipes } from './text-pipe.ts'
 
 const response = { message: 'no', statusCode: 403 }
 const builtins = createRegexGuard({ matches: [], builtins: ['Ssn', 'Email'], action: 'Mask' }, response)
@@ -87,7 +86,7 @@ function lengthOf(passages: readonly Passage[]): number {
 function passed(guards: readonly Guard[], form: 'text' | 'json', pieces: readonly string[]): Passage[] {
   const context = { requestHeaders: new HeaderBlock(), responseHeaders: null }
   const chain = chainOf(guards, 'response')
-  const pipe = new TextPipe({ role: 'assistant', form }, { chain, context, notes: new GuardNotes(guards) })
+  const pipe = new TextPipes(chain, context).create({ role: 'assistant', form })
   return [...pieces.map((piece) => pipe.push(piece)), pipe.end()].flatMap((released) =>
     released instanceof Promise || 'kind' in released ? assert.fail('asked') : released,
   )

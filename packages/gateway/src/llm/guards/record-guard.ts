@@ -2,16 +2,12 @@ import { readJsonTree } from '../../wire/json-tree.ts'
 import { SseData } from '../../wire/sse-data.ts'
 import type { FoundText, NativeTexts, TextStep } from '../native-texts.ts'
 import type { GuardChain } from './chain.ts'
-import { failedClosed } from './decide.ts'
-import { guardWholeTexts, infoOf } from './guard-body.ts'
-import type { GuardContext, GuardNote, Rejection } from './guard.ts'
-import { NativeEdits, type NativeText } from './native-edits.ts'
-import { GuardNotes } from './notes.ts'
+import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'
+import { guardWholeTexts, infoOf, NativeEdits, type NativeText } from './native-edits.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { failedClosed } from './rejection.ts'
 import { TextChannel } from './text-channel.ts'
-import { TextPipe } from './text-pipe.ts'
-
-type Context = Omit<GuardContext, 'about'>
+import { TextPipes } from './text-pipe.ts'
 
 interface QueuedRecord {
   bytes: Buffer
@@ -30,9 +26,9 @@ export class RecordGuard {
   /** The reason why the rest of the stream cannot be guarded. */
   failure: string | null = null
   readonly #chain: GuardChain
-  readonly #context: Context
+  readonly #context: ExchangeContext
   readonly #texts: NativeTexts
-  readonly #notes: GuardNotes
+  readonly #pipes: TextPipes
   readonly #channels = new Map<string, TextChannel>()
   /** Names of texts that were masked at least in part. */
   readonly #masked = new Set<string>()
@@ -41,16 +37,16 @@ export class RecordGuard {
   #queue: QueuedRecord[] = []
   #queuedBytes = 0
 
-  constructor(chain: GuardChain, context: Context, texts: NativeTexts) {
+  constructor(chain: GuardChain, context: ExchangeContext, texts: NativeTexts) {
     this.#chain = chain
     this.#context = context
     this.#texts = texts
-    this.#notes = new GuardNotes(chain.guards)
+    this.#pipes = new TextPipes(chain, context)
   }
 
   /** One note per guard. */
   get notes(): readonly GuardNote[] {
-    return this.#notes.all
+    return this.#pipes.notes
   }
 
   /**
@@ -124,8 +120,7 @@ export class RecordGuard {
     const { name } = step
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      const options = { chain: this.#chain, context: this.#context, notes: this.#notes }
-      channel = new TextChannel(step.form, new TextPipe(infoOf(step), options), this.#texts.repeats)
+      channel = new TextChannel(step.form, this.#pipes.create(infoOf(step)), this.#texts.repeats)
       this.#channels.set(name, channel)
     }
     const { isMasked } = channel
@@ -157,7 +152,7 @@ export class RecordGuard {
       .map((step) => edits.addText(step))
     const unknown = texts.filter((text) => !this.#repeat(text))
     return nowOrLater(guardWholeTexts(this.#chain, unknown, this.#context), ({ rejection, notes }) => {
-      for (const note of notes) this.#notes.add(note)
+      for (const note of notes) this.#pipes.addNote(note)
       this.rejection ??= rejection
       for (const text of texts) if (text.isChanged) this.#masked.add(text.found.name)
       for (const text of unknown) this.#know(keyOf(text.found, text.read), text.written)

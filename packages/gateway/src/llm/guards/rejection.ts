@@ -16,6 +16,11 @@ export function rejection(
   return { kind: 'reject', status: statusCode, body: message, ...why }
 }
 
+/** The rejection for clients when a guard could not run. */
+export function failedClosed(reason: string): Rejection {
+  return { kind: 'reject', status: 503, body: 'prompt guard failed', found: [], reason, isFailure: true }
+}
+
 /** The rejection as an error inside a stream. */
 export function errorOf({ status, body, isFailure }: Rejection): ChatError {
   if (isFailure === true) return { status, kind: 'api', message: body, code: 'guardrail_failed' }

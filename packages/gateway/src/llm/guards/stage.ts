@@ -1,4 +1,4 @@
-import type { Rejection } from './guard.ts'
+import type { GuardNote, Rejection, TextInfo } from './guard.ts'
 import type { Passage } from './passage.ts'
 
 /** One guard at work on one streamed text. */
@@ -10,3 +10,10 @@ export interface Stage {
 
 /** The passages to release, in order, or the rejection that ends the text. */
 export type Released = readonly Passage[] | Rejection
+
+/** Creates a stage for each text of a response. */
+export interface StageFactory {
+  create(about: TextInfo): Stage
+  /** The notes of the guards that the stages have run. */
+  readonly notes: readonly GuardNote[]
+}

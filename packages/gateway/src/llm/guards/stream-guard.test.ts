@@ -4,12 +4,11 @@ import * as fc from 'fast-check'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { collectResponse } from '../collect-response.ts'
 import type { ChatEvent } from '../middle.ts'
-import { chainOf } from './chain.ts'
-import { guardAnswer } from './guard-answer.ts'
 import type { Guard } from './guard.ts'
+import type { EventGuard } from './event-guard.ts'
+import { ResponseGuards } from './prompt-guards.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import type { RegexGuardConfig } from './regex/schema.ts'
-import { StreamGuard } from './stream-guard.ts'
 import { answers } from './testing/answers.ts'
 
 const context = { requestHeaders: new HeaderBlock(), responseHeaders: new HeaderBlock() }
@@ -48,7 +47,7 @@ function textEvents(...texts: string[]): ChatEvent[] {
 
 describe('guarding a stream', () => {
   it('masks a match over several chunks before any of it goes on', () => {
-    const guard = new StreamGuard(chainOf([regexGuard()], 'response'), context)
+    const guard = new ResponseGuards([regexGuard()]).eventStream(context)
     const released = textEvents('My SSN is 12', '3-45', '-67', '89, bye').map((event) => guard.push([event]))
     assert.deepEqual(
       released.map((events) => (Array.isArray(events) ? textOf(events) : assert.fail('asked'))),
@@ -58,16 +57,13 @@ describe('guarding a stream', () => {
   })
 
   it('masks even where the config says reject, which is for requests', () => {
-    const chain = chainOf([regexGuard({ action: 'Reject' })], 'response')
-    assert.equal(textOf(sync(chain, textEvents('123-45-6789'))), '<SSN>')
+    const guards = new ResponseGuards([regexGuard({ action: 'Reject' })])
+    assert.equal(textOf(sync(guards, textEvents('123-45-6789'))), '<SSN>')
   })
 
   it('leads masked text to the next guard', async () => {
     const other = regexGuard({ builtins: [], matches: ['<SSN>|<EMAIL'] })
-    assert.equal(
-      textOf(sync(chainOf([regexGuard(), other], 'response'), textEvents('a 123-45-6789 b'))),
-      'a <masked> b',
-    )
+    assert.equal(textOf(sync(new ResponseGuards([regexGuard(), other]), textEvents('a 123-45-6789 b'))), 'a <masked> b')
     const { events, guard } = await streamed([regexGuard(), asked, other], textEvents('secret 123-45-', '6789'))
     assert.equal(textOf(events), '****** <masked>')
     assert.deepEqual(
@@ -121,7 +117,7 @@ describe('guarding a stream', () => {
   })
 
   it('fails closed on a match that never ends', () => {
-    const guard = new StreamGuard(chainOf([regexGuard({ matches: ['(?s)key.*'] })], 'response'), context)
+    const guard = new ResponseGuards([regexGuard({ matches: ['(?s)key.*'] })]).eventStream(context)
     const events = textEvents('key ', ...Array.from({ length: 500 }, () => 'x'.repeat(100))).flatMap((event) => {
       const released = guard.push([event])
       return Array.isArray(released) ? released : assert.fail('asked')
@@ -137,11 +133,11 @@ describe('guarding a stream', () => {
       { type: 'partDelta', index: 0, text },
       { type: 'partEnd', index: 0, signature: 'anthropic:sig' },
     ]
-    const chain = chainOf([regexGuard()], 'response')
-    assert.deepEqual(collectResponse(sync(chain, reasoning('of 123-45-6789'))).parts, [
+    const guards = new ResponseGuards([regexGuard()])
+    assert.deepEqual(collectResponse(sync(guards, reasoning('of 123-45-6789'))).parts, [
       { type: 'reasoning', text: 'of <SSN>' },
     ])
-    assert.deepEqual(collectResponse(sync(chain, reasoning('of nothing'))).parts, [
+    assert.deepEqual(collectResponse(sync(guards, reasoning('of nothing'))).parts, [
       { type: 'reasoning', text: 'of nothing', signature: 'anthropic:sig' },
     ])
   })
@@ -155,7 +151,7 @@ describe('guarding a stream', () => {
       { type: 'partEnd', index: 0, signature: 'google:sig' },
       FINISH,
     ]
-    assert.deepEqual(collectResponse(sync(chainOf([regexGuard()], 'response'), events)).parts, [
+    assert.deepEqual(collectResponse(sync(new ResponseGuards([regexGuard()]), events)).parts, [
       {
         type: 'toolCall',
         id: 'c',
@@ -184,7 +180,7 @@ describe('guarding a stream', () => {
 
   it('guards a text whose part nobody announced', () => {
     const events: ChatEvent[] = [{ type: 'partDelta', index: 3, text: '123-45-6789' }, FINISH]
-    assert.deepEqual(sync(chainOf([regexGuard()], 'response'), events), [
+    assert.deepEqual(sync(new ResponseGuards([regexGuard()]), events), [
       { type: 'partDelta', index: 3, text: '<SSN>' },
       FINISH,
     ])
@@ -208,7 +204,7 @@ describe('guarding a stream', () => {
   })
 
   it('gives the rest of a stream that has no end', async () => {
-    const guard = new StreamGuard(chainOf([regexGuard()], 'response'), context)
+    const guard = new ResponseGuards([regexGuard()]).eventStream(context)
     assert.equal(textOf(await guard.push(textEvents('123-45-6789').slice(0, 3))), '')
     assert.equal(textOf(await guard.end()), '<SSN>')
   })
@@ -231,7 +227,7 @@ describe('a guarded stream and a guarded answer', () => {
       await fc.assert(
         fc.asyncProperty(answers, async (events) => {
           const { events: stream, guard } = await streamed(guards, events)
-          const whole = await guardAnswer(chainOf(guards, 'response'), events, context)
+          const whole = await new ResponseGuards(guards).events(events, context)
           assert.ok(whole.answer.kind === 'events' || guard.rejection !== null)
           if (whole.answer.kind === 'events')
             assert.deepEqual(collectResponse(stream), collectResponse(whole.answer.events))
@@ -243,14 +239,14 @@ describe('a guarded stream and a guarded answer', () => {
 
   it('gives back the very events when nothing was masked', () => {
     const events = textEvents('nothing', ' here')
-    const { answer } = guardAnswer(chainOf([regexGuard()], 'response'), events, context) as {
+    const { answer } = new ResponseGuards([regexGuard()]).events(events, context) as {
       answer: { events: unknown }
     }
     assert.equal(answer.events, events)
   })
 
   it('refuses a whole answer with the status and the body of the config', async () => {
-    const { answer, notes } = await guardAnswer(chainOf([regexGuard(), asked], 'response'), textEvents('bad'), context)
+    const { answer, notes } = await new ResponseGuards([regexGuard(), asked]).events(textEvents('bad'), context)
     assert.deepEqual(answer, { kind: 'reject', status: 451, body: 'bad', found: ['badness'], reason: 'bad' })
     assert.deepEqual(
       notes.map(({ verdict }) => verdict),
@@ -264,8 +260,8 @@ function textOf(events: readonly ChatEvent[]): string {
 }
 
 /** With guards that never wait. */
-function sync(chain: ReturnType<typeof chainOf>, events: readonly ChatEvent[]): ChatEvent[] {
-  const guard = new StreamGuard(chain, context)
+function sync(guards: ResponseGuards, events: readonly ChatEvent[]): ChatEvent[] {
+  const guard = guards.eventStream(context)
   return [...events.map((event) => [event]), null].flatMap((batch) => {
     const released = batch === null ? guard.end() : guard.push(batch)
     return Array.isArray(released) ? released : assert.fail('asked')
@@ -275,8 +271,8 @@ function sync(chain: ReturnType<typeof chainOf>, events: readonly ChatEvent[]): 
 async function streamed(
   guards: readonly Guard[],
   events: readonly ChatEvent[],
-): Promise<{ events: ChatEvent[]; guard: StreamGuard }> {
-  const guard = new StreamGuard(chainOf(guards, 'response'), context)
+): Promise<{ events: ChatEvent[]; guard: EventGuard }> {
+  const guard = new ResponseGuards(guards).eventStream(context)
   const released: ChatEvent[] = []
   for (const event of events) released.push(...(await guard.push([event])))
   released.push(...(await guard.end()))

@@ -1,27 +1,57 @@
 import { batchStage } from './batch-stage.ts'
-import type { GuardChain } from './chain.ts'
-import { decide, failedClosed } from './decide.ts'
-import type { Guard, GuardContext, GuardNote, TextInfo, TextMasker } from './guard.ts'
-import type { GuardNotes } from './notes.ts'
+import { type GuardChain, runGuard } from './chain.ts'
+import type { ExchangeContext, Guard, GuardNote, TextInfo, TextMasker } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
 import { NOTHING, Origins, type Passage, textOf, verbatim } from './passage.ts'
-import type { Released, Stage } from './stage.ts'
+import { failedClosed } from './rejection.ts'
+import type { Released, Stage, StageFactory } from './stage.ts'
 
-export interface PipeOptions {
-  chain: GuardChain
-  context: Omit<GuardContext, 'about'>
-  notes: GuardNotes
+/** The texts of one streamed response: each text has its own pipe through all guards, and all share their notes. */
+export class TextPipes implements StageFactory {
+  readonly #chain: GuardChain
+  readonly #context: ExchangeContext
+  readonly #notes: GuardNotes
+
+  constructor(chain: GuardChain, context: ExchangeContext) {
+    this.#chain = chain
+    this.#context = context
+    this.#notes = new GuardNotes(chain.guards)
+  }
+
+  /** One note per guard. */
+  get notes(): readonly GuardNote[] {
+    return this.#notes.all
+  }
+
+  addNote(note: GuardNote): void {
+    this.#notes.add(note)
+  }
+
+  create(about: TextInfo): Stage {
+    return new TextPipe(this.#chain.guards.map((guard, index) => this.#stageOf(guard, index, about)))
+  }
+
+  /** Masking guards hold back text that could begin a match; checking guards get batches with an overlap. */
+  #stageOf(guard: Guard, index: number, about: TextInfo): Stage {
+    const masker = guard.createMasker?.(about)
+    if (masker !== undefined) return maskerStage(masker, (note) => this.addNote({ index, guard: guard.name, ...note }))
+    const { phase } = this.#chain
+    const context = { ...this.#context, about: [about] }
+    return batchStage((text) =>
+      nowOrLater(runGuard({ guard, index, texts: [text], phase, context }), ({ verdict, note }) => {
+        this.addNote(note)
+        return verdict
+      }),
+    )
+  }
 }
 
 /** One streamed text on its way through all guards. */
-export class TextPipe implements Stage {
+class TextPipe implements Stage {
   readonly #guards: readonly { stage: Stage; origins: Origins }[]
 
-  constructor(about: TextInfo, options: PipeOptions) {
-    this.#guards = options.chain.guards.map((guard, index) => ({
-      stage: stageOf(guard, index, { about, ...options }),
-      origins: new Origins(),
-    }))
+  constructor(stages: readonly Stage[]) {
+    this.#guards = stages.map((stage) => ({ stage, origins: new Origins() }))
   }
 
   push(text: string): Released | Promise<Released> {
@@ -61,19 +91,6 @@ function traced(passages: readonly Passage[], origins: Origins): Passage[] {
   return passages.flatMap((passage) => origins.take(passage))
 }
 
-function stageOf(guard: Guard, index: number, options: PipeOptions & { about: TextInfo }): Stage {
-  const { about, chain, context, notes } = options
-  const masker = guard.createMasker?.(about)
-  if (masker !== undefined) return maskerStage(masker, (note) => notes.add({ index, guard: guard.name, ...note }))
-  return batchStage((text) => {
-    const question = { guard, index, texts: [text], phase: chain.phase, context: { ...context, about: [about] } }
-    return nowOrLater(decide(question), ({ verdict, note }) => {
-      notes.add(note)
-      return verdict
-    })
-  })
-}
-
 /** A stage for guards that mask text as it streams. */
 function maskerStage(masker: TextMasker, note: (note: Pick<GuardNote, 'verdict' | 'found' | 'reason'>) => void): Stage {
   return { push: (text) => release(() => masker.push(text)), end: () => release(() => masker.end()) }
@@ -95,3 +112,27 @@ function attempt(take: () => readonly Passage[] | null): Released {
     return failedClosed('the guard broke')
   }
 }
+
+/** The notes of a stream, one per guard, because a stream has many verdicts. */
+class GuardNotes {
+  readonly #notes: GuardNote[]
+
+  constructor(guards: readonly Guard[]) {
+    this.#notes = guards.map(({ name }, index) => ({ index, guard: name, verdict: 'pass' }))
+  }
+
+  get all(): readonly GuardNote[] {
+    return this.#notes
+  }
+
+  /** Merges a note: keeps the more severe verdict, and all findings. */
+  add(next: GuardNote): void {
+    const last = this.#notes[next.index]
+    if (last === undefined || next.verdict === 'pass') return
+    const weightier = WEIGHT[next.verdict] >= WEIGHT[last.verdict] ? next : last
+    const found = [...new Set([...(last.found ?? []), ...(next.found ?? [])])]
+    this.#notes[next.index] = found.length === 0 ? weightier : { ...weightier, found }
+  }
+}
+
+const WEIGHT: Readonly<Record<GuardNote['verdict'], number>> = { pass: 0, mask: 1, failedOpen: 2, reject: 3, failed: 3 }
