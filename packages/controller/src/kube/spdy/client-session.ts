@@ -8,8 +8,9 @@ import {
   headerBlock,
   headerCompressor,
   MOST_DATA_BYTES,
+  number,
+  takeFrames,
 } from './frames.ts'
-import { number, takeFrames } from './frames.ts'
 
 /** The interval of pings, which keep proxies from closing an idle connection. */
 const PING_EVERY_MS = 5000
@@ -144,6 +145,8 @@ interface StreamEnds {
 
 class SpdyClientStream extends Duplex {
   readonly #ends: StreamEnds
+  /** Set after the last frame of the node; what it sends after that is dropped. */
+  #isFinished = false
 
   constructor(ends: StreamEnds) {
     super()
@@ -153,9 +156,10 @@ class SpdyClientStream extends Duplex {
 
   /** Returns false when the reader is too slow. */
   receive(bytes: Buffer, isLast: boolean): boolean {
+    if (this.#isFinished) return true
     const isWanted = bytes.length === 0 || this.push(bytes)
     if (!isLast) return isWanted
-    this.push(null)
+    this.#finish()
     // The reader of an ended stream asks for no more, and other streams may be waiting.
     this.#ends.resume()
     return true
@@ -163,7 +167,12 @@ class SpdyClientStream extends Duplex {
 
   replied(isLast: boolean): void {
     this.#ends.replied()
-    if (isLast) this.push(null)
+    if (isLast) this.#finish()
+  }
+
+  #finish(): void {
+    if (!this.#isFinished) this.push(null)
+    this.#isFinished = true
   }
 
   override _read(): void {
