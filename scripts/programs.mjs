@@ -2,9 +2,9 @@
 export const programs = {
   gateway: {
     input: {
-      portico: 'src/process/start.ts',
-      worker: 'src/process/worker.ts',
-      'load-chunk': 'src/process/load-chunk.ts',
+      portico: 'src/process/cli/start.ts',
+      worker: 'src/process/workers/worker.ts',
+      'load-chunk': 'src/process/program/load-chunk.ts',
     },
     // Native code stays external.
     external: ['@node-rs/bcrypt'],

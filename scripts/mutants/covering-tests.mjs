@@ -15,12 +15,12 @@ const WIDER = [
   [/\/src\/net\/http[12]\//, /pipeline\/drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//],
   [
     /\/src\/net\/[^/]*tls|\/src\/net\/.*handshake/,
-    /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test|process\/(client-certificate|certificate-ends)\.test/,
+    /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test|process\/(workers\/client-certificate|telemetry\/certificate-expiry)\.test/,
   ],
   [/\/src\/net\/[^/]+$/, /pipeline\/drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//],
   [
     /\/src\/net\/listener/,
-    /policies\/frontend\/(tls|proxy-protocol|network-authorization)\/|static\/raw\.test|process\/(connection-cap|reload)\.test/,
+    /policies\/frontend\/(tls|proxy-protocol|network-authorization)\/|static\/raw\.test|process\/(workers\/connection-cap|config\/reload)\.test/,
   ],
   [
     /\/src\/llm\/guards\//,

@@ -4,7 +4,7 @@ import { isRecentEnough, programUrl, runPinned } from './runtime.mjs'
 
 if (isRecentEnough()) {
   const folder = new URL('..', import.meta.url)
-  const { href } = await programUrl({ folder, name: 'gateway', file: 'portico.js', source: 'src/process/start.ts' })
+  const { href } = await programUrl({ folder, name: 'gateway', file: 'portico.js', source: 'src/process/cli/start.ts' })
   await import(href)
 } else {
   // The signal lets the gateway tell a signal that its launcher passes on from one that it gets directly.

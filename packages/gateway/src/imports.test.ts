@@ -115,7 +115,7 @@ describe('imports go one way', () => {
   })
 
   it('workers load neither zod nor yaml, nor what checks expressions', () => {
-    const loaded = reachable('process/worker.ts')
+    const loaded = reachable('process/workers/worker.ts')
     assert.deepEqual(
       [...loaded].filter((name) => ['zod', 'yaml', '@portico/cel/check'].includes(name) || isSchema(name)),
       [],
@@ -123,11 +123,13 @@ describe('imports go one way', () => {
   })
 
   it('a start without a controller loads nothing of what speaks to one', () => {
-    const loaded = reachable('process/start.ts', ({ isDynamic }) => !isDynamic)
-    assert.ok(loaded.has('process/serve.ts'))
+    const loaded = reachable('process/cli/start.ts', ({ isDynamic }) => !isDynamic)
+    assert.ok(loaded.has('process/cli/serve.ts'))
     assert.deepEqual(
       [...loaded].filter(
-        (file) => folderOf(file) === 'stream' || /^(sources|process)\/(controller|controlled)\.ts$/.test(file),
+        (file) =>
+          folderOf(file) === 'stream' ||
+          /^(sources\/controller\.ts|process\/controller\/controlled-gateway\.ts)$/.test(file),
       ),
       [],
     )

@@ -1,10 +1,10 @@
 import type { ConfigSource } from '../admin/config-api.ts'
 import type { Ir } from '../ir/resources.ts'
-import { viewBackends } from '../process/backends-view.ts'
-import { NOTHING_KNOWN } from '../process/known-endpoints.ts'
-import { viewConfig } from '../process/config-view.ts'
-import { findDoor } from '../process/find-door.ts'
-import { viewRoutes } from '../process/routes-view.ts'
+import { viewBackends } from '../process/admin/backends-view.ts'
+import { NOTHING_KNOWN } from '../process/admin/endpoint-states.ts'
+import { viewConfig } from '../process/admin/config-view.ts'
+import { findDoor } from '../process/admin/reachable-listener.ts'
+import { viewRoutes } from '../process/admin/routes-view.ts'
 
 /** A config as the admin server shows it, without a program around it. */
 export function configOf(ir: Ir = NOTHING, file = '', ports: Readonly<Record<string, number>> = {}): ConfigSource {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Ir } from '../ir/resources.ts'
-import { ReachedServices } from '../process/reached-services.ts'
+import { ReachedServices } from '../process/config/reached-services.ts'
 import { ControllerSource, type ControllerSourceOptions } from '../sources/controller.ts'
 import { KeptConfig } from '../stream/kept-config.ts'
 import { createLogger } from '../telemetry/log/logger.ts'

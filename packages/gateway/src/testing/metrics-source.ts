@@ -1,5 +1,5 @@
 import type { MetricsSource } from '../admin/metrics-api.ts'
-import { createMetricsSource } from '../process/metrics-source.ts'
+import { createMetricsSource } from '../process/admin/metrics-source.ts'
 import { MetricHistory } from '../telemetry/history/metric-history.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'

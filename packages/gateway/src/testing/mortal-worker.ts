@@ -1,6 +1,6 @@
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
-import type { ToWorker, WorkerSettings } from '../process/messages.ts'
-import '../process/worker.ts'
+import type { ToWorker, WorkerSettings } from '../process/workers/messages.ts'
+import '../process/workers/worker.ts'
 import { DEADLY } from './mortal-worker-config.ts'
 
 /** What the worker of that name is told to do; null means every worker. */

@@ -1,6 +1,6 @@
 import type { QuestionSource } from '../admin/questions-api.ts'
 import type { Ir } from '../ir/resources.ts'
-import { createQuestionSource } from '../process/question-source.ts'
+import { createQuestionSource } from '../process/admin/question-source.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
 /** What the admin server asks about expressions and routes, without a program around it. */

@@ -1,6 +1,6 @@
 import type { RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
-import { createRequestsSource } from '../process/request-source.ts'
+import { createRequestsSource } from '../process/admin/request-source.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'
 
 const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }

@@ -8,13 +8,13 @@ import type {
 } from '../../admin/config-edit-view.ts'
 import type { ApplyOutcome, CheckOutcome, ConfigEditSource } from '../../admin/config-edit-api.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
-import type { Gateway } from '../gateway.ts'
-import type { HeldText } from '../held-text.ts'
-import type { KeptConfigs } from '../kept-configs.ts'
-import type { Reloader } from '../reloader.ts'
-import { shownText } from '../shown-text.ts'
+import type { Gateway } from '../config/gateway.ts'
+import type { HeldText } from '../config/config-text-store.ts'
+import type { KeptConfigs } from '../config/config-history.ts'
+import type { Reloader } from '../config/reloader.ts'
+import { shownText } from '../admin/redacted-text.ts'
 import type { CheckedEdit, CheckPlace } from './check-edit.ts'
-import { whyNotWritten } from '../write-file.ts'
+import { whyNotWritten } from '../config/write-file.ts'
 
 export interface ConfigEditorParts extends CheckPlace {
   text: HeldText

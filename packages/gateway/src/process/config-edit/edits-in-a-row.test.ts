@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import type { ApplyOutcome } from '../../admin/config-edit-api.ts'
 import type { Ir } from '../../ir/resources.ts'
 import { eventually } from '../../testing/process.ts'
-import type { Gateway } from '../gateway.ts'
+import type { Gateway } from '../config/gateway.ts'
 import { useEditedMemory } from './testing/edited-memory.ts'
 
 /** Edits that are made to edits that are still on their way. */

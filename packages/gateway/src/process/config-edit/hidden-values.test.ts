@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { shownText } from '../shown-text.ts'
+import { shownText } from '../admin/redacted-text.ts'
 import { restoreHidden } from './hidden-values.ts'
 
 const SOURCE = `# apiKey: sk-in-a-comment

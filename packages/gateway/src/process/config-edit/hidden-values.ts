@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { printPath, type Path } from '../../schema/problem.ts'
 import { commentsOf } from '../../redaction/redact-comments.ts'
-import { commentsShown, HIDDEN, shownText } from '../shown-text.ts'
+import { commentsShown, HIDDEN, shownText } from '../admin/redacted-text.ts'
 import { AlignedTrees } from './aligned-trees.ts'
 import { EditedText, placeAt, type TextEdit } from './edited-text.ts'
 import { type Leaf, parseText, writtenTree } from './yaml-leaves.ts'

@@ -1,7 +1,7 @@
-import { QUICK_START } from '../config-source.ts'
-import type { ControllerSettings } from '../controller-settings.ts'
-import { type TextInMemory, textOfFile } from '../held-text.ts'
-import type { Reloader } from '../reloader.ts'
+import { QUICK_START } from '../config/config-source.ts'
+import type { ControllerSettings } from '../controller/controller-settings.ts'
+import { type TextInMemory, textOfFile } from '../config/config-text-store.ts'
+import type { Reloader } from '../config/reloader.ts'
 import { ConfigEditor, type ConfigEditorParts } from './config-editor.ts'
 import { whyNoFile } from './why-closed.ts'
 

@@ -78,6 +78,6 @@ async function takeFiles(socketPath: string): Promise<Set<string>> {
 }
 
 const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url))
-const ENTRY = fileURLToPath(new URL('../../process/start.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../process/cli/start.ts', import.meta.url))
 const COVERAGE_SERVER = fileURLToPath(new URL('./coverage-server.mjs', import.meta.url))
 const SOURCE = /^packages\/[^/]+\/src\//

@@ -1,11 +1,11 @@
 import type { TestContext } from 'node:test'
 import type { ApplyOutcome } from '../../../admin/config-edit-api.ts'
 import type { Logger } from '../../../telemetry/log/logger.ts'
-import { loadText } from '../../config-source.ts'
-import type { Gateway } from '../../gateway.ts'
-import { TextInMemory } from '../../held-text.ts'
-import { KeptConfigs } from '../../kept-configs.ts'
-import { Reloader } from '../../reloader.ts'
+import { loadText } from '../../config/config-source.ts'
+import type { Gateway } from '../../config/gateway.ts'
+import { TextInMemory } from '../../config/config-text-store.ts'
+import { KeptConfigs } from '../../config/config-history.ts'
+import { Reloader } from '../../config/reloader.ts'
 import { ConfigEditor } from '../config-editor.ts'
 
 /** A config in memory, as the quick start has it, with what edits it; `apply` is an edit of the text that is there. */

@@ -1,0 +1,77 @@
+import { formatHostPort } from '../../admin/address.ts'
+import type { BackendsView, ViewedBackend, ViewedError, ViewedPart } from '../../admin/config-view.ts'
+import type { AiProvider, Backend, Ir, McpTarget } from '../../ir/resources.ts'
+import type { KnownEndpoints } from './endpoint-states.ts'
+
+export interface BackendFacts {
+  endpoints: KnownEndpoints
+  /** What went wrong last at a target of a backend. */
+  errorOf: (backend: string, target: string) => ViewedError | null
+}
+
+/** Where requests go, in words, and how it goes there. */
+export function viewBackends(ir: Ir, generation: number, facts: BackendFacts): BackendsView {
+  const { unheard } = facts.endpoints
+  return { generation, unheard, backends: ir.backends.map((backend) => viewBackend(backend, facts)) }
+}
+
+function viewBackend({ key, name, target }: Backend, facts: BackendFacts): ViewedBackend {
+  const endpoints = facts.endpoints.of(key)
+  const plain = { key, name, kind: target.kind, at: '', groups: [], activeGroup: null, endpoints }
+  switch (target.kind) {
+    case 'static':
+    case 'service':
+      return { ...plain, at: formatHostPort(target.host, target.port) }
+    case 'unix':
+      return { ...plain, at: `unix:${target.path}` }
+    case 'agentCore':
+      return { ...plain, at: target.arn }
+    case 'invalid':
+      return { ...plain, at: target.reason }
+    case 'dynamicForwardProxy':
+      return { ...plain, at: 'where the request asks for' }
+    case 'ai': {
+      const groups = target.groups.map((group) => group.map((provider) => viewProvider(provider, key, facts)))
+      // Under the key of the backend there are its providers, which are told as parts of it.
+      return { ...plain, endpoints: [], groups, activeGroup: activeGroup(groups) }
+    }
+    case 'mcp':
+      return { ...plain, groups: [target.targets.map((part) => viewTarget(part, key, facts))] }
+  }
+}
+
+/** The first with a provider that is in use; where none is, evicted ones of the first are better than nothing. */
+function activeGroup(groups: readonly (readonly ViewedPart[])[]): number | null {
+  if (groups.length === 0) return null
+  const usable = groups.findIndex((group) => group.some(({ health }) => health?.state !== 'evicted'))
+  return Math.max(0, usable)
+}
+
+function viewProvider({ key, name, config }: AiProvider, backend: string, { endpoints }: BackendFacts): ViewedPart {
+  const { host, port } = config as { host?: string; port?: number }
+  return {
+    name,
+    kind: kindOf(config),
+    at: host === undefined ? '' : formatHostPort(host, port ?? 443),
+    health: endpoints.of(backend).find((endpoint) => endpoint.name === name) ?? null,
+    endpoints: endpoints.of(key),
+    lastError: null,
+  }
+}
+
+/** The key that is no setting of the call. */
+function kindOf(config: object): string {
+  return Object.keys(config).find((name) => !SETTINGS.has(name)) ?? ''
+}
+
+const SETTINGS = new Set(['host', 'port', 'path', 'pathPrefix'])
+
+function viewTarget({ key, name, reached }: McpTarget, backend: string, facts: BackendFacts): ViewedPart {
+  const known = { health: null, endpoints: facts.endpoints.of(key), lastError: facts.errorOf(backend, name) }
+  if (reached.by === 'stdio') return { name, kind: 'stdio', at: reached.cmd, ...known }
+  if (reached.by === 'http') {
+    const at = `${formatHostPort(reached.host, reached.port)}${reached.path}`
+    return { name, kind: reached.protocol, at, ...known }
+  }
+  return { name, kind: reached.by, at: 'host' in reached ? formatHostPort(reached.host, reached.port) : '', ...known }
+}

@@ -1,0 +1,51 @@
+import type { ViewedEndpoint } from '../../admin/config-view.ts'
+import type { NamedState } from '../../upstream/endpoints.ts'
+
+/** What workers know of endpoints, put together. */
+export class KnownEndpoints {
+  readonly #statesByBackend = new Map<string, Map<string, NamedState[]>>()
+  readonly #now: number
+  /** Workers that did not say. */
+  readonly unheard: number
+
+  /** One list for each worker, null where it did not say; `now` is in milliseconds since 1970. */
+  constructor(told: readonly (readonly NamedState[] | null)[], now: number) {
+    this.#now = now
+    this.unheard = told.filter((states) => states === null).length
+    for (const state of told.flatMap((states) => states ?? [])) {
+      const byName = this.#statesByBackend.get(state.backend) ?? new Map<string, NamedState[]>()
+      this.#statesByBackend.set(state.backend, byName.set(state.name, [...(byName.get(state.name) ?? []), state]))
+    }
+  }
+
+  /** Of one backend, provider or target. */
+  of(key: string): ViewedEndpoint[] {
+    return [...(this.#statesByBackend.get(key) ?? [])].map(([name, states]) => this.#joined(name, states))
+  }
+
+  /** Workers that share what they know say the same; of others the worst is told. */
+  #joined(name: string, states: readonly NamedState[]): ViewedEndpoint {
+    const most = (of: (state: NamedState) => number): number => Math.max(...states.map(of))
+    const evictedForMs = most((state) => state.evictedForMs)
+    const failures = most((state) => state.failures)
+    const latency = most((state) => state.latencyMs)
+    const [last] = states
+      .flatMap(({ lastFailure }) => (lastFailure === null ? [] : [lastFailure]))
+      .toSorted((one, other) => one.agoMs - other.agoMs)
+    return {
+      name,
+      state: evictedForMs > 0 ? 'evicted' : failures > 0 ? 'failing' : 'healthy',
+      isJudged: states.some(({ isShared }) => isShared),
+      evictedUntil: evictedForMs > 0 ? Math.round(this.#now + evictedForMs) : null,
+      evictions: most((state) => state.evictions),
+      failures,
+      health: Math.min(...states.map((state) => state.health)),
+      latency: latency === 0 ? null : latency,
+      pending: states.reduce((sum, { pending }) => sum + pending, 0),
+      lastFailure: last === undefined ? null : { at: Math.round(this.#now - last.agoMs), cause: last.cause },
+    }
+  }
+}
+
+/** Nobody was asked. */
+export const NOTHING_KNOWN: KnownEndpoints = new KnownEndpoints([], 0)

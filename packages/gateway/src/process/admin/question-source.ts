@@ -1,0 +1,38 @@
+import type { QuestionSource } from '../../admin/questions-api.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { RequestRecord } from '../../telemetry/recorder/record.ts'
+
+export interface QuestionParts {
+  live: () => { ir: Ir; generation: number; ports: Readonly<Record<string, number>> }
+  record: (id: string) => RequestRecord | null
+  identity: ProxyIdentity
+}
+
+/** What answers is loaded by those who ask. */
+export function createQuestionSource({ live, record, identity }: QuestionParts): QuestionSource {
+  return {
+    places: async () => (await import('../../explain/expression-places.ts')).expressionPlaces(),
+    async evaluate({ expression, phase = 'log', requestId, variables }) {
+      const [{ evaluate }, { expressionPlaces, isPhase }, { givenScope }, { variablesByPhase }] = await Promise.all([
+        import('../../explain/evaluate.ts'),
+        import('../../explain/expression-places.ts'),
+        import('../../explain/given-scope.ts'),
+        import('../../expressions/variables.ts'),
+      ])
+      if (!isPhase(phase)) {
+        const known = expressionPlaces().places.map((place) => place.phase)
+        return `phase: found ${JSON.stringify(phase)}, expected one of ${known.join(', ')}`
+      }
+      if (requestId !== undefined) {
+        const found = record(requestId)
+        return found === null
+          ? `requestId: no record ${JSON.stringify(requestId)}`
+          : evaluate(expression, phase, { record: found, identity })
+      }
+      const given = givenScope(variables ?? {}, variablesByPhase[phase])
+      return 'problem' in given ? given.problem : evaluate(expression, phase, given)
+    },
+    match: async (question) => (await import('../../explain/match-route.ts')).matchRoute(question, live()),
+  }
+}

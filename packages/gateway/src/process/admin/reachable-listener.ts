@@ -1,0 +1,39 @@
+import { isIP } from 'node:net'
+import { type Door, reachable } from '../../admin/send/door.ts'
+import { indexPolicies } from '../../ir/merge.ts'
+import { PoliciesByTarget } from '../../ir/policies-by-target.ts'
+import type { Ir } from '../../ir/resources.ts'
+import { joinedTraffic } from '../../policies/order.ts'
+
+/** Where a listener is reached from here, on a port that workers have; a text says why it is not. */
+export function findDoor(
+  { binds, listeners, policies }: Ir,
+  ports: Readonly<Record<string, number>>,
+  bindKey: string,
+  listenerKey: string,
+): Door | string {
+  const bind = binds.find(({ key }) => key === bindKey)
+  if (bind === undefined) return `there is no bind ${JSON.stringify(bindKey)}: GET /api/routes lists them`
+  const listener = listeners.find(({ key }) => key === listenerKey)
+  if (listener?.bind !== bindKey)
+    return `bind ${JSON.stringify(bindKey)} has no listener ${JSON.stringify(listenerKey)}: GET /api/routes lists them`
+  const { protocol, hostname, tls } = listener
+  if (protocol !== 'HTTP' && protocol !== 'HTTPS')
+    return `listener ${listenerKey} takes connections of ${protocol}, not requests`
+  if (tls !== null && tls.root !== null && tls.clientsMayLack !== true && tls.clientCertificates !== 'Request')
+    return `listener ${listenerKey} asks for the certificate of a client, and nothing that is sent from here has one`
+  const port = Object.hasOwn(ports, bindKey) ? ports[bindKey] : undefined
+  const address = reachable(bind.address)
+  // Names would be for others to resolve.
+  if (port === undefined || isIP(address) === 0) return `this process does not listen for bind ${bindKey}`
+  const isTls = protocol === 'HTTPS'
+  const { proxyProtocol, tls: offered } = indexPolicies(PoliciesByTarget.of(policies), joinedTraffic).frontend()
+  return {
+    address,
+    port,
+    isTls,
+    hostname,
+    proxyHeader: proxyProtocol?.mode === 'Strict' ? (proxyProtocol.version === 'V1' ? 'V1' : 'V2') : null,
+    isHttp2: isTls && offered?.alpnProtocols.includes('http/1.1') === false && offered.alpnProtocols.includes('h2'),
+  }
+}

@@ -1,0 +1,43 @@
+import type { ViewedError } from '../../admin/config-view.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { RecordStore } from '../../telemetry/recorder/record-store.ts'
+
+/**
+ * MCP targets that failed at the newest request that reached them, as far as requests are kept; the newest thousands are
+ * looked at. A target that answers is not in trouble: that a tool is unknown, or fails, is its answer.
+ */
+export function targetErrors(
+  { backends }: Ir,
+  store: RecordStore,
+): (backend: string, target: string) => ViewedError | null {
+  const wanted = new Set(
+    backends.flatMap(({ key, target }) =>
+      target.kind === 'mcp' ? target.targets.map(({ name }) => keyOf(key, name)) : [],
+    ),
+  )
+  const found = new Map<string, ViewedError>()
+  for (const stored of wanted.size === 0 ? [] : store.all().slice(0, MOST)) {
+    const record = stored.decode()
+    if (record === null || record.mcp === null) continue
+    const { target, outcome, errorMessage } = record.mcp
+    const key = keyOf(record.keys.backend ?? '', target === '' ? namedIn(errorMessage) : target)
+    // A denial by the gateway says nothing about the target.
+    if (outcome === 'denied' || outcome === 'cancelled' || !wanted.delete(key)) continue
+    if (outcome !== 'unavailable') continue
+    const message = errorMessage === '' ? (record.error ?? '') : errorMessage
+    found.set(key, { at: record.at, request: record.id, outcome: outcome ?? '', message })
+    if (wanted.size === 0) break
+  }
+  return (backend, target) => found.get(keyOf(backend, target)) ?? null
+}
+
+const MOST = 5000
+
+/** What goes to all targets says in words which of them failed: `target files: ECONNREFUSED`. */
+function namedIn(message: string): string {
+  return /^target ([^:]+): /.exec(message)?.[1] ?? ''
+}
+
+function keyOf(backend: string, target: string): string {
+  return JSON.stringify([backend, target])
+}

@@ -1,0 +1,51 @@
+import { checkCompile } from '../../compile/check.ts'
+import { loadFeatures } from '../../compile/load-features.ts'
+import { HELP, parseCommand } from './cli.ts'
+import { type ConfigSource, configSource } from '../config/config-source.ts'
+import { BAD_CONFIG, OK } from '../program/exit-codes.ts'
+import { serve } from './serve.ts'
+import { keyFileOf, sessionKeyProblem } from '../config/session-keys.ts'
+import type { LoadedConfig } from '../../sources/file.ts'
+import { firstProblems, printProblem } from '../../sources/print-problems.ts'
+import { VERSION } from '../../version.ts'
+
+/** Runs the program; the promise is the exit code, once it is over. */
+export async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args)
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP)
+      return OK
+    case 'version':
+      process.stdout.write(`portico ${VERSION}\n`)
+      return OK
+    case 'mistake':
+      process.stderr.write(`portico: ${command.message}\n\n${HELP}`)
+      return BAD_CONFIG
+    case 'run': {
+      const source = await configSource(command.file, command.gateway)
+      return command.validateOnly ? validate(source) : serve(source)
+    }
+  }
+}
+
+async function validate(source: ConfigSource): Promise<number> {
+  const loaded = await source.load()
+  const problems = loaded.ok ? await problemsOf(loaded, source.path ?? '') : loaded.problems
+  if (problems.length > 0) {
+    process.stderr.write(firstProblems(problems).join('\n') + '\n')
+    return BAD_CONFIG
+  }
+  if (loaded.ok) for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)
+  process.stdout.write('Configuration is valid!\n')
+  return OK
+}
+
+/** What a start would refuse, beyond what the file says by itself. */
+async function problemsOf({ ir, process: settings, explain }: LoadedConfig, path: string): Promise<string[]> {
+  await loadFeatures(ir)
+  const faults = checkCompile(ir).map(explain)
+  if (!ir.backends.some(({ target }) => target.kind === 'mcp')) return faults
+  const problem = sessionKeyProblem({ environment: process.env, keyFile: keyFileOf(settings, path) })
+  return problem === null ? faults : [...faults, problem]
+}

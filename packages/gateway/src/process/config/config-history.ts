@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Ir } from '../../ir/resources.ts'
+import { loadConfig, type Locate } from '../../sources/file.ts'
+
+/** The text that a config was read from. */
+export interface ConfigText {
+  text: string
+  /** As messages name it. */
+  file: string
+  dir: string
+}
+
+/** A config read again, with the places of all its parts. */
+export interface PlacedConfig {
+  ir: Ir
+  locate: Locate
+}
+
+interface Kept extends Omit<ConfigText, 'text'> {
+  /** Null where it is too large to be kept: then the file is read again, if it is still the same. */
+  text: string | null
+  digest: string
+  at: number
+  characters: number
+}
+
+/** One that went live, as a list of them has it. */
+export interface KeptGeneration {
+  generation: number
+  /** When, in milliseconds since 1970. */
+  at: number
+  characters: number
+}
+
+/** Characters of all texts together: configs of thousands of routes stay in their files. */
+const MAX_CHARACTERS = 1_000_000
+const MAX_GENERATIONS = 32
+const MAX_WITHOUT_TEXT = 8
+
+/** Configs that went live, for who asks later where something stood in them. */
+export class KeptConfigs {
+  readonly #kept = new Map<number, Kept>()
+  /** Of sources without a text; parts that stay from one to the next are the same objects. */
+  readonly #irs = new Map<number, Ir>()
+  /** Whoever asks about one request often asks about the next. */
+  #last: { generation: number; config: WeakRef<PlacedConfig> } | null = null
+
+  keep(generation: number, { text, file, dir }: ConfigText): void {
+    const isLarge = text.length > MAX_CHARACTERS
+    this.#kept.set(generation, {
+      ...{ file, dir, at: Date.now(), characters: text.length },
+      ...{ text: isLarge ? null : text, digest: hash('sha256', text, 'base64') },
+    })
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= MAX_GENERATIONS && this.#characters() <= MAX_CHARACTERS) break
+      if (oldest !== generation) this.#kept.delete(oldest)
+    }
+  }
+
+  /** For what comes from elsewhere than from a file. */
+  keepWithoutText(generation: number, ir: Ir): void {
+    this.#irs.set(generation, ir)
+    for (const [oldest] of this.#irs) {
+      if (this.#irs.size <= MAX_WITHOUT_TEXT) break
+      this.#irs.delete(oldest)
+    }
+  }
+
+  findWithoutText(generation: number): { ir: Ir; locate: null } | null {
+    const ir = this.#irs.get(generation)
+    return ir === undefined ? null : { ir, locate: null }
+  }
+
+  /** Newest first. */
+  list(): KeptGeneration[] {
+    return [...this.#kept].map(([generation, { at, characters }]) => ({ generation, at, characters })).toReversed()
+  }
+
+  /** What a config was read from; null for one that is not kept, or can no longer be read. */
+  text(generation: number): string | null {
+    const kept = this.#kept.get(generation)
+    return kept === undefined ? null : (kept.text ?? readAgain(kept))
+  }
+
+  /** Null for one that is not kept, or can no longer be read. */
+  find(generation: number): PlacedConfig | null {
+    const known = this.#last?.generation === generation ? this.#last.config.deref() : undefined
+    if (known !== undefined) return known
+    const kept = this.#kept.get(generation)
+    const text = this.text(generation)
+    if (kept === undefined || text === null) return null
+    const loaded = loadConfig(text, { file: kept.file, dir: kept.dir, env: process.env })
+    if (!loaded.ok || loaded.locate === undefined) return null
+    const config = { ir: loaded.ir, locate: loaded.locate }
+    this.#last = { generation, config: new WeakRef(config) }
+    return config
+  }
+
+  #characters(): number {
+    return [...this.#kept.values()].reduce((sum, { text }) => sum + (text?.length ?? 0), 0)
+  }
+}
+
+function readAgain({ file, digest }: Kept): string | null {
+  try {
+    const text = readFileSync(resolve(file), 'utf8')
+    return hash('sha256', text, 'base64') === digest ? text : null
+  } catch {
+    return null
+  }
+}

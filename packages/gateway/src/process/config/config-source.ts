@@ -1,0 +1,166 @@
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { checkCompile } from '../../compile/check.ts'
+import { loadFeatures } from '../../compile/load-features.ts'
+import { findFreePorts } from '../../quick-start/free-ports.ts'
+import { quickStart } from '../../quick-start/quick-start.ts'
+import type { Guide } from '../../quick-start/guide.ts'
+import { loadConfig, type LoadedConfig } from '../../sources/file.ts'
+import { KnownParts } from '../../sources/known-parts.ts'
+import { printProblem } from '../../sources/print-problems.ts'
+import { TextInMemory } from './config-text-store.ts'
+import { claimPort } from './ports.ts'
+
+/** Where the config comes from, and a way to read it again. */
+export interface ConfigSource {
+  /** As shown to people. */
+  name: string
+  /** The file to watch; null when there is none. */
+  path: string | null
+  /** Stands in for a file; left out where there is one, and where the text cannot change. */
+  memory?: TextInMemory
+  /** What to tell people of it after the start; null when they wrote it themselves. */
+  guide: Guide | null
+  /** `text` is what the file holds, where that was read already. */
+  load(text?: string): Promise<LoadedConfig | RefusedSource>
+}
+
+export interface RefusedSource {
+  ok: false
+  /** Everything that is wrong, as texts for people. */
+  problems: string[]
+  /** Files whose change may heal the config. */
+  files: string[]
+}
+
+/** `gateway` says which one of the manifests is meant. */
+export async function configSource(file: string | null, gateway: string | null = null): Promise<ConfigSource> {
+  // A data plane needs no file: its controller says what it serves.
+  if (file === null && process.env['CONTROLLER_ADDR'])
+    return fixedSource('its controller', '<no file>', () => 'config: {}')
+  if (file === null) return quickStartSource()
+  if (file !== '-' && isManifests(file)) return manifestsSource(file, gateway)
+  if (gateway !== null)
+    return { name: file, path: null, guide: null, load: async () => refused(`${file}: ${NO_MANIFESTS}`) }
+  if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
+  const path = resolve(file)
+  // So that the first reload costs what changed, as all others do.
+  const known = new KnownParts()
+  return {
+    name: file,
+    path,
+    guide: null,
+    async load(text) {
+      const now = text ?? read(file, () => readFileSync(path, 'utf8'))
+      if (typeof now !== 'string') return now
+      return loadText(now, { file, dir: dirname(path) }, known)
+    },
+  }
+}
+
+const NO_MANIFESTS = 'found a config, where --gateway chooses among Gateways of manifests'
+
+/** Resources of a cluster, and no config: each of them has a version of its API, which is no key of a config. */
+function isManifests(file: string): boolean {
+  try {
+    if (statSync(file).isDirectory()) return true
+    return /^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(readFileSync(file, 'utf8'))
+  } catch {
+    // Whoever reads it says what is wrong.
+    return false
+  }
+}
+
+function manifestsSource(file: string, gateway: string | null): ConfigSource {
+  return {
+    name: file,
+    path: resolve(file),
+    guide: null,
+    async load() {
+      // Translation, with all that it needs, is loaded by those who have something to translate.
+      const { loadManifests } = await import('../../sources/manifests.ts')
+      const loaded = await loadManifests(file, { gateway, env: process.env })
+      if (loaded.ok) return loaded
+      return { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }
+    },
+  }
+}
+
+async function quickStartSource(): Promise<ConfigSource> {
+  const name = 'the built-in quick start'
+  const ports = await findFreePorts(process.env, isFree)
+  const found = quickStart(process.env, { ports })
+  if ('problem' in found) return { name, path: null, guide: null, load: async () => refused(found.problem) }
+  const memory = new TextInMemory(found.text)
+  const place = { file: QUICK_START, dir: process.cwd() }
+  const load: ConfigSource['load'] = (text) => loadText(text ?? memory.read(), place, null)
+  return { name, path: null, memory, guide: found.guide, load }
+}
+
+/** Stands where the name of a file would. */
+export const QUICK_START = '<quick start>'
+
+async function isFree(port: number): Promise<boolean> {
+  return 'port' in (await claimPort({ port, address: '127.0.0.1' }))
+}
+
+function fixedSource(name: string, file: string, readText: () => string): ConfigSource {
+  return {
+    name,
+    path: null,
+    guide: null,
+    async load() {
+      const text = read(name, readText)
+      return typeof text === 'string' ? loadText(text, { file, dir: process.cwd() }, null) : text
+    },
+  }
+}
+
+/** Of a config that is refused, the parts that are not at fault are put together, too: one mistake must not hide another. */
+export async function loadText(
+  text: string,
+  place: { file: string; dir: string },
+  known: KnownParts | null,
+): Promise<LoadedConfig | RefusedSource> {
+  const loaded = loadConfig(text, { ...place, env: process.env }, known)
+  if (loaded.ok) {
+    const placed = { ...loaded, text: { text, ...place } }
+    return process.env['CONTROLLER_ADDR'] ? withPortsElsewhere(placed) : placed
+  }
+  const { files = [], rest = null } = loaded
+  const problems = loaded.problems.map(printProblem)
+  if (rest === null) return { ok: false, problems, files }
+  await loadFeatures(rest.ir)
+  // What has no part in the file may be a fault of what was left out.
+  const faults = checkCompile(rest.ir).filter(({ part }) => part !== null)
+  return { ok: false, problems: [...problems, ...faults.map(rest.explain)], files }
+}
+
+/** That a file opens no port is nothing to warn of where a controller does. */
+function withPortsElsewhere(loaded: LoadedConfig): LoadedConfig {
+  const isAboutPorts = ({ code, path }: LoadedConfig['warnings'][number]): boolean =>
+    code === 'no_effect' && (path.length === 0 || (path.length === 1 && path[0] === 'binds'))
+  return { ...loaded, warnings: loaded.warnings.filter((warning) => !isAboutPorts(warning)) }
+}
+
+function read(name: string, readText: () => string): string | RefusedSource {
+  try {
+    return readText()
+  } catch (error) {
+    return refused(`${name}: cannot be read: ${describe(error as NodeJS.ErrnoException)}`)
+  }
+}
+
+function refused(problem: string): RefusedSource {
+  return { ok: false, problems: [problem], files: [] }
+}
+
+function describe(error: NodeJS.ErrnoException): string {
+  return KNOWN[error.code ?? ''] ?? error.message
+}
+
+const KNOWN: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+}

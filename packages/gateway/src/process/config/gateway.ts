@@ -1,0 +1,284 @@
+import { canRun, checkCompile, distinct, unitFaults } from '../../compile/check.ts'
+import { loadFeatures } from '../../compile/load-features.ts'
+import { ConfigFault } from '../../pipeline/config-fault.ts'
+import type { UnitFault } from '../../pipeline/containment.ts'
+import { applyChange, changeBetween, type IrChange } from '../../ir/change.ts'
+import type { Bind, Ir } from '../../ir/resources.ts'
+import { withoutBinds } from '../../ir/without-binds.ts'
+import { type CertificateEnd, certificateEnds } from '../telemetry/certificate-expiry.ts'
+import { claimPort } from './ports.ts'
+import { ReachedServices } from './reached-services.ts'
+import type { SessionKeys } from './session-keys.ts'
+import type { Supervisor } from '../workers/supervisor.ts'
+import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
+
+export interface GatewayOptions {
+  supervisor: Supervisor
+  log: Logger
+  collector: Collector
+  /** Keys of MCP sessions, asked for once a config needs them. */
+  sessionKeys: () => SessionKeys
+  /** Whether ports without an address are opened for IPv6 too. */
+  ipv6: boolean
+  /** Hears of each config that has gone live. */
+  wentLive?: (ir: Ir) => void
+}
+
+/** Which faults refuse a config, and which close nothing but the units that they are in. */
+export interface Quarantine {
+  holds(found: UnitFault): boolean
+}
+
+/** Rejects config files with any fault: the author gets an error, and no part of the config is closed. */
+const ALL_OR_NOTHING: Quarantine = { holds: () => false }
+
+/** Takes configs one after the other and makes each live in all workers, or leaves everything as it is. */
+export class Gateway {
+  readonly #supervisor: Supervisor
+  readonly #log: Logger
+  readonly #ipv6: boolean
+  readonly #wentLive: (ir: Ir) => void
+  readonly #loadSessionKeys: () => SessionKeys
+  #sessionKeys: SessionKeys | null = null
+  /** Real ports by bind key. */
+  #ports: Record<string, number> = {}
+  #ir: Ir | null = null
+  #generation = 0
+  /** The last number that was given: workers may have served for a moment what another of them refused. */
+  #given = 0
+  #synchronized = false
+  /** Of the newest config, where it was refused. */
+  #problems: readonly string[] = []
+  #since: number | null = null
+  #certificates: readonly CertificateEnd[] = []
+  #closed: readonly UnitFault[] = []
+  /** Where Services are reached, which changes without a config. */
+  readonly services: ReachedServices
+  readonly #reloads = { success: 0, failure: 0 }
+
+  constructor({ supervisor, log, collector, ipv6, sessionKeys, wentLive = () => {} }: GatewayOptions) {
+    this.#wentLive = wentLive
+    this.#loadSessionKeys = sessionKeys
+    this.#supervisor = supervisor
+    this.services = new ReachedServices((change) => supervisor.setEndpoints(change))
+    this.#log = log
+    this.#ipv6 = ipv6
+    collector.provide('config_synchronized', [], () => (this.#synchronized ? 1 : 0))
+    collector.provideAll('tls_certificate_not_after_seconds', () => this.#certificates)
+    collector.provide('config_generation', [], () => this.#generation)
+    collector.provide('config_quarantined_units', [], () => new Set(this.#closed.map(({ unit }) => unit.key)).size)
+    collector.provide('config_reloads_total', ['success'], () => this.#reloads.success)
+    collector.provide('config_reloads_total', ['failure'], () => this.#reloads.failure)
+  }
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** What is wrong with the newest config; none where it is live. */
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+
+  /** Faults that are live: each closes its unit, and nothing else. */
+  get closed(): readonly UnitFault[] {
+    return this.#closed
+  }
+
+  /** When what is live went live, in milliseconds since 1970. */
+  get since(): number | null {
+    return this.#since
+  }
+
+  get ir(): Ir | null {
+    return this.#ir
+  }
+
+  get ports(): Readonly<Record<string, number>> {
+    return this.#ports
+  }
+
+  /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
+  async apply(
+    config: Ir,
+    explain = ({ message }: ConfigFault): string => message,
+    quarantine = ALL_OR_NOTHING,
+  ): Promise<string[]> {
+    const wanted = this.served(config)
+    await loadFeatures(wanted)
+    const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)
+    const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
+    const { counters, workers } = this.#supervisor
+    // Any change may repair a closed unit, so the whole config is checked while units are closed.
+    const mayBePart = changed !== null && this.#closed.length === 0 && !counters.isCrowded
+    const isPart = mayBePart && canRun(changed, counters, workers)
+    const faults = isPart ? [] : await this.#checkWhole(wanted)
+    const problems = this.#problemsIn(wanted, faults, explain, quarantine)
+    if (problems.length > 0) return this.refused(problems)
+    // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
+    return this.#goLive(wanted, { change, isPart, closed: faults, quarantine })
+  }
+
+  #problemsIn(
+    ir: Ir,
+    faults: readonly UnitFault[],
+    explain: (fault: ConfigFault) => string,
+    quarantine: Quarantine,
+  ): string[] {
+    const refusing = faults.filter((found) => !quarantine.holds(found)).map(({ fault }) => fault)
+    const sessions = this.#sessionKeysFor(ir)
+    return [...distinct(refusing).map(explain), ...('problem' in sessions ? [sessions.problem] : [])]
+  }
+
+  /** What is wrong with a config by itself, whatever else is on this machine. */
+  async check(ir: Ir, explain: (fault: ConfigFault) => string): Promise<string[]> {
+    const { counters, workers } = this.#supervisor
+    await loadFeatures(ir)
+    counters.drop()
+    const faults = checkCompile(ir, counters, workers).map(explain)
+    const sessions = this.#sessionKeysFor(ir)
+    return 'problem' in sessions ? [...faults, sessions.problem] : faults
+  }
+
+  async #checkWhole(ir: Ir): Promise<readonly UnitFault[]> {
+    const { counters, workers } = this.#supervisor
+    counters.drop()
+    const faults = unitFaults(ir, counters, workers)
+    if (faults.length === 0 || this.#ir === null || !counters.isLoose) return faults
+    // What is missing may be room that is kept for keys of configs long gone.
+    counters.drop()
+    checkCompile(this.#ir, counters, workers)
+    counters.keep()
+    counters.drop()
+    return unitFaults(ir, counters, workers)
+  }
+
+  /** The first config, once it was checked. */
+  open(config: Ir): Promise<string[]> {
+    return this.#goLive(this.served(config), { change: null, isPart: false, closed: [], quarantine: ALL_OR_NOTHING })
+  }
+
+  async #goLive(wanted: Ir, { change, isPart, closed, quarantine }: Checked): Promise<string[]> {
+    const { counters } = this.#supervisor
+    const sessions = this.#sessionKeysFor(wanted)
+    if ('problem' in sessions) return this.refused([sessions.problem])
+    const problems: string[] = []
+    const ports: Record<string, number> = {}
+    const shut: UnitFault[] = []
+    for (const bind of wanted.binds) {
+      // A port that the config leaves open stays what it was.
+      const port = this.#ports[bind.key] ?? bind.port
+      const claimed = this.#holds(bind.address, port) ? { port } : await claimPort({ ...bind, port })
+      if ('port' in claimed) ports[bind.key] = claimed.port
+      else {
+        const fault = new ConfigFault(bind, [], { found: claimed.problem, expected: '' })
+        const found = { unit: { kind: 'bind', key: bind.key }, fault } as const
+        if (quarantine.holds(found)) shut.push(found)
+        else problems.push(claimed.problem)
+      }
+    }
+    if (problems.length > 0) return this.refused(problems)
+    // A port that cannot be had is tried again with the next config.
+    const ir = withoutBinds(wanted, new Set(shut.map(({ unit }) => unit.key)))
+    const generation = ++this.#given
+    const error = await this.#supervisor.apply({
+      generation,
+      ir,
+      change: shut.length === 0 ? change : this.#ir && changeBetween(this.#ir, ir),
+      ports,
+      sessionKeys: sessions.keys,
+      tables: counters.tables,
+    })
+    if (error !== null) return this.refused([error])
+    if (isPart) counters.keepAlso()
+    else counters.keep()
+    this.#generation = generation
+    this.#ir = ir
+    this.#ports = ports
+    this.#certificates = certificateEnds(ir.listeners)
+    this.#synchronized = true
+    this.#problems = []
+    this.#closed = [...closed, ...shut]
+    this.#since = Date.now()
+    this.#reloads.success++
+    this.services.wentLive(ir)
+    this.#wentLive(ir)
+    this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })
+    return []
+  }
+
+  /** What would be served of a config, to be held against what is. */
+  served(config: Ir): Ir {
+    return this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+  }
+
+  /** What is live is what is wanted, and newer than what was refused. */
+  stillWanted(): void {
+    this.#synchronized = true
+    this.#problems = []
+  }
+
+  /** Whether nothing else than what is live is wanted. */
+  get isNewest(): boolean {
+    return this.#synchronized
+  }
+
+  /** Something else than what is live is wanted, and cannot be had. */
+  notNewest(): void {
+    this.#synchronized = false
+  }
+
+  /** The last good config stays; logs, health and metrics say that it is not the newest. */
+  refused(problems: string[]): string[] {
+    this.#supervisor.counters.drop()
+    this.#synchronized = false
+    this.#problems = problems
+    this.#reloads.failure++
+    return problems
+  }
+
+  #sessionKeysFor(ir: Ir): SessionKeys {
+    if (!needsKeys(ir)) return { keys: [] }
+    const found = this.#sessionKeys ?? this.#loadSessionKeys()
+    // What is wrong with a file may be put right before the next reload.
+    if ('keys' in found) this.#sessionKeys = found
+    return found
+  }
+
+  /** A port that workers listen on cannot be claimed once more; another address of it is theirs to open. */
+  #holds(address: string, port: number): boolean {
+    const binds = this.#ir?.binds ?? []
+    return binds.some((bind) => this.#ports[bind.key] === port && overlap(bind.address, address))
+  }
+}
+
+/** A config that passed the check. */
+interface Checked {
+  change: IrChange | null
+  /** Only what the change touches was checked, and has its room beside what was there. */
+  isPart: boolean
+  /** Faults that close their units. */
+  closed: readonly UnitFault[]
+  quarantine: Quarantine
+}
+
+/** Whether clients are given something to show again. */
+function needsKeys({ backends, policies }: Ir): boolean {
+  return (
+    backends.some(({ target }) => target.kind === 'mcp') ||
+    policies.some(({ traffic }) => traffic?.sessionPersistence !== undefined)
+  )
+}
+
+function overlap(a: string, b: string): boolean {
+  return a === b || isEvery(a) || isEvery(b)
+}
+
+function isEvery(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::'
+}
+
+function withoutIpv6(bind: Bind): Bind {
+  return bind.address === '' ? { ...bind, address: '0.0.0.0' } : bind
+}

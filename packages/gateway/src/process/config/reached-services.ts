@@ -1,0 +1,64 @@
+import type { Ir } from '../../ir/resources.ts'
+import type { EndpointsChange } from '../../upstream/service-addresses.ts'
+
+type Addresses = readonly (readonly [key: string, addresses: readonly string[]])[]
+
+/** Where Services are reached, told as a whole or by what differs; workers hear of what differs alone. */
+export class ReachedServices {
+  readonly #tell: (change: EndpointsChange) => void
+  readonly #addressesByKey = new Map<string, readonly string[]>()
+  /** Those that nobody speaks of any more: a config that is live may still need them. */
+  readonly #left = new Set<string>()
+  #live: Ir | null = null
+
+  constructor(tell: (change: EndpointsChange) => void) {
+    this.#tell = tell
+  }
+
+  /** These are all of them, or all of those that are meant. */
+  takeAll(addresses: Addresses, isMeant = (_key: string): boolean => true): void {
+    const keys = new Set(addresses.map(([key]) => key))
+    const drop = [...this.#addressesByKey.keys()].filter((key) => !keys.has(key) && isMeant(key))
+    this.take({ put: addresses, drop })
+  }
+
+  take({ put, drop }: EndpointsChange): void {
+    for (const key of drop) if (this.#addressesByKey.has(key)) this.#left.add(key)
+    const changed = put.filter(([key, addresses]) => !isSame(this.#addressesByKey.get(key), addresses))
+    for (const [key] of put) this.#left.delete(key)
+    for (const [key, addresses] of changed) this.#addressesByKey.set(key, addresses)
+    if (changed.length > 0) this.#tell({ put: changed, drop: [] })
+    this.#dropUnneeded()
+  }
+
+  /** What is spoken of, for whoever keeps it. */
+  all(): Addresses {
+    return [...this.#addressesByKey].filter(([key]) => !this.#left.has(key))
+  }
+
+  /** What it does not need, and nobody speaks of, goes. */
+  wentLive(ir: Ir): void {
+    this.#live = ir
+    this.#dropUnneeded()
+  }
+
+  #dropUnneeded(): void {
+    if (this.#left.size === 0 || this.#live === null) return
+    const needed = new Set(this.#live.backends.map(({ key }) => key))
+    const drop = [...this.#left].filter((key) => !needed.has(key))
+    if (drop.length === 0) return
+    for (const key of drop) {
+      this.#left.delete(key)
+      this.#addressesByKey.delete(key)
+    }
+    this.#tell({ put: [], drop })
+  }
+}
+
+function isSame(known: readonly string[] | undefined, addresses: readonly string[]): boolean {
+  return (
+    known !== undefined &&
+    known.length === addresses.length &&
+    known.every((address, index) => address === addresses[index])
+  )
+}

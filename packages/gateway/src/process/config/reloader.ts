@@ -1,0 +1,175 @@
+import type { ConfigSource } from './config-source.ts'
+import type { Gateway } from './gateway.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { LoadedConfig } from '../../sources/file.ts'
+import { firstProblems, printProblem } from '../../sources/print-problems.ts'
+import { type ConfigWatch, watchConfig } from '../../sources/watch.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
+
+/** What takes the config. */
+export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 'refused'> {
+  apply(ir: Ir, explain: LoadedConfig['explain']): Promise<string[]>
+}
+
+interface Waiting {
+  /** The newest text that is to go live; undefined when it is to be read first. */
+  text: string | undefined
+  /** Hears what became of it before anything else has its turn; null where a newer one took its place. */
+  done?: (problems: readonly string[] | null) => void
+}
+
+/** A text that is put into the file by whoever makes it live. */
+export interface PutText {
+  text: string
+  /** False where the file is not what it was thought to be. */
+  write: () => boolean
+  /** It cannot go live. Called before anything else is read, so that nobody reads it again. */
+  takeBack: () => void
+}
+
+/** Something newer is in the file, or the process is about to end. */
+export type Unput = 'overtaken' | 'ending'
+
+/** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
+export class Reloader {
+  /** Told of each config that has gone live. */
+  wentLive: (loaded: LoadedConfig) => void = () => {}
+  readonly #source: ConfigSource
+  readonly #watch: ConfigWatch
+  /** Files that the live config names: certificates, keys. */
+  #files: readonly string[] = []
+  #target: { gateway: ReloadTarget; log: Logger } | null = null
+  /** The `config` block that the process was started with. */
+  #settings: string | null = null
+  #running = false
+  #isClosed = false
+  #waiting: Waiting | null = null
+
+  /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
+  constructor(source: ConfigSource) {
+    this.#source = source
+    // What is in no file changes by `put` alone, which can name no files.
+    this.#watch = source.path === null ? NO_WATCH : watchConfig(source.path, (text) => this.#take(text))
+  }
+
+  /** Right after the config was read. */
+  watch(loaded: LoadedConfig): void {
+    this.#files = loaded.files
+    this.#settings ??= JSON.stringify(loaded.process)
+    this.#watch.update(loaded.files)
+  }
+
+  /** From now on changes go live, those that came in the meantime too. */
+  start(gateway: ReloadTarget, log: Logger): void {
+    this.#target = { gateway, log }
+    this.#next()
+  }
+
+  /** Reads the file now. */
+  reload(): void {
+    this.#wait({ text: undefined })
+  }
+
+  /** Makes a text live that is in the file from now on. Gives what keeps it from going live. */
+  put({ text, write, takeBack }: PutText): Promise<readonly string[] | Unput> {
+    if (this.#isClosed) return Promise.resolve('ending')
+    if (!write()) return Promise.resolve('overtaken')
+    // Both in one go, so that the watch looks at the file after both.
+    this.#watch.expect(text)
+    return new Promise((done) =>
+      this.#wait({
+        text,
+        done: (problems) => {
+          if (problems !== null && problems.length > 0) {
+            takeBack()
+            return done(problems)
+          }
+          // Workers that end take whatever they are given.
+          done(this.#isClosed ? 'ending' : (problems ?? 'overtaken'))
+        },
+      }),
+    )
+  }
+
+  /** The file is again what it was before a `put` that could not go live. */
+  expect(text: string): void {
+    this.#watch.expect(text)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#watch.close()
+    this.#target = null
+    this.#waiting?.done?.(null)
+    this.#waiting = null
+  }
+
+  /** What has settled counts, and not what is in the file once this has its turn: that may be half-written. */
+  #take(text: string | null): void {
+    this.#wait({ text: text ?? undefined })
+  }
+
+  #wait(waiting: Waiting): void {
+    const before = this.#waiting
+    // What was put is what is in the file: whoever asks for that asks for nothing newer.
+    const isSame = waiting.done === undefined && (waiting.text === undefined || waiting.text === before?.text)
+    if (before?.done !== undefined && isSame) return
+    before?.done?.(null)
+    this.#waiting = waiting
+    this.#next()
+  }
+
+  #next(): void {
+    const waiting = this.#waiting
+    if (this.#running || waiting === null || this.#target === null) return
+    this.#waiting = null
+    this.#running = true
+    void this.#run(waiting.text, this.#target).then((problems) => {
+      this.#running = false
+      waiting.done?.(problems)
+      this.#next()
+    })
+  }
+
+  /** What keeps the config from going live. */
+  async #run(
+    text: string | undefined,
+    { gateway, log }: { gateway: ReloadTarget; log: Logger },
+  ): Promise<readonly string[]> {
+    const report = (problems: readonly string[]): readonly string[] => {
+      if (problems.length === 0) return problems
+      log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
+      // A log line is one line: hints go behind their problem.
+      for (const problem of firstProblems(problems)) log.error(problem.replaceAll(/\n */g, '; '))
+      return problems
+    }
+    try {
+      const loaded = await this.#source.load(text)
+      if (!loaded.ok) {
+        // What the live config names must be known when the file goes back to it.
+        this.#watch.update([...new Set([...this.#files, ...loaded.files])])
+        return report(gateway.refused(loaded.problems))
+      }
+      this.watch(loaded)
+      this.#noticeSettings(loaded, log)
+      for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
+      if (loaded.endpoints !== undefined) gateway.services.takeAll(Object.entries(loaded.endpoints))
+      const problems = await gateway.apply(loaded.ir, loaded.explain)
+      if (problems.length === 0) this.wentLive(loaded)
+      return report(problems)
+    } catch (error) {
+      gateway.refused([])
+      log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })
+      return [String(error)]
+    }
+  }
+
+  /** Addresses, workers and logging are set up once; whoever changes them must know that nothing happens yet. */
+  #noticeSettings(loaded: LoadedConfig, log: Logger): void {
+    if (JSON.stringify(loaded.process) !== this.#settings) {
+      log.warn('the `config` block has changed: it is read at the start, so restart to apply it')
+    }
+  }
+}
+
+const NO_WATCH: ConfigWatch = { update: () => {}, expect: () => {}, close: () => {} }

@@ -1,0 +1,39 @@
+import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+
+/** Where the controller of a data plane is, and what the two know each other by. */
+export interface ControllerSettings {
+  /** `host:port` */
+  address: string
+  caFile: string
+  tokenFile: string
+  /** `namespace/name` */
+  gateway: string
+  instance: string
+  /** Where the last good config is kept; null where nothing is. */
+  stateFolder: string | null
+}
+
+/** Null without a controller. */
+export function controllerSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  { podName, namespace, gateway }: ProxyIdentity,
+): ControllerSettings | { problems: string[] } | null {
+  const address = env['CONTROLLER_ADDR'] || null
+  if (address === null) return null
+  const [caFile, tokenFile] = [env['CONTROLLER_CA_FILE'] ?? '', env['CONTROLLER_TOKEN_FILE'] ?? '']
+  const problems: string[] = []
+  if (!isHostPort(address)) problems.push('CONTROLLER_ADDR: expected host:port, such as portico.portico-system:9978')
+  if (caFile === '')
+    problems.push('CONTROLLER_CA_FILE: expected the file of the authorities that controllers are known by')
+  if (tokenFile === '')
+    problems.push('CONTROLLER_TOKEN_FILE: expected the file of the token that the controller is shown')
+  if (problems.length > 0) return { problems }
+  const stateFolder = env['STATE_DIRECTORY']?.split(':')[0] || null
+  return { address, caFile, tokenFile, gateway: `${namespace}/${gateway}`, instance: podName, stateFolder }
+}
+
+function isHostPort(text: string): boolean {
+  const found = /^(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(text)
+  const port = Number(found?.[1])
+  return port >= 1 && port <= 65_535
+}

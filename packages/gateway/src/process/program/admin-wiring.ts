@@ -1,0 +1,175 @@
+import type { ConfigSource } from '../../admin/config-api.ts'
+import type { QuestionSource } from '../../admin/questions-api.ts'
+import { redact } from '../../redaction/redact.ts'
+import type { RequestsSource } from '../../admin/requests.ts'
+import type { ServersOptions } from '../../admin/servers.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProcessConfig } from '../../sources/config/schema.ts'
+import { firstProblems } from '../../sources/print-problems.ts'
+import type { MetricHistory } from '../../telemetry/history/metric-history.ts'
+import type { RequestRecord } from '../../telemetry/recorder/record.ts'
+import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
+import { VERSION } from '../../version.ts'
+import { viewBackends } from '../admin/backends-view.ts'
+import type { ConfigEditor } from '../config-edit/config-editor.ts'
+import type { EditToken } from '../config-edit/edit-token.ts'
+import { viewConfig } from '../admin/config-view.ts'
+import type { Controlled } from '../controller/controlled-gateway.ts'
+import { findDoor } from '../admin/reachable-listener.ts'
+import type { Gateway } from '../config/gateway.ts'
+import type { TextInMemory } from '../config/config-text-store.ts'
+import type { KeptConfigs } from '../config/config-history.ts'
+import type { KeptRecords } from '../telemetry/kept-records.ts'
+import { KnownEndpoints } from '../admin/endpoint-states.ts'
+import { createMetricsSource } from '../admin/metrics-source.ts'
+import { createQuestionSource } from '../admin/question-source.ts'
+import { createRequestsSource, type ExplainedParts, type RequestSourceParts } from '../admin/request-source.ts'
+import { viewRoutes } from '../admin/routes-view.ts'
+import type { Supervisor } from '../workers/supervisor.ts'
+import { targetErrors } from '../admin/target-errors.ts'
+import { createTraceSource } from '../admin/trace-source.ts'
+
+/** What the program has that operators may see or set. */
+export interface OperatorParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
+  settings: ProcessConfig
+  /** Of the config file; empty without one. */
+  path: string
+  /** Stands in for a file. */
+  memory: TextInMemory | null
+  identity: ProxyIdentity
+  gateway: Gateway
+  supervisor: Supervisor
+  collector: Collector
+  history: MetricHistory
+  configs: KeptConfigs
+  kept: KeptRecords
+  editor: ConfigEditor
+  /** Null where nobody may change the config. */
+  editToken: EditToken | null
+  /** Null without a controller. */
+  controlled: () => Controlled | null
+  isDraining: () => boolean
+  /** In milliseconds since 1970. */
+  startedAt: number
+}
+
+const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
+
+/** What the servers for operators answer with. */
+export function forOperators(parts: OperatorParts): ServersOptions {
+  const { settings, gateway, supervisor, collector, controlled, isDraining } = parts
+  const { logFilter, setLogFilter, quit, pages } = parts
+  const state = stateOf(parts)
+  const requests = createRequestsSource({
+    store: supervisor.records,
+    disk: () => parts.kept.disk,
+    identity: parts.identity,
+    currentIr: () => gateway.ir,
+    state,
+    explained: (record) => explained(record, parts),
+  })
+  return {
+    addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
+    adminToken: process.env['ADMIN_TOKEN'] ?? null,
+    editToken: parts.editToken?.token ?? null,
+    metrics: (form) => collector.render(form),
+    readiness: () => ({ draining: isDraining(), pending: pending(gateway, supervisor, controlled()) }),
+    silentWorkers: () => supervisor.silentWorkers(ALIVE_MS),
+    configDump: () => redact(configDump(parts)),
+    logFilter,
+    setLogFilter,
+    trace: createTraceSource(supervisor.traces, () => gateway.ir),
+    requests,
+    config: configSource(parts, state),
+    questions: questionsAbout(parts, requests),
+    history: createMetricsSource(parts.history, supervisor.records),
+    quit,
+    pages,
+  }
+}
+
+type State = RequestSourceParts['state']
+
+function stateOf({ gateway, supervisor, path, isDraining, startedAt }: OperatorParts): State {
+  return () => ({
+    version: VERSION,
+    generation: gateway.generation,
+    since: gateway.since,
+    startedAt,
+    source: path,
+    problems: firstProblems(gateway.problems).map((problem) => ({ text: String(redact(problem)) })),
+    workers: supervisor.size,
+    restarts: supervisor.restarts,
+    isDraining: isDraining(),
+  })
+}
+
+/** The config that decided a request. Another one is never taken for it: it may say something else. */
+function explained(
+  { id, generation }: RequestRecord,
+  { gateway, configs, controlled, supervisor }: OperatorParts,
+): ExplainedParts {
+  const { generation: live, ir } = gateway
+  const isEarlier = !supervisor.records.isOwn(id)
+  const unknown = { isKnown: false, isEarlier, live, ir: NOTHING, locate: null }
+  if (isEarlier) return unknown
+  const written = controlled() === null ? configs.find(generation) : null
+  const found = written ?? configs.findWithoutText(generation)
+  if (found !== null) return { isKnown: true, isEarlier, live, ...found }
+  return generation === live && ir !== null ? { isKnown: true, isEarlier, live, ir, locate: null } : unknown
+}
+
+/** What readiness waits for. */
+function pending(gateway: Gateway, supervisor: Supervisor, controlled: Controlled | null): string[] {
+  if (gateway.generation === 0) return ['config']
+  const unserved = supervisor.isListening ? [] : ['a worker that listens']
+  return controlled?.isLive === false ? [...unserved, 'controller'] : unserved
+}
+
+/** A worker that takes no message in this time is stuck; a long collection of garbage takes a fraction of it. */
+const ALIVE_MS = 5_000
+
+function configDump({ gateway, settings, controlled }: OperatorParts): object {
+  const controller = controlled()
+  return {
+    version: VERSION,
+    generation: gateway.generation,
+    config: settings,
+    ...(controller !== null && { controller: controller.describe() }),
+    ...gateway.ir,
+  }
+}
+
+function configSource(parts: OperatorParts, state: State): ConfigSource {
+  const { gateway, supervisor, editor, editToken, path, memory } = parts
+  const ir = (): Ir => gateway.ir ?? NOTHING
+  return {
+    routes: () => viewRoutes(ir(), gateway.generation, gateway.ports),
+    door: (bind, listener) => findDoor(ir(), gateway.ports, bind, listener),
+    backends: async () => {
+      const endpoints = new KnownEndpoints(await supervisor.endpoints(), Date.now())
+      const errorOf = targetErrors(ir(), supervisor.records)
+      return viewBackends(ir(), gateway.generation, { endpoints, errorOf })
+    },
+    config: () => {
+      const { generation, since, problems } = state()
+      const { closed } = editor
+      return viewConfig({
+        ...{ generation, since, file: path, memory },
+        problems: problems.map(({ text }) => text),
+        edit: { isAllowed: closed === null, reason: closed, token: editToken?.from ?? 'variable' },
+        versionOf: (text) => editor.versionOf(text),
+      })
+    },
+    edits: editor,
+  }
+}
+
+function questionsAbout({ gateway, identity }: OperatorParts, requests: RequestsSource): QuestionSource {
+  return createQuestionSource({
+    live: () => ({ ir: gateway.ir ?? NOTHING, generation: gateway.generation, ports: gateway.ports }),
+    record: (id) => requests.get(id),
+    identity,
+  })
+}

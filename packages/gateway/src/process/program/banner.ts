@@ -1,0 +1,62 @@
+import type { Ir } from '../../ir/resources.ts'
+import type { Guide } from '../../quick-start/guide.ts'
+import type { TryRequest } from './try-request.ts'
+
+export interface Listening {
+  ir: Ir
+  ports: Readonly<Record<string, number>>
+  addresses: Record<'admin' | 'stats' | 'readiness', string[]>
+  guide: Guide | null
+  /** What can be tried; null where nothing is known that would be answered. */
+  attempt: TryRequest | null
+  /** Made for this run, to change the config with; null where there is none. */
+  token: string | null
+}
+
+/** What a person needs to know right after the start. */
+export function banner(
+  name: string,
+  config: string,
+  { ir, ports, addresses, guide, attempt, token }: Listening,
+): string {
+  const lines = [`${name} is running with ${config}`, '']
+  for (const bind of ir.binds) {
+    const protocols = [...new Set(ir.listeners.filter((l) => l.bind === bind.key).map((l) => l.protocol))].join(', ')
+    lines.push(`  traffic    ${urlHost(bind.address)}:${ports[bind.key]}  (${protocols})`)
+  }
+  const pages = { admin: '/', stats: '/metrics', readiness: '/healthz/ready' }
+  for (const [server, path] of Object.entries(pages)) {
+    const address = addresses[server as keyof typeof addresses][0]
+    lines.push(`  ${server.padEnd(10)} ${address === undefined ? 'off' : `http://${reachable(address)}${path}`}`)
+  }
+  const [admin] = addresses.admin
+  if (guide !== null && admin !== undefined && !admin.startsWith('unix:')) {
+    lines.push(`  web UI     http://${reachable(admin)}/ui/`)
+    if (token !== null)
+      lines.push(`  its token  ${token}  (asked when the config is changed there; ends with this process)`)
+  }
+  const first = ir.listeners.find((listener) => listener.protocol === 'HTTP')
+  const port = first === undefined ? undefined : ports[first.bind]
+  const { serves, tries } = guide !== null && port !== undefined ? guide(port) : { serves: [], tries: triesOf(attempt) }
+  if (serves.length > 0) lines.push('', ...serves.map((line) => `  ${line}`))
+  if (tries.length > 0) lines.push('', ...tries.map((line, at) => `${at === 0 ? 'try:' : '    '}  ${line}`.trimEnd()))
+  return lines.join('\n') + '\n\n'
+}
+
+/** As a comment of the shell, the name of the route does no harm to who copies the line. */
+function triesOf(attempt: TryRequest | null): string[] {
+  if (attempt === null) return []
+  const { curl, route, placeholders } = attempt
+  const fill = placeholders.length === 0 ? '' : `, with your own value for ${placeholders.join(' and ')}`
+  return [`${curl}  # route ${route}${fill}`]
+}
+
+function urlHost(address: string): string {
+  if (address === '') return '*'
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/** An address for every interface is reached on this machine by loopback. */
+function reachable(address: string): string {
+  return address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
+}

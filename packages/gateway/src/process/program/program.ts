@@ -1,0 +1,241 @@
+import { availableParallelism } from 'node:os'
+import { startServers } from '../../admin/servers.ts'
+import { banner } from './banner.ts'
+import type { ConfigEditor } from '../config-edit/config-editor.ts'
+import { type EditToken, editTokenOf } from '../config-edit/edit-token.ts'
+import { type EditedSource, makeEditor } from '../config-edit/make-editor.ts'
+import { connectionsByBind, whyClosed } from '../config-edit/why-closed.ts'
+import type { ConfigSource } from '../config/config-source.ts'
+import type { Controlled } from '../controller/controlled-gateway.ts'
+import { onEndSignal } from './end-signals.ts'
+import { BAD_CONFIG, CANNOT_START, OK, refuse } from './exit-codes.ts'
+import { forOperators } from './admin-wiring.ts'
+import { Gateway } from '../config/gateway.ts'
+import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
+import { KeptConfigs } from '../config/config-history.ts'
+import { KeptRecords } from '../telemetry/kept-records.ts'
+import { pagesBeside } from './pages.ts'
+import { PushedMetrics } from '../telemetry/pushed-metrics.ts'
+import { keyFileOf, loadSessionKeys, type SessionKeys } from '../config/session-keys.ts'
+import { shutdown } from './shutdown.ts'
+import { Supervisor } from '../workers/supervisor.ts'
+import { workerCount, workerSettings } from '../workers/worker-settings.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProcessConfig } from '../../sources/config/schema.ts'
+import type { LoadedConfig } from '../../sources/file.ts'
+import { firstProblems, printProblem } from '../../sources/print-problems.ts'
+import { MetricHistory } from '../../telemetry/history/metric-history.ts'
+import { LineWriter } from '../../telemetry/log/line-writer.ts'
+import { type LogFilter, parseLogFilter } from '../../telemetry/log/log-filter.ts'
+import { createLogger, type Logger, type RootLogger } from '../../telemetry/log/logger.ts'
+import { Collector } from '../../telemetry/metrics/metrics-collect.ts'
+import { provideProcessMetrics } from '../../telemetry/metrics/runtime-metrics.ts'
+import { VERSION } from '../../version.ts'
+
+interface ProgramParts extends EditedSource {
+  identity: ProxyIdentity
+}
+
+/** The main thread of a gateway. Of its config it keeps what the process itself needs. */
+export class Program {
+  readonly #settings: ProcessConfig
+  readonly #parts: ProgramParts
+  readonly #writer = new LineWriter()
+  readonly #logger: RootLogger
+  readonly #log: Logger
+  readonly #collector = new Collector()
+  readonly #history = new MetricHistory(this.#collector)
+  readonly #supervisor: Supervisor
+  readonly #gateway: Gateway
+  #controlled: Controlled | null = null
+  readonly #ended = Promise.withResolvers<void>()
+  #closeServers: () => Promise<void> = () => Promise.resolve()
+  #isDraining = false
+  readonly #configs = new KeptConfigs()
+  readonly #kept: KeptRecords
+  readonly #startedAt = Date.now()
+  readonly #editToken: EditToken | null
+  readonly #pages = pagesBeside(import.meta.url)
+  readonly #pushed: PushedMetrics
+
+  constructor(settings: ProcessConfig, filter: LogFilter, parts: ProgramParts) {
+    this.#settings = settings
+    this.#parts = parts
+    this.#editToken = editTokenOf(process.env['ADMIN_TOKEN'], parts.memory !== null && process.stderr.isTTY)
+    this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
+    this.#log = this.#logger.child('main')
+    const [log, collector] = [this.#log, this.#collector]
+    this.#supervisor = new Supervisor({
+      workers: workerCount(settings.workers === 'auto' ? availableParallelism() : settings.workers),
+      entry: new URL(import.meta.url.endsWith('.ts') ? '../workers/worker.ts' : '../worker.js', import.meta.url),
+      log,
+      mcpLog: this.#logger.child('mcp'),
+      collector,
+      settings: workerSettings(settings, parts.identity, filter.text),
+    })
+    this.#kept = new KeptRecords(this.#supervisor.records, parts.path, log)
+    this.#pushed = new PushedMetrics({
+      collector,
+      deliver: (request) => this.#supervisor.deliver(request),
+      log: this.#logger.child('otlp'),
+    })
+    this.#gateway = new Gateway({
+      supervisor: this.#supervisor,
+      log,
+      collector,
+      ipv6: settings.enableIpv6,
+      sessionKeys: () => this.#sessionKeys(),
+      wentLive: (ir) => {
+        this.#pushed.use(ir)
+        this.#kept.use(ir)
+        if (parts.controller !== null || parts.isManifests) this.#configs.keepWithoutText(this.#gateway.generation, ir)
+      },
+    })
+  }
+
+  /** Null when it runs, else the exit code. */
+  async start(loaded: LoadedConfig, { name, guide }: ConfigSource): Promise<number | null> {
+    const { reloader } = this.#parts
+    const { ir, warnings, explain, endpoints } = loaded
+    for (const warning of warnings) this.#log.warn(printProblem(warning))
+    provideProcessMetrics(this.#collector, VERSION)
+    // They load their code while the config is checked and the servers for operators start.
+    const starting = this.#supervisor.start()
+    if (endpoints !== undefined) this.#gateway.services.takeAll(Object.entries(endpoints))
+    const faults = [...(await this.#prepareControlled(ir, name)), ...(await this.#gateway.check(ir, explain))]
+    if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
+    const servers = await this.#startServers()
+    if (!servers.ok) return this.#giveUp(CANNOT_START, servers.problems)
+    const { addresses } = servers.value
+    this.#closeServers = () => servers.value.close()
+    const problems = (await starting) ?? (await this.#gateway.open(ir))
+    if (problems.length > 0) return this.#giveUp(CANNOT_START, problems)
+    this.#keepText(loaded)
+    this.#listenToSignals()
+    this.#history.start()
+    const { ports } = this.#gateway
+    const attempt = guide === null ? (await import('./try-request.ts')).tryRequest(ir, ports) : null
+    const token = this.#printed
+    process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide, attempt, token }))
+    if (reloader !== null) reloader.wentLive = (next) => this.#keepText(next)
+    reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
+    void this.#controlled?.start()
+    return null
+  }
+
+  /** A token of the environment is known to those who set it. */
+  get #printed(): string | null {
+    return this.#editToken?.from === 'terminal' ? this.#editToken.token : null
+  }
+
+  #startServers(): ReturnType<typeof startServers> {
+    const { path, memory, identity } = this.#parts
+    return startServers(
+      forOperators({
+        settings: this.#settings,
+        path,
+        memory,
+        identity,
+        gateway: this.#gateway,
+        supervisor: this.#supervisor,
+        collector: this.#collector,
+        history: this.#history,
+        configs: this.#configs,
+        kept: this.#kept,
+        editor: this.#makeEditor(),
+        editToken: this.#editToken,
+        controlled: () => this.#controlled,
+        isDraining: () => this.#isDraining,
+        startedAt: this.#startedAt,
+        logFilter: () => this.#logger.filter().text,
+        setLogFilter: (text) => this.#setLogFilter(text),
+        quit: () => this.#ended.resolve(),
+        pages: this.#pages,
+      }),
+    )
+  }
+
+  #makeEditor(): ConfigEditor {
+    return makeEditor(this.#parts, {
+      gateway: this.#gateway,
+      history: this.#configs,
+      workers: this.#supervisor.workers,
+      open: () => this.#supervisor.open(),
+      connectionsOf: (bind) => connectionsByBind(this.#collector).get(bind) ?? 0,
+      closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: this.#editToken !== null }),
+      log: this.#log,
+    })
+  }
+
+  #keepText({ text }: LoadedConfig): void {
+    if (text !== undefined) this.#configs.keep(this.#gateway.generation, text)
+  }
+
+  /** A data plane of a controller; what it takes for that others do not load. Gives what is wrong, if anything is. */
+  async #prepareControlled(ir: Ir, name: string): Promise<string[]> {
+    const settings = this.#parts.controller
+    if (settings === null) return []
+    const found: SessionKeys = settings.stateFolder === null ? { keys: [] } : this.#sessionKeys()
+    if ('problem' in found) return [found.problem]
+    const { Controlled } = await import('../controller/controlled-gateway.ts')
+    this.#controlled = new Controlled({
+      settings,
+      gateway: this.#gateway,
+      supervisor: this.#supervisor,
+      file: { ir, name },
+      sessionKeys: found.keys,
+      collector: this.#collector,
+      log: this.#logger.child('controller'),
+    })
+    return []
+  }
+
+  #sessionKeys(): SessionKeys {
+    const keyFile = keyFileOf(this.#settings, this.#parts.path)
+    return loadSessionKeys({ environment: process.env, keyFile, warn: (message) => this.#log.warn(message) })
+  }
+
+  async #giveUp(code: number, problems: readonly string[]): Promise<number> {
+    await Promise.all([this.#supervisor.stop(), this.#closeServers()])
+    await this.#writer.flush()
+    return refuse(code, firstProblems(problems).join('\n'))
+  }
+
+  async untilEnd(): Promise<number> {
+    releaseMemoryWhenIdle()
+    await this.#ended.promise
+    this.#isDraining = true
+    this.#parts.reloader?.close()
+    this.#controlled?.hold()
+    this.#log.info('draining')
+    const { connectionMinTerminationDeadline: minMs, connectionTerminationDeadline: maxMs } = this.#settings
+    await shutdown(this.#supervisor, { minMs, maxMs, last: this.#pushed.last })
+    this.#pages.close()
+    this.#history.stop()
+    await Promise.all([this.#closeServers(), this.#controlled?.close()])
+    this.#kept.close()
+    this.#log.info('stopped')
+    await this.#writer.flush()
+    return OK
+  }
+
+  #setLogFilter(text: string): string | null {
+    const parsed = parseLogFilter(text)
+    if (!parsed.ok) return parsed.problem
+    this.#logger.setFilter(parsed.value)
+    this.#supervisor.setLogFilter(text)
+    return null
+  }
+
+  #listenToSignals(): void {
+    onEndSignal(process, (times) => {
+      if (times === 1 && !this.#isDraining) return this.#ended.resolve()
+      // Whoever asks twice does not want to wait.
+      this.#writer.flushSync()
+      process.exit(OK)
+    })
+    // With nothing to read again, it means what it means to every program: the terminal is gone.
+    if (this.#parts.path !== '') process.on('SIGHUP', () => this.#parts.reloader?.reload())
+  }
+}

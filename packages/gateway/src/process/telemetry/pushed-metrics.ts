@@ -1,0 +1,36 @@
+import type { Ir } from '../../ir/resources.ts'
+import type { MetricsPush, PushConfig, PushOptions } from './metrics-push.ts'
+
+/** Metrics that go to a collector: what sends them is loaded with the first config that names one. */
+export class PushedMetrics {
+  readonly #options: PushOptions
+  #push: Promise<MetricsPush> | null = null
+
+  constructor(options: PushOptions) {
+    this.#options = options
+  }
+
+  /** As the config that went live has it. */
+  use(ir: Ir): void {
+    const config = pushedMetrics(ir)
+    if (config === null && this.#push === null) return
+    this.#push ??= import('./metrics-push.ts').then(({ MetricsPush }) => new MetricsPush(this.#options))
+    void this.#push.then((push) => push.use(config))
+  }
+
+  /** Sends the last values; null where nothing was ever sent. */
+  get last(): (() => Promise<void>) | null {
+    const push = this.#push
+    return push === null ? null : async () => (await push).end()
+  }
+}
+
+/** Where the config sends metrics, and how often. Of several policies the last that speaks of metrics counts. */
+function pushedMetrics({ policies, backends }: Ir): PushConfig | null {
+  const isMeant = ({ target, frontend }: Ir['policies'][number]): boolean =>
+    target.kind === 'gateway' && frontend?.metrics !== undefined
+  const otlp = policies.findLast(isMeant)?.frontend?.metrics?.otlp
+  if (otlp === undefined) return null
+  const key = otlp.backendRef.name ?? otlp.backendRef.host
+  return { intervalMs: otlp.interval, to: backends.find((backend) => backend.key === key)?.name ?? '' }
+}

@@ -1,0 +1,237 @@
+import { type ResourceLimits, Worker } from 'node:worker_threads'
+import type { IrChange } from '../../ir/change.ts'
+import { type IrText, textOfIr } from '../../ir/ir-text.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { HubFromWorker } from '../../mcp/hub/hub-messages.ts'
+import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import type { TableSet } from '../../state/keyed-tables.ts'
+import type { Delivery } from '../../telemetry/otlp/retrying-sender.ts'
+import type { RecorderMemory } from '../../telemetry/recorder/recorder.ts'
+import type { NamedState } from '../../upstream/endpoints.ts'
+import type { TraceFromWorker } from '../../telemetry/trace/trace-event.ts'
+
+export interface LiveConfig {
+  generation: number
+  ir: Ir
+  /** What makes it of the generation before; null where only the whole says it. */
+  change: IrChange | null
+  ports: Record<string, number>
+  /** Seal MCP sessions; none where the config has no use for them. */
+  sessionKeys: readonly string[]
+  /** Budgets by key that it asks for. */
+  tables: TableSet
+}
+
+/** What a config is brought to a worker with. */
+export interface ApplyParts {
+  /** Gives the config for one that has not got the generation before. */
+  textOf?: (ir: Ir) => IrText
+  recorder: RecorderMemory | null
+}
+
+export interface WorkerEvents {
+  series(definition: (FromWorker & { type: 'series' })['definitions'][number]): void
+  exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
+  trace(message: TraceFromWorker): void
+  mcp(message: HubFromWorker): void
+  /** Reports an internal error that may have damaged state that the worker's requests share. */
+  faulted(): void
+  /** The worker listens on the ports of a config that it has just applied. */
+  listening(): void
+  exited(cause: Error | null): void
+}
+
+/** To a question. */
+type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' }>
+
+/** One worker thread as the main thread sees it. */
+export class WorkerHandle {
+  readonly name: string
+  readonly #worker: Worker
+  readonly #events: WorkerEvents
+  readonly #online = Promise.withResolvers<string | null>()
+  readonly #ended = Promise.withResolvers<void>()
+  /** A worker takes configs one after the other, so the first answer is for the first question. */
+  readonly #applying: ((error: string | null) => void)[] = []
+  readonly #exporting = new Map<number, (delivery: Delivery) => void>()
+  #exports = 0
+  readonly #asked = new Map<number, (answer: Answer | null) => void>()
+  #questions = 0
+  #idle: (() => void) | null = null
+  #dead = false
+  /** What it died of. */
+  #cause: Error | null = null
+  /** Of the config that it took last; 0 before the first, and while it is not known. */
+  #generation = 0
+  #hasApplied = false
+
+  constructor(
+    program: { entry: URL; resourceLimits: ResourceLimits | undefined },
+    settings: WorkerSettings,
+    events: WorkerEvents,
+  ) {
+    const { entry, resourceLimits } = program
+    this.name = settings.name
+    this.#worker = new Worker(entry, {
+      workerData: settings,
+      name: settings.name,
+      ...(resourceLimits !== undefined && { resourceLimits }),
+    })
+    this.#events = events
+    this.#worker.on('message', (message: FromWorker) => this.#take(message))
+    this.#worker.on('error', (error: unknown) => {
+      this.#cause = error instanceof Error ? error : new Error(String(error))
+    })
+    this.#worker.on('exit', () => this.#exited())
+  }
+
+  /** Resolves when it can take a config, or with what it died of before. */
+  get online(): Promise<string | null> {
+    return this.#online.promise
+  }
+
+  #take(message: FromWorker): void {
+    switch (message.type) {
+      case 'online':
+        return this.#online.resolve(null)
+      case 'applied':
+        this.#applying.shift()?.(message.error)
+        return
+      case 'series':
+        for (const definition of message.definitions) this.#events.series(definition)
+        return
+      case 'exemplar':
+        return this.#events.exemplar(message.exemplar)
+      case 'idle':
+        this.#idle?.()
+        return
+      case 'watching':
+      case 'traced':
+        return this.#events.trace(message)
+      case 'exported':
+        this.#exporting.get(message.id)?.(message.delivery)
+        this.#exporting.delete(message.id)
+        return
+      case 'faulted':
+        return this.#events.faulted()
+      case 'looked':
+      case 'counted':
+      case 'alive':
+        this.#asked.get(message.id)?.(message)
+        return
+      case 'mcp':
+        return this.#events.mcp(message.message)
+    }
+  }
+
+  #exited(): void {
+    this.#dead = true
+    this.#events.exited(this.#cause)
+    // A worker that dies with a config in its hands has not refused it: its successor gets it.
+    for (const done of this.#applying.splice(0)) done(null)
+    for (const done of this.#exporting.values()) done(WORKER_GONE)
+    this.#exporting.clear()
+    for (const done of this.#asked.values()) done(null)
+    this.#idle?.()
+    this.#online.resolve(this.#cause?.message ?? 'exit')
+    this.#ended.resolve()
+  }
+
+  post(message: ToWorker): void {
+    if (!this.#dead) this.#worker.postMessage(message)
+  }
+
+  apply(live: LiveConfig, { textOf = textOfIr, recorder }: ApplyParts): Promise<string | null> {
+    if (this.#dead) return Promise.resolve(null)
+    const { generation, ir, change, ports, sessionKeys, tables } = live
+    const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: textOf(ir) }
+    this.#generation = 0
+    return new Promise((resolve) => {
+      this.#applying.push((error) => {
+        if (error === null && !this.#dead) {
+          this.#generation = generation
+          this.#hasApplied = true
+          this.#events.listening()
+        }
+        resolve(error)
+      })
+      this.post({ type: 'config', generation, config, ports, sessionKeys, tables, recorder })
+    })
+  }
+
+  /** Has it bring a request to the collector of metrics. */
+  deliver(request: Buffer): Promise<Delivery> {
+    if (this.#dead) return Promise.resolve(WORKER_GONE)
+    const id = this.#exports++
+    return new Promise((resolve) => {
+      this.#exporting.set(id, resolve)
+      this.post({ type: 'export', id, request })
+    })
+  }
+
+  /** How its endpoints do; null where it is too busy to say. */
+  async endpoints(): Promise<readonly NamedState[] | null> {
+    const answer = await this.#ask('look')
+    return answer?.type === 'looked' ? answer.states : null
+  }
+
+  /** What is under way, by the keys of routes; null where it is too busy to say. */
+  async open(): Promise<ReadonlyMap<string, number> | null> {
+    const answer = await this.#ask('count')
+    return answer?.type === 'counted' ? answer.open : null
+  }
+
+  /** Whether the worker answers a ping within this time. */
+  async answers(withinMs: number): Promise<boolean> {
+    return (await this.#ask('ping', withinMs)) !== null
+  }
+
+  serves(generation: number): boolean {
+    return this.#generation === generation && !this.#dead
+  }
+
+  /** Whether the worker listens on the ports of the config that it applied last. */
+  get isListening(): boolean {
+    return this.#hasApplied && !this.#dead
+  }
+
+  #ask(type: 'look' | 'count' | 'ping', withinMs = ANSWER_MS): Promise<Answer | null> {
+    if (this.#dead) return Promise.resolve(null)
+    const id = this.#questions++
+    return new Promise((resolve) => {
+      const done = (answer: Answer | null): void => {
+        clearTimeout(late)
+        this.#asked.delete(id)
+        resolve(answer)
+      }
+      const late = setTimeout(() => done(null), withinMs)
+      this.#asked.set(id, done)
+      this.post({ type, id })
+    })
+  }
+
+  stopListening(): Promise<void> {
+    if (this.#dead) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#idle = resolve
+      this.post({ type: 'stopListening' })
+    })
+  }
+
+  terminate(): void {
+    void this.#worker.terminate()
+  }
+
+  /** Asks first: what the log still holds is written then. */
+  async exit(): Promise<void> {
+    this.post({ type: 'exit' })
+    const force = setTimeout(() => this.terminate(), EXIT_MS)
+    await this.#ended.promise
+    clearTimeout(force)
+  }
+}
+
+const EXIT_MS = 2_000
+const ANSWER_MS = 1_000
+/** Another one tries. */
+const WORKER_GONE: Delivery = { kind: 'later', cause: 'the worker has ended', afterMs: null }

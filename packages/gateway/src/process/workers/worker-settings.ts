@@ -1,0 +1,30 @@
+import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProcessConfig } from '../../sources/config/schema.ts'
+import type { SupervisorOptions } from './supervisor.ts'
+
+const CAN_SHARE_PORTS = process.platform === 'linux'
+
+/** Where ports cannot be shared there is one to have them all. */
+export function workerCount(wanted: number): number {
+  return CAN_SHARE_PORTS ? wanted : 1
+}
+
+/** What workers are told of the process's own settings. */
+export function workerSettings(
+  settings: ProcessConfig,
+  identity: ProxyIdentity,
+  logFilter: string,
+): SupervisorOptions['settings'] {
+  return {
+    logFilter,
+    logFormat: settings.logging.format,
+    identity,
+    lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
+    upstream: {
+      connectTimeoutMs: settings.backend.connectTimeout,
+      poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
+      poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
+    },
+    reusePort: CAN_SHARE_PORTS,
+  }
+}
