@@ -27,12 +27,8 @@ export function shareKeys(policies: readonly AttachedPolicy[]): AttachedPolicy[]
       sizes.push(keys?.size ?? DEFAULT_SIZE)
     }
   }
-  const totals = [...asked].map(([namespace, sizes]) => [namespace, sum(sizes)] as const)
-  if (sum(totals.map(([, total]) => total)) <= MOST_KEYS) return [...policies]
-  const share = levelOf(
-    totals.map(([, total]) => total),
-    MOST_KEYS,
-  )
+  const totals = [...asked.values()].map(sum)
+  const share = levelOf(totals, MOST_KEYS)
   const mostByNamespace = new Map([...asked].map(([namespace, sizes]) => [namespace, levelOf(sizes, share)]))
   return policies.map((policy) => {
     const most = mostByNamespace.get(namespaceOf(policy.key)) ?? Infinity
@@ -43,7 +39,6 @@ export function shareKeys(policies: readonly AttachedPolicy[]): AttachedPolicy[]
 
 /** The size to which the tables of a policy were cut; null when they were not. */
 export function cutSize(asked: AttachedPolicy, given: AttachedPolicy): number | null {
-  if (asked === given) return null
   const sizes = keyedLimits(given).map(({ keys }) => keys?.size ?? DEFAULT_SIZE)
   const isCut = keyedLimits(asked).some(({ keys }, index) => (keys?.size ?? DEFAULT_SIZE) !== sizes[index])
   return isCut ? Math.max(...sizes) : null
@@ -85,9 +80,9 @@ function cutLimit(limit: LocalLimit, most: number): LocalLimit {
   return size <= most ? limit : { ...limit, keys: { size: most, failureMode } }
 }
 
-/** Returns the namespace in `policy/<namespace>/<name>@…`; all other keys count as one namespace. */
+/** Returns the namespace in `policy/<namespace>/<name>@…`, the key of an attached GwPolicy. */
 function namespaceOf(key: string): string {
-  return key.startsWith('policy/') ? (key.split('/')[1] ?? '') : ''
+  return key.split('/')[1] ?? ''
 }
 
 function sum(numbers: readonly number[]): number {

@@ -25,10 +25,15 @@ export function planEntry(
     fields,
     supported,
     requestTimeout,
-  }: { fields: Fields; supported: Parameters<typeof readFilters>[2]; requestTimeout: number | undefined },
+  }: {
+    fields: Fields
+    /** Filters that the backend may have; null in routes without HTTP, whose backends have no such field. */
+    supported: Parameters<typeof readFilters>[2] | null
+    requestTimeout: number | undefined
+  },
 ): EntryPlan {
   const reference = readBackendRef(fields, owner.namespace)
-  const filters = supported.length > 0 ? readFilters(fields, owner.namespace, supported) : NO_FILTERS
+  const filters = supported === null ? NO_FILTERS : readFilters(fields, owner.namespace, supported)
   fields.done()
   const weight = reference?.weight ?? 1
   const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef has no name' }

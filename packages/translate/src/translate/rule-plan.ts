@@ -45,7 +45,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const retry = isHttp ? readRetry(rule) : {}
   const persistence = hasMatches ? readPersistence(rule) : {}
   const references = rule.objects('backendRefs')
-  const supported = !hasMatches ? [] : references.length === 1 ? onlyBackendFilters : backendFilters
+  const supported = !hasMatches ? null : references.length === 1 ? onlyBackendFilters : backendFilters
   const written = references.map((fields) =>
     planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }),
   )
