@@ -92,7 +92,7 @@ describe('imports go one way', () => {
   })
 
   it('what puts a config together knows no request: what runs for one stands elsewhere', () => {
-    const ofRequests = new Set(['pipeline/request-context.ts', 'net/exchange.ts'])
+    const ofRequests = new Set(['pipeline/context/request-context.ts', 'net/exchange.ts'])
     expectNone((file, { to }) => folderOf(file) === 'compile' && ofRequests.has(to))
   })
 

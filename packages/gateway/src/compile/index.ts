@@ -13,17 +13,22 @@ import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener } from '../ir/resources.ts'
 import { SharingMap } from '../collections/sharing-map.ts'
-import { closedStepList } from '../pipeline/closed-steps.ts'
-import type { CompiledListener } from '../pipeline/compiled.ts'
-import { ConfigFault, CyclicBackend, makeEach } from '../pipeline/config-fault.ts'
-import type { ConfigUnit, Containment, FaultRecorder } from '../pipeline/containment.ts'
+import { closedStepList } from '../pipeline/compiled/closed-steps.ts'
+import type { CompiledListener } from '../pipeline/compiled/compiled.ts'
+import { ConfigFault, CyclicBackend, makeEach } from '../pipeline/compiled/config-fault.ts'
+import type { ConfigUnit, Containment, FaultRecorder } from '../pipeline/compiled/containment.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { canonicalHostname } from '../pipeline/route/hostname.ts'
-import { createExpressions } from '../pipeline/expression.ts'
-import { limitCalls } from '../pipeline/limited-call.ts'
-import { serviceClient } from '../pipeline/service-client.ts'
-import type { Env } from '../pipeline/step.ts'
-import { createTelemetry, type ExportServices, type Telemetry, type TelemetryServices } from '../pipeline/telemetry.ts'
+import { createExpressions } from '../pipeline/expression/expression.ts'
+import { limitCalls } from '../pipeline/call/limited-call.ts'
+import { serviceClient } from '../pipeline/call/service-client.ts'
+import type { Env } from '../pipeline/context/step.ts'
+import {
+  createTelemetry,
+  type ExportServices,
+  type Telemetry,
+  type TelemetryServices,
+} from '../pipeline/run/telemetry.ts'
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'

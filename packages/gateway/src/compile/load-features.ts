@@ -1,7 +1,7 @@
 import { awsSigner, azureToken, gcpToken } from '../credentials/credentials.ts'
 import type { AttachedPolicy, Ir } from '../ir/resources.ts'
 import { createProcessCalls } from '../mcp/hub/hub-client.ts'
-import { later, type Loadable, loadablesIn } from '../pipeline/later.ts'
+import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 
 // The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.

@@ -3,7 +3,7 @@ import { backendOf, type BackendServices, type TunnelParts } from './services.ts
 import { connectionSettings } from './connection.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
-import { ConfigFault } from '../pipeline/config-fault.ts'
+import { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import { proxyCredentials } from '../policies/backend/tunnel/credentials.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { Destination } from '../upstream/destination.ts'

@@ -1,5 +1,5 @@
 import type { CloudCredentials } from '../pipeline/cloud-credentials.ts'
-import { later } from '../pipeline/later.ts'
+import { later } from '../pipeline/compiled/later.ts'
 import type { CredentialServices } from './services.ts'
 
 const clouds = () => import('./clouds.ts')

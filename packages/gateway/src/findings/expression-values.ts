@@ -1,7 +1,7 @@
 import { isCelError, type Result, toJson, type Value } from '@portico/cel'
 import { type Need, type Part, partsOf, type Remedy, remediesFor } from '@portico/cel/explain'
 import type { ExpressionPhase } from '../expressions/variables.ts'
-import { environmentFor } from '../pipeline/expression.ts'
+import { environmentFor } from '../pipeline/expression/expression.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Change, ExplainedPart, Passing, ReadValue, Shown, WrittenPlace } from './explanation.ts'

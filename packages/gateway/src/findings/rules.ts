@@ -1,5 +1,5 @@
 import type { ExpressionPhase } from '../expressions/variables.ts'
-import type { AuthorizationConfig, RuleMode } from '../pipeline/authorization.ts'
+import type { AuthorizationConfig, RuleMode } from '../pipeline/policy/authorization.ts'
 import type { ExplainedRule, Passing, WrittenPlace } from './explanation.ts'
 import { explainExpression, passingWays, valuesIn } from './expression-values.ts'
 import { type ConfigLookup, type Findings, type Subject, way } from './subject.ts'

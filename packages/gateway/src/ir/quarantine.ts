@@ -1,6 +1,6 @@
 import type { Ir } from './resources.ts'
-import type { ConfigFault } from '../pipeline/config-fault.ts'
-import type { ConfigUnit, UnitFault } from '../pipeline/containment.ts'
+import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
+import type { ConfigUnit, UnitFault } from '../pipeline/compiled/containment.ts'
 
 /** A resource at fault that is closed, while the rest of its config is live. */
 export interface Quarantined {

@@ -9,10 +9,10 @@ import {
   type RuleConfig,
   type RuleOutcome,
   rulesOf,
-} from '../pipeline/authorization.ts'
-import { compileExpression } from '../pipeline/expression.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
-import type { Env } from '../pipeline/step.ts'
+} from '../pipeline/policy/authorization.ts'
+import { compileExpression } from '../pipeline/expression/expression.ts'
+import type { RequestContext } from '../pipeline/context/request-context.ts'
+import type { Env } from '../pipeline/context/step.ts'
 import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
 import { uriForms } from './uri-forms.ts'
 

@@ -1,5 +1,5 @@
-import { isOwnOrigin } from '../pipeline/own-origin.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
+import { isOwnOrigin } from '../pipeline/policy/own-origin.ts'
+import type { RequestContext } from '../pipeline/context/request-context.ts'
 
 export interface GuardConfig {
   allowedHosts: readonly string[] | undefined

@@ -1,8 +1,8 @@
 import type { Source } from '../net/body.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
-import type { Reason } from '../pipeline/reply.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
-import type { CallContext } from '../pipeline/step.ts'
+import type { Reason } from '../pipeline/context/reply.ts'
+import type { RequestContext } from '../pipeline/context/request-context.ts'
+import type { CallContext } from '../pipeline/context/step.ts'
 import type { RpcMessage } from './message.ts'
 
 /** How one target is reached. What is built on top does not know which transport it is. */

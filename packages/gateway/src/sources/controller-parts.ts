@@ -1,5 +1,5 @@
 import type { AttachedPolicy, Backend, Ir, Route } from '../ir/resources.ts'
-import type { ConfigFault } from '../pipeline/config-fault.ts'
+import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import { printUnit, type Quarantined } from '../ir/quarantine.ts'
 import { BACKEND, BIND, LISTENER, POLICY, REACHED, ROUTE, TARGETS } from './ir-shape.ts'
 import { type Shape, unknownIn } from './known-shape.ts'

@@ -1,5 +1,5 @@
 import type { Ir } from '../ir/resources.ts'
-import type { ConfigFault } from '../pipeline/config-fault.ts'
+import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import type { Quarantined } from '../ir/quarantine.ts'
 import { ConfigReceiver, type Received } from '../stream/config-receiver.ts'
 import { ControllerClient, type ClientOptions } from '../stream/controller-client.ts'

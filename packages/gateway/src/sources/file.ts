@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Ir, Route } from '../ir/resources.ts'
-import type { ConfigFault } from '../pipeline/config-fault.ts'
+import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import type { Path, Problem } from '../schema/problem.ts'
 import { unwrapLists } from '../schema/list-of-one.ts'
 import { type Validated, validate } from '../schema/validate.ts'

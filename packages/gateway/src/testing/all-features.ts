@@ -1,5 +1,5 @@
 import * as features from '../compile/load-features.ts'
-import { loadablesIn } from '../pipeline/later.ts'
+import { loadablesIn } from '../pipeline/compiled/later.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 
 // For tests that compile configs by themselves, whatever these need.

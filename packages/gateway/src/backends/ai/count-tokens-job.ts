@@ -7,7 +7,7 @@ import { countAt } from '../../wire/json.ts'
 import { type JsonObject, Unsupported } from '../../llm/middle.ts'
 import { countTokens } from '../../llm/tokenizer/count-tokens.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { WholeJob } from './whole-call.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import { decodedBody } from '../../net/decoded-body.ts'
-import type { Failure } from '../../pipeline/failure.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 
 /** Decodes the content encoding of a request body; an unsupported encoding or a malformed body is refused. */

@@ -15,7 +15,7 @@ import type { EditedRequest } from '../../llm/edits/request-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits } from '../../wire/member-edits.ts'
 import { type Json, type Loss, Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 import { NextRequest, type PreparedJob, type WholeJob } from './whole-call.ts'
 

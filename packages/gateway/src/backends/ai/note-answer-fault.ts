@@ -1,5 +1,5 @@
 import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 
 /** Why a response was not sent to the client, as in records. */

@@ -1,5 +1,5 @@
 import type { Unexamined } from '../../llm/guards/guard-request.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 
 /** Notes in the trace that configured guards did not run. */

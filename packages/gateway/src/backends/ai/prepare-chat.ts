@@ -17,7 +17,7 @@ import {
 } from '../../llm/middle.ts'
 import { passesThrough, pickFormat } from '../../llm/passes-through.ts'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { ReadyProvider } from './provider.ts'
 import { UnderstoodChat } from './understood-chat.ts'

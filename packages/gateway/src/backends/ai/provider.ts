@@ -1,7 +1,7 @@
 import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { PromptGuards } from '../../llm/guards/prompt-guards.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
-import type { CompiledBackend } from '../../pipeline/compiled.ts'
+import type { CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { Endpoint } from '../../upstream/endpoint.ts'
 import type { EndpointOwner } from '../../upstream/endpoint-call.ts'
 

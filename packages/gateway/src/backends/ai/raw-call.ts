@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import { isAtHand, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
@@ -11,12 +11,12 @@ import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { bufferRequest, readStart } from '../../pipeline/body/buffered-body.ts'
-import type { Failure } from '../../pipeline/failure.ts'
-import type { Reply } from '../../pipeline/reply.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
+import type { Reply } from '../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
-import type { CallContext } from '../../pipeline/step.ts'
-import { speaksAgainst } from '../../pipeline/unhealthy.ts'
+import type { CallContext } from '../../pipeline/context/step.ts'
+import { speaksAgainst } from '../../pipeline/call/unhealthy.ts'
 import {
   type UpstreamCall,
   UpstreamError,

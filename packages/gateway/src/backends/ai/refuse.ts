@@ -1,8 +1,8 @@
 import { sourceOf } from '../../net/body.ts'
-import type { Failure } from '../../pipeline/failure.ts'
-import type { Reply } from '../../pipeline/reply.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
-import { failureReply, inClientsFormat } from '../../pipeline/failure-reply.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
+import type { Reply } from '../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import { failureReply, inClientsFormat } from '../../pipeline/compiled/failure-reply.ts'
 import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 
 /** Responds with a failure in place of a provider. */

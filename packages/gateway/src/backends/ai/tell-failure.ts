@@ -1,8 +1,8 @@
 import type { ClientFormat } from '../../llm/format.ts'
 import { kindOfStatus } from '../../llm/chat-error.ts'
 import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
-import type { TellFailure } from '../../pipeline/request-context.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { TellFailure } from '../../pipeline/context/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 

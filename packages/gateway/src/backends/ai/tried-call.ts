@@ -6,11 +6,11 @@ import { STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
-import type { Failure } from '../../pipeline/failure.ts'
-import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
-import type { CallContext } from '../../pipeline/step.ts'
-import { speaksAgainst } from '../../pipeline/unhealthy.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
+import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { CallContext } from '../../pipeline/context/step.ts'
+import { speaksAgainst } from '../../pipeline/call/unhealthy.ts'
 import {
   type UpstreamCall,
   UpstreamError,

@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { LlmRecord, ModelOperation } from '../../records/llm-record.ts'
 import type { ClientFormat } from '../../llm/format.ts'

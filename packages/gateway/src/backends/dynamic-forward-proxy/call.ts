@@ -1,4 +1,4 @@
-import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { AddressGuard } from '../../upstream/address-guard.ts'
 import { tracedConnect } from '../../pipeline/traced/traced-connect.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'

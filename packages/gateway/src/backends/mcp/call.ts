@@ -1,6 +1,6 @@
 import { McpCall } from '../../mcp/client/mcp-call.ts'
 import type { Endpoint } from '../../mcp/engine/endpoint.ts'
-import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
 
 /** Many servers of the Model Context Protocol as one. */

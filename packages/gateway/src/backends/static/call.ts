@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { tracedConnect } from '../../pipeline/traced/traced-connect.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'

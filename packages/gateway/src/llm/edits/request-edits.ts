@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ChatRequest, Json, JsonObject } from '../middle.ts'
 import { fieldEdits, type FieldRules } from './field-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'

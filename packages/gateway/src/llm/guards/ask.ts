@@ -1,6 +1,6 @@
 import { HeaderBlock } from '../../net/header-block.ts'
-import { fetchText } from '../../pipeline/fetch-text.ts'
-import type { BackendClient } from '../../pipeline/step.ts'
+import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
+import type { BackendClient } from '../../pipeline/context/step.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import type { Json, JsonObject } from '../middle.ts'
 import type { GuardContext } from './guard.ts'

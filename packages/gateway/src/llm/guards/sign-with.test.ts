@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AttemptStepList, BackendIdentity } from '../../pipeline/compiled.ts'
-import { failures } from '../../pipeline/failure.ts'
-import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
+import type { AttemptStepList, BackendIdentity } from '../../pipeline/compiled/compiled.ts'
+import { failures } from '../../pipeline/context/failure.ts'
+import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import { signWith } from './sign-with.ts'
 
 const asked = {

@@ -1,9 +1,9 @@
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { prepareAttempt } from '../../pipeline/attempt-steps.ts'
-import type { BackendIdentity } from '../../pipeline/compiled.ts'
-import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import { prepareAttempt } from '../../pipeline/call/attempt-steps.ts'
+import type { BackendIdentity } from '../../pipeline/compiled/compiled.ts'
+import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { Sign } from './ask.ts'
 
 /** The backend policies of a guard, as far as they are headers. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../wire/json.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { VERSION } from '../../version.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { carriedAbilities } from '../questions.ts'

@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { targetPath } from '../../pipeline/route/target.ts'

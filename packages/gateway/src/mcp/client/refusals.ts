@@ -1,6 +1,6 @@
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import type { Reply } from '../../pipeline/reply.ts'
+import type { Reply } from '../../pipeline/context/reply.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { type BadMessage, INVALID_REQUEST, rpcError, type RpcId, type RpcMessage } from '../message.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'

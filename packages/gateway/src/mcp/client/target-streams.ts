@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import type { Exchange } from '../engine/exchange.ts'
 import type { Target } from '../targets/target.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { containedIn, follow } from '../../pipeline/follow.ts'
+import { containedIn, follow } from '../../pipeline/call/follow.ts'
 import { objectAt } from '../../wire/json.ts'
 import { callAddress, type CallAsk, type CallReply } from '../input/call-mail.ts'
 import { answersIn, ASKING_METHODS, digestOf } from '../questions.ts'

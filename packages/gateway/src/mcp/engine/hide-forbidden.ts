@@ -1,5 +1,5 @@
-import type { RuleOutcome } from '../../pipeline/authorization.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RuleOutcome } from '../../pipeline/policy/authorization.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { McpVerdict } from '../authorize.ts'
 import type { McpRecord, McpItem, McpOutcome } from '../../records/mcp-record.ts'
 import { type Endpoint, targetNamed } from './endpoint.ts'

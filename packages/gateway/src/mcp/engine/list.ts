@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import { traceFiltered } from './hide-forbidden.ts'
 import { exactMember } from '../edit-exactly.ts'
 import { BAD_CURSOR, type FetchPage, MergeError } from '../merge/gather.ts'

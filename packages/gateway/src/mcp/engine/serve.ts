@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import { objectAt } from '../../wire/json.ts'
 import { subscribedNotices } from './announce.ts'
 import { traceDecision } from './hide-forbidden.ts'

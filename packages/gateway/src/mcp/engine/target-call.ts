@@ -1,4 +1,4 @@
-import { follow } from '../../pipeline/follow.ts'
+import { follow } from '../../pipeline/call/follow.ts'
 import type { Source } from '../../net/body.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'

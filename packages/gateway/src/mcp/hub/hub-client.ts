@@ -3,7 +3,7 @@ import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
 import { ExpiringMap } from './expiring-map.ts'
 import type { ProcessCalls } from './process-calls.ts'
 import { contained } from '../../telemetry/faults.ts'
-import { later } from '../../pipeline/later.ts'
+import { later } from '../../pipeline/compiled/later.ts'
 
 export interface HubClientOptions {
   post: (message: HubFromWorker) => void

@@ -1,6 +1,6 @@
 import { HeaderBlock } from '../../net/header-block.ts'
-import { Reply } from '../../pipeline/reply.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import { Reply } from '../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 
 /** Methods that a document is asked for by. */
 export type Methods = readonly string[]

@@ -1,8 +1,8 @@
 import { resourceMetadataPath } from '../../formats/well-known.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
-import { Reply } from '../../pipeline/reply.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import { Reply } from '../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { OauthConfig } from './config.ts'
 import { type Resource, snakeCase } from './resource.ts'
 

@@ -1,5 +1,5 @@
 import { parseSafely } from '@portico/cel'
-import type { JsonObject } from '../../pipeline/request-context.ts'
+import type { JsonObject } from '../../pipeline/context/request-context.ts'
 
 /**
  * Authorization server metadata as somebody else wrote it. Clients open its URLs in browsers and send secrets there, so

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { OauthConfig } from './config.ts'
 
 /** How the protected endpoint is called in URLs, and what is said of it. */

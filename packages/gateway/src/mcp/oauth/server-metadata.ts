@@ -1,9 +1,9 @@
 import { parseBackendUrl, urlKey } from '../../formats/address.ts'
 import { serverMetadataPaths } from '../../formats/well-known.ts'
-import { fetchText } from '../../pipeline/fetch-text.ts'
-import type { JsonObject } from '../../pipeline/request-context.ts'
+import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
+import type { JsonObject } from '../../pipeline/context/request-context.ts'
 import type { SpanPlace } from '../../pipeline/spans/request-spans.ts'
-import type { Env } from '../../pipeline/step.ts'
+import type { Env } from '../../pipeline/context/step.ts'
 import type { IdentityProvider } from './config.ts'
 import { readMetadata } from './read-metadata.ts'
 

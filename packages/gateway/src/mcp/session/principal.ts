@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject, RequestContext } from '../../pipeline/request-context.ts'
+import type { JsonObject, RequestContext } from '../../pipeline/context/request-context.ts'
 
 /** Whose session it is: the caller as client authentication knows it, so that a stolen id is of no use to others. */
 export function principalOf({

@@ -1,4 +1,4 @@
-import { contextWith } from '../../pipeline/context-with.ts'
+import { contextWith } from '../../pipeline/context/context-with.ts'
 import type { EndpointWatcher, UpstreamError } from '../../upstream/upstream-types.ts'
 import type { Caller } from '../transport.ts'
 

@@ -1,4 +1,4 @@
-import type { Failure } from '../../pipeline/failure.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
 import type { TargetFailure } from '../transport.ts'
 
 /** What a policy of the target stands in the way with: clients must hear what they lack, as from the target itself. */

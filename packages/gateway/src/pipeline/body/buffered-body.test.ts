@@ -5,8 +5,8 @@ import type { Sink, Source } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
 import { bufferRequest, bufferResponse } from './buffered-body.ts'
-import { Reply } from '../reply.ts'
-import type { AnsweredRequest } from '../request-context.ts'
+import { Reply } from '../context/reply.ts'
+import type { AnsweredRequest } from '../context/request-context.ts'
 
 /** A body that gives batches of chunks, and waits where it is asked to. */
 class Batches implements Source {

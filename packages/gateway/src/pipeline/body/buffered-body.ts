@@ -1,12 +1,12 @@
 import { type Sink, type Source, sourceOf } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
-import { type BodyUse, type BufferedBody, wholeBody } from '../body-use.ts'
-import { type Failure, failures, upstreamFailure } from '../failure.ts'
-import type { Reply } from '../reply.ts'
-import type { AnsweredRequest, RequestContext } from '../request-context.ts'
-import { failureReply } from '../failure-reply.ts'
-import type { StepResult } from '../step.ts'
+import { type BodyUse, type BufferedBody, wholeBody } from '../context/body-use.ts'
+import { type Failure, failures, upstreamFailure } from '../context/failure.ts'
+import type { Reply } from '../context/reply.ts'
+import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
+import { failureReply } from '../compiled/failure-reply.ts'
+import type { StepResult } from '../context/step.ts'
 
 type Needed = Exclude<BodyUse, 'none'>
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Expression, ExpressionPhase } from '../expression.ts'
-import type { Env } from '../step.ts'
-import type { BodyUse } from '../body-use.ts'
+import type { Expression, ExpressionPhase } from '../expression/expression.ts'
+import type { Env } from '../context/step.ts'
+import type { BodyUse } from '../context/body-use.ts'
 import { ExpressionBodies } from './expression-bodies.ts'
 
 test('a step needs the most that any of its expressions needs, but for those of logs', () => {

@@ -1,5 +1,5 @@
-import type { Env, Step } from '../step.ts'
-import { type BodyUse, widest } from '../body-use.ts'
+import type { Env, Step } from '../context/step.ts'
+import { type BodyUse, widest } from '../context/body-use.ts'
 
 type Bodies = Pick<Step, 'requestBody' | 'responseBody' | 'readsBodies'>
 

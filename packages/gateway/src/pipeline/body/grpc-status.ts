@@ -2,8 +2,8 @@ import type { Sink, Source } from '../../net/body.ts'
 import { DEADLINE_EXCEEDED, grpcStatusOfReset, isGrpcContentType } from '../../net/grpc.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
-import { isDeadline } from '../failure.ts'
-import type { RequestContext } from '../request-context.ts'
+import { isDeadline } from '../context/failure.ts'
+import type { RequestContext } from '../context/request-context.ts'
 
 /** Where a gRPC call ends without a message, its status stands in the head. */
 export function readGrpcStatus(rx: RequestContext, fields: HeaderBlock | null): void {

@@ -1,6 +1,6 @@
-import type { Callouts } from '../callouts.ts'
-import type { RequestContext } from '../request-context.ts'
-import type { Env } from '../step.ts'
+import type { Callouts } from '../callouts/callouts.ts'
+import type { RequestContext } from '../context/request-context.ts'
+import type { Env } from '../context/step.ts'
 import type { Decision } from './decision.ts'
 import type { ForwardedBody } from './forwarded-body.ts'
 

@@ -1,6 +1,6 @@
 import { isCelError, type Result, toText } from '@portico/cel'
-import type { Expression } from '../expression.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { Expression } from '../expression/expression.ts'
+import type { RequestContext } from '../context/request-context.ts'
 import type { Asking } from './asking.ts'
 import type { Decision } from './decision.ts'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'

@@ -1,7 +1,7 @@
 import { HeaderBlock } from '../../net/header-block.ts'
-import { applyEdit, type InvalidHeader } from '../header-edit.ts'
-import type { CalloutFault } from '../callouts.ts'
-import type { HeaderEdit, JsonObject } from '../request-context.ts'
+import { applyEdit, type InvalidHeader } from '../policy/header-edit.ts'
+import type { CalloutFault } from '../callouts/callouts.ts'
+import type { HeaderEdit, JsonObject } from '../context/request-context.ts'
 
 /** What an authorizer said of one request, however it was asked. Without an answer, the failure mode decides. */
 export type Decision = Allowed | Denied | InvalidHeader | CalloutFault

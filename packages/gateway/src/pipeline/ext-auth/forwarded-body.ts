@@ -1,5 +1,5 @@
 import { readStart } from '../body/buffered-body.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { RequestContext } from '../context/request-context.ts'
 
 /** The beginning of a body that an authorizer gets. */
 export interface ForwardedBody {

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { isCelError, toJson } from '@portico/cel'
-import type { JsonObject, RequestContext } from '../request-context.ts'
-import { CalloutFault } from '../callouts.ts'
+import type { JsonObject, RequestContext } from '../context/request-context.ts'
+import { CalloutFault } from '../callouts/callouts.ts'
 import type {
   CheckRequest,
   CheckResponse,
   OkHttpResponse,
 } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
-import { editsOf, InvalidHeader, isEditable } from '../header-edit.ts'
+import { editsOf, InvalidHeader, isEditable } from '../policy/header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
 import { type Allowed, DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-body.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type CredentialLocation, credentialReader, SEVERAL } from '../credential.ts'
-import type { Reply } from '../reply.ts'
-import type { RequestContext } from '../request-context.ts'
-import type { Env, StepResult } from '../step.ts'
+import { type CredentialLocation, credentialReader, SEVERAL } from '../policy/credential.ts'
+import type { Reply } from '../context/reply.ts'
+import type { RequestContext } from '../context/request-context.ts'
+import type { Env, StepResult } from '../context/step.ts'
 import { fixedKeySource, type KeysConfig, remoteKeySource } from './keys.ts'
 import { problem, type TokenProblem, TokenVerifier, type Verdict } from './verify.ts'
 

@@ -1,6 +1,6 @@
 import { parseSafely } from '@portico/cel'
 import { LRUCache } from 'lru-cache'
-import type { JsonObject } from '../request-context.ts'
+import type { JsonObject } from '../context/request-context.ts'
 import type { SpanPlace } from '../spans/request-spans.ts'
 import type { KeySet, VerificationKey } from '../../state/key-set.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { RequestContext } from '../request-context.ts'
+import type { RequestContext } from '../context/request-context.ts'
 import { rewriteAuthority, rewriteTarget } from './rewrite.ts'
 
 const segments = fc.array(fc.stringMatching(/^[a-z%.~]{1,4}$/), { maxLength: 3 })

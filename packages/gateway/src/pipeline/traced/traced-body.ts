@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import { ThroughBody } from '../../net/through-body.ts'
 import { CANCELLED, GrpcError, UNKNOWN } from '../../upstream/grpc/status.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
-import { Unusable } from '../fetch-text.ts'
+import { Unusable } from '../callouts/fetch-text.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 
 /** The body of an answer; its end is the end of the call. */

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../upstream/upstream-types.ts'
-import type { CompiledBackend } from '../compiled.ts'
+import type { CompiledBackend } from '../compiled/compiled.ts'
 import { TracedContext } from './traced-context.ts'
 
 type Connect = CompiledBackend['connect']

@@ -1,5 +1,5 @@
 import type { UpstreamError, UpstreamResponse } from '../../upstream/upstream-types.ts'
-import type { CallContext } from '../step.ts'
+import type { CallContext } from '../context/step.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 import type { RequestSpans } from '../spans/request-spans.ts'
 

@@ -8,7 +8,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
-import type { BackendClient, CallContext } from '../step.ts'
+import type { BackendClient, CallContext } from '../context/step.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 import type { RequestSpans, SpanPlace } from '../spans/request-spans.ts'
 import { writeTrace } from '../spans/trace-headers.ts'

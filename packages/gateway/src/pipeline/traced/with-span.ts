@@ -1,5 +1,5 @@
-import { contextWith } from '../context-with.ts'
-import type { CallContext } from '../step.ts'
+import { contextWith } from '../context/context-with.ts'
+import type { CallContext } from '../context/step.ts'
 import type { SpanPlace } from '../spans/request-spans.ts'
 
 /** The same context for calls whose spans hang elsewhere. */

@@ -1,6 +1,6 @@
 import { HeadersView, Timestamp } from '@portico/cel'
 import type { RecordedHeaders, RequestRecord } from '../../telemetry/recorder/record.ts'
-import type { ProxyIdentity } from '../proxy-identity.ts'
+import type { ProxyIdentity } from '../context/proxy-identity.ts'
 
 /** The variables of the access log, read back from a record: what it does not hold is absent, and expressions over it fail. */
 export function recordScope(record: RequestRecord, identity: ProxyIdentity): object {

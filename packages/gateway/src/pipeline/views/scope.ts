@@ -3,9 +3,9 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import { BlockView } from './header-view.ts'
 import { LlmView } from './llm-view.ts'
 import { McpView } from './mcp-view.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { RequestContext } from '../context/request-context.ts'
 import { targetPath } from '../route/target.ts'
-import type { ProxyIdentity } from '../proxy-identity.ts'
+import type { ProxyIdentity } from '../context/proxy-identity.ts'
 
 /** What expressions need besides the request. */
 export interface ScopeServices {

@@ -1,6 +1,6 @@
 import type { QuestionSource } from '../../admin/questions-api.ts'
 import type { Ir } from '../../ir/resources.ts'
-import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 
 export interface QuestionParts {

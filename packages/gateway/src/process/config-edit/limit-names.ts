@@ -1,6 +1,6 @@
 import { checkCompile } from '../../compile/check.ts'
 import type { Ir } from '../../ir/resources.ts'
-import type { ConfigFault } from '../../pipeline/config-fault.ts'
+import type { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
 import { isLimitName } from '../../policies/traffic/rate-limit/limit.ts'
 import type { SharedCells, SharedCounters } from '../../upstream/shared-counters.ts'
 import type { KeyedTables } from '../../state/keyed-tables.ts'

@@ -1,4 +1,4 @@
-import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 
 /** Where the controller of a data plane is, and what the two know each other by. */
 export interface ControllerSettings {

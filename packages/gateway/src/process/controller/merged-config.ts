@@ -1,6 +1,6 @@
 import type { Bind, Ir } from '../../ir/resources.ts'
-import { ConfigFault } from '../../pipeline/config-fault.ts'
-import type { UnitFault } from '../../pipeline/containment.ts'
+import { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
+import type { UnitFault } from '../../pipeline/compiled/containment.ts'
 import { type Quarantined, quarantinedBy } from '../../ir/quarantine.ts'
 import { withoutBinds } from '../../ir/without-binds.ts'
 import type { Gateway } from '../config/gateway.ts'

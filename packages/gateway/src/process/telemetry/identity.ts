@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 
 /**
  * Who this proxy is, as the platform that started it says; a standalone one is the gateway `default` of its file, or that of

@@ -1,4 +1,4 @@
-import type { ProxyIdentity } from '../../pipeline/proxy-identity.ts'
+import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 import type { SupervisorOptions } from './supervisor.ts'
 

@@ -14,7 +14,7 @@ test('a request runs no more source files than before', async () => {
   assert.deepEqual([...traced.keys()], Object.keys(MOST_FILES))
   for (const [name, files] of traced) {
     const most = MOST_FILES[name] ?? 0
-    assert.ok(files.includes('packages/gateway/src/pipeline/run.ts'), `${name} was not traced`)
+    assert.ok(files.includes('packages/gateway/src/pipeline/run/run.ts'), `${name} was not traced`)
     assert.ok(files.length <= most, `${name} runs ${files.length} files, more than ${most}:\n${files.join('\n')}`)
   }
 })

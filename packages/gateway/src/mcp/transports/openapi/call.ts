@@ -1,9 +1,9 @@
 import type { OpenApiOperation, OpenApiTools } from '../../../formats/openapi/operation.ts'
-import type { CompiledBackend } from '../../../pipeline/compiled.ts'
+import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import { sourceOf, emptySource } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
-import { sendAttempt } from '../../../pipeline/send-attempt.ts'
+import { sendAttempt } from '../../../pipeline/call/send-attempt.ts'
 import {
   type UpstreamCall,
   UpstreamError,

@@ -1,9 +1,9 @@
 import { sourceOf } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
-import type { CompiledBackend } from '../../../pipeline/compiled.ts'
+import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import type { Hub } from '../../hub.ts'
-import { type SentAttempt, sendAttempt } from '../../../pipeline/send-attempt.ts'
+import { type SentAttempt, sendAttempt } from '../../../pipeline/call/send-attempt.ts'
 import type {
   UpstreamCall,
   UpstreamError,

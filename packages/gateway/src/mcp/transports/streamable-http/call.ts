@@ -2,9 +2,9 @@ import type { Sink, Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { SseParser, type SseEvent } from '../../../wire/sse.ts'
-import type { CompiledBackend } from '../../../pipeline/compiled.ts'
+import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import { observeStart } from '../../../pipeline/body/buffered-body.ts'
-import { sendAttempt } from '../../../pipeline/send-attempt.ts'
+import { sendAttempt } from '../../../pipeline/call/send-attempt.ts'
 import {
   type UpstreamCall,
   UpstreamError,

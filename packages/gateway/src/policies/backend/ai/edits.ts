@@ -4,7 +4,7 @@ import { markCaching } from '../../../llm/edits/mark-caching.ts'
 import { createAliases, editRequest, type ProviderEdits } from '../../../llm/edits/request-edits.ts'
 import type { ChatRequest, Json } from '../../../llm/middle.ts'
 import type { Provider } from '../../../llm/providers/provider.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 import type { AiConfig } from './schema.ts'
 
 /** What the `ai` policy does to the chats of one provider. */

@@ -1,5 +1,5 @@
 import type { CredentialFault } from '../../../pipeline/cloud-credentials.ts'
-import type { Failure } from '../../../pipeline/failure.ts'
+import type { Failure } from '../../../pipeline/context/failure.ts'
 
 export function credentialFailure({ reason }: CredentialFault): Failure {
   return {

@@ -1,15 +1,15 @@
-import { ConfigFault, CyclicBackend } from '../../../pipeline/config-fault.ts'
+import { ConfigFault, CyclicBackend } from '../../../pipeline/compiled/config-fault.ts'
 import { Authorizer, noteAllowed, type Verdict } from '../../../pipeline/ext-auth/authorizer.ts'
 import { editHeaders } from '../../../pipeline/ext-auth/decision.ts'
 import { editQuery } from '../../../pipeline/ext-auth/edit-query.ts'
-import type { Failure } from '../../../pipeline/failure.ts'
-import { applyEdit } from '../../../pipeline/header-edit.ts'
-import type { BackendStep, OutgoingRequest } from '../../../pipeline/outgoing.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import type { Failure } from '../../../pipeline/context/failure.ts'
+import { applyEdit } from '../../../pipeline/policy/header-edit.ts'
+import type { BackendStep, OutgoingRequest } from '../../../pipeline/context/outgoing.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
-import type { OrConditional } from '../../../pipeline/conditional.ts'
+import type { OrConditional } from '../../../pipeline/policy/conditional.ts'
 
 /** Asked about each attempt, with the request as the route has left it: what the backend is shown comes after. */
 export function backendExtAuth(config: OrConditional<ExtAuthConfig>, env: Env): BackendStep {

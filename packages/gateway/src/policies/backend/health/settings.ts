@@ -1,5 +1,5 @@
-import type { Expression } from '../../../pipeline/expression.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import type { Expression } from '../../../pipeline/expression/expression.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 import type { ConnectionSettings } from '../../../upstream/settings.ts'
 import type { HealthConfig } from './schema.ts'
 

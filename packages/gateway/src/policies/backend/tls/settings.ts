@@ -1,4 +1,4 @@
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
+import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { ConnectionSettings } from '../../../upstream/settings.ts'
 import { clientTlsProblem } from '../../../upstream/tls.ts'
 import type { BackendTlsConfig } from './schema.ts'

@@ -1,7 +1,7 @@
-import { editableAttempt, editableResponse } from '../../../pipeline/editable-message.ts'
-import type { BackendStep } from '../../../pipeline/outgoing.ts'
-import type { Env } from '../../../pipeline/step.ts'
-import { createTransform } from '../../../pipeline/transform.ts'
+import { editableAttempt, editableResponse } from '../../../pipeline/policy/editable-message.ts'
+import type { BackendStep } from '../../../pipeline/context/outgoing.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
+import { createTransform } from '../../../pipeline/policy/transform.ts'
 import type { BackendTransformationConfig } from './schema.ts'
 
 export function backendTransformation(config: BackendTransformationConfig, env: Env): BackendStep {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
+import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { BackendAuthConfig } from '../auth/schema.ts'
 import { proxyCredentials } from './credentials.ts'
 

@@ -1,4 +1,4 @@
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
+import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { BackendAuthConfig } from '../auth/schema.ts'
 
 /**

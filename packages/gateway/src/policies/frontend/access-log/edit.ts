@@ -1,5 +1,5 @@
-import { computedFields } from '../../../pipeline/computed-fields.ts'
-import { compileExpression } from '../../../pipeline/expression.ts'
+import { computedFields } from '../../../pipeline/expression/computed-fields.ts'
+import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { LineChanges } from '../../../telemetry/log/edited-line.ts'
 import type { AccessLogConfig } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { Double, type Result, toText, Uint } from '@portico/cel'
-import { compileExpression } from '../../../pipeline/expression.ts'
+import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import { labelText } from '../../../telemetry/metrics/label-sets.ts'
 import type { AddedLabels } from '../../../telemetry/metrics/request-metrics.ts'
 import type { MetricsConfig } from './schema.ts'

@@ -1,4 +1,4 @@
-import { type ExportEnv, wayToCollector } from '../../../pipeline/otlp-delivery.ts'
+import { type ExportEnv, wayToCollector } from '../../../pipeline/callouts/otlp-delivery.ts'
 import type { Deliver } from '../../../telemetry/otlp/retrying-sender.ts'
 import type { MetricsOtlpConfig } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from '../../../net/exchange.ts'
-import { createJudge, type Judge, rulesOf } from '../../../pipeline/authorization.ts'
-import { compileExpression } from '../../../pipeline/expression.ts'
+import { createJudge, type Judge, rulesOf } from '../../../pipeline/policy/authorization.ts'
+import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { NetworkAuthorizationConfig } from './schema.ts'
 
 /** Says whether a new connection may go on, and why not; null where nothing was asked for. */

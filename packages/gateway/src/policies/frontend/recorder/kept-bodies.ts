@@ -1,7 +1,7 @@
 import { ObservedBody } from '../../../net/observed-body.ts'
-import type { Expression } from '../../../pipeline/expression.ts'
-import type { AnsweredRequest, RequestContext } from '../../../pipeline/request-context.ts'
-import type { KeepBodies } from '../../../pipeline/run-services.ts'
+import type { Expression } from '../../../pipeline/expression/expression.ts'
+import type { AnsweredRequest, RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { KeepBodies } from '../../../pipeline/run/run-services.ts'
 import { KeptBytes } from '../../../telemetry/recorder/kept-bytes.ts'
 
 /** Copies of bodies, where the expression says so: of what the backend gets, and of what the client does. */

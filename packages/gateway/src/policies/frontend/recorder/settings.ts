@@ -1,4 +1,4 @@
-import { compileExpression } from '../../../pipeline/expression.ts'
+import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { RecorderSettings } from '../../../telemetry/recorder/recorder.ts'
 import { createRedaction } from '../../../redaction/request-redaction.ts'
 import type { RecorderConfig } from './schema.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestIds } from '../../../pipeline/run-services.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { RequestIds } from '../../../pipeline/run/run-services.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import { rangeMatcher } from '../../../upstream/block-list.ts'
 import type { ForwardedHeadersConfig } from '../forwarded-headers/schema.ts'
 import type { RequestIdConfig } from './schema.ts'

@@ -1,6 +1,6 @@
 import { Double, isCelError, type Result, Uint } from '@portico/cel'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 
 export type Sample = (rx: RequestContext) => boolean
 

@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { ConfigFault, makeEach } from '../../../pipeline/config-fault.ts'
-import { type CredentialLocation, credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
-import { type CredentialCheck, refuseCredential } from '../../../pipeline/refuse-credential.ts'
-import type { Reply } from '../../../pipeline/reply.ts'
-import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { ConfigFault, makeEach } from '../../../pipeline/compiled/config-fault.ts'
+import { type CredentialLocation, credentialReader, SEVERAL } from '../../../pipeline/policy/credential.ts'
+import { type CredentialCheck, refuseCredential } from '../../../pipeline/policy/refuse-credential.ts'
+import type { Reply } from '../../../pipeline/context/reply.ts'
+import type { JsonObject, RequestContext } from '../../../pipeline/context/request-context.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { ApiKeyAuthenticationConfig } from './schema.ts'
 
 export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config) => {

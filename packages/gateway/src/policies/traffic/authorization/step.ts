@@ -1,9 +1,9 @@
 import { reads } from '@portico/cel'
-import { createJudge, type RuleOutcome, rulesOf } from '../../../pipeline/authorization.ts'
-import { compileExpression } from '../../../pipeline/expression.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { createJudge, type RuleOutcome, rulesOf } from '../../../pipeline/policy/authorization.ts'
+import { compileExpression } from '../../../pipeline/expression/expression.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { AuthorizationConfig } from './schema.ts'
 
 export const authorization = implement<readonly AuthorizationConfig[]>((configs, env) => {

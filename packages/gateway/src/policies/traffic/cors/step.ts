@@ -1,8 +1,8 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import type { RequestTrace } from '../../../pipeline/trace.ts'
-import { implementBoth } from '../../../pipeline/step.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { RequestTrace } from '../../../pipeline/context/trace.ts'
+import { implementBoth } from '../../../pipeline/context/step.ts'
 import { originMatcher } from './origin.ts'
 import type { CorsConfig } from './schema.ts'
 

@@ -1,7 +1,7 @@
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { canonicalOrigin, isOwnOrigin } from '../../../pipeline/own-origin.ts'
-import { implement } from '../../../pipeline/step.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
+import { canonicalOrigin, isOwnOrigin } from '../../../pipeline/policy/own-origin.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { CsrfConfig } from './schema.ts'
 
 export const csrf = implement<CsrfConfig>((config) => {

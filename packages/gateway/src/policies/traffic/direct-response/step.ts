@@ -1,8 +1,8 @@
 import { fieldText } from '../../../net/field-text.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import { implement } from '../../../pipeline/step.ts'
-import { conditional } from '../../../pipeline/conditional.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import { implement } from '../../../pipeline/context/step.ts'
+import { conditional } from '../../../pipeline/policy/conditional.ts'
 import type { DirectResponseConfig } from './schema.ts'
 
 export const directResponse = conditional(

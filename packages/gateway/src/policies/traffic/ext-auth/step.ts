@@ -1,12 +1,12 @@
 import { Authorizer, noteAllowed, type Verdict } from '../../../pipeline/ext-auth/authorizer.ts'
 import { editHeaders } from '../../../pipeline/ext-auth/decision.ts'
 import { editQuery } from '../../../pipeline/ext-auth/edit-query.ts'
-import { applyEdit } from '../../../pipeline/header-edit.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import { implementBoth } from '../../../pipeline/step.ts'
+import { applyEdit } from '../../../pipeline/policy/header-edit.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import { implementBoth } from '../../../pipeline/context/step.ts'
 import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
-import { conditional } from '../../../pipeline/conditional.ts'
+import { conditional } from '../../../pipeline/policy/conditional.ts'
 
 export const extAuth = conditional(
   implementBoth<ExtAuthConfig>((config, env) => {

@@ -1,11 +1,11 @@
 import { isGrpcContentType } from '../../../net/grpc.ts'
 import { mayBeTrailer } from '../../../net/field-rules.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
-import type { EditableMessage } from '../../../pipeline/editable-message.ts'
-import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { applyEdit, editsOf, InvalidHeader, isEditable, valueOf } from '../../../pipeline/header-edit.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { EditableMessage } from '../../../pipeline/policy/editable-message.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
+import { applyEdit, editsOf, InvalidHeader, isEditable, valueOf } from '../../../pipeline/policy/header-edit.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { HeaderMap } from '../../../wire/protos/envoy/config/core/v3/base.ts'
 import type {
   HeaderMutation,

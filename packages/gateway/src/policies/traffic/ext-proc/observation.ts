@@ -1,6 +1,6 @@
 import { Deadline } from '../../../net/deadlines.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
+import type { OpenCall, RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { GrpcError } from '../../../upstream/grpc/status.ts'
 import type { StreamHandler } from '../../../upstream/grpc/stream.ts'
 import type { ProcessingResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'

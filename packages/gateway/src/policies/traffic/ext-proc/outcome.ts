@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import type { Reply } from '../../../pipeline/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { ProcessingSettings } from './processing-settings.ts'
 
 /** What is told of a talk that is over before its time: to logs, metrics and whoever watches the request. */

@@ -1,5 +1,5 @@
 import { Deadline } from '../../../net/deadlines.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { CalloutOutcome } from '../../../telemetry/metrics/callout-metrics.ts'
 import type { ProcessingSettings } from './processing-settings.ts'
 

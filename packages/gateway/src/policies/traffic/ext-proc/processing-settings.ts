@@ -1,5 +1,5 @@
 import type { Deadlines } from '../../../net/deadlines.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import type { RecordCallout } from '../../../telemetry/metrics/callout-metrics.ts'
 import type { GrpcStream, StreamHandler } from '../../../upstream/grpc/stream.ts'

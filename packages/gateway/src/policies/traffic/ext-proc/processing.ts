@@ -1,8 +1,8 @@
-import type { Failure } from '../../../pipeline/failure.ts'
-import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { InvalidHeader } from '../../../pipeline/header-edit.ts'
-import type { Reply } from '../../../pipeline/reply.ts'
-import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
+import type { Failure } from '../../../pipeline/context/failure.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
+import { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
+import type { Reply } from '../../../pipeline/context/reply.ts'
+import type { OpenCall, RequestContext } from '../../../pipeline/context/request-context.ts'
 import { DEADLINE_EXCEEDED, GrpcError, INTERNAL } from '../../../upstream/grpc/status.ts'
 import type { StreamHandler } from '../../../upstream/grpc/stream.ts'
 import type {

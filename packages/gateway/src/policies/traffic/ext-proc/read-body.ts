@@ -1,6 +1,6 @@
 import { sourceOf } from '../../../net/body.ts'
-import { wholeBody } from '../../../pipeline/body-use.ts'
-import { Reply } from '../../../pipeline/reply.ts'
+import { wholeBody } from '../../../pipeline/context/body-use.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
 import type { Dialogue } from './dialogue.ts'
 import { bodyMessage, newBody } from './messages.ts'
 import { PassingBody } from './passing-body.ts'

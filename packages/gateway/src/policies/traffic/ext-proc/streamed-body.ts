@@ -1,5 +1,5 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { InvalidHeader } from '../../../pipeline/header-edit.ts'
+import { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
 import { type BodyPeer, DuplexBody } from './duplex-body.ts'
 import { changedTrailers } from './mutation.ts'
 import type { Side } from './side.ts'

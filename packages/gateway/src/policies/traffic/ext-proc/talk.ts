@@ -1,6 +1,6 @@
-import type { InvalidHeader } from '../../../pipeline/header-edit.ts'
-import type { Reply } from '../../../pipeline/reply.ts'
-import type { JsonObject } from '../../../pipeline/request-context.ts'
+import type { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
+import type { Reply } from '../../../pipeline/context/reply.ts'
+import type { JsonObject } from '../../../pipeline/context/request-context.ts'
 import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
 import type {
   CommonResponse,

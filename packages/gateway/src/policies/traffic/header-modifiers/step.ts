@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { fieldText } from '../../../net/field-text.ts'
-import { implementBoth } from '../../../pipeline/step.ts'
+import { implementBoth } from '../../../pipeline/context/step.ts'
 import type { HeaderModifiersConfig } from './schema.ts'
 
 export const headerModifiers = implementBoth<HeaderModifiersConfig>((config) => {

@@ -1,4 +1,4 @@
-import { implement } from '../../../pipeline/step.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { HostRewriteConfig } from './schema.ts'
 
 export const hostRewrite = implement<HostRewriteConfig>((config) => {

@@ -1,9 +1,9 @@
 import { createOauth } from '../../../mcp/oauth/oauth.ts'
 import { type TokenFault, tokenCheck } from '../../../pipeline/jwt/authenticate.ts'
-import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
-import type { Reply } from '../../../pipeline/reply.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { refuseCredential } from '../../../pipeline/policy/refuse-credential.ts'
+import type { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { JwtAuthenticationConfig } from './schema.ts'
 
 export const jwtAuthentication = implement<JwtAuthenticationConfig>((config, env) => {

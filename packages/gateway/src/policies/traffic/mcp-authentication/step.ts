@@ -3,7 +3,7 @@ import type { IdentityProvider } from '../../../mcp/oauth/config.ts'
 import { createOauth } from '../../../mcp/oauth/oauth.ts'
 import { tokenCheck } from '../../../pipeline/jwt/authenticate.ts'
 import type { KeysConfig } from '../../../pipeline/jwt/keys.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { McpAuthenticationConfig } from './schema.ts'
 
 export const mcpAuthentication = implement<McpAuthenticationConfig>((config, env) => {

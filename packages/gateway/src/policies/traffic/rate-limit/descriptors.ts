@@ -1,8 +1,8 @@
 import { Double, isCelError, type Result, toText, Uint } from '@portico/cel'
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
-import type { Expression } from '../../../pipeline/expression.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
+import type { Expression } from '../../../pipeline/expression/expression.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 import type { GlobalLimitConfig } from './schema.ts'
 
 /** A descriptor of the rate limit service: the entries that it counts by, and the hits. */

@@ -1,12 +1,17 @@
-import { follow } from '../../../pipeline/follow.ts'
-import type { Expression } from '../../../pipeline/expression.ts'
-import type { Failure } from '../../../pipeline/failure.ts'
-import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { allEdits, applyEdit, headerEdit, InvalidHeader, valueOf } from '../../../pipeline/header-edit.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import type { HeaderEdit, RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
-import { CalloutFault, Callouts } from '../../../pipeline/callouts.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import { follow } from '../../../pipeline/call/follow.ts'
+import type { Expression } from '../../../pipeline/expression/expression.ts'
+import type { Failure } from '../../../pipeline/context/failure.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
+import { allEdits, applyEdit, headerEdit, InvalidHeader, valueOf } from '../../../pipeline/policy/header-edit.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type {
+  HeaderEdit,
+  RateLimitState,
+  RequestContext,
+  TokenAccount,
+} from '../../../pipeline/context/request-context.ts'
+import { CalloutFault, Callouts } from '../../../pipeline/callouts/callouts.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderValue } from '../../../wire/protos/envoy/config/core/v3/base.ts'
 import type { RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'

@@ -1,4 +1,4 @@
-import type { OrConditional } from '../../../pipeline/conditional.ts'
+import type { OrConditional } from '../../../pipeline/policy/conditional.ts'
 import type { LocalLimitConfig } from './schema.ts'
 import type { RequestRecord } from '../../../telemetry/recorder/record.ts'
 import type { Spending, Spent } from '../../../findings/explanation.ts'

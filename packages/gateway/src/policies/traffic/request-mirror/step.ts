@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import { type Env, implement } from '../../../pipeline/step.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import { type Env, implement } from '../../../pipeline/context/step.ts'
 import type { UpstreamCall, UpstreamHandler } from '../../../upstream/upstream-types.ts'
 import { discardingSink } from '../../../net/body.ts'
 import { TeeBody } from './tee-body.ts'

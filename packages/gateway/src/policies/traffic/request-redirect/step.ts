@@ -1,8 +1,8 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
-import { Reply } from '../../../pipeline/reply.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import { rewriteTarget, splitAuthority } from '../../../pipeline/route/rewrite.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { RequestRedirectConfig } from './schema.ts'
 
 export const requestRedirect = implement<RequestRedirectConfig>((config) => ({

@@ -1,5 +1,5 @@
-import type { RetryRule } from '../../../pipeline/request-context.ts'
-import { implement } from '../../../pipeline/step.ts'
+import type { RetryRule } from '../../../pipeline/context/request-context.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { RetryConfig } from './schema.ts'
 
 export const retry = implement<RetryConfig>((config) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cookieValues } from '../../../wire/cookie-lines.ts'
-import type { AnsweredRequest, RequestContext, StickyPlace } from '../../../pipeline/request-context.ts'
-import { type Env, implementBoth } from '../../../pipeline/step.ts'
+import type { AnsweredRequest, RequestContext, StickyPlace } from '../../../pipeline/context/request-context.ts'
+import { type Env, implementBoth } from '../../../pipeline/context/step.ts'
 import { textAt } from '../../../wire/json.ts'
 import type { SessionPersistenceConfig } from './schema.ts'
 

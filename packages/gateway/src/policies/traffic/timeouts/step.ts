@@ -1,4 +1,4 @@
-import { implement } from '../../../pipeline/step.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { TimeoutsConfig } from './schema.ts'
 
 export const timeouts = implement<TimeoutsConfig>((config) => {

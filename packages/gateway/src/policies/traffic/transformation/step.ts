@@ -1,7 +1,7 @@
-import { editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
-import { implementBoth } from '../../../pipeline/step.ts'
-import { createTransform } from '../../../pipeline/transform.ts'
-import { conditional } from '../../../pipeline/conditional.ts'
+import { editableRequest, editableResponse } from '../../../pipeline/policy/editable-message.ts'
+import { implementBoth } from '../../../pipeline/context/step.ts'
+import { createTransform } from '../../../pipeline/policy/transform.ts'
+import { conditional } from '../../../pipeline/policy/conditional.ts'
 import type { TransformationConfig } from './schema.ts'
 
 export const transformation = conditional(

@@ -1,5 +1,5 @@
 import { rewriteAuthority, rewriteTarget } from '../../../pipeline/route/rewrite.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { implement } from '../../../pipeline/context/step.ts'
 import type { UrlRewriteConfig } from './schema.ts'
 
 export const urlRewrite = implement<UrlRewriteConfig>((config) => {

@@ -1,0 +1,22 @@
+import { reportFault } from '../../telemetry/faults.ts'
+import type { RequestContext } from '../context/request-context.ts'
+
+/** Waits for work that is done for a request: an exception of the work ends this request and nothing else. */
+export function follow(rx: Pick<RequestContext, 'runner'>, work: unknown): void {
+  if (!(work instanceof Promise)) return
+  work.catch((error: unknown) => fault(rx, error))
+}
+
+/** Runs a callback of other work for a request: its exception ends this request and nothing else. */
+export function containedIn(rx: Pick<RequestContext, 'runner'>, run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    fault(rx, error)
+  }
+}
+
+function fault({ runner }: Pick<RequestContext, 'runner'>, error: unknown): void {
+  if (runner === null) reportFault(error, 'request')
+  else runner.faulted(error)
+}

@@ -1,0 +1,162 @@
+import type { CalloutKind, CalloutOutcome, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
+import { callUnary, type GrpcMethod } from '../../upstream/grpc/call.ts'
+import { CANCELLED, DEADLINE_EXCEEDED, GrpcError } from '../../upstream/grpc/status.ts'
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from '../../upstream/upstream-types.ts'
+import { fetchWhole, TooLate, type WholeAnswer } from './fetch-text.ts'
+import type { GiveUp, RequestContext } from '../context/request-context.ts'
+import type { CallPurpose } from '../spans/spanned-request.ts'
+import type { BackendClient, CallContext, Env } from '../context/step.ts'
+
+/** Why there is no answer that could be used. */
+export class CalloutFault {
+  readonly outcome: Exclude<CalloutOutcome, 'answered'>
+  readonly cause: string
+  /** The service has answered, with a header that HTTP forbids. */
+  readonly hasInvalidHeader: boolean
+
+  constructor(outcome: CalloutFault['outcome'], cause: string, hasInvalidHeader = false) {
+    this.outcome = outcome
+    this.cause = cause
+    this.hasInvalidHeader = hasInvalidHeader
+  }
+}
+
+export interface CalloutOptions<Answer> {
+  timeoutMs: number
+  /** Why an answer is none, where it says so itself. */
+  problemOf?: (answer: Answer) => string | null
+  /** Nobody waits for the answer: it is asked whatever becomes of the request, and traces do not show it. */
+  isReport?: boolean
+}
+
+/**
+ * How one policy asks a service outside about requests, with the policies of that service. Every call is timed, shown in
+ * traces, and given up when nobody waits for the request any more.
+ */
+export class Callouts {
+  /** Of the service, for `:authority` and Host. */
+  readonly authority: string
+  readonly #client: BackendClient
+  readonly #env: Env
+  readonly #record: RecordCallout
+  readonly #purpose: CallPurpose
+
+  constructor(kind: CalloutKind, backendKey: string, env: Env) {
+    this.authority = env.describe(backendKey).address
+    this.#client = env.client(backendKey)
+    this.#env = env
+    this.#record = env.callouts(kind)
+    this.#purpose = PURPOSES[kind]
+  }
+
+  /** One message by gRPC, for one message. */
+  unary<Request, Answer>(
+    rx: RequestContext,
+    method: GrpcMethod<Request, Answer>,
+    message: Request,
+    { timeoutMs, problemOf, isReport = false }: CalloutOptions<Answer>,
+  ): Promise<Answer | CalloutFault> {
+    if (rx.isOver && !isReport) return Promise.resolve(LEFT)
+    const { authority } = this
+    const { deadlines } = this.#env
+    return new Promise((resolve) => {
+      const send = (request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall => this.send(rx, request, handler)
+      const options = { send, authority, deadlines, timeoutMs, maxMessageBytes: MAX_ANSWER }
+      const end = this.begin(isReport ? null : rx, () => call.fail(ABANDONED))
+      const call = callUnary(method, message, options, (error, answer) => {
+        const told = answer === null ? grpcFault(error) : checked(answer, problemOf)
+        end(told instanceof CalloutFault ? told.outcome : 'answered')
+        resolve(told)
+      })
+    })
+  }
+
+  /** One request by HTTP, for its whole answer. */
+  async fetch(
+    rx: RequestContext,
+    request: UpstreamRequest,
+    { timeoutMs, problemOf }: CalloutOptions<WholeAnswer>,
+  ): Promise<WholeAnswer | CalloutFault> {
+    if (rx.isOver) return LEFT
+    let fail: ((error: Error) => void) | null = null
+    const end = this.begin(rx, () => fail?.(ABANDONED))
+    const options = {
+      context: contextOf(rx, this.#purpose),
+      deadlines: this.#env.deadlines,
+      maxBytes: MAX_ANSWER,
+      timeoutMs,
+      started: (giveUp: (error: Error) => void) => (fail = giveUp),
+    }
+    let told: WholeAnswer | CalloutFault
+    try {
+      told = checked(await fetchWhole(this.#client, request, options), problemOf)
+    } catch (error) {
+      told = httpFault(error)
+    }
+    end(told instanceof CalloutFault ? told.outcome : 'answered')
+    return told
+  }
+
+  /** Hands a message to the service; whoever does it alone says so by `begin`. */
+  send(rx: RequestContext, request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
+    return this.#client.send(request, contextOf(rx, this.#purpose), handler)
+  }
+
+  /**
+   * A call begins; what is returned is to be told what became of it. `giveUp` is called when nobody waits for the request
+   * any more; without a request, it is a report.
+   */
+  begin(rx: RequestContext | null, giveUp: GiveUp): (outcome: CalloutOutcome) => void {
+    const startedAt = this.#env.monotonic()
+    if (rx !== null) (rx.callouts ??= new Set()).add(giveUp)
+    return (outcome) => {
+      const milliseconds = this.#env.monotonic() - startedAt
+      this.#record(outcome, milliseconds, rx?.spans ?? null)
+      rx?.callouts?.delete(giveUp)
+      const microseconds = Math.round(milliseconds * 1000)
+      rx?.trace?.note({ callout: { target: this.authority, outcome, microseconds } })
+    }
+  }
+}
+
+/** The calls have no client whose protocol could matter. */
+function contextOf(rx: RequestContext, purpose: CallPurpose): CallContext {
+  const span = rx.spans === null ? null : rx.spans.placeOf(purpose)
+  return { rx, hops: rx.exchange.hops, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {}, span }
+}
+
+/** What spans call them. */
+const PURPOSES: Readonly<Record<CalloutKind, CallPurpose>> = {
+  ExtAuthz: 'extAuth',
+  ExtProc: 'extProc',
+  RateLimit: 'rateLimit',
+}
+
+function checked<Answer>(answer: Answer, problemOf?: CalloutOptions<Answer>['problemOf']): Answer | CalloutFault {
+  const problem = problemOf?.(answer) ?? null
+  return problem === null ? answer : new CalloutFault('failed', problem)
+}
+
+function grpcFault(error: GrpcError | null): CalloutFault {
+  if (error === ABANDONED) return LEFT
+  const { code = 0, message = '' } = error ?? {}
+  return new CalloutFault(code === DEADLINE_EXCEEDED ? 'timeout' : 'failed', `${message} (code ${code})`)
+}
+
+function httpFault(error: unknown): CalloutFault {
+  if (error === ABANDONED) return LEFT
+  const isLate = error instanceof TooLate || (error instanceof UpstreamError && error.code === 'response_timeout')
+  const hasInvalidHeader = error instanceof UpstreamError && error.hasInvalidHeader
+  const cause = error instanceof Error ? error.message : String(error)
+  return new CalloutFault(isLate ? 'timeout' : 'failed', cause, hasInvalidHeader)
+}
+
+const ABANDONED = new GrpcError(CANCELLED, 'nobody waits for the request any more')
+const LEFT = new CalloutFault('cancelled', ABANDONED.message)
+/** Longer answers are a mistake. */
+const MAX_ANSWER = 1024 * 1024

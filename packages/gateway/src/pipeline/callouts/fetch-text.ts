@@ -1,0 +1,209 @@
+import { emptySource, type Sink, type Source, sourceOf } from '../../net/body.ts'
+import { Deadline, type Deadlines } from '../../net/deadlines.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../../upstream/upstream-types.ts'
+import type { BackendClient, CallContext } from '../context/step.ts'
+
+export interface FetchOptions {
+  authority: string
+  /** Path and query. */
+  target: string
+  maxBytes: number
+  timeoutMs: number
+  /** Sent by POST, with these headers; any 2xx is an answer then, and with `refusals` any 4xx too. */
+  post?: { headers: HeaderBlock; body: Buffer; refusals?: boolean }
+  /** Where the span of the call hangs; left out or null, it has none. */
+  span?: CallContext['span'] | undefined
+}
+
+export interface FetchedText {
+  status: number
+  headers: HeaderBlock
+  text: string
+}
+
+export interface WholeAnswer {
+  status: number
+  headers: HeaderBlock
+  body: Buffer
+}
+
+/** Sends a request that the gateway itself makes, and gives its whole answer, whatever the status. */
+export function fetchWhole(
+  client: BackendClient,
+  request: UpstreamRequest,
+  { context, deadlines, maxBytes, timeoutMs, started, answered }: WholeOptions,
+): Promise<WholeAnswer> {
+  return new Promise((resolve, reject) => {
+    const isAnswer = (status: number): boolean => {
+      answered?.(status)
+      return true
+    }
+    const fetch = new Fetch({ maxBytes, isAnswer, isEncodedTaken: true }, (error, answer) => {
+      deadlines.clear(deadline)
+      if (answer === null) reject(error)
+      else resolve(answer)
+    })
+    const deadline = new Deadline(() => fetch.giveUp(new TooLate()))
+    started?.((error) => fetch.giveUp(error))
+    deadlines.set(deadline, timeoutMs)
+    fetch.started(client.send(request, context, fetch))
+  })
+}
+
+export interface WholeOptions {
+  context: CallContext
+  deadlines: Deadlines
+  maxBytes: number
+  timeoutMs: number
+  /** Told how to end it before its time. */
+  started?: (giveUp: (error: Error) => void) => void
+  /** Told the status of the answer, whether or not the rest can be had. */
+  answered?: (status: number) => void
+}
+
+/** An answer that is none, whatever its status says. */
+export class Unusable extends Error {
+  /** As spans have it. */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export class TooLate extends Unusable {
+  constructor() {
+    super('response_timeout', 'no whole answer in time')
+  }
+}
+
+/**
+ * A document that the gateway itself needs, by GET unless something is to be sent. Anything but a plain 200 rejects:
+ * redirects are never followed.
+ */
+export function fetchText(client: BackendClient, options: FetchOptions): Promise<FetchedText> {
+  return new Promise((resolve, reject) => {
+    const { post, maxBytes } = options
+    const highestStatus = post === undefined ? 200 : 299
+    const isAnswer = (status: number): boolean =>
+      (status >= 200 && status <= highestStatus) || (post?.refusals === true && status >= 400 && status <= 499)
+    const fetch = new Fetch({ maxBytes, isAnswer, isEncodedTaken: false }, (error, answer) => {
+      clearTimeout(timer)
+      if (answer === null) reject(error)
+      else resolve({ ...answer, text: answer.body.toString('utf8') })
+    })
+    const timer = setTimeout(() => fetch.giveUp(new TooLate()), options.timeoutMs)
+    timer.unref()
+    const request = {
+      method: post === undefined ? 'GET' : 'POST',
+      target: options.target,
+      authority: options.authority,
+      headers: post?.headers ?? HeaderBlock.of([['accept', 'application/json']]),
+      body: post === undefined ? emptySource : sourceOf(post.body),
+      upgrade: '',
+      teTrailers: false,
+    }
+    const { span = null } = options
+    fetch.started(client.send(request, span === null ? CONTEXT : { ...CONTEXT, span }, fetch))
+  })
+}
+
+const CONTEXT: CallContext = { hops: '', clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
+
+type Done = (error: Error | null, answer: WholeAnswer | null) => void
+
+interface Taken {
+  maxBytes: number
+  isAnswer: (status: number) => boolean
+  /** Whether the body may be compressed: nobody looks into it. */
+  isEncodedTaken: boolean
+}
+
+class Fetch implements UpstreamHandler, Sink {
+  source: Source | null = null
+  readonly #chunks: Buffer[] = []
+  readonly #taken: Taken
+  readonly #done: Done
+  #status = 0
+  #call: UpstreamCall | null = null
+  #headers = new HeaderBlock()
+  #size = 0
+  #isOver = false
+
+  constructor(taken: Taken, done: Done) {
+    this.#taken = taken
+    this.#done = done
+  }
+
+  started(call: UpstreamCall): void {
+    if (this.#isOver) call.cancel(NOT_NEEDED)
+    else this.#call = call
+  }
+
+  giveUp(error: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#call?.cancel(error)
+    this.#done(error, null)
+  }
+
+  informed(): void {}
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    const encoding = headers.get('content-encoding')
+    const { isEncodedTaken, maxBytes } = this.#taken
+    const isAnswer = this.#taken.isAnswer(status)
+    const isPlain = isEncodedTaken || encoding === null || encoding === 'identity'
+    if (isAnswer && isPlain && body.length <= maxBytes) {
+      this.#status = status
+      this.#headers = headers
+      return body.pipe(this)
+    }
+    const error = isAnswer
+      ? new Unusable('too_long', 'the answer is encoded or too long')
+      : new Unusable(String(status), `the answer has status ${status}`)
+    body.cancel(error)
+    this.giveUp(error)
+  }
+
+  upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
+    raw.socket.destroy()
+    this.giveUp(new Unusable('bad_response', 'the answer changes the protocol'))
+  }
+
+  failed(error: UpstreamError): void {
+    this.giveUp(error)
+  }
+
+  write(chunk: Buffer): void {
+    this.#size += chunk.length
+    // A chunk may be a view of a buffer that the next read fills again.
+    if (this.#size <= this.#taken.maxBytes) this.#chunks.push(Buffer.from(chunk))
+  }
+
+  flush(): boolean {
+    if (this.#size > this.#taken.maxBytes) this.giveUp(new Unusable('too_long', 'the answer is too long'))
+    return true
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    if (this.#size > this.#taken.maxBytes) return this.giveUp(new Unusable('too_long', 'the answer is too long'))
+    this.#isOver = true
+    this.#done(null, { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) })
+  }
+
+  abort(cause: Error): void {
+    this.giveUp(cause)
+  }
+}
+
+const NOT_NEEDED = new Error('answer not needed')

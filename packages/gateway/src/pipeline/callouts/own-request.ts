@@ -1,0 +1,53 @@
+import { emptySource, type Sink } from '../../net/body.ts'
+import type { ConnectionInfo, Exchange } from '../../net/exchange.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { RequestContext } from '../context/request-context.ts'
+import type { CallContext } from '../context/step.ts'
+
+/** The context of a call that serves no client, so that the policies of the backend have a request to look at. */
+export function ownContext({ path, authority }: { path: string; authority: string }, now: number): CallContext {
+  const exchange: Exchange = {
+    connection: NOBODY,
+    version: 'HTTP/1.1',
+    method: 'POST',
+    authority,
+    target: path,
+    headers: new HeaderBlock(),
+    body: emptySource,
+    upgrade: '',
+    teTrailers: false,
+    claimsForwarding: false,
+    hops: '',
+    observer: null,
+    bytesIn: 0,
+    bytesOut: 0,
+    respond: unanswerable,
+    inform: unanswerable,
+    takeOver: unanswerable,
+    reset() {},
+  }
+  return {
+    rx: new RequestContext(exchange, now),
+    hops: '',
+    clientVersion: 'HTTP/1.1',
+    clientScheme: 'http',
+    connectingTo() {},
+  }
+}
+
+const NOBODY: ConnectionInfo = {
+  address: '',
+  port: 0,
+  rawAddress: '',
+  rawPort: 0,
+  scheme: 'http',
+  sni: '',
+  handshake: '',
+  source: '',
+  destination: () => ({ address: '', port: 0 }),
+  principal: () => '',
+}
+
+function unanswerable(): Sink & null {
+  throw new Error('nobody waits for an answer to what the gateway asks itself')
+}

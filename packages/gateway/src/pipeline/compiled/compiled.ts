@@ -1,0 +1,86 @@
+import type { ConnectDone, UpstreamCall } from '../../upstream/upstream-types.ts'
+import type { HostnameTable } from '../route/hostname.ts'
+import type { RouteTable } from '../route/route-table.ts'
+import type { PickBackend } from '../route/weighted.ts'
+import type { BackendClient, CallContext, StepResult } from '../context/step.ts'
+import type { BodyUse } from '../context/body-use.ts'
+import type { Expression } from '../expression/expression.ts'
+import type { AttemptStep } from '../context/outgoing.ts'
+import type {
+  AnsweredRequest,
+  ListenerIdentity,
+  RequestContext,
+  RouteIdentity,
+  TellFailure,
+} from '../context/request-context.ts'
+
+/** Steps in running order; `names` says whose they are, for traces. */
+export interface StepList<Rx extends RequestContext = RequestContext> {
+  readonly run: readonly ((rx: Rx) => StepResult)[]
+  readonly names: readonly string[]
+}
+
+/** What backend policies do to each attempt. */
+export interface AttemptStepList {
+  readonly run: readonly AttemptStep[]
+  readonly names: readonly string[]
+}
+
+/** A route ready to run: functions, or null where there is nothing to do. */
+export interface CompiledRoute extends RouteIdentity {
+  readonly key: string
+  readonly request: StepList | null
+  readonly response: StepList<AnsweredRequest> | null
+  /** Run once when a request is over; null when there is nothing to do. */
+  readonly done: readonly ((rx: RequestContext) => void)[] | null
+  /** The merged config of the traffic policies by name, for traces. */
+  readonly effectivePolicy: Readonly<Record<string, unknown>>
+  readonly backends: CompiledBackend[]
+  /** Index of a backend for a number in [0, 1); null when none can be picked. */
+  readonly pick: PickBackend | null
+}
+
+/** What a backend is, apart from how it is reached. */
+export interface BackendIdentity {
+  readonly key: string
+  readonly name: string
+  /** `static`, `dynamicForwardProxy`: what expressions and traces call its kind. */
+  readonly kind: string
+  /** Run on every attempt; null when there is nothing to do. */
+  readonly request: AttemptStepList | null
+  /** Run on every attempt last of all. */
+  readonly sign: AttemptStepList | null
+  /** Run on its responses, before those of the route. */
+  readonly response: StepList<AnsweredRequest> | null
+  /** What its policies must have of the request body. */
+  readonly requestBody: BodyUse
+  /** When a response speaks against the health of its endpoint; null leaves it to the status. */
+  readonly unhealthyCondition: Expression | null
+  /** How its clients read errors; left out where that is a line of text. */
+  readonly tellFailure?: TellFailure
+}
+
+export interface CompiledBackend extends BackendClient, BackendIdentity {
+  /** Limit for the response head of one attempt, in milliseconds; 0 is none. */
+  readonly requestTimeoutMs: number
+  /** Where there is none, half an hour is enough. Left out, answers may take for ever. */
+  readonly limitsHead?: boolean
+  /** Only the client's own words say where it leads. */
+  readonly needsName: boolean
+  /** A connection without HTTP, for tunnels; `destination` is `host:port` where the client chooses. */
+  connect(destination: string, context: CallContext, done: ConnectDone): UpstreamCall
+}
+
+export interface CompiledListener extends ListenerIdentity {
+  /** Before the route is chosen. */
+  readonly request: StepList | null
+  readonly response: StepList<AnsweredRequest> | null
+  /** Merged config of the policies before routing. */
+  readonly effectivePolicy: Readonly<Record<string, unknown>>
+  readonly key: string
+  readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+  /** Routes of HTTP and HTTPS listeners. */
+  readonly routes: RouteTable<CompiledRoute>
+  /** Routes of TCP and TLS listeners, by server name. */
+  readonly rawRoutes: HostnameTable<CompiledRoute>
+}

@@ -1,0 +1,23 @@
+import type { BackendIdentity, CompiledBackend } from './compiled.ts'
+import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
+
+/** Stands for a backend that cannot be used; whoever is sent there hears so, and logs and traces say why. */
+export function invalidBackend(identity: BackendIdentity, reason: string): CompiledBackend {
+  const error = (): UpstreamError => new UpstreamError('invalid_backend', reason, true)
+  return {
+    ...identity,
+    needsName: false,
+    requestTimeoutMs: 0,
+    hostname: null,
+    send(_request, _context, handler) {
+      handler.failed(error())
+      return NOTHING
+    },
+    connect(_destination, _context, done) {
+      done(error())
+      return NOTHING
+    },
+  }
+}
+
+const NOTHING: UpstreamCall = { cancel: () => {} }

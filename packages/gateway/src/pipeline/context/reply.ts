@@ -1,0 +1,47 @@
+import { HeaderBlock } from '../../net/header-block.ts'
+
+/** A response made by the gateway itself. */
+export class Reply {
+  readonly status: number
+  readonly headers: HeaderBlock
+  readonly body: Buffer
+  /** Why, for the access log and metrics. */
+  readonly reason: Reason
+  /** What went wrong, where the body is nothing but a line about it. */
+  readonly failure: string | null
+
+  constructor(
+    status: number,
+    options: { headers?: HeaderBlock; body?: Buffer; reason: Reason; failure?: string | null },
+  ) {
+    this.status = status
+    this.headers = options.headers ?? new HeaderBlock()
+    this.body = options.body ?? EMPTY
+    this.reason = options.reason
+    this.failure = options.failure ?? null
+  }
+}
+
+/** How a request ended, as logs and metrics say it. */
+export type Reason =
+  | 'Upstream'
+  | 'DirectResponse'
+  | 'NotFound'
+  | 'JwtAuth'
+  | 'BasicAuth'
+  | 'ApiKeyAuth'
+  | 'Authorization'
+  | 'ExtAuth'
+  | 'ExtProc'
+  | 'Csrf'
+  | 'RateLimit'
+  | 'PromptGuard'
+  | 'InvalidRequest'
+  | 'LoopDetected'
+  | 'NoHealthyBackend'
+  | 'UpstreamFailure'
+  | 'Timeout'
+  | 'ClientGone'
+  | 'Internal'
+
+const EMPTY = Buffer.alloc(0)

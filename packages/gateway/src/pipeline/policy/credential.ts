@@ -1,0 +1,143 @@
+import {
+  parameterPairs,
+  parameterValues,
+  splitTarget,
+  withAddedPair,
+  withHiddenParameter,
+  withoutParameter,
+  withParameter,
+} from '../../formats/query-parameters.ts'
+import {
+  addCookiePair,
+  cookieLines,
+  cookiePairs,
+  cookieValues,
+  removeCookie,
+  setCookie,
+  setCookieLines,
+} from '../../net/cookies.ts'
+import type { OutgoingRequest } from '../context/outgoing.ts'
+import type { RequestContext, TakenCredential } from '../context/request-context.ts'
+
+/** Where a request carries a credential. */
+export type CredentialLocation =
+  | { header: { name: string; prefix?: string | undefined }; queryParameter?: undefined; cookie?: undefined }
+  | { header?: undefined; queryParameter: { name: string }; cookie?: undefined }
+  | { header?: undefined; queryParameter?: undefined; cookie: { name: string } }
+
+/** More than one credential: which of them a backend would believe is anybody's guess. */
+export const SEVERAL = Symbol('several credentials')
+
+/** The parts of a request that can hold one. */
+export type Bearer = Pick<RequestContext, 'headers' | 'query' | 'target' | 'upstreamTarget' | 'setTarget'>
+
+export interface CredentialReader {
+  /** Null when there is none. */
+  read(rx: Bearer): string | null | typeof SEVERAL
+  /** Takes it off the request; everything else keeps its bytes. */
+  remove(rx: Bearer): TakenCredential
+}
+
+/** The parts of an attempt that can hold one. */
+type Carrier = Pick<OutgoingRequest, 'target' | 'headers'>
+
+export function credentialReader(location: CredentialLocation): CredentialReader {
+  if (location.queryParameter !== undefined) return fromQuery(location.queryParameter.name)
+  if (location.cookie !== undefined) return fromCookie(location.cookie.name)
+  return fromHeader(location.header.name, location.header.prefix?.toLowerCase() ?? '')
+}
+
+/** Puts a credential where the backend expects it, in place of what the client sent there. */
+export function credentialWriter(location: CredentialLocation): (outgoing: Carrier, credential: string) => void {
+  if (location.queryParameter !== undefined) {
+    const { name } = location.queryParameter
+    return (outgoing, credential) => {
+      outgoing.target = withParameter(outgoing.target, name, credential)
+    }
+  }
+  if (location.cookie !== undefined) {
+    const { name } = location.cookie
+    return ({ headers }, credential) => setCookie(headers, name, credential)
+  }
+  const { name, prefix = '' } = location.header
+  return ({ headers }, credential) => {
+    // Many servers read `x_api_key` and `x.api.key` as `x-api-key`: a client must not have the last word.
+    headers.removeAlike(name)
+    headers.add(name, prefix + credential)
+  }
+}
+
+function fromHeader(name: string, prefix: string): CredentialReader {
+  return {
+    read({ headers }) {
+      const value = headers.get(name)
+      if (value === null) return null
+      if (headers.nth(name, 1) !== null) return SEVERAL
+      if (prefix === '') return value === '' ? null : value
+      if (value.length <= prefix.length || value.slice(0, prefix.length).toLowerCase() !== prefix) return null
+      return value.slice(prefix.length).trim()
+    },
+    remove({ headers }) {
+      const value = headers.get(name) ?? ''
+      headers.remove(name)
+      return {
+        restore({ headers: outgoing }) {
+          outgoing.removeAlike(name)
+          outgoing.addChecked(name, value)
+        },
+      }
+    },
+  }
+}
+
+function fromQuery(name: string): CredentialReader {
+  return {
+    read(rx) {
+      const values = parameterValues(rx.query, name)
+      if (values.length === 0) return null
+      rx.target = withHiddenParameter(rx.target, name)
+      return only(values)
+    },
+    remove(rx) {
+      const [, before] = splitTarget(rx.upstreamTarget)
+      rx.setTarget(withoutParameter(rx.upstreamTarget, name))
+      const [, after] = splitTarget(rx.upstreamTarget)
+      return {
+        restore(outgoing) {
+          const [path, query] = splitTarget(outgoing.target)
+          if (query === after) outgoing.target = `${path}?${before}`
+          else {
+            const rest = withoutParameter(outgoing.target, name)
+            outgoing.target = parameterPairs(before, name).reduce(withAddedPair, rest)
+          }
+        },
+      }
+    },
+  }
+}
+
+function fromCookie(name: string): CredentialReader {
+  return {
+    read: ({ headers }) => only(cookieValues(headers, name)),
+    remove({ headers }) {
+      const before = cookieLines(headers)
+      removeCookie(headers, name)
+      const after = cookieLines(headers)
+      return {
+        restore({ headers: outgoing }) {
+          if (isSame(cookieLines(outgoing), after)) return setCookieLines(outgoing, before)
+          removeCookie(outgoing, name)
+          for (const pair of cookiePairs(before, name)) addCookiePair(outgoing, pair)
+        },
+      }
+    },
+  }
+}
+
+function only(values: readonly string[]): string | null | typeof SEVERAL {
+  return values.length > 1 ? SEVERAL : values[0] === undefined || values[0] === '' ? null : values[0]
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, index) => text === others[index])
+}

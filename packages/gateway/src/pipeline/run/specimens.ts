@@ -1,0 +1,51 @@
+import { Socket } from 'node:net'
+import { emptySource } from '../../net/body.ts'
+import type { Exchange } from '../../net/exchange.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { MessageHead } from '../../net/http1/head.ts'
+import { Fields, RequestHead } from '../../net/http2/request-head.ts'
+import { StartReader } from '../body/buffered-body.ts'
+
+/**
+ * Keeps the last request of each kind after it is over. Code that V8 has optimised depends on the shapes of the objects it
+ * works on, and a shape lives while an object has it: a collection that meets none of them throws the code away.
+ */
+export class Specimens {
+  /** What is gone before its request is over. */
+  readonly shortLived: readonly object[] = [
+    new MessageHead(new HeaderBlock()),
+    new RequestHead(new HeaderBlock()),
+    new Fields(),
+    new StartReader(emptySource, 0, { started: () => {} }),
+    setImmediate(() => {}),
+    brokenSocket(),
+  ]
+  readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())
+
+  /** `run` leads to all that the request was made of; `backend` is the kind of what answered it. */
+  keep(run: object, { version, connection, bytesIn, bytesOut }: Exchange, backend: string): void {
+    // One with a large body may hold all of it; a stream holds nothing of its answer.
+    if ((backend === STREAM ? bytesIn : bytesIn + bytesOut) > MOST_BYTES) return
+    const protocol = (version === 'HTTP/2' ? 1 : 0) + (connection.scheme === 'https' ? 2 : 0)
+    this.#byProtocol[protocol]?.set(backend, run)
+  }
+
+  /** Of a config that is not live any more nothing stays. */
+  drop(): void {
+    for (const kept of this.#byProtocol) kept.clear()
+  }
+}
+
+/**
+ * A socket keeps the error it broke of, which gives its state a shape of its own; where that is the first such shape, all
+ * code that took the other one for the only one is thrown away. So one has it before any code is optimised.
+ */
+function brokenSocket(): Socket {
+  const socket = new Socket()
+  socket.on('error', () => {})
+  return socket.destroy(new Error('broken'))
+}
+
+/** The kind of what streams answers of language models: other objects than those of a whole answer. */
+export const STREAM = 'stream'
+const MOST_BYTES = 64 * 1024
