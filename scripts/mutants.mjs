@@ -25,7 +25,7 @@ const { values } = parseArgs({
 
 /** The folders and files whose sources are mutated. */
 const PLACES = [
-  'packages/gateway/src/net',
+  'packages/http/src/net',
   'packages/gateway/src/policies',
   'packages/gateway/src/state',
   'packages/gateway/src/mcp/authorize.ts',

@@ -1,4 +1,4 @@
-// Generates packages/gateway/src/wire/protos from the .proto files of an npm package: `node scripts/protos.mjs`.
+// Generates packages/http/src/wire/protos from the .proto files of an npm package: `node scripts/protos.mjs`.
 // With --check it writes nothing, and fails when the generated files differ. Its tools are large and rarely needed, so they
 // are installed only for the run.
 import { execFileSync } from 'node:child_process'
@@ -65,7 +65,7 @@ message ProtocolConfiguration {
     'import "google/protobuf/wrappers.proto";',
   ],
 ]
-const target = fileURLToPath(new URL('../packages/gateway/src/wire/protos/', import.meta.url))
+const target = fileURLToPath(new URL('../packages/gateway/src/protos/', import.meta.url))
 
 const work = mkdtempSync(join(tmpdir(), 'portico-protos-'))
 try {

@@ -9,7 +9,7 @@ import {
   type Process,
 } from '../../packages/gateway/src/testing/processor.ts'
 import { bytesOption } from '../../packages/gateway/src/testing/authorizer.ts'
-import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingRequest } from '../../packages/gateway/src/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { ofFailures, ofNewBodies, ofProcessors, useProcessorSides } from './processor-sides.ts'
 import { withoutEnvoy as skip } from './servers.ts'
 import { compare, type Difference, type Parts } from './side-by-side.ts'

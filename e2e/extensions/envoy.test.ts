@@ -9,7 +9,7 @@ import {
   useAuthorizer,
 } from '../../packages/gateway/src/testing/authorizer.ts'
 import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
-import type { CheckRequest } from '../../packages/gateway/src/wire/protos/envoy/service/auth/v3/external_auth.ts'
+import type { CheckRequest } from '../../packages/gateway/src/protos/envoy/service/auth/v3/external_auth.ts'
 import { withoutEnvoy as skip } from './servers.ts'
 import { any, compare, type Difference, type Parts, portOf, type Side, useBoth } from './side-by-side.ts'
 

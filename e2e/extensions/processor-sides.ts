@@ -8,7 +8,7 @@ import {
   useAnsweringProcessor,
 } from '../../packages/gateway/src/testing/processor.ts'
 import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
-import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingRequest } from '../../packages/gateway/src/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { any, type Difference, ownWays, portOf, type Side, useBoth } from './side-by-side.ts'
 
 export type Mode = 'None' | 'Streamed' | 'Buffered' | 'FullDuplexStreamed'

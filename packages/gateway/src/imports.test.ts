@@ -17,8 +17,7 @@ const importsByFile = graphByPackage.get('gateway') ?? assert.fail('there is no 
 const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 /** Data that both schemas and workers read. */
 const isVocabulary = (file: string): boolean =>
-  ['expressions', 'formats'].includes(folderOf(file)) ||
-  ['redaction/secret-names.ts', 'wire/cookie-lines.ts', 'wire/ip.ts'].includes(file)
+  ['expressions', 'formats'].includes(folderOf(file)) || file === 'redaction/secret-names.ts'
 /** Data for every program: the kit, each `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
@@ -26,11 +25,21 @@ const isSchema = (file: string): boolean =>
 const isFeature = (file: string): boolean => /^(policies|backends|llm|mcp|credentials)\//.test(file)
 /** Policies and kinds of backends: the outermost. */
 const isOutermost = (file: string): boolean => /^(policies|backends)\//.test(file) && isFeature(file)
+/** The folders of packages/http, from the bottom. */
+const ENGINE = ['wire', 'net', 'upstream']
+const isAbove = (from: string, to: string): boolean =>
+  ENGINE.includes(from) && ENGINE.indexOf(to) > ENGINE.indexOf(from)
 const isLocal = (to: string): boolean => importsByFile.has(to)
 
 describe('imports go one way', () => {
   it('the schema side loads in a browser: no builtin, no behaviour', () => {
-    const packages = new Set(['zod', '@portico/regex', '@portico/cel/check', '@portico/cel/declare'])
+    const packages = new Set([
+      'zod',
+      '@portico/regex',
+      '@portico/cel/check',
+      '@portico/cel/declare',
+      '@portico/http/text',
+    ])
     const allowed = (to: string): boolean => packages.has(to) || isSchema(to) || isVocabulary(to)
     expectNone((file, { to }) => (isSchema(file) || isVocabulary(file)) && !allowed(to))
   })
@@ -39,17 +48,15 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => to === 'zod' && file !== 'schema/zod.ts')
   })
 
-  it('net, upstream, telemetry, admin, pipeline and state know no feature', () => {
-    const below = new Set(['net', 'upstream', 'telemetry', 'admin', 'pipeline', 'state'])
+  it('telemetry, admin, pipeline and state know no feature', () => {
+    const below = new Set(['telemetry', 'admin', 'pipeline', 'state'])
     expectNone((file, { to }) => below.has(folderOf(file)) && (isFeature(to) || folderOf(to) === 'sources'))
   })
 
-  it('net and telemetry do not reach up', () => {
-    expectNone(
-      (file, { to }) => folderOf(file) === 'telemetry' && ['net', 'pipeline', 'upstream', 'ir'].includes(folderOf(to)),
-    )
-    expectNone((file, { to }) => folderOf(file) === 'net' && ['pipeline', 'upstream'].includes(folderOf(to)))
-    expectNone((file, { to }) => folderOf(file) === 'upstream' && folderOf(to) === 'pipeline')
+  it('telemetry does not reach up, and knows no HTTP', () => {
+    const engine = new Set(['@portico/http/faults', '@portico/http/text'])
+    expectNone((file, { to }) => folderOf(file) === 'telemetry' && ['pipeline', 'ir'].includes(folderOf(to)))
+    expectNone((file, { to }) => folderOf(file) === 'telemetry' && to.startsWith('@portico/http') && !engine.has(to))
   })
 
   it('language models, MCP and credentials know nothing of one another, and share what is on the wire', () => {
@@ -57,7 +64,6 @@ describe('imports go one way', () => {
     const isApart = (file: string, to: string): boolean => apart.has(folderOf(to)) && folderOf(file) !== folderOf(to)
     expectNone((file, { to }) => apart.has(folderOf(file)) && isApart(file, to))
     expectNone((file, { to }) => folderOf(file) === 'credentials' && isOutermost(to))
-    expectNone((file, { to }) => folderOf(file) === 'wire' && isLocal(to) && folderOf(to) !== 'wire')
     // A provider is described and made there; the backend only calls it.
     expectNone((file, { to }) => folderOf(file) === 'llm' && folderOf(to) === 'backends')
   })
@@ -96,20 +102,21 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => folderOf(file) === 'compile' && ofRequests.has(to))
   })
 
-  it('the HTTP engine (net, wire, upstream) could be a package: one import leaves it', () => {
-    const engine = new Set(['net', 'wire', 'upstream'])
-    const leaves = (file: string, to: string): boolean =>
-      engine.has(folderOf(file)) && isLocal(to) && !engine.has(folderOf(to))
-    expectNone((file, { to }) => leaves(file, to) && to !== 'telemetry/faults.ts')
+  it('in the HTTP engine, the server side and the client side share what is on the wire', () => {
+    const engine = graphByPackage.get('http') ?? assert.fail('there is no packages/http')
+    const found = [...engine].flatMap(([file, imports]) =>
+      imports.filter(({ to }) => isAbove(folderOf(file), folderOf(to))).map(({ to }) => `${file} imports ${to}`),
+    )
+    assert.deepEqual(found, [])
   })
 
-  it('the chat engine (middle, formats, tokenizer) could be a package: it needs wire and the type of usage', () => {
+  it('the chat engine (middle, formats, tokenizer) could be a package: of the gateway it needs the type of usage', () => {
     const found = new Set(
       [...importsByFile.keys()].filter((file) => /^llm\/(formats|tokenizer)\/|^llm\/middle\.ts$/.test(file)),
     )
     for (const file of found) for (const { to } of importsByFile.get(file) ?? []) if (isLocal(to)) found.add(to)
     assert.deepEqual(
-      [...found].filter((file) => !/^llm\/([^/]+|(formats|tokenizer|tool-calls)\/.*)$|^wire\//.test(file)),
+      [...found].filter((file) => !/^llm\/([^/]+|(formats|tokenizer|tool-calls)\/.*)$/.test(file)),
       ['records/llm-record.ts'],
     )
   })
@@ -138,7 +145,8 @@ describe('imports go one way', () => {
   it('packages stand on one another in one order', () => {
     const known: Readonly<Record<string, readonly string[]>> = {
       cel: ['regex'],
-      gateway: ['cel', 'regex'],
+      http: [],
+      gateway: ['cel', 'regex', 'http'],
       translate: ['gateway'],
       controller: ['translate', 'gateway'],
       // Of the controller only how an API server is spoken to.
@@ -151,6 +159,8 @@ describe('imports go one way', () => {
         imports
           .filter(({ to }) => to.startsWith('../../') || to.startsWith('@portico/'))
           .filter(({ to }) => !(known[name] ?? []).includes(to.split('/')[1] ?? ''))
+          // A module of its own: JSON of clients is parsed as expressions parse it.
+          .filter(({ to }) => !(name === 'http' && to === '@portico/cel/safe-json'))
           // Loaded by those who run manifests, and by nobody else.
           .filter(({ to }) => !(name === 'gateway' && /^sources\/manifest/.test(file) && to === '@portico/translate'))
           .map(({ to }) => `${name}/src/${file} imports ${to}`),

@@ -1,6 +1,6 @@
 import type { IrIndex } from '../ir/affected.ts'
 import type { AttachedPolicy, Route, RouteBackend } from '../ir/resources.ts'
-import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
+import type { SharedCells, SharedCounters } from '@portico/http/client'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 
 /** Counts the requests for room in shared memory. */

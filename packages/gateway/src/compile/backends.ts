@@ -16,8 +16,7 @@ import { widest } from '../pipeline/context/body-use.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
-import { type AddressGuard, createAddressGuard } from '../upstream/address-guard.ts'
-import { Destination } from '../upstream/destination.ts'
+import { type AddressGuard, createAddressGuard, Destination } from '@portico/http/client'
 
 /** Compiles backends by attachment point: policies of the attachment point apply too. */
 export interface Backends {

@@ -4,7 +4,7 @@ import { applyTcp } from '../policies/backend/tcp/settings.ts'
 import { applyTls } from '../policies/backend/tls/settings.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import type { BackendStepName } from '../policies/order.ts'
-import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from '../upstream/settings.ts'
+import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from '@portico/http/client'
 
 /**
  * Policies that configure the connection to a backend. `tunnel` needs another backend, and `ai` and `mcp` configure

@@ -40,7 +40,7 @@ import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
 import type { Seal } from '../state/seal.ts'
 import type { Deliver } from '../telemetry/otlp/retrying-sender.ts'
-import { formatHostPort } from '../upstream/host-port.ts'
+import { formatHostPort } from '@portico/http/client'
 
 export type CompileServices = BackendServices &
   BindServices &

@@ -12,7 +12,7 @@ export const requestTracing = later(
   async () => (await import('../policies/frontend/tracing/tracing.ts')).requestTracing,
 )
 export const metricsDelivery = later(async () => (await import('../policies/frontend/metrics/otlp.ts')).metricsDelivery)
-const tlsListener = () => import('../net/tls-listener.ts')
+const tlsListener = () => import('@portico/http/tls-listener')
 export const acceptTls = later(async () => (await tlsListener()).acceptTls<string>)
 export const createServerTls = later(async () => (await tlsListener()).createServerTls)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)

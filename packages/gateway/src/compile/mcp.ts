@@ -24,13 +24,13 @@ import { sseTransport } from '../mcp/transports/sse/transport.ts'
 import { stdioTransport } from '../mcp/transports/stdio/transport.ts'
 import { streamableTransport } from '../mcp/transports/streamable-http/transport.ts'
 import type { TargetTransport } from '../mcp/transport.ts'
-import type { Deadlines } from '../net/deadlines.ts'
+import type { Deadlines } from '@portico/http'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { originMatcher } from '../policies/traffic/cors/origin.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
-import { formatHostPort } from '../upstream/host-port.ts'
+import { formatHostPort } from '@portico/http/client'
 
 export interface McpParts {
   identity: BackendIdentity

@@ -9,7 +9,7 @@ import { loadablesIn } from '../pipeline/compiled/later.ts'
 import { type Quarantined, quarantinedBy } from '../ir/quarantine.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 import { exposeOauth } from '../ir/expose-oauth.ts'
-import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
+import type { SharedCells, SharedCounters } from '@portico/http/client'
 import { createKeyedTable } from '../state/keyed-budgets.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 

@@ -2,12 +2,8 @@ import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 import type { Hub } from '../mcp/hub.ts'
-import type { Deadlines } from '../net/deadlines.ts'
-import type { Resolver } from '../upstream/dns.ts'
-import type { Endpoints } from '../upstream/endpoints.ts'
-import type { Pools } from '../upstream/pools.ts'
-import type { ServiceAddresses } from '../upstream/service-addresses.ts'
-import type { ConnectionDefaults } from '../upstream/settings.ts'
+import type { Deadlines } from '@portico/http'
+import type { ConnectionDefaults, Endpoints, Pools, Resolver, ServiceAddresses } from '@portico/http/client'
 
 export interface BackendServices {
   deadlines: Deadlines

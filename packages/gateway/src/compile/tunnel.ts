@@ -6,9 +6,7 @@ import type { Backend } from '../ir/resources.ts'
 import { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import { proxyCredentials } from '../policies/backend/tunnel/credentials.ts'
 import type { BackendPolicies } from '../policies/index.ts'
-import { Destination } from '../upstream/destination.ts'
-import { createTunnel } from '../upstream/tunnel.ts'
-import type { Tunnel } from '../upstream/dial.ts'
+import { createTunnel, Destination, type Tunnel } from '@portico/http/client'
 
 type TunnelConfig = NonNullable<BackendPolicies['tunnel']>
 

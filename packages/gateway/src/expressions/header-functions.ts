@@ -12,7 +12,7 @@ import {
   type Type,
   type Value,
 } from '@portico/cel/declare'
-import { cookieValues } from '../wire/cookie-lines.ts'
+import { cookieValues } from '@portico/http/text'
 import { isSecretHeader, REDACTED } from '../redaction/secret-names.ts'
 
 /** Other views of `request.headers` and `response.headers`; each function returns headers again. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isCelError } from '@portico/cel'
-import { HeaderBlock } from '../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { compileExpression } from '../pipeline/expression/expression.ts'
 import { BlockView } from '../pipeline/views/header-view.ts'
 import { Refusal } from '../schema/kit.ts'

@@ -1,6 +1,6 @@
 /** Address parsers without Node builtins, so that a browser can load them. */
 
-import { isIp, isIpv6 } from '../wire/ip.ts'
+import { isIp, isIpv6 } from '@portico/http/text'
 
 export type HostTarget = { kind: 'static'; host: string; port: number } | { kind: 'unix'; path: string }
 

@@ -2,11 +2,11 @@ import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
 import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { ToolsConfig } from '../mcp/offered-tools.ts'
-import type { ListenerTls } from '../net/listener-tls.ts'
+import type { ListenerTls } from '@portico/http/server'
 import type { RouteMatch } from '../pipeline/route/route-rule.ts'
 import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
 
-export type { Certificate, ClientCertificates, ListenerTls } from '../net/listener-tls.ts'
+export type { Certificate, ClientCertificates, ListenerTls } from '@portico/http/server'
 export type { RouteMatch, ValueMatch } from '../pipeline/route/route-rule.ts'
 
 /** The config that the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */

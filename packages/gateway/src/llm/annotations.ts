@@ -1,4 +1,4 @@
-import { isObject, objectAt, objectsAt, textAt } from '../wire/json.ts'
+import { isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import type { JsonObject } from './middle.ts'
 
 /** Sources that a text names, in the form of Chat Completions, whichever vendor named them. */

@@ -1,4 +1,4 @@
-import { isObject, objectsAt, textAt } from '../wire/json.ts'
+import { isObject, objectsAt, textAt } from '@portico/http/json'
 import { mediaSourceOf } from './media-url.ts'
 import type { ImagePart, Json, JsonObject, TextPart } from './middle.ts'
 

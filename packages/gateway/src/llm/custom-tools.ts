@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../wire/json.ts'
+import { parseJsonObject } from '@portico/http/json'
 import type { JsonObject } from './middle.ts'
 
 /**

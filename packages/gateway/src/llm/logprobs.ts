@@ -1,4 +1,4 @@
-import { isObject, objectsAt, textAt } from '../wire/json.ts'
+import { isObject, objectsAt, textAt } from '@portico/http/json'
 import type { Json, JsonObject } from './middle.ts'
 
 /** Probabilities of tokens, in the form of Chat Completions. */

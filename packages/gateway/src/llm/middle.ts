@@ -1,5 +1,5 @@
 import type { Usage } from '../records/llm-record.ts'
-import type { Json, JsonObject } from '../wire/json.ts'
+import type { Json, JsonObject } from '@portico/http/json'
 
 /**
  * The middle format, to and from which every chat format is translated. A request is one value. A response is a stream
@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../wire/json.ts'
  */
 
 export type { Usage } from '../records/llm-record.ts'
-export type { Json, JsonObject } from '../wire/json.ts'
+export type { Json, JsonObject } from '@portico/http/json'
 
 export type FormatName = 'completions' | 'messages' | 'responses' | 'gemini' | 'converse'
 

@@ -6,7 +6,7 @@ import {
   type ObjectNode,
   type Place,
   textNodeAt,
-} from '../wire/json-tree.ts'
+} from '@portico/http/json'
 
 /**
  * The location of texts in a response of a vendor's format, so that a guard can edit them in place. Each text has a

@@ -1,4 +1,4 @@
-import { isObject } from '../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from './middle.ts'
 import { madeBy } from './provenance.ts'
 import { splitCallId } from './client-call-id.ts'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isObject } from '../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import { isTextType, mediaTypeOfName } from './file-types.ts'
 import {
   anything,

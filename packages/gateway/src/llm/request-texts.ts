@@ -1,5 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../wire/json.ts'
-import { parseExactJson } from '../wire/exact-json.ts'
+import { isObject, type Json, type JsonObject, parseExactJson } from '@portico/http/json'
 
 /**
  * Readings locate the text for the model in a request: each client format describes its body with them as data, and one

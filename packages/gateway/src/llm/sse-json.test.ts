@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { textAt } from '../wire/json.ts'
+import { textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from './middle.ts'
 import { SseJsonDecoder } from './sse-json.ts'
 

@@ -1,9 +1,8 @@
 import { brokenStream } from './chat-error.ts'
 import type { StreamDecoder } from './format.ts'
-import { parseJsonObject } from '../wire/json.ts'
+import { parseJsonObject } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from './middle.ts'
-import type { SseEvent } from '../wire/sse.ts'
-import { SseParser } from '../wire/sse.ts'
+import { type SseEvent, SseParser } from '@portico/http/sse'
 
 /** Turns the JSON records of one stream into events, for one format. */
 export interface RecordReader {

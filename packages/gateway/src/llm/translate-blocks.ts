@@ -1,4 +1,4 @@
-import { isObject } from '../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import { type BlockFate, blockFates } from './block-fates.ts'
 import { documentParts, otherParts, searchResultParts } from './block-text.ts'
 import { clientField, lose } from './client-fields.ts'

@@ -1,4 +1,4 @@
-import { isObject, objectAt, objectsAt, textAt, withoutAbsent } from '../wire/json.ts'
+import { isObject, objectAt, objectsAt, textAt, withoutAbsent } from '@portico/http/json'
 import type { ChatRequest, FormatName, Json, JsonObject, Tool, ToolChoice } from './middle.ts'
 
 /** Functions of old, and choices among some of the tools, in the middle's terms: other formats know neither. */

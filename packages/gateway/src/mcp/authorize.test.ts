@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { HeaderBlock } from '../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { createExpressions } from '../pipeline/expression/expression.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import { createMcpJudge } from './authorize.ts'

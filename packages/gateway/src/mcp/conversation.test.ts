@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Conversation, type Waiter } from './conversation.ts'
 import { makeMessage, type RpcMessage } from './message.ts'
-import type { JsonObject } from '../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import type { TargetFailure } from './transport.ts'
 
 const ask = (id: string | number, method = 'x', meta: JsonObject = {}): RpcMessage =>

@@ -1,4 +1,4 @@
-import { objectAt, type Json } from '../wire/json.ts'
+import { type Json, objectAt } from '@portico/http/json'
 import { ASKING_METHODS } from './questions.ts'
 import { requestId, type RpcId, type RpcMessage } from './message.ts'
 import type { TargetFailure } from './transport.ts'

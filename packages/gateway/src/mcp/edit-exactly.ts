@@ -1,5 +1,4 @@
-import { parseExactJson } from '../wire/exact-json.ts'
-import { isObject, type Json, type JsonObject } from '../wire/json.ts'
+import { isObject, type Json, type JsonObject, parseExactJson } from '@portico/http/json'
 import { withParams, withResult } from './edit.ts'
 import type { RpcMessage } from './message.ts'
 

@@ -1,6 +1,4 @@
-import { spliceJson } from '../wire/splice-json.ts'
-import { findMembers } from '../wire/json-members.ts'
-import { isObject, type Json, type JsonObject } from '../wire/json.ts'
+import { findMembers, isObject, type Json, type JsonObject, spliceJson } from '@portico/http/json'
 import type { RpcId, RpcMessage } from './message.ts'
 
 /** The message with another id; every other byte stays. */

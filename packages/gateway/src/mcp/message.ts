@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isObject, parseJson, type Json, type JsonObject } from '../wire/json.ts'
-import { countMembers, findMembers } from '../wire/json-members.ts'
+import { countMembers, findMembers, isObject, type Json, type JsonObject, parseJson } from '@portico/http/json'
 
 export type RpcId = string | number
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject, objectAt, type Json, type JsonObject } from '../wire/json.ts'
+import { isObject, type Json, type JsonObject, objectAt } from '@portico/http/json'
 import { exactMember } from './edit-exactly.ts'
 import { makeMessage, type RpcMessage } from './message.ts'
 

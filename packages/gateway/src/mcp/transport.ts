@@ -1,5 +1,4 @@
-import type { Source } from '../net/body.ts'
-import type { HeaderBlock } from '../net/header-block.ts'
+import type { HeaderBlock, Source } from '@portico/http'
 import type { Reason } from '../pipeline/context/reply.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { CallContext } from '../pipeline/context/step.ts'

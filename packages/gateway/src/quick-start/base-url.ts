@@ -1,5 +1,5 @@
 import { parseBackendUrl } from '../formats/address.ts'
-import { isIpv4 } from '../wire/ip.ts'
+import { isIpv4 } from '@portico/http/text'
 
 /** Another place than the vendor's own, as its SDK is told of it. */
 export interface BaseUrl {

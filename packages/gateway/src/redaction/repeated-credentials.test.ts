@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HeaderBlock } from '../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import type { CredentialPlace } from '../llm/providers/provider.ts'
 import { redactRepeated } from './repeated-credentials.ts'
 

@@ -1,4 +1,4 @@
-import { codeAt } from '../wire/char-code.ts'
+import { codeAt } from '@portico/http/text'
 import { isSecretParameter, redact } from './redact.ts'
 import { isSecretHeader, REDACTED } from './secret-names.ts'
 import type { BodyRedaction } from './redact-body.ts'

@@ -10,7 +10,7 @@ import type { ControllerMessage, DataPlaneMessage } from '../stream/messages.ts'
 import { ServingReport } from '../stream/serving-report.ts'
 import { StreamFault } from '../stream/stream-fault.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
-import type { EndpointsChange } from '../upstream/service-addresses.ts'
+import type { EndpointsChange } from '@portico/http/client'
 import { closeUnknown, explainIn } from './controller-parts.ts'
 
 /** Where the controller's config goes. */

@@ -1,4 +1,4 @@
-import type { SharedCells } from '../upstream/shared-counters.ts'
+import type { SharedCells } from '@portico/http/client'
 import {
   type BudgetNumbers,
   BudgetRule,

@@ -1,4 +1,4 @@
-import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
+import type { SharedCells, SharedCounters } from '@portico/http/client'
 
 /** The index of a worker among all workers. The replacement of a dead worker takes over its index and its count. */
 export interface Seat {

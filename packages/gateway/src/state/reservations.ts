@@ -1,4 +1,4 @@
-import type { SharedCounters } from '../upstream/shared-counters.ts'
+import type { SharedCounters } from '@portico/http/client'
 import { KeptTables, type KeyedTables, type TableSet } from './keyed-tables.ts'
 import { monotonic } from './monotonic.ts'
 import { type SharedTable, TableCells } from './shared-table.ts'

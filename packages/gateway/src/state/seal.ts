@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { type JsonObject, parseJsonObject } from '../wire/json.ts'
+import { type JsonObject, parseJsonObject } from '@portico/http/json'
 
 /** Encrypts values that clients store and send back. Nobody without a key can read or forge them. */
 export interface Seal {

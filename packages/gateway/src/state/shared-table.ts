@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { SharedCells, SharedCounters } from '../upstream/shared-counters.ts'
+import type { SharedCells, SharedCounters } from '@portico/http/client'
 
 /**
  * A hash table in memory that all threads share: open addressing, no locks, no messages.

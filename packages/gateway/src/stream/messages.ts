@@ -1,5 +1,5 @@
 import type { IrChange } from '../ir/change.ts'
-import type { EndpointsChange } from '../upstream/service-addresses.ts'
+import type { EndpointsChange } from '@portico/http/client'
 import type { Quarantined } from '../ir/quarantine.ts'
 import type { Generation, HashedIr } from './hashes.ts'
 

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
-import { CheckRequest, CheckResponse } from '../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import { CheckRequest, CheckResponse } from '../protos/envoy/service/auth/v3/external_auth.ts'
 
 export type Check = (request: CheckRequest) => Partial<CheckResponse> | Promise<Partial<CheckResponse>>
 

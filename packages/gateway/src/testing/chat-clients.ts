@@ -2,7 +2,7 @@ import type { ClientFormat } from '../llm/format.ts'
 import { completions } from '../llm/formats/completions/index.ts'
 import { messages } from '../llm/formats/messages/index.ts'
 import { responses } from '../llm/formats/responses/index.ts'
-import { objectAt, objectsAt, textAt, type Json, type JsonObject } from '../wire/json.ts'
+import { type Json, type JsonObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 
 /** Clients that run tools as agents do: they send back what they got, with the results behind it. */
 export interface ChatClient {

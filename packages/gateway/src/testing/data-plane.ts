@@ -6,7 +6,7 @@ import { ControllerSource, type ControllerSourceOptions } from '../sources/contr
 import { KeptConfig } from '../stream/kept-config.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
-import { ServiceAddresses } from '../upstream/service-addresses.ts'
+import { ServiceAddresses } from '@portico/http/client'
 
 /** A data plane without ports: what a controller tells it, and what it makes of that. */
 export interface TestDataPlane {

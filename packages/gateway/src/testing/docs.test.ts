@@ -193,7 +193,7 @@ function parserCodes(): Set<string> {
   const files = ['http1/head.ts', 'http1/target.ts', 'http1/server-connection.ts', 'http2/request-head.ts']
   const codes = new Set<string>()
   for (const file of files) {
-    const source = read(`packages/gateway/src/net/${file}`)
+    const source = read(`packages/http/src/net/${file}`)
     const found = source.matchAll(/(?:problem\(\d+, |refuse\([^'()\n]*|code: |problem: )'([a-z0-9_]+)'/g)
     for (const [, code] of found) codes.add(code!)
   }

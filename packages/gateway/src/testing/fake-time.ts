@@ -1,4 +1,4 @@
-import { Deadline, Deadlines } from '../net/deadlines.ts'
+import { Deadline, Deadlines } from '@portico/http'
 
 /** Time for deadlines that moves when told, however slow the machine is. */
 export class FakeTime {

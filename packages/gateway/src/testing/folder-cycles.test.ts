@@ -47,7 +47,7 @@ function graphOf(imports: Readonly<Record<string, readonly string[]>>): ImportGr
   return new Map(
     Object.entries(imports).map(([file, targets]) => [
       file,
-      targets.map((to) => ({ to, typeOnly: false, isDynamic: false })),
+      targets.map((to) => ({ to, typeOnly: false, names: [], isDynamic: false })),
     ]),
   )
 }

@@ -5,11 +5,9 @@ import { createCredentials } from '../credentials/credentials.ts'
 import { applyChange, changeBetween } from '../ir/change.ts'
 import { irOfText, textOfIr } from '../ir/ir-text.ts'
 import type { Ir } from '../ir/resources.ts'
-import { Deadlines } from '../net/deadlines.ts'
-import { describeFault, onFault } from '../telemetry/faults.ts'
-import { HandshakePasses } from '../net/handshake-passes.ts'
-import { Hops } from '../net/hops.ts'
-import { BindServer } from '../net/listener.ts'
+import { Deadlines, Hops } from '@portico/http'
+import { describeFault, onFault } from '@portico/http/faults'
+import { BindServer, HandshakePasses } from '@portico/http/server'
 import { CLOSING } from '../pipeline/compiled/containment.ts'
 import { createExpressions } from '../pipeline/expression/expression.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
@@ -46,11 +44,16 @@ import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createTraceSource } from '../process/admin/trace-source.ts'
-import { createResolver, type Resolver, type ResolverOptions } from '../upstream/dns.ts'
-import { Endpoints } from '../upstream/endpoints.ts'
-import type { Eviction } from '../upstream/endpoint-call.ts'
-import { Pools } from '../upstream/pools.ts'
-import { type EndpointsChange, ServiceAddresses } from '../upstream/service-addresses.ts'
+import {
+  createResolver,
+  Endpoints,
+  type EndpointsChange,
+  type Eviction,
+  Pools,
+  type Resolver,
+  type ResolverOptions,
+  ServiceAddresses,
+} from '@portico/http/client'
 import { offersOf } from '../compile/offers.ts'
 import { startHub } from './hub.ts'
 

@@ -3,15 +3,10 @@ import { createServer as createHttp2Server, type ServerHttp2Session, type Server
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
-import { Deadlines } from '../net/deadlines.ts'
-import { Hops } from '../net/hops.ts'
+import { Deadlines, Hops } from '@portico/http'
 import { createTable, SharedTable } from '../state/shared-table.ts'
-import { Destination } from '../upstream/destination.ts'
-import { createResolver } from '../upstream/dns.ts'
-import { Endpoints } from '../upstream/endpoints.ts'
-import type { GrpcMethod, GrpcOptions } from '../upstream/grpc/call.ts'
-import { Pools } from '../upstream/pools.ts'
-import { defaultSettings } from '../upstream/settings.ts'
+import { createResolver, defaultSettings, Destination, Endpoints, Pools } from '@portico/http/client'
+import type { GrpcMethod, GrpcOptions } from '@portico/http/grpc'
 
 /** Messages that are texts, so that tests can be read. */
 export const textMethod = (name: string): GrpcMethod<string, string> => ({

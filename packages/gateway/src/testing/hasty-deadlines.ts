@@ -1,4 +1,4 @@
-import { type Deadline, Deadlines } from '../net/deadlines.ts'
+import { type Deadline, Deadlines } from '@portico/http'
 
 /** Deadlines that come sooner: those of so many milliseconds after so few. */
 export class HastyDeadlines extends Deadlines {

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { Deadlines } from '../net/deadlines.ts'
-import type { ConnectionInfo, Exchange, ExchangeHandler } from '../net/exchange.ts'
-import { HeaderBlock } from '../net/header-block.ts'
-import { Http1ServerConnection, type Http1ServerOptions } from '../net/http1/server-connection.ts'
+import { type ConnectionInfo, Deadlines, type Exchange, type ExchangeHandler, HeaderBlock } from '@portico/http'
+import { Http1ServerConnection, type Http1ServerOptions } from '../../../http/src/net/http1/server-connection.ts'
 
 export interface TestServer {
   port: number

@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
-import { emptySource } from '../net/body.ts'
-import { Deadlines } from '../net/deadlines.ts'
-import { HeaderBlock } from '../net/header-block.ts'
-import { Http2Connection } from '../upstream/http2-connection.ts'
-import type { UpstreamCall, UpstreamRequest } from '../upstream/upstream-types.ts'
+import { Deadlines, emptySource, HeaderBlock } from '@portico/http'
+import { Http2Connection } from '../../../http/src/upstream/http2-connection.ts'
+import type { UpstreamCall, UpstreamRequest } from '@portico/http/client'
 
 /** An HTTP/2 connection to a backend on loopback, with the state of its pool. */
 export async function useHttp2Connection(t: TestContext, port: number): Promise<Http2Connection> {

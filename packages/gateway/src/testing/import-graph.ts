@@ -5,6 +5,8 @@ export interface Import {
   /** Path below the root of the graph, or the name of a package or builtin. */
   to: string
   typeOnly: boolean
+  /** The imported or exported names, as the other module calls them; empty for a dynamic import. */
+  names: readonly string[]
   /** Whether the import is dynamic: the module is loaded when the call runs. */
   isDynamic: boolean
 }
@@ -24,14 +26,23 @@ export function readImportGraph(root: string): ImportGraph {
 
 function importsOf(root: string, file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
-  const statements = text.matchAll(/^(?:import|export)\s+(type\s+)?(?:[\w\s{},*$]+\s+from\s+)?'([^']+)'/gm)
-  const dynamic = text.matchAll(/\b(typeof )?import\('([^']+)'\)/g)
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s+)?(?:([\w\s{},*$]+)\s+from\s+)?'([^']+)'/gm)
+  const dynamic = text.matchAll(/\b(typeof )?(import)\('([^']+)'\)/g)
   const asImport =
     (isDynamic: boolean) =>
-    ([, keyword, specifier = '']: RegExpExecArray): Import => ({
+    ([, keyword, clause = '', specifier = '']: RegExpExecArray): Import => ({
       to: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
       typeOnly: keyword !== undefined,
+      names: isDynamic ? [] : namesIn(clause),
       isDynamic,
     })
   return [...[...statements].map(asImport(false)), ...[...dynamic].map(asImport(true))]
+}
+
+function namesIn(clause: string): string[] {
+  return clause
+    .replaceAll(/[{}]/g, '')
+    .split(',')
+    .map((name) => /(?:type\s+)?([\w$*]+)/.exec(name.trim())?.[1] ?? '')
+    .filter((name) => name !== '')
 }

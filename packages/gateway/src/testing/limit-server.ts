@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
-import { RateLimitResponse } from '../wire/protos/envoy/service/ratelimit/v3/rls.ts'
+import { RateLimitResponse } from '../protos/envoy/service/ratelimit/v3/rls.ts'
 
 export interface SeenDescriptor {
   /** `key=value,key=value` */

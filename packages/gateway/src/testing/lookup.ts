@@ -1,4 +1,4 @@
-import type { ResolverOptions } from '../upstream/dns.ts'
+import type { ResolverOptions } from '@portico/http/client'
 
 /** Name resolution for tests: the listed names have these addresses, every other one fails. */
 export function lookupIn(addressesByName: Record<string, string[]>): NonNullable<ResolverOptions['lookup']> {

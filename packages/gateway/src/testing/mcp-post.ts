@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 
 /** An MCP client that knows nothing but one message at a time, each on a connection of its own. */
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { HOPS_HEADER } from '../net/hops.ts'
+import { HOPS_HEADER } from '@portico/http'
 
 /** A request as an origin received it. */
 export interface SeenRequest {

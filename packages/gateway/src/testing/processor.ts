@@ -7,7 +7,7 @@ import {
   ProcessingRequest,
   ProcessingResponse,
   type TrailersResponse,
-} from '../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+} from '../protos/envoy/service/ext_proc/v3/external_processor.ts'
 
 export type ProcessorCall = ServerDuplexStream<ProcessingRequest, ProcessingResponse>
 type Case = NonNullable<ProcessingRequest['request']>['$case']

@@ -2,10 +2,7 @@ import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pi
 import type { AttemptStep } from '../../pipeline/context/outgoing.ts'
 import { withholdClientHeaders } from '../../pipeline/policy/withhold-client-headers.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
-import { UpstreamError } from '../../upstream/upstream-types.ts'
-import type { Destination } from '../../upstream/destination.ts'
-import type { ConnectionSettings } from '../../upstream/settings.ts'
-import { chooseVersion } from '../../upstream/version.ts'
+import { chooseVersion, type ConnectionSettings, type Destination, UpstreamError } from '@portico/http/client'
 
 export interface AgentCoreOptions {
   destination: Destination

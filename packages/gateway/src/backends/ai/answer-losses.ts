@@ -1,6 +1,6 @@
 import { lose } from '../../llm/client-fields.ts'
 import type { ChatEvent, FormatName, JsonObject, Loss } from '../../llm/middle.ts'
-import { objectsAt, textAt } from '../../wire/json.ts'
+import { objectsAt, textAt } from '@portico/http/json'
 
 /** Collects the parts of a response that the client's format cannot express; created only for traced requests. */
 export class AnswerLosses {

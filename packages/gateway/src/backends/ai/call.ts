@@ -9,12 +9,7 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
-import {
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamHandler,
-  type UpstreamRequest,
-} from '../../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import { ChatCall } from './chat-call.ts'
 import { countTokensJob } from './count-tokens-job.ts'
 import { decodeBody } from './decode-body.ts'

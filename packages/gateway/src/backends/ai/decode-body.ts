@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
-import { decodedBody } from '../../net/decoded-body.ts'
+import { decodedBody } from '@portico/http'
 import type { Failure } from '../../pipeline/context/failure.ts'
-import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
+import type { UpstreamResponse } from '@portico/http/client'
 
 /** Decodes the content encoding of a request body; an unsupported encoding or a malformed body is refused. */
 export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer | Failure {

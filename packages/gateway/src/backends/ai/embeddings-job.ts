@@ -1,5 +1,5 @@
 import type { JsonBody } from '../../llm/edits/json-body.ts'
-import { spliceJson } from '../../wire/splice-json.ts'
+import { applyEdits, joinEdits, type MemberEdits, spliceJson } from '@portico/http/json'
 import type { ClientFormat } from '../../llm/format.ts'
 import type { UpstreamFormat } from '../../llm/format.ts'
 import {
@@ -12,9 +12,8 @@ import {
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from '../../llm/formats/embeddings/embedding.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { EditedRequest } from '../../llm/edits/request-edits.ts'
-import { applyEdits, joinEdits, type MemberEdits } from '../../wire/member-edits.ts'
 import { type Json, type Loss, Unsupported } from '../../llm/middle.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 import { NextRequest, type PreparedJob, type WholeJob } from './whole-call.ts'

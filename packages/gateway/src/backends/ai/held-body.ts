@@ -1,5 +1,5 @@
-import { contained, InternalFault, reportFault } from '../../telemetry/faults.ts'
-import type { Sink, Source } from '../../net/body.ts'
+import { contained, InternalFault, reportFault } from '@portico/http/faults'
+import type { Sink, Source } from '@portico/http'
 
 /** Processes a body on its way to the client. */
 export interface BodyWork {

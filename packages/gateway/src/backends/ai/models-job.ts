@@ -2,7 +2,7 @@ import type { ClientFormat } from '../../llm/format.ts'
 import { type ListedModel, readModelList, writeModelList } from '../../llm/providers/model-list.ts'
 import type { FormatName } from '../../llm/middle.ts'
 import type { ModelListKind } from '../../llm/providers/provider.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { CallServices } from './tried-call.ts'
 import type { WholeJob } from './whole-call.ts'
 

@@ -9,7 +9,7 @@ import { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
 import { createRegexGuard } from '../../llm/guards/regex/guard.ts'
 import { cutAt, privateText, somePlaces } from '../../llm/guards/testing/splits.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { NativeWork } from './response-events.ts'
 
 /** Guards change texts where they stand, and leave every other byte alone. */

@@ -1,11 +1,17 @@
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { JsonBody } from '../../llm/edits/json-body.ts'
-import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
+import {
+  applyEdits,
+  hasLargeNumber,
+  joinEdits,
+  type MemberEdits,
+  NO_EDITS,
+  parseExactObject,
+  spliceJson,
+} from '@portico/http/json'
 import { namesModel } from '../../llm/edits/request-edits.ts'
 import { modelInPath } from '../../llm/edits/request-path.ts'
 import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
-import { hasLargeNumber, parseExactObject } from '../../wire/exact-json.ts'
-import { spliceJson } from '../../wire/splice-json.ts'
 import type { ClientFormat, EncodeTarget, UpstreamFormat } from '../../llm/format.ts'
 import {
   type ChatRequest,

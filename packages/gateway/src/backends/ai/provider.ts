@@ -2,8 +2,7 @@ import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { PromptGuards } from '../../llm/guards/prompt-guards.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
 import type { CompiledBackend } from '../../pipeline/compiled/compiled.ts'
-import type { Endpoint } from '../../upstream/endpoint.ts'
-import type { EndpointOwner } from '../../upstream/endpoint-call.ts'
+import type { Endpoint, EndpointOwner } from '@portico/http/client'
 
 /** One provider of a backend, ready for calls. */
 export interface ReadyProvider {

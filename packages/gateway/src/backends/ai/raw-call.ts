@@ -1,9 +1,13 @@
 import { follow } from '../../pipeline/call/follow.ts'
-import { isAtHand, type Source, sourceOf } from '../../net/body.ts'
-import type { RawConnection } from '../../net/exchange.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { ObservedBody } from '../../net/observed-body.ts'
-import { ReplayableBody } from '../../net/replayable-body.ts'
+import {
+  type HeaderBlock,
+  isAtHand,
+  ObservedBody,
+  type RawConnection,
+  ReplayableBody,
+  type Source,
+  sourceOf,
+} from '@portico/http'
 import { DetectedAnswer, DetectedRequest } from '../../llm/raw/detect.ts'
 import type { StreamFault } from '../../llm/raw/stream-fault.ts'
 import { watchStream } from '../../llm/raw/watched-stream.ts'
@@ -18,13 +22,13 @@ import { targetPath } from '../../pipeline/route/target.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { speaksAgainst } from '../../pipeline/call/unhealthy.ts'
 import {
+  TrackedBody,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
   type UpstreamResponse,
-} from '../../upstream/upstream-types.ts'
-import { TrackedBody } from '../../upstream/tracked-body.ts'
+} from '@portico/http/client'
 import { decodedResponse } from './decode-body.ts'
 import { noteAnswerFault } from './note-answer-fault.ts'
 import { noteUnguarded } from './note-unguarded.ts'

@@ -1,7 +1,6 @@
 import type { FormatName, JsonObject } from '../../llm/middle.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { parseExactObject } from '../../wire/exact-json.ts'
-import { isObject, parseJsonObject } from '../../wire/json.ts'
+import type { HeaderBlock } from '@portico/http'
+import { isObject, parseExactObject, parseJsonObject } from '@portico/http/json'
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const OPEN_BRACE = 0x7b

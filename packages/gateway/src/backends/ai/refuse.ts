@@ -1,9 +1,9 @@
-import { sourceOf } from '../../net/body.ts'
+import { sourceOf } from '@portico/http'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { failureReply, inClientsFormat } from '../../pipeline/compiled/failure-reply.ts'
-import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
+import type { UpstreamHandler } from '@portico/http/client'
 
 /** Responds with a failure in place of a provider. */
 export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {

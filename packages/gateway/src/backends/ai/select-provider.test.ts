@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Standing } from '../../upstream/balance.ts'
+import type { Standing } from '@portico/http/client'
 import { seeded } from '../../testing/seeded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { selectProvider } from './select-provider.ts'

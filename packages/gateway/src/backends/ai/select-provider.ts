@@ -1,7 +1,5 @@
 import type { Provider } from '../../llm/providers/provider.ts'
-import { choose, type Standing } from '../../upstream/balance.ts'
-import type { EndpointCall } from '../../upstream/endpoint-call.ts'
-import type { Endpoints } from '../../upstream/endpoints.ts'
+import { choose, type EndpointCall, type Endpoints, type Standing } from '@portico/http/client'
 import type { ReadyProvider } from './provider.ts'
 
 export interface ChosenProvider {

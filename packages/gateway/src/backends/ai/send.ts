@@ -7,7 +7,7 @@ import type { Failure } from '../../pipeline/context/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
-import type { UpstreamCall, UpstreamHandler } from '../../upstream/upstream-types.ts'
+import type { UpstreamCall, UpstreamHandler } from '@portico/http/client'
 import type { ReadyProvider } from './provider.ts'
 
 export interface SendParts {

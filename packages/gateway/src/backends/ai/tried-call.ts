@@ -1,6 +1,4 @@
-import { emptySource, type Source, sourceOf } from '../../net/body.ts'
-import type { RawConnection } from '../../net/exchange.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { emptySource, HeaderBlock, type RawConnection, type Source, sourceOf } from '@portico/http'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import { STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
@@ -12,12 +10,12 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { speaksAgainst } from '../../pipeline/call/unhealthy.ts'
 import {
+  type EndpointCall,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
   type UpstreamResponse,
-} from '../../upstream/upstream-types.ts'
-import type { EndpointCall } from '../../upstream/endpoint-call.ts'
+} from '@portico/http/client'
 import { decodedResponse } from './decode-body.ts'
 import { type AnswerFaultCode, noteAnswerFault } from './note-answer-fault.ts'
 import type { GuardNote, Rejection } from '../../llm/guards/guard.ts'

@@ -2,8 +2,7 @@ import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { JsonBody } from '../../llm/edits/json-body.ts'
 import type { ClientFormat } from '../../llm/format.ts'
 import { type ChatRequest, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
-import { hasLargeNumber, parseExactJson } from '../../wire/exact-json.ts'
-import type { MemberEdits } from '../../wire/member-edits.ts'
+import { hasLargeNumber, type MemberEdits, parseExactJson } from '@portico/http/json'
 
 /** The inputs for decoding a client's chat. */
 export interface ChatText {

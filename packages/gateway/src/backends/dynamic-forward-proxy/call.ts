@@ -1,10 +1,14 @@
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
-import type { AddressGuard } from '../../upstream/address-guard.ts'
+import {
+  type AddressGuard,
+  chooseVersion,
+  Destination,
+  type DestinationOptions,
+  type UpstreamCall,
+  UpstreamError,
+} from '@portico/http/client'
 import { tracedConnect } from '../../pipeline/traced/traced-connect.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
-import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
-import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
-import { chooseVersion } from '../../upstream/version.ts'
 import { parseAuthority } from './authority.ts'
 
 /**

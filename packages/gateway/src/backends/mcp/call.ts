@@ -1,7 +1,7 @@
 import { McpCall } from '../../mcp/client/mcp-call.ts'
 import type { Endpoint } from '../../mcp/engine/endpoint.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
-import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError } from '@portico/http/client'
 
 /** Many servers of the Model Context Protocol as one. */
 export function mcpBackend(identity: BackendIdentity, endpoint: Endpoint): CompiledBackend {

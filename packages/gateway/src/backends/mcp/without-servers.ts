@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR, rpcError } from '../../mcp/message.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
-import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError } from '@portico/http/client'
 
 /** An MCP backend whose selectors match no server: every request gets 503 and a JSON-RPC error. */
 export function mcpBackendWithoutServers(identity: BackendIdentity): CompiledBackend {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 
 /** A small value that fits a JSON Schema as far as its types, lists of values and required members go. */
 export function exampleOf(schema: JsonObject, depth = 0): Json {

@@ -1,4 +1,4 @@
-import type { Source } from '../../net/body.ts'
+import type { Source } from '@portico/http'
 
 /** The whole body; null when it breaks off or is larger than the limit. */
 export function readBody(body: Source, limit: number, done: (bytes: Buffer | null) => void): void {

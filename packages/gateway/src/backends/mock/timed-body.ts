@@ -1,4 +1,4 @@
-import type { Sink, Source } from '../../net/body.ts'
+import type { Sink, Source } from '@portico/http'
 
 /** Runs a function after a number of milliseconds; returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void

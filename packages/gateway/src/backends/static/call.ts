@@ -2,8 +2,7 @@ import { isIP } from 'node:net'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { tracedConnect } from '../../pipeline/traced/traced-connect.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
-import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
-import { chooseVersion } from '../../upstream/version.ts'
+import { chooseVersion, Destination, type DestinationOptions } from '@portico/http/client'
 
 /** A backend whose host, or socket file, the config names. */
 export function staticBackend(identity: BackendIdentity, options: DestinationOptions): CompiledBackend {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../middle.ts'
 import { fieldEdits } from './field-edits.ts'
-import { applyEdits, joinEdits } from '../../wire/member-edits.ts'
+import { applyEdits, joinEdits } from '@portico/http/json'
 import { createAliases, editRequest } from './request-edits.ts'
 
 const set = (values: Record<string, Json>) => Object.entries(values).map(([field, value]) => ({ field, value }))

@@ -1,6 +1,6 @@
 import type { FieldExpression, FieldValue } from './schema.ts'
 import type { Json, JsonObject } from '../middle.ts'
-import { type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
+import { type MemberEdits, NO_EDITS } from '@portico/http/json'
 
 export interface FieldRules {
   defaults?: readonly FieldValue[] | undefined

@@ -1,9 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import { countNames, isObject, parseJson } from '../../wire/json.ts'
+import {
+  countMembers,
+  countNames,
+  findMembers,
+  isObject,
+  type JsonMember,
+  type JsonMembers,
+  parseJson,
+  type SplicedText,
+} from '@portico/http/json'
 import type { JsonObject } from '../middle.ts'
 import { Unsupported } from '../middle.ts'
-import { countMembers, findMembers, type JsonMember, type JsonMembers } from '../../wire/json-members.ts'
-import type { SplicedText } from '../../wire/splice-json.ts'
 
 /** The body of a client: its parsed value, and the position of each top-level member in its bytes. */
 export class JsonBody implements SplicedText {

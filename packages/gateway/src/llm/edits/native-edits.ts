@@ -1,6 +1,5 @@
-import { isObject } from '../../wire/json.ts'
+import { isObject, type MemberEdits, NO_EDITS } from '@portico/http/json'
 import type { Json, JsonObject } from '../middle.ts'
-import { type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
 
 /**
  * The edits that a Chat Completions body needs when it is forwarded without translation: the same ones that the encoder

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ChatRequest, Json, JsonObject } from '../middle.ts'
 import { fieldEdits, type FieldRules } from './field-edits.ts'
-import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
+import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '@portico/http/json'
 
 /** The changes that a provider's `ai` policy makes to chats. */
 export interface ProviderEdits {

@@ -1,7 +1,7 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
 import type { BackendClient } from '../../pipeline/context/step.ts'
-import { parseJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../middle.ts'
 import type { GuardContext } from './guard.ts'
 

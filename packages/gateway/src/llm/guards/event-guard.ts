@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '@portico/http/json'
 import type { ChatEvent, JsonObject, StartedPart, Usage } from '../middle.ts'
 import type { GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'

@@ -1,4 +1,4 @@
-import { readJsonTree } from '../../wire/json-tree.ts'
+import { readJsonTree } from '@portico/http/json'
 import type { NativeTexts } from '../native-texts.ts'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'

@@ -1,5 +1,5 @@
 import type { SpanPlace } from '../../pipeline/spans/request-spans.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { Passage } from './passage.ts'
 
 export type GuardPhase = 'request' | 'response'

@@ -1,5 +1,4 @@
-import { type Place, replaceAt } from '../../wire/json-tree.ts'
-import { parseJson } from '../../wire/json.ts'
+import { parseJson, type Place, replaceAt } from '@portico/http/json'
 import type { Dependent, FoundText } from '../native-texts.ts'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { chainOf } from './chain.ts'
 import type { Guard } from './guard.ts'
 import { compare, type Passage, textOf } from './passage.ts'

@@ -1,5 +1,5 @@
-import { readJsonTree } from '../../wire/json-tree.ts'
-import { SseData } from '../../wire/sse-data.ts'
+import { readJsonTree } from '@portico/http/json'
+import { SseData } from '@portico/http/sse'
 import type { FoundText, NativeTexts, TextStep } from '../native-texts.ts'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'

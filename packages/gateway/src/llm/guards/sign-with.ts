@@ -1,5 +1,4 @@
-import { sourceOf } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock, sourceOf } from '@portico/http'
 import { prepareAttempt } from '../../pipeline/call/attempt-steps.ts'
 import type { BackendIdentity } from '../../pipeline/compiled/compiled.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { collectResponse } from '../collect-response.ts'
 import type { ChatEvent } from '../middle.ts'
 import type { Guard } from './guard.ts'

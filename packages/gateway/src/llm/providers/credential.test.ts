@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { alwaysBearer, placeCredential } from './credential.ts'
 
 const cases: [sent: [string, string][], bearer: [string, string][], own: [string, string][]][] = [

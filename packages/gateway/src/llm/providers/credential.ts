@@ -1,5 +1,5 @@
 import { type CredentialHeader, KEY_HEADERS, VENDOR_CREDENTIAL_HEADERS } from '../../redaction/credential-names.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { CredentialPlace } from './provider.ts'
 
 export type { CredentialHeader } from '../../redaction/credential-names.ts'

@@ -1,4 +1,4 @@
-import { countAt, objectsAt, textAt } from '../../wire/json.ts'
+import { countAt, objectsAt, textAt } from '@portico/http/json'
 import type { JsonObject } from '../middle.ts'
 import type { ModelListKind } from './provider.ts'
 

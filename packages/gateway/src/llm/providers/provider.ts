@@ -1,5 +1,5 @@
-import type { HeaderBlock } from '../../net/header-block.ts'
-import type { MemberEdits } from '../../wire/member-edits.ts'
+import type { HeaderBlock } from '@portico/http'
+import type { MemberEdits } from '@portico/http/json'
 import type { FormatName, JsonObject, Unsupported } from '../middle.ts'
 
 /** A vendor as data and small functions, independent of any client. Created from the config once, at load. */

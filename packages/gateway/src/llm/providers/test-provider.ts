@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { validate } from '../../schema/validate.ts'
 import { Unsupported } from '../middle.ts'
 import { createProvider } from './index.ts'

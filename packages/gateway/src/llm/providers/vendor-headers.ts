@@ -1,5 +1,5 @@
 import { KEY_HEADERS } from '../../redaction/credential-names.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 
 /** Prefixes of headers that only the SDKs of one vendor send. */
 const PREFIX_BY_VENDOR = { anthropic: 'anthropic-', openai: 'openai-', google: 'x-goog-', amazon: 'x-amz' } as const

@@ -1,6 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
-import { countAt, isObject, objectAt, parseJson, parseJsonObject, withoutAbsent } from '../../wire/json.ts'
-import { SseParser } from '../../wire/sse.ts'
+import { countAt, isObject, objectAt, parseJson, parseJsonObject, withoutAbsent } from '@portico/http/json'
+import { SseParser } from '@portico/http/sse'
 import { EventStreamReader } from '../event-stream.ts'
 import { usageOf as completionsUsage } from '../formats/completions/usage.ts'
 import { decodeUsage as converseUsage } from '../formats/converse/usage.ts'

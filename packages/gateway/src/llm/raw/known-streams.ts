@@ -1,4 +1,4 @@
-import { isObject, objectAt, objectsAt, textAt } from '../../wire/json.ts'
+import { isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import { errorOfBody as errorOfChunk } from '../formats/completions/errors.ts'
 import { errorOf as errorOfGemini } from '../formats/gemini/errors.ts'
 import { errorOfBody as errorOfMessage } from '../formats/messages/errors.ts'

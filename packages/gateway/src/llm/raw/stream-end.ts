@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../wire/json.ts'
+import { parseJsonObject } from '@portico/http/json'
 import { brokenStream } from '../chat-error.ts'
 import type { EventStreamMessage } from '../event-stream.ts'
 import { exceptionOf } from '../formats/converse/errors.ts'

@@ -1,4 +1,4 @@
-import { SseParser } from '../../wire/sse.ts'
+import { SseParser } from '@portico/http/sse'
 import { EventStreamReader } from '../event-stream.ts'
 import { incomplete, StreamEnd, unreadable } from './stream-end.ts'
 import type { StreamFault } from './stream-fault.ts'

@@ -1,5 +1,5 @@
-import type { BytesEdit } from '../../net/exchange.ts'
-import { FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '../../net/websocket-frames.ts'
+import type { BytesEdit } from '@portico/http'
+import { FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '@portico/http/websocket'
 import { TEXT } from './messages.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { CLOSE, FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '../../net/websocket-frames.ts'
+import { CLOSE, FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '@portico/http/websocket'
 
 /** Receives the messages of a WebSocket. */
 export interface MessageReader {

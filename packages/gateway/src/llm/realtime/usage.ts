@@ -1,5 +1,5 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
-import { countAt, objectAt, parseJsonObject, textAt } from '../../wire/json.ts'
+import { countAt, objectAt, parseJsonObject, textAt } from '@portico/http/json'
 import type { JsonObject } from '../middle.ts'
 import type { MessageReader } from './messages.ts'
 

@@ -1,5 +1,5 @@
-import { isObject, objectAt, textAt, type JsonObject } from '../../wire/json.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import { isObject, type JsonObject, objectAt, textAt } from '@portico/http/json'
+import type { HeaderBlock } from '@portico/http'
 import { askedItem } from '../merge/for-target.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import { HEADER_MISMATCH, isKnownRevision, isSessionless, META, REVISIONS, UNSUPPORTED_VERSION } from '../revisions.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '../../wire/json.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { JsonObject } from '@portico/http/json'
+import type { HeaderBlock } from '@portico/http'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { VERSION } from '../../version.ts'
 import type { Endpoint } from '../engine/endpoint.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Sink } from '../../net/body.ts'
+import type { Sink } from '@portico/http'
 import { EventBody, eventRecord } from './event-body.ts'
 
 /** A sink that takes so many chunks before it asks to wait. */

@@ -1,4 +1,4 @@
-import type { Sink, Source } from '../../net/body.ts'
+import type { Sink, Source } from '@portico/http'
 
 /** A body of events that are written as they come. What a slow reader has not taken waits here, in order. */
 export class EventBody implements Source {

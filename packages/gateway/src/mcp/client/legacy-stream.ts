@@ -1,6 +1,5 @@
-import { parseJsonObject, textAt } from '../../wire/json.ts'
-import { Deadline } from '../../net/deadlines.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { parseJsonObject, textAt } from '@portico/http/json'
+import { Deadline, HeaderBlock } from '@portico/http'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'

@@ -1,4 +1,4 @@
-import { containedWork } from '../../telemetry/faults.ts'
+import { containedWork } from '@portico/http/faults'
 import type { Hub } from '../hub.ts'
 import type { RpcMessage } from '../message.ts'
 import type { AnswerPort } from '../engine/answer-port.ts'

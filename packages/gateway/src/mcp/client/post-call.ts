@@ -1,6 +1,5 @@
-import { objectAt, type JsonObject } from '../../wire/json.ts'
-import { sourceOf } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { type JsonObject, objectAt } from '@portico/http/json'
+import { HeaderBlock, sourceOf } from '@portico/http'
 import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'

@@ -1,5 +1,4 @@
-import { sourceOf } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock, sourceOf } from '@portico/http'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { type BadMessage, INVALID_REQUEST, rpcError, type RpcId, type RpcMessage } from '../message.ts'

@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import { passedOn } from '../engine/answer-failure.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { changeNotices } from '../engine/announce.ts'

@@ -1,5 +1,5 @@
 import { follow } from '../../pipeline/call/follow.ts'
-import { Deadline } from '../../net/deadlines.ts'
+import { Deadline } from '@portico/http'
 import type { Exchange } from '../engine/exchange.ts'
 import type { Target } from '../targets/target.ts'
 import type { RpcMessage } from '../message.ts'

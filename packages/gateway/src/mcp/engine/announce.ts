@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { makeMessage, type RpcId, type RpcMessage } from '../message.ts'
 

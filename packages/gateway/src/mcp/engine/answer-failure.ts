@@ -1,4 +1,4 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { INTERNAL_ERROR, rpcError, type RpcMessage } from '../message.ts'
 import { withId } from '../edit.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'

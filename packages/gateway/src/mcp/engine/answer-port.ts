@@ -1,5 +1,4 @@
-import type { Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock, Source } from '@portico/http'
 import type { RpcMessage } from '../message.ts'
 
 /** Where the answer to one request of a client goes. */

@@ -1,5 +1,5 @@
-import { containedWork } from '../../telemetry/faults.ts'
-import { isObject } from '../../wire/json.ts'
+import { containedWork } from '@portico/http/faults'
+import { isObject } from '@portico/http/json'
 import { forClient } from '../merge/for-client.ts'
 import type { AskedItem } from '../merge/for-target.ts'
 import { hasNoSuchList, MergeError, readAnswer } from '../merge/gather.ts'

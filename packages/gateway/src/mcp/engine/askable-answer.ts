@@ -1,5 +1,4 @@
-import type { Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock, Source } from '@portico/http'
 import { asInputRequest, ASKING_METHODS, canAnswer, digestOf, inputRequired } from '../questions.ts'
 import type { Question, WaitingCall } from '../input/waiting-call.ts'
 import { forClient } from '../merge/for-client.ts'

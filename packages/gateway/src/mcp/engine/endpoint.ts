@@ -1,4 +1,4 @@
-import type { Deadlines } from '../../net/deadlines.ts'
+import type { Deadlines } from '@portico/http'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { RequestGuard } from '../guard.ts'
 import type { Hub } from '../hub.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../wire/json.ts'
+import { parseJson } from '@portico/http/json'
 
 /**
  * Ids of events towards the client: where each target's own stream stands, so that a broken stream goes on at every

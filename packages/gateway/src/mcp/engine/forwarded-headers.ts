@@ -1,5 +1,5 @@
 import { isCredentialHeader } from '../../redaction/credential-names.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 
 /** Headers of a client's request that a target gets to see; credentials only where the config says so. */
 export function forwardedHeaders(headers: HeaderBlock, withCredentials: boolean): HeaderBlock {

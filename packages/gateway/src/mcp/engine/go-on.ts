@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { containedIn, follow } from '../../pipeline/call/follow.ts'
-import { objectAt } from '../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import { callAddress, type CallAsk, type CallReply } from '../input/call-mail.ts'
 import { answersIn, ASKING_METHODS, digestOf } from '../questions.ts'
 import type { Question } from '../input/waiting-call.ts'

@@ -1,4 +1,4 @@
-import { isObject, objectAt, textAt } from '../../wire/json.ts'
+import { isObject, objectAt, textAt } from '@portico/http/json'
 import { mergeDiscover, mergeInitialize, type ServerPart } from '../merge/merge-servers.ts'
 import { exactMember } from '../edit-exactly.ts'
 import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'

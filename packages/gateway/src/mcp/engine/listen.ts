@@ -1,4 +1,4 @@
-import { objectAt } from '../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import { forClient } from '../merge/for-client.ts'
 import { mergeAcknowledged, splitListen } from '../merge/subscriptions.ts'
 import type { RpcMessage } from '../message.ts'

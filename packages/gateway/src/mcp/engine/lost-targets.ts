@@ -1,5 +1,5 @@
-import { reportFault } from '../../telemetry/faults.ts'
-import { Deadline, type Deadlines } from '../../net/deadlines.ts'
+import { reportFault } from '@portico/http/faults'
+import { Deadline, type Deadlines } from '@portico/http'
 
 export interface LostTargetsOptions {
   deadlines: Deadlines

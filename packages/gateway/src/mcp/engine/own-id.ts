@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { objectAt } from '../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withId, withParams } from '../edit.ts'
 import { requestId, type RpcMessage } from '../message.ts'

@@ -1,5 +1,5 @@
 import { follow } from '../../pipeline/call/follow.ts'
-import { objectAt } from '../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import { subscribedNotices } from './announce.ts'
 import { traceDecision } from './hide-forbidden.ts'
 import { askedItem, forTarget, isAboutItem } from '../merge/for-target.ts'

@@ -1,6 +1,4 @@
-import type { Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { ObservedBody } from '../../net/observed-body.ts'
+import { type HeaderBlock, ObservedBody, type Source } from '@portico/http'
 import type { AskedItem } from '../merge/for-target.ts'
 import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import type { AnswerSink, TargetFailure } from '../transport.ts'

@@ -1,4 +1,4 @@
-import { Deadline } from '../../net/deadlines.ts'
+import { Deadline } from '@portico/http'
 import { withId } from '../edit.ts'
 import { replyForTarget } from '../merge/for-target.ts'
 import type { RpcMessage } from '../message.ts'

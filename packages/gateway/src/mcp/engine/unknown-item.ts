@@ -1,4 +1,4 @@
-import { isObject, textAt } from '../../wire/json.ts'
+import { isObject, textAt } from '@portico/http/json'
 import type { AskedItem } from '../merge/for-target.ts'
 import { INVALID_PARAMS, rpcError, type RpcMessage } from '../message.ts'
 import type { Exchange } from './exchange.ts'

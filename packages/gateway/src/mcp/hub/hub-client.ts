@@ -2,7 +2,7 @@ import type { Hub, ProcessLink, ProcessSpec } from '../hub.ts'
 import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
 import { ExpiringMap } from './expiring-map.ts'
 import type { ProcessCalls } from './process-calls.ts'
-import { contained } from '../../telemetry/faults.ts'
+import { contained } from '@portico/http/faults'
 import { later } from '../../pipeline/compiled/later.ts'
 
 export interface HubClientOptions {

@@ -1,4 +1,4 @@
-import { containedWork } from '../../telemetry/faults.ts'
+import { containedWork } from '@portico/http/faults'
 import type { Hub } from '../hub.ts'
 import { Flow } from '../flow.ts'
 import { RemoteWaiter } from '../remote/remote-waiter.ts'

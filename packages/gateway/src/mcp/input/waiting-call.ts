@@ -1,5 +1,5 @@
-import { Deadline, type Deadlines } from '../../net/deadlines.ts'
-import { objectAt } from '../../wire/json.ts'
+import { Deadline, type Deadlines } from '@portico/http'
+import { objectAt } from '@portico/http/json'
 import { withId, withParams } from '../edit.ts'
 import type { RpcId, RpcMessage } from '../message.ts'
 import type { AnswerSink, LinkCall, TargetFailure } from '../transport.ts'

@@ -1,5 +1,5 @@
-import type { Deadlines } from '../../net/deadlines.ts'
-import { textAt } from '../../wire/json.ts'
+import type { Deadlines } from '@portico/http'
+import { textAt } from '@portico/http/json'
 import type { Hub } from '../hub.ts'
 import type { Sealer } from '../session/seal.ts'
 import type { LinkCall } from '../transport.ts'

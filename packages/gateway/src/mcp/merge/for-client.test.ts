@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { JsonObject } from '../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import type { RpcMessage } from '../message.ts'
 import { Namer } from '../names.ts'
 import { forClient } from './for-client.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../wire/json.ts'
+import { isObject, type JsonObject } from '@portico/http/json'
 import type { McpItemKind } from '../../records/mcp-record.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Namer, Owned } from '../names.ts'

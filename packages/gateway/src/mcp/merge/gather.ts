@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transport.ts'
 import { exactMember } from '../edit-exactly.ts'

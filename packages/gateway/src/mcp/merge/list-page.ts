@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../wire/json.ts'
+import { isObject, type JsonObject } from '@portico/http/json'
 import type { McpItem, McpItemKind } from '../../records/mcp-record.ts'
 import type { Namer } from '../names.ts'
 import { edited, type Edits, joinEdits } from '../edit-exactly.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Json, JsonObject } from '../../wire/json.ts'
+import type { Json, JsonObject } from '@portico/http/json'
 import type { McpItem } from '../../records/mcp-record.ts'
 import { makeMessage, type RpcMessage } from '../message.ts'
 import { Namer } from '../names.ts'

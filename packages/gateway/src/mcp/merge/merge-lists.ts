@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import type { McpItem } from '../../records/mcp-record.ts'
 import { INTERNAL_ERROR } from '../message.ts'
 import type { Namer } from '../names.ts'

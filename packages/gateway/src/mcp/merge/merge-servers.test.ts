@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { JsonObject } from '../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import { makeMessage } from '../message.ts'
 import { Namer } from '../names.ts'
 import { mergeDiscover, mergeInitialize, type ServerOptions, type ServerPart } from './merge-servers.ts'

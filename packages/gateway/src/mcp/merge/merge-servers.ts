@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import type { Namer } from '../names.ts'
 import { type GatewayInfo, mergeMeta, SERVER_INFO } from './meta.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../wire/json.ts'
+import { isObject, type JsonObject } from '@portico/http/json'
 
 /** The task that a message belongs to. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'

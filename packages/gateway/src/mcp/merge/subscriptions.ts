@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { withParams } from '../edit.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Owned } from '../names.ts'

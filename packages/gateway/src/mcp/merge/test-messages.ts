@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Json, JsonObject } from '../../wire/json.ts'
+import type { Json, JsonObject } from '@portico/http/json'
 import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
 
 /** A message from its text. */

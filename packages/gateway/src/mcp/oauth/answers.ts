@@ -1,4 +1,4 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 

@@ -1,5 +1,5 @@
 import { resourceMetadataPath } from '../../formats/well-known.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
 import { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'

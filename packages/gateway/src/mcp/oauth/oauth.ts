@@ -1,4 +1,4 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { authorizationPath, readDiscoveryPath, registrationPath } from '../../formats/well-known.ts'
 import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
 import { Reply } from '../../pipeline/context/reply.ts'

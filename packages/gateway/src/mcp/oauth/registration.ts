@@ -1,6 +1,6 @@
 import { parseSafely } from '@portico/cel'
 import { parseBackendUrl, urlKey } from '../../formats/address.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
 import { Reply } from '../../pipeline/context/reply.ts'

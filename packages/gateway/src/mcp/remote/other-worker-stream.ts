@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { containedWork } from '../../telemetry/faults.ts'
-import { objectAt } from '../../wire/json.ts'
+import { containedWork } from '@portico/http/faults'
+import { objectAt } from '@portico/http/json'
 import type { Hub } from '../hub.ts'
 import { requestId, type RpcMessage } from '../message.ts'
 import { RemoteAnswer } from './remote-answer.ts'

@@ -1,4 +1,4 @@
-import { containedWork } from '../../telemetry/faults.ts'
+import { containedWork } from '@portico/http/faults'
 import { makeMessage, type RpcMessage } from '../message.ts'
 import { RemoteWaiter } from './remote-waiter.ts'
 import type { Hub } from '../hub.ts'

@@ -1,5 +1,5 @@
-import { isObject, textAt } from '../../wire/json.ts'
-import { Deadline } from '../../net/deadlines.ts'
+import { isObject, textAt } from '@portico/http/json'
+import { Deadline } from '@portico/http'
 import { withSpan } from '../../pipeline/traced/with-span.ts'
 import { endWith } from '../targets/end-span.ts'
 import type { TargetLimits } from '../targets/target.ts'

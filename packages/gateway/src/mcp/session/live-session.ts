@@ -1,5 +1,5 @@
-import { isObject, objectAt, textAt, type JsonObject } from '../../wire/json.ts'
-import { Deadline } from '../../net/deadlines.ts'
+import { isObject, type JsonObject, objectAt, textAt } from '@portico/http/json'
+import { Deadline } from '@portico/http'
 import { NewerLink } from '../targets/newer-target.ts'
 import type { Target, TargetLimits } from '../targets/target.ts'
 import type { Hub } from '../hub.ts'

@@ -1,5 +1,5 @@
 import { createSeal, MAX_SEALED_LENGTH, type Seal } from '../../state/seal.ts'
-import { isObject, objectAt, objectsAt, textAt, type JsonObject } from '../../wire/json.ts'
+import { isObject, type JsonObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import type { SessionState } from './state.ts'
 
 /** Turns the state of a session into the id that the client gets, and back. Nobody without the key can do either. */

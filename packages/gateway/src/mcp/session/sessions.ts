@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Hub } from '../hub.ts'
-import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { Owners } from '../owners.ts'
 import { LiveSession } from './live-session.ts'
 import type { Sealer } from './seal.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 
 /** What a session is, as its id carries it: any worker or replica with the same key can go on from here. */
 export interface SessionState {

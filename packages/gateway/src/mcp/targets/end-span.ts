@@ -1,5 +1,5 @@
 import type { MessageSpan } from '../../pipeline/spans/message-span.ts'
-import { isObject, textAt } from '../../wire/json.ts'
+import { isObject, textAt } from '@portico/http/json'
 import type { RpcMessage } from '../message.ts'
 
 /** A tool that failed says so in an answer like any other. */

@@ -1,4 +1,4 @@
-import { isObject, objectAt, type JsonObject } from '../../wire/json.ts'
+import { isObject, type JsonObject, objectAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
 import type { Hub } from '../hub.ts'

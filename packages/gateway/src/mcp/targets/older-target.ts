@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject, objectAt, textAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
 import { editExactly } from '../edit-exactly.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, type Json, type JsonObject, objectAt, textAt } from '@portico/http/json'
 import { withId, withParams } from '../edit.ts'
 import type { Hub } from '../hub.ts'
 import { canAnswer } from '../questions.ts'

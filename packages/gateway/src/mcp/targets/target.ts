@@ -1,4 +1,4 @@
-import type { Deadlines } from '../../net/deadlines.ts'
+import type { Deadlines } from '@portico/http'
 import type { McpJudge } from '../authorize.ts'
 import type { TargetTransport } from '../transport.ts'
 

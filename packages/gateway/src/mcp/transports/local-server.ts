@@ -1,4 +1,4 @@
-import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
+import { isObject, type JsonObject, textAt } from '@portico/http/json'
 import { SERVER_INFO } from '../merge/meta.ts'
 import { INVALID_PARAMS, makeMessage, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import { isKnownRevision, isSessionless, LATEST_WITH_SESSIONS, META, REVISIONS } from '../revisions.ts'

@@ -1,5 +1,5 @@
 import { contextWith } from '../../pipeline/context/context-with.ts'
-import type { EndpointWatcher, UpstreamError } from '../../upstream/upstream-types.ts'
+import type { EndpointWatcher, UpstreamError } from '@portico/http/client'
 import type { Caller } from '../transport.ts'
 
 /** What is said of one of several servers that stand for one another: `10.0.0.7:8080 <what only that one knows>`. */

@@ -1,6 +1,5 @@
-import { type Sink, type Source, sourceOf } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { UpstreamError } from '../../upstream/upstream-types.ts'
+import { type HeaderBlock, type Sink, type Source, sourceOf } from '@portico/http'
+import { UpstreamError } from '@portico/http/client'
 import { type BodyUse, type BufferedBody, wholeBody } from '../context/body-use.ts'
 import { type Failure, failures, upstreamFailure } from '../context/failure.ts'
 import type { Reply } from '../context/reply.ts'

@@ -1,7 +1,6 @@
-import type { Sink, Source } from '../../net/body.ts'
-import { DEADLINE_EXCEEDED, grpcStatusOfReset, isGrpcContentType } from '../../net/grpc.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
-import { UpstreamError } from '../../upstream/upstream-types.ts'
+import { HeaderBlock, type Sink, type Source } from '@portico/http'
+import { DEADLINE_EXCEEDED, grpcStatusOfReset, isGrpcContentType } from '@portico/http/grpc'
+import { UpstreamError } from '@portico/http/client'
 import { isDeadline } from '../context/failure.ts'
 import type { RequestContext } from '../context/request-context.ts'
 

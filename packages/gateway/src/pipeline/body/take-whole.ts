@@ -1,5 +1,4 @@
-import type { Sink, Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock, Sink, Source } from '@portico/http'
 
 /** All bytes of a body that is here already: a step that asks for `requestBody: 'whole'` meets no other. */
 export function takeWhole(body: Source): { bytes: Buffer; trailers: HeaderBlock | null } {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptySource } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { emptySource, HeaderBlock } from '@portico/http'
 import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { AttemptStepList } from '../compiled/compiled.ts'
 import type { Failure } from '../context/failure.ts'

@@ -1,21 +1,17 @@
-import { isAtHand } from '../../net/body.ts'
-import { Deadline, type Deadlines } from '../../net/deadlines.ts'
+import { Deadline, type Deadlines, HeaderBlock, isAtHand, type RawConnection, ReplayableBody } from '@portico/http'
 import type { CallTimer } from '../../telemetry/metrics/pool-metrics.ts'
-import type { RawConnection } from '../../net/exchange.ts'
-import { contained, InternalFault } from '../../telemetry/faults.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { contained, InternalFault } from '@portico/http/faults'
 import {
   isIdempotent,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
   type UpstreamResponse,
-} from '../../upstream/upstream-types.ts'
+} from '@portico/http/client'
 import { prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from '../compiled/compiled.ts'
 import { type Failure, upstreamFailure } from '../context/failure.ts'
 import type { OutgoingRequest } from '../context/outgoing.ts'
-import { ReplayableBody } from '../../net/replayable-body.ts'
 import type { RequestContext, RetryRule } from '../context/request-context.ts'
 import type { CallContext } from '../context/step.ts'
 import { speaksAgainst } from './unhealthy.ts'

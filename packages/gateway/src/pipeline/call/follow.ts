@@ -1,4 +1,4 @@
-import { reportFault } from '../../telemetry/faults.ts'
+import { reportFault } from '@portico/http/faults'
 import type { RequestContext } from '../context/request-context.ts'
 
 /** Waits for work that is done for a request: an exception of the work ends this request and nothing else. */

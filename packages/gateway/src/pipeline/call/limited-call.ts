@@ -1,13 +1,11 @@
-import { Deadline, type Deadlines } from '../../net/deadlines.ts'
-import type { RawConnection } from '../../net/exchange.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import { Deadline, type Deadlines, type HeaderBlock, type RawConnection } from '@portico/http'
 import {
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
   type UpstreamResponse,
-} from '../../upstream/upstream-types.ts'
+} from '@portico/http/client'
 import type { CompiledBackend } from '../compiled/compiled.ts'
 import type { CallContext } from '../context/step.ts'
 

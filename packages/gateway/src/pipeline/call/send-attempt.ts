@@ -1,5 +1,5 @@
 import { follow } from './follow.ts'
-import type { UpstreamCall, UpstreamHandler } from '../../upstream/upstream-types.ts'
+import type { UpstreamCall, UpstreamHandler } from '@portico/http/client'
 import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from '../compiled/compiled.ts'
 import { contextWith } from '../context/context-with.ts'

@@ -1,12 +1,7 @@
 import { follow } from './follow.ts'
 import { prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from '../compiled/compiled.ts'
-import {
-  UpstreamError,
-  type UpstreamCall,
-  type UpstreamHandler,
-  type UpstreamRequest,
-} from '../../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import type { BackendClient, CallContext } from '../context/step.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
+import type { UpstreamResponse } from '@portico/http/client'
 import type { Expression } from '../expression/expression.ts'
 import type { RequestContext } from '../context/request-context.ts'
 

@@ -1,12 +1,6 @@
 import type { CalloutKind, CalloutOutcome, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
-import { callUnary, type GrpcMethod } from '../../upstream/grpc/call.ts'
-import { CANCELLED, DEADLINE_EXCEEDED, GrpcError } from '../../upstream/grpc/status.ts'
-import {
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamHandler,
-  type UpstreamRequest,
-} from '../../upstream/upstream-types.ts'
+import { callUnary, CANCELLED, DEADLINE_EXCEEDED, GrpcError, type GrpcMethod } from '@portico/http/grpc'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import { fetchWhole, TooLate, type WholeAnswer } from './fetch-text.ts'
 import type { GiveUp, RequestContext } from '../context/request-context.ts'
 import type { CallPurpose } from '../spans/spanned-request.ts'

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
-import { Deadlines } from '../../net/deadlines.ts'
-import { Hops } from '../../net/hops.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { Deadlines, HeaderBlock, Hops } from '@portico/http'
 import { startOrigin } from '../../testing/origin.ts'
-import { Pool } from '../../upstream/pool.ts'
+import { Pool } from '../../../../http/src/upstream/pool.ts'
 import { fetchText } from './fetch-text.ts'
 import type { BackendClient } from '../context/step.ts'
 

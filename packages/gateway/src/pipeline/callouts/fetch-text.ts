@@ -1,13 +1,11 @@
-import { emptySource, type Sink, type Source, sourceOf } from '../../net/body.ts'
-import { Deadline, type Deadlines } from '../../net/deadlines.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { Deadline, type Deadlines, emptySource, HeaderBlock, type Sink, type Source, sourceOf } from '@portico/http'
 import type {
   UpstreamCall,
   UpstreamError,
   UpstreamHandler,
   UpstreamRequest,
   UpstreamResponse,
-} from '../../upstream/upstream-types.ts'
+} from '@portico/http/client'
 import type { BackendClient, CallContext } from '../context/step.ts'
 
 export interface FetchOptions {

@@ -1,11 +1,16 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import type { CollectorConfig } from '../../schema/fields/collector.ts'
-import { sourceOf } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock, sourceOf } from '@portico/http'
 import type { Deliver, Delivery } from '../../telemetry/otlp/retrying-sender.ts'
-import { callUnary, type GrpcMethod } from '../../upstream/grpc/call.ts'
-import { readRetryInfo } from '../../upstream/grpc/retry-info.ts'
-import { DEADLINE_EXCEEDED, type GrpcError, RESOURCE_EXHAUSTED, UNAVAILABLE } from '../../upstream/grpc/status.ts'
+import {
+  callUnary,
+  DEADLINE_EXCEEDED,
+  type GrpcError,
+  type GrpcMethod,
+  readRetryInfo,
+  RESOURCE_EXHAUSTED,
+  UNAVAILABLE,
+} from '@portico/http/grpc'
 import { ConfigFault } from '../compiled/config-fault.ts'
 import { fetchWhole, type WholeAnswer } from './fetch-text.ts'
 import { ownContext } from './own-request.ts'

@@ -1,6 +1,4 @@
-import { emptySource, type Sink } from '../../net/body.ts'
-import type { ConnectionInfo, Exchange } from '../../net/exchange.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { type ConnectionInfo, emptySource, type Exchange, HeaderBlock, type Sink } from '@portico/http'
 import { RequestContext } from '../context/request-context.ts'
 import type { CallContext } from '../context/step.ts'
 

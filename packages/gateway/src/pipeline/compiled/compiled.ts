@@ -1,4 +1,4 @@
-import type { ConnectDone, UpstreamCall } from '../../upstream/upstream-types.ts'
+import type { ConnectDone, UpstreamCall } from '@portico/http/client'
 import type { HostnameTable } from '../route/hostname.ts'
 import type { RouteTable } from '../route/route-table.ts'
 import type { PickBackend } from '../route/weighted.ts'

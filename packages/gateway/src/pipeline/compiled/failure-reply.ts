@@ -1,5 +1,5 @@
-import { DEADLINE_EXCEEDED, isGrpcContentType } from '../../net/grpc.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { DEADLINE_EXCEEDED, isGrpcContentType } from '@portico/http/grpc'
+import { HeaderBlock } from '@portico/http'
 import { type Failure, isDeadline } from '../context/failure.ts'
 import { Reply } from '../context/reply.ts'
 import type { RequestContext, TellFailure } from '../context/request-context.ts'

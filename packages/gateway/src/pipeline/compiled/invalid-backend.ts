@@ -1,5 +1,5 @@
 import type { BackendIdentity, CompiledBackend } from './compiled.ts'
-import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError } from '@portico/http/client'
 
 /** Stands for a backend that cannot be used; whoever is sent there hears so, and logs and traces say why. */
 export function invalidBackend(identity: BackendIdentity, reason: string): CompiledBackend {

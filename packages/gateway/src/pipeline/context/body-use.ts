@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 
 /** How much of a body an expression must have: `whole` fails on one that is too large. */
 export type BodyUse = 'none' | 'prefix' | 'whole'

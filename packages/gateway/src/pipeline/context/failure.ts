@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../upstream/upstream-types.ts'
+import type { UpstreamError } from '@portico/http/client'
 import type { Reason, Reply } from './reply.ts'
 
 /** Something that went wrong with a request, as a value: `failureReply` alone makes a response of it. */

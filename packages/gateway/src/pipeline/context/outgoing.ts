@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from '../../upstream/upstream-types.ts'
+import type { UpstreamRequest } from '@portico/http/client'
 import type { SigningScope } from '../cloud-credentials.ts'
 import type { Failure } from './failure.ts'
 import type { RequestContext } from './request-context.ts'

@@ -1,4 +1,4 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 
 /** A response made by the gateway itself. */
 export class Reply {

@@ -1,7 +1,12 @@
 import type { CloudCredentials } from '../cloud-credentials.ts'
-import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../../upstream/upstream-types.ts'
-import type { Deadlines } from '../../net/deadlines.ts'
-import type { SharedCounters } from '../../upstream/shared-counters.ts'
+import type {
+  EndpointWatcher,
+  SharedCounters,
+  UpstreamCall,
+  UpstreamHandler,
+  UpstreamRequest,
+} from '@portico/http/client'
+import type { Deadlines } from '@portico/http'
 import type { KeyedTables } from '../../state/keyed-tables.ts'
 import type { Seal } from '../../state/seal.ts'
 import type { WorkerCache } from '../../state/worker-cache.ts'

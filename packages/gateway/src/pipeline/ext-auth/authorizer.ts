@@ -1,4 +1,4 @@
-import { isGrpcContentType } from '../../net/grpc.ts'
+import { isGrpcContentType } from '@portico/http/grpc'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 import { CalloutFault, Callouts } from '../callouts/callouts.ts'
 import type { Failure } from '../context/failure.ts'

@@ -1,6 +1,5 @@
-import type { GrpcMethod } from '../../upstream/grpc/call.ts'
-import { encoderOf } from '../../wire/encoder.ts'
-import { CheckRequest, CheckResponse } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import { encoderOf, type GrpcMethod } from '@portico/http/grpc'
+import { CheckRequest, CheckResponse } from '../../protos/envoy/service/auth/v3/external_auth.ts'
 
 /** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
 export const checkMethod: GrpcMethod<CheckRequest, CheckResponse> = {

@@ -1,4 +1,4 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { applyEdit, type InvalidHeader } from '../policy/header-edit.ts'
 import type { CalloutFault } from '../callouts/callouts.ts'
 import type { HeaderEdit, JsonObject } from '../context/request-context.ts'

@@ -2,17 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { isCelError, toJson } from '@portico/cel'
 import type { JsonObject, RequestContext } from '../context/request-context.ts'
 import { CalloutFault } from '../callouts/callouts.ts'
-import type {
-  CheckRequest,
-  CheckResponse,
-  OkHttpResponse,
-} from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import type { CheckRequest, CheckResponse, OkHttpResponse } from '../../protos/envoy/service/auth/v3/external_auth.ts'
 import { editsOf, InvalidHeader, isEditable } from '../policy/header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
 import { type Allowed, DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-body.ts'
 import type { checkMethod as CheckMethod } from './check-method.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { withoutOddBytes } from './utf8-text.ts'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 

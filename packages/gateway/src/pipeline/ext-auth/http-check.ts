@@ -1,6 +1,4 @@
-import { emptySource, sourceOf } from '../../net/body.ts'
-import { fieldText } from '../../net/field-text.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { emptySource, fieldText, HeaderBlock, sourceOf } from '@portico/http'
 import { ConfigFault } from '../compiled/config-fault.ts'
 import { CalloutFault, type CalloutOptions, type Callouts } from '../callouts/callouts.ts'
 import type { WholeAnswer } from '../callouts/fetch-text.ts'

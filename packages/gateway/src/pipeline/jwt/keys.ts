@@ -1,7 +1,7 @@
 import type { PublicJwk } from '../../formats/jwk-set.ts'
 import { ConfigFault } from '../compiled/config-fault.ts'
 import { fetchText } from '../callouts/fetch-text.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { SpanPlace } from '../spans/request-spans.ts'
 import type { Env } from '../context/step.ts'
 import { targetPath } from '../route/target.ts'

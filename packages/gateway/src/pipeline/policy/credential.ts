@@ -15,7 +15,7 @@ import {
   removeCookie,
   setCookie,
   setCookieLines,
-} from '../../net/cookies.ts'
+} from '@portico/http'
 import type { OutgoingRequest } from '../context/outgoing.ts'
 import type { RequestContext, TakenCredential } from '../context/request-context.ts'
 

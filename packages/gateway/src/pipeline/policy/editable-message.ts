@@ -1,6 +1,4 @@
-import { sourceOf } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { isAmbiguousPath, isAuthority } from '../../net/http1/target.ts'
+import { type HeaderBlock, isAmbiguousPath, isAuthority, sourceOf } from '@portico/http'
 import { wholeBody } from '../context/body-use.ts'
 import type { OutgoingRequest } from '../context/outgoing.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'

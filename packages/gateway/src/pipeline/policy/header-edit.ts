@@ -1,7 +1,5 @@
-import { isConnectionField } from '../../net/field-rules.ts'
-import { fieldText } from '../../net/field-text.ts'
-import { type HeaderBlock, isHeaderValue } from '../../net/header-block.ts'
-import type { HeaderValue, HeaderValueOption } from '../../wire/protos/envoy/config/core/v3/base.ts'
+import { fieldText, type HeaderBlock, isConnectionField, isHeaderValue } from '@portico/http'
+import type { HeaderValue, HeaderValueOption } from '../../protos/envoy/config/core/v3/base.ts'
 import type { HeaderEdit } from '../context/request-context.ts'
 
 /** Changes a header as it is asked for; names and values were made by `headerEdit`. */

@@ -1,6 +1,5 @@
 import { isCredentialHeader, isVendorCredentialHeader } from '../../redaction/credential-names.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { isForwardingHeader } from '../../net/field-rules.ts'
+import { type HeaderBlock, isForwardingHeader } from '@portico/http'
 
 /**
  * `withholdClientHeaders` removes what a client tells the gateway alone: cookies, credentials, the address of the client.

@@ -1,6 +1,5 @@
-import type { Exchange } from '../../net/exchange.ts'
-import type { BindState } from '../../net/bind-state.ts'
-import type { ServerTls } from '../../net/tls.ts'
+import type { Exchange } from '@portico/http'
+import type { BindState, ServerTls } from '@portico/http/server'
 import type { CompiledListener } from '../compiled/compiled.ts'
 import { type Failure, failures } from '../context/failure.ts'
 import { createHostnameTable, normalizeHost } from '../route/hostname.ts'

@@ -1,5 +1,5 @@
 import { HeadersView } from '@portico/cel'
-import type { ConnectionInfo } from '../../net/exchange.ts'
+import type { ConnectionInfo } from '@portico/http'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RawRun } from './run-raw.ts'
 import { ProxyView, Scope, type ScopeServices } from '../views/scope.ts'

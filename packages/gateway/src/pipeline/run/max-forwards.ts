@@ -1,4 +1,4 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 

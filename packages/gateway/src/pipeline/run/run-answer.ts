@@ -1,4 +1,4 @@
-import { sourceOf } from '../../net/body.ts'
+import { sourceOf } from '@portico/http'
 import { wholeBody } from '../context/body-use.ts'
 import type { Reply } from '../context/reply.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'

@@ -1,4 +1,4 @@
-import type { Hops } from '../../net/hops.ts'
+import type { Hops } from '@portico/http'
 import type { BackendCallServices } from '../call/backend-call.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
 import type { Specimens } from './specimens.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Exchange } from '../../net/exchange.ts'
+import type { Exchange } from '@portico/http'
 import { Specimens, STREAM } from './specimens.ts'
 
 const plain = { version: 'HTTP/1.1', connection: { scheme: 'http' }, bytesIn: 0, bytesOut: 100 } as Exchange

@@ -1,9 +1,6 @@
 import { Socket } from 'node:net'
-import { emptySource } from '../../net/body.ts'
-import type { Exchange } from '../../net/exchange.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
-import { MessageHead } from '../../net/http1/head.ts'
-import { Fields, RequestHead } from '../../net/http2/request-head.ts'
+import { emptySource, type Exchange, HeaderBlock } from '@portico/http'
+import { Fields, MessageHead, RequestHead } from '@portico/http/server'
 import { StartReader } from '../body/buffered-body.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from '../../net/exchange.ts'
+import type { ConnectionInfo } from '@portico/http'
 import { connectionScope, malformedScope, requestScope } from './log-scope.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RawRun } from './run-raw.ts'

@@ -1,7 +1,6 @@
-import type { RawConnection } from '../../net/exchange.ts'
-import type { TunnelEnd, TunnelSide } from '../../net/splice.ts'
-import { CloseFrameFinder } from '../../net/websocket-frames.ts'
-import { UpstreamError } from '../../upstream/upstream-types.ts'
+import type { RawConnection } from '@portico/http'
+import { CloseFrameFinder, type TunnelEnd, type TunnelSide } from '@portico/http/websocket'
+import { UpstreamError } from '@portico/http/client'
 
 /** Why a tunnel broke, by the side whose connection did. */
 export const brokenTunnels: Readonly<Record<TunnelSide, Error>> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { HeaderBlock } from '../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { Id } from '../../telemetry/otlp/id.ts'
 import { type IncomingTrace, readTrace, writeTrace } from './trace-headers.ts'
 

@@ -1,4 +1,4 @@
-import { type HeaderBlock, nameList } from '../../net/header-block.ts'
+import { type HeaderBlock, nameList } from '@portico/http'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/traceparent.ts'
 

@@ -1,8 +1,6 @@
-import type { Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { ThroughBody } from '../../net/through-body.ts'
-import { CANCELLED, GrpcError, UNKNOWN } from '../../upstream/grpc/status.ts'
-import { UpstreamError } from '../../upstream/upstream-types.ts'
+import { type HeaderBlock, type Source, ThroughBody } from '@portico/http'
+import { CANCELLED, GrpcError, UNKNOWN } from '@portico/http/grpc'
+import { UpstreamError } from '@portico/http/client'
 import { Unusable } from '../callouts/fetch-text.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 

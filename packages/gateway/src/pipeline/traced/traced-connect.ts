@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream/upstream-types.ts'
+import { UpstreamError } from '@portico/http/client'
 import type { CompiledBackend } from '../compiled/compiled.ts'
 import { TracedContext } from './traced-context.ts'
 

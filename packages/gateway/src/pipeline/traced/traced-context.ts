@@ -1,4 +1,4 @@
-import type { UpstreamError, UpstreamResponse } from '../../upstream/upstream-types.ts'
+import type { UpstreamError, UpstreamResponse } from '@portico/http/client'
 import type { CallContext } from '../context/step.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 import type { RequestSpans } from '../spans/request-spans.ts'

@@ -1,13 +1,12 @@
-import type { RawConnection } from '../../net/exchange.ts'
-import { isGrpcContentType } from '../../net/grpc.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import {
-  type UpstreamCall,
-  type UpstreamError,
-  type UpstreamHandler,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from '../../upstream/upstream-types.ts'
+import type { HeaderBlock, RawConnection } from '@portico/http'
+import { isGrpcContentType } from '@portico/http/grpc'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '@portico/http/client'
 import type { BackendClient, CallContext } from '../context/step.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 import type { RequestSpans, SpanPlace } from '../spans/request-spans.ts'

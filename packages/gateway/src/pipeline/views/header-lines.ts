@@ -1,6 +1,5 @@
 import { Double, Duration, Opaque, type Result, Timestamp, toText, Uint } from '@portico/cel'
-import { fieldText } from '../../net/field-text.ts'
-import { isHeaderValue } from '../../net/header-block.ts'
+import { fieldText, isHeaderValue } from '@portico/http'
 
 /** The header lines that a result of an expression stands for: a list is one line per item. Null when it cannot be one. */
 export function headerLines(result: Result): string[] | null {

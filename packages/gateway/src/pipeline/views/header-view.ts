@@ -1,5 +1,5 @@
 import { HeadersView } from '@portico/cel'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 
 /** The headers of a message as expressions see them: one line is a text, several are a list. */
 export class BlockView extends HeadersView {

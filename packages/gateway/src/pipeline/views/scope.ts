@@ -1,5 +1,5 @@
 import { type HeadersView, Timestamp, type Value } from '@portico/cel'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import { BlockView } from './header-view.ts'
 import { LlmView } from './llm-view.ts'
 import { McpView } from './mcp-view.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NamedState } from '../../upstream/endpoints.ts'
+import type { NamedState } from '@portico/http/client'
 import { KnownEndpoints } from './endpoint-states.ts'
 
 const fine: NamedState = {

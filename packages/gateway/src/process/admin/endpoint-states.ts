@@ -1,5 +1,5 @@
 import type { ViewedEndpoint } from '../../admin/config-view.ts'
-import type { NamedState } from '../../upstream/endpoints.ts'
+import type { NamedState } from '@portico/http/client'
 
 /** What workers know of endpoints, put together. */
 export class KnownEndpoints {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { EMPTY_IR } from '../../ir/change.ts'
 import type { Ir } from '../../ir/resources.ts'
-import { type EndpointsChange, ServiceAddresses } from '../../upstream/service-addresses.ts'
+import { type EndpointsChange, ServiceAddresses } from '@portico/http/client'
 import { ReachedServices } from './reached-services.ts'
 
 function irOf(keys: readonly string[]): Ir {

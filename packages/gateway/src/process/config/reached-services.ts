@@ -1,5 +1,5 @@
 import type { Ir } from '../../ir/resources.ts'
-import type { EndpointsChange } from '../../upstream/service-addresses.ts'
+import type { EndpointsChange } from '@portico/http/client'
 
 type Addresses = readonly (readonly [key: string, addresses: readonly string[]])[]
 

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import type { Listener } from '../../ir/resources.ts'
-import { readCertificates } from '../../net/pem.ts'
+import { readCertificates } from '@portico/http/server'
 import type { LabelValues } from '../../telemetry/metrics/families.ts'
 
 /** Labels of a certificate, and when it ends in seconds since the epoch. */

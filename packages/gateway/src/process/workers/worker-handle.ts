@@ -7,7 +7,7 @@ import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { TableSet } from '../../state/keyed-tables.ts'
 import type { Delivery } from '../../telemetry/otlp/retrying-sender.ts'
 import type { RecorderMemory } from '../../telemetry/recorder/recorder.ts'
-import type { NamedState } from '../../upstream/endpoints.ts'
+import type { NamedState } from '@portico/http/client'
 import type { TraceFromWorker } from '../../telemetry/trace/trace-event.ts'
 
 export interface LiveConfig {

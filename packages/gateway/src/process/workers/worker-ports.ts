@@ -1,6 +1,6 @@
 import type { CompiledBind } from '../../compile/bind.ts'
-import type { Deadlines } from '../../net/deadlines.ts'
-import { BindServer } from '../../net/listener.ts'
+import type { Deadlines } from '@portico/http'
+import { BindServer } from '@portico/http/server'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import { createConnectionMetrics } from '../../telemetry/metrics/connection-metrics.ts'
 import type { Registry } from '../../telemetry/metrics/metrics.ts'

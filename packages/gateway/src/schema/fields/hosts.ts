@@ -1,5 +1,5 @@
 import { isHost, parseHostPort, parseHostTarget } from '../../formats/address.ts'
-import { isCidr, isIp } from '../../wire/ip.ts'
+import { isCidr, isIp } from '@portico/http/text'
 import type { HostTarget } from '../../formats/address.ts'
 import type { Schema } from '../kit.ts'
 import { textual } from './values.ts'

@@ -1,4 +1,4 @@
-import { countFault, describeFault } from '../faults.ts'
+import { countFault, describeFault } from '@portico/http/faults'
 import { severities } from './log-filter.ts'
 import type { LogFilter, LogLevel } from './log-filter.ts'
 import { escapeControls, quoted, textValue } from './quote.ts'

@@ -1,4 +1,4 @@
-import type { FaultScope } from '../faults.ts'
+import type { FaultScope } from '@portico/http/faults'
 import { increase, type Registry } from './metrics.ts'
 
 /** Counts unexpected exceptions; the series are there from the start, so that an alert sees the first one. */

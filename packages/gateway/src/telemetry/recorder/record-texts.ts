@@ -1,4 +1,4 @@
-import { codeAt } from '../../wire/char-code.ts'
+import { codeAt } from '@portico/http/text'
 import { SEPARATOR } from './layout.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { countAt, objectAt, textAt } from '../../../wire/json.ts'
+import { countAt, objectAt, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { escapeInput, INPUT_PREFIX, INPUT_SUFFIX } from '../../custom-tools.ts'
 import { googleSignature } from './tool-calls.ts'

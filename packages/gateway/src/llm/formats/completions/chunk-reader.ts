@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { countAt, isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { fromClientOf } from '../../provenance.ts'
 import type { RecordReader } from '../../sse-json.ts'

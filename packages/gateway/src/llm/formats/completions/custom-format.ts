@@ -1,4 +1,4 @@
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import type { JsonObject } from '../../middle.ts'
 
 /** The middle has the grammar of a custom tool in the flat form of Responses; Chat Completions nests it in a member. */

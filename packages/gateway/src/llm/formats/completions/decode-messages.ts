@@ -1,6 +1,6 @@
 import { fromClientCallId } from '../../client-call-id.ts'
 import { type Fields, withMarks, withRest } from '../../fields.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import type { ChatRequest, FilePart, ImagePart, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
 import { decodeReasoningFields } from './reasoning-fields.ts'
 import { decodeToolCalls } from './tool-calls.ts'

@@ -1,6 +1,6 @@
 import { isEffort } from '../../effort.ts'
 import { addMembers, Fields, withMarks } from '../../fields.ts'
-import { put } from '../../../wire/json.ts'
+import { put } from '@portico/http/json'
 import type {
   ChatRequest,
   JsonObject,

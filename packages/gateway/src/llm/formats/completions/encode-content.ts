@@ -1,6 +1,6 @@
 import { clientField, lose, mediaField } from '../../client-fields.ts'
 import { fitCallId } from '../../tool-calls/fit-call-id.ts'
-import { textAt } from '../../../wire/json.ts'
+import { textAt } from '@portico/http/json'
 import { isTextType } from '../../file-types.ts'
 import { mediaUrlOf } from '../../media-url.ts'
 import type { FilePart, FormatName, ImagePart, Json, JsonObject, Loss, Part, TextPart } from '../../middle.ts'

@@ -1,7 +1,7 @@
 import { clientField, type ClientField, lose } from '../../client-fields.ts'
 import { effortOf } from '../../effort.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { isObject, put } from '../../../wire/json.ts'
+import { isObject, put } from '@portico/http/json'
 import {
   type ChatRequest,
   type Json,

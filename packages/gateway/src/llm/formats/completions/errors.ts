@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { countAt, isObject, parseJson, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, parseJson, textAt } from '@portico/http/json'
 import type { ChatError, Json, JsonObject } from '../../middle.ts'
 
 export function decodeError(status: number, body: Buffer): ChatError {

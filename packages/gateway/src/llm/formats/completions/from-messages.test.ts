@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { textAt } from '../../../wire/json.ts'
+import { textAt } from '@portico/http/json'
 import type { Json, JsonObject } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { decodeBuffered, decoded, encoded, responseContext } from '../../test-exchange.ts'

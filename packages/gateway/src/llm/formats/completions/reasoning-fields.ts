@@ -1,6 +1,6 @@
 import type { AnswerPart } from '../../collect-response.ts'
 import type { Fields } from '../../fields.ts'
-import { isObject, textAt } from '../../../wire/json.ts'
+import { isObject, textAt } from '@portico/http/json'
 import type { Json, JsonObject, Part, ReasoningPart } from '../../middle.ts'
 import type { Maker } from '../../provenance.ts'
 import { fromClientOf, madeBy } from '../../provenance.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { objectsAt } from '../../../wire/json.ts'
+import { objectsAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { encodeStream, request, responseContext } from '../../test-exchange.ts'
 import { completions } from './index.ts'

@@ -1,7 +1,7 @@
 import { fromClientCallId } from '../../client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withRest } from '../../fields.ts'
-import { objectAt, textAt } from '../../../wire/json.ts'
+import { objectAt, textAt } from '@portico/http/json'
 import type { JsonObject, ToolCallPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../provenance.ts'
 import { unwrapInput, wrapInput } from '../../custom-tools.ts'

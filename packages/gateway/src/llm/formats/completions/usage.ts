@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt, put, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt, put, textAt } from '@portico/http/json'
 import type { Json, JsonObject, Usage } from '../../middle.ts'
 
 /** Usage of a body or a chunk, wherever servers of this format put it; null when there is none. */

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { isObject, objectAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectAt, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { withMaker } from '../../provenance.ts'
 

@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import {
   type ChatRequest,
   type JsonObject,

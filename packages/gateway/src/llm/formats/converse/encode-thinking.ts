@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { budgetOf, effortOf } from '../../effort.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import type { ChatRequest, JsonObject, Sampling } from '../../middle.ts'
 import { isReadable } from './encode-reasoning.ts'
 import type { ConverseEncoder } from './encoder.ts'

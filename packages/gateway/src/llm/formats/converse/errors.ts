@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { parseJsonObject, textAt } from '../../../wire/json.ts'
+import { parseJsonObject, textAt } from '@portico/http/json'
 import type { ChatError, JsonObject } from '../../middle.ts'
 
 /** Decodes `{message}`, or `{Message}` from a proxy in front of the service; the code is `__type`, if sent. */

@@ -1,5 +1,5 @@
 import type { ResponseContext, StreamDecoder } from '../../format.ts'
-import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '../../../wire/json.ts'
+import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '@portico/http/json'
 import type { ChatError, ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { BlockReader } from './block-reader.ts'
 import { decodeUsage } from './usage.ts'

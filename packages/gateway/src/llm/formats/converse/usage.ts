@@ -1,4 +1,4 @@
-import { countAt, objectAt, textAt } from '../../../wire/json.ts'
+import { countAt, objectAt, textAt } from '@portico/http/json'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { objectAt, textAt } from '../../../wire/json.ts'
+import { objectAt, textAt } from '@portico/http/json'
 import type { JsonObject } from '../../middle.ts'
 import { decodeBedrockCountTokens, encodeBedrockCountTokens } from './bedrock.ts'
 

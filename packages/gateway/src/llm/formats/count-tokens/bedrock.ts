@@ -1,4 +1,4 @@
-import { countAt } from '../../../wire/json.ts'
+import { countAt } from '@portico/http/json'
 import type { JsonObject } from '../../middle.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt } from '@portico/http/json'
 import type { JsonObject, Loss } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'

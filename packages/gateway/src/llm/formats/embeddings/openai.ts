@@ -1,4 +1,4 @@
-import { countAt, isObject, objectsAt, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, objectsAt, textAt } from '@portico/http/json'
 import type { JsonObject, Usage } from '../../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
 import { isVector } from './vectors.ts'

@@ -1,4 +1,4 @@
-import { countAt, objectAt, objectsAt } from '../../../wire/json.ts'
+import { countAt, objectAt, objectsAt } from '@portico/http/json'
 import type { JsonObject, Loss } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'

@@ -1,7 +1,7 @@
 import { fromGrounding } from '../../annotations.ts'
 import { fromGeminiLogprobs } from '../../logprobs.ts'
 import type { ResponseContext } from '../../format.ts'
-import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import type { ChatEvent, FinishReason, Json, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../sse-json.ts'
 import { choiceCount } from './choice-count.ts'

@@ -1,6 +1,5 @@
 import { clientField, lose } from '../../client-fields.ts'
-import { parseExactJson } from '../../../wire/exact-json.ts'
-import { parseJsonObject } from '../../../wire/json.ts'
+import { parseExactJson, parseJsonObject } from '@portico/http/json'
 import type { JsonObject, Message, ToolCallPart, ToolResultPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { madeBy } from '../../provenance.ts'

@@ -9,7 +9,7 @@ import type { GeminiEncoder } from './encoder.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools, TOOL_NAMES } from './encode-tools.ts'
 import { isGemini3, levelOf, versionOf } from './model.ts'
-import { isObject, objectAt, withoutAbsent } from '../../../wire/json.ts'
+import { isObject, objectAt, withoutAbsent } from '@portico/http/json'
 import { normaliseSchema } from './normalise-schema.ts'
 import { budgetOf } from '../../effort.ts'
 

@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { isObject, parseJson, textAt } from '../../../wire/json.ts'
+import { isObject, parseJson, textAt } from '@portico/http/json'
 import type { ChatError, JsonObject } from '../../middle.ts'
 
 /** Google's errors: `{error: {code, message, status}}`, or a list of one such. */

@@ -1,4 +1,4 @@
-import { parseExactObject } from '../../../wire/exact-json.ts'
+import { parseExactObject } from '@portico/http/json'
 import type { ResponseContext, UpstreamFormat } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { SseJsonDecoder } from '../../sse-json.ts'

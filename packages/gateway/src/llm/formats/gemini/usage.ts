@@ -1,4 +1,4 @@
-import { countAt, objectsAt } from '../../../wire/json.ts'
+import { countAt, objectsAt } from '@portico/http/json'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Decodes `usageMetadata`. The prompt count includes cached tokens; the candidates count excludes thoughts. */

@@ -1,6 +1,5 @@
-import { parseExactJson } from '../../../wire/exact-json.ts'
+import { isObject, parseExactJson, textAt } from '@portico/http/json'
 import type { ResponseContext } from '../../format.ts'
-import { isObject, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, Json, JsonObject, StartedPart } from '../../middle.ts'
 import { withMaker } from '../../provenance.ts'
 

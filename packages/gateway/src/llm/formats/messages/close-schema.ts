@@ -1,5 +1,5 @@
 import { lose } from '../../client-fields.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject, Loss } from '../../middle.ts'
 
 /** Sets `additionalProperties: false` on every object of a schema, which this vendor requires and others do not. */

@@ -1,5 +1,5 @@
 import { addMembers, Fields, withMarks } from '../../fields.ts'
-import { put } from '../../../wire/json.ts'
+import { put } from '@portico/http/json'
 import type { ChatRequest, JsonObject, OutputFormat, Reasoning, Sampling, Tool, Unsupported } from '../../middle.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
 import { isEffort } from '../../effort.ts'

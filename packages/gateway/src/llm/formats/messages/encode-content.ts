@@ -1,5 +1,5 @@
 import { clientField, lose } from '../../client-fields.ts'
-import { parseExactJson } from '../../../wire/exact-json.ts'
+import { parseExactJson } from '@portico/http/json'
 import { fitCallId } from '../../tool-calls/fit-call-id.ts'
 import type { JsonObject, Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'

@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { objectAt, put, withoutAbsent } from '../../../wire/json.ts'
+import { objectAt, put, withoutAbsent } from '@portico/http/json'
 import {
   type ChatRequest,
   type Json,

@@ -1,5 +1,5 @@
 import { clientCallId } from '../../client-call-id.ts'
-import { parseExactJson } from '../../../wire/exact-json.ts'
+import { parseExactJson } from '@portico/http/json'
 import type { AnswerPart, CollectedResponse } from '../../collect-response.ts'
 import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'

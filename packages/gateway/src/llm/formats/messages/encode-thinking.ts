@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { budgetOf, effortOf } from '../../effort.ts'
-import { isObject, objectAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectAt, textAt } from '@portico/http/json'
 import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
 import { lacksSignedReasoning, lacksThinking } from '../../passes-through.ts'
 

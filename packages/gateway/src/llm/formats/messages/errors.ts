@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { isObject, parseJsonObject, textAt } from '../../../wire/json.ts'
+import { isObject, parseJsonObject, textAt } from '@portico/http/json'
 import type { ChatError, JsonObject } from '../../middle.ts'
 
 export function decodeError(status: number, body: Buffer): ChatError {

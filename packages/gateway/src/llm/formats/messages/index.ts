@@ -1,4 +1,4 @@
-import { parseExactObject } from '../../../wire/exact-json.ts'
+import { parseExactObject } from '@portico/http/json'
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
 import { SseJsonDecoder } from '../../sse-json.ts'
 import { decodeRequest } from './decode-request.ts'

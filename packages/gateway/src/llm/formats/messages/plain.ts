@@ -1,4 +1,4 @@
-import { isObject, textAt } from '../../../wire/json.ts'
+import { isObject, textAt } from '@portico/http/json'
 import type { AnswerFacts } from '../../format.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 import { decodeFinish } from './finish.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import { documentSource, imageSource } from '../../request-files.ts'
 import {
   anything,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { textAt } from '../../../wire/json.ts'
+import { textAt } from '@portico/http/json'
 import type { JsonObject } from '../../middle.ts'
-import { sseRecord } from '../../../wire/sse.ts'
+import { sseRecord } from '@portico/http/sse'
 import type { Exchange } from '../../test-exchange.ts'
 import { id, name, split, text } from '../completions/test-exchanges.ts'
 

@@ -1,4 +1,4 @@
-import { countAt, objectAt, put, textAt } from '../../../wire/json.ts'
+import { countAt, objectAt, put, textAt } from '@portico/http/json'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Counts of this format: its `input` excludes tokens read from and written to the cache. */

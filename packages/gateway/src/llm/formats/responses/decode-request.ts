@@ -13,7 +13,7 @@ import type {
 } from '../../middle.ts'
 import { decodeInput } from './decode-input.ts'
 import { requiredText } from './decode-content.ts'
-import { isObject, objectsAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectsAt, textAt } from '@portico/http/json'
 import { INPUT_SCHEMA } from '../../custom-tools.ts'
 
 export function decodeRequest(raw: JsonObject): ChatRequest | Unsupported {

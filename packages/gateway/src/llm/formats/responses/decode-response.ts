@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { countAt, isObject, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { errorOfBody } from '../completions/errors.ts'
 import { endEvents } from './finish.ts'

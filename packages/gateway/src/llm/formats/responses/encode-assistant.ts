@@ -1,5 +1,5 @@
 import { clientField, lose } from '../../client-fields.ts'
-import { isObject } from '../../../wire/json.ts'
+import { isObject } from '@portico/http/json'
 import type { JsonObject, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from '../../middle.ts'
 import { unwrapInput } from '../../custom-tools.ts'
 import { encodeOutputText } from './encode-content.ts'

@@ -2,7 +2,7 @@ import { clientField, lose } from '../../client-fields.ts'
 import { effortOf } from '../../effort.ts'
 import { fitCallId } from '../../tool-calls/fit-call-id.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { isObject, objectAt } from '../../../wire/json.ts'
+import { isObject, objectAt } from '@portico/http/json'
 import {
   type ChatRequest,
   type JsonObject,

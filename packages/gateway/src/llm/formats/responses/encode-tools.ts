@@ -1,4 +1,4 @@
-import { objectsAt, withoutAbsent } from '../../../wire/json.ts'
+import { objectsAt, withoutAbsent } from '@portico/http/json'
 import type { ChatRequest, Json, JsonObject, Tool } from '../../middle.ts'
 
 /** Tools and the choice among them; `nameOf` gives the name that the reader knows a tool by. */

@@ -1,4 +1,4 @@
-import { objectAt, textAt } from '../../../wire/json.ts'
+import { objectAt, textAt } from '@portico/http/json'
 import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { errorOfBody } from '../completions/errors.ts'
 import { usageOf } from './usage.ts'

@@ -1,4 +1,4 @@
-import { indexAt, type JsonNode, nodeAt, textNodeAt } from '../../../wire/json-tree.ts'
+import { indexAt, type JsonNode, nodeAt, textNodeAt } from '@portico/http/json'
 import { type NativeTexts, type TextStep, TextWalk } from '../../native-texts.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { objectsAt, textAt } from '../../../wire/json.ts'
+import { objectsAt, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { createPartLedger, type PartLedger } from './part-ledger.ts'
 import { partsOfReasoningItem } from './reasoning-item.ts'

@@ -1,4 +1,4 @@
-import { objectsAt, parseJsonObject, textAt } from '../../../wire/json.ts'
+import { objectsAt, parseJsonObject, textAt } from '@portico/http/json'
 import type { JsonObject, ReasoningPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../provenance.ts'
 

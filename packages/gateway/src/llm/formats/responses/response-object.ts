@@ -1,6 +1,6 @@
 import type { CollectedResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
-import { objectAt } from '../../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import type { ChatError, FinishReason, JsonObject } from '../../middle.ts'
 import { encodeText } from './encode-text.ts'
 import { encodeTools } from './encode-tools.ts'

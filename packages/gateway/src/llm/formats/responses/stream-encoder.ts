@@ -1,6 +1,6 @@
 import type { PassedStream, ResponseContext, StreamEncoder } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
-import { sseRecord } from '../../../wire/sse.ts'
+import { sseRecord } from '@portico/http/sse'
 import { errorBody } from '../completions/errors.ts'
 import { ResponseWriter } from './response-writer.ts'
 

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { countAt, isObject, objectAt, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../sse-json.ts'
 import { errorOfBody } from '../completions/errors.ts'

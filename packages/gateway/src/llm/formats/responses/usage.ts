@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt, textAt, withoutAbsent } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt, textAt, withoutAbsent } from '@portico/http/json'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Usage of a response object; null when it has none yet. */

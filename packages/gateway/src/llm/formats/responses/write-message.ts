@@ -1,5 +1,5 @@
 import { annotationsOf, flatAnnotation } from '../../annotations.ts'
-import { objectAt } from '../../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import type { JsonObject, RefusalPart, StartedPart, TextPart } from '../../middle.ts'
 import type { ItemOutput, PartWriter } from './item-output.ts'
 import { deltaHead } from './item-output.ts'

@@ -1,4 +1,4 @@
-import { isObject, objectsAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectsAt, textAt } from '@portico/http/json'
 import type { Json, JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'

@@ -1,4 +1,4 @@
-import { isObject, objectAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectAt, textAt } from '@portico/http/json'
 import type { Json, JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, GuardPhase, Verdict } from '../guard.ts'

@@ -1,4 +1,4 @@
-import { objectAt, objectsAt } from '../../../wire/json.ts'
+import { objectAt, objectsAt } from '@portico/http/json'
 import type { JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
-import { Deadlines } from '../../../net/deadlines.ts'
-import { Hops } from '../../../net/hops.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { Deadlines, HeaderBlock, Hops } from '@portico/http'
 import type { SeenRequest } from '../../../testing/origin.ts'
 import { useOrigin } from '../../../testing/scene.ts'
-import { Pool } from '../../../upstream/pool.ts'
+import { Pool } from '../../../../../http/src/upstream/pool.ts'
 import type { GuardTarget } from '../ask.ts'
 import type { GuardContext, TextInfo } from '../guard.ts'
 

@@ -1,10 +1,10 @@
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import { type Guard, type GuardContext, type GuardPhase, PASS, type TextInfo, type Verdict } from '../guard.ts'
 import type { WebhookGuardConfig } from './schema.ts'
-import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
+import { isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import type { Json, JsonObject } from '../../middle.ts'
 import { compileRegex } from '@portico/regex'
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 
 export function createWebhookGuard(config: WebhookGuardConfig, target: GuardTarget): Guard {
   const select = headerSelector(config.forwardHeaderMatches)

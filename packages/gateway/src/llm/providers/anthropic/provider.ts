@@ -1,4 +1,4 @@
-import { NO_EDITS } from '../../../wire/member-edits.ts'
+import { NO_EDITS } from '@portico/http/json'
 import { Unsupported } from '../../middle.ts'
 import { byModel } from '../by-model.ts'
 import { claudeQuirks } from '../claude-models.ts'

@@ -1,4 +1,4 @@
-import { NO_EDITS } from '../../../wire/member-edits.ts'
+import { NO_EDITS } from '@portico/http/json'
 import { type FormatName, Unsupported } from '../../middle.ts'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { type CredentialHeader, placeCredential } from '../credential.ts'

@@ -1,4 +1,4 @@
-import { type MemberEdits, NO_EDITS } from '../../../wire/member-edits.ts'
+import { type MemberEdits, NO_EDITS, objectAt, parseJsonObject } from '@portico/http/json'
 import { type Json, type JsonObject, Unsupported } from '../../middle.ts'
 import { claudeQuirks } from '../claude-models.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
@@ -9,7 +9,6 @@ import { createTarget, destinationOf } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { BedrockConfig } from './schema.ts'
-import { objectAt, parseJsonObject } from '../../../wire/json.ts'
 
 export function bedrock(config: BedrockConfig, overrides: Overrides): Provider {
   const { region, guardrail } = config

@@ -1,4 +1,4 @@
-import { NO_EDITS } from '../../../wire/member-edits.ts'
+import { NO_EDITS } from '@portico/http/json'
 import { Unsupported } from '../../middle.ts'
 import { alwaysBearer, type CredentialHeader, placeCredential } from '../credential.ts'
 import { modelSegment } from '../model-segment.ts'

@@ -1,4 +1,4 @@
-import { NO_EDITS } from '../../../wire/member-edits.ts'
+import { NO_EDITS } from '@portico/http/json'
 import type { FormatName } from '../../middle.ts'
 import type { Provider } from '../provider.ts'
 

@@ -1,5 +1,5 @@
 import { withParameter } from '../../../formats/query-parameters.ts'
-import { NO_EDITS } from '../../../wire/member-edits.ts'
+import { NO_EDITS } from '@portico/http/json'
 import { byModel } from '../by-model.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
 import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'

@@ -1,4 +1,4 @@
-import { type MemberEdits, NO_EDITS } from '../../../wire/member-edits.ts'
+import { isObject, type MemberEdits, NO_EDITS, objectAt } from '@portico/http/json'
 import { type FormatName, type Json, type JsonObject, Unsupported } from '../../middle.ts'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
@@ -9,7 +9,6 @@ import { createTarget, destinationOf } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { VertexaiConfig } from './schema.ts'
-import { isObject, objectAt } from '../../../wire/json.ts'
 
 export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider {
   const root = `/v1/projects/${encodeURIComponent(config.projectId)}/locations/${config.region}`

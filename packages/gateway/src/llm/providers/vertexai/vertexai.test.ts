@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { applyEdits } from '../../../wire/member-edits.ts'
+import { applyEdits } from '@portico/http/json'
 import type { JsonObject } from '../../middle.ts'
 import { callOf, headersOf, providerOf, targetOf } from '../test-provider.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, objectAt } from '../../../wire/json.ts'
+import { isObject, objectAt } from '@portico/http/json'
 import type { RpcMessage } from '../../message.ts'
 import { META } from '../../revisions.ts'
 import type { TargetFailure } from '../../transport.ts'

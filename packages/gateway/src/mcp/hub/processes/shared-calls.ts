@@ -1,4 +1,4 @@
-import { objectAt } from '../../../wire/json.ts'
+import { objectAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../../conversation.ts'
 import { withId, withParams, withResult } from '../../edit.ts'
 import { requestId, type RpcId, type RpcMessage } from '../../message.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import { Conversation } from '../../conversation.ts'
 import { makeMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { TargetFailure } from '../../transport.ts'

@@ -1,4 +1,4 @@
-import { objectAt, textAt, type JsonObject } from '../../../wire/json.ts'
+import { type JsonObject, objectAt, textAt } from '@portico/http/json'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import { VERSION } from '../../../version.ts'
 import { withId, withResult } from '../../edit.ts'

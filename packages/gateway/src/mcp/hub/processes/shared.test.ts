@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { JsonObject } from '../../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import { eventually } from '../../../testing/process.ts'
 import {
   ask,

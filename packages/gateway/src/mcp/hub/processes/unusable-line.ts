@@ -1,4 +1,4 @@
-import { isObject, parseJson, type Json } from '../../../wire/json.ts'
+import { isObject, type Json, parseJson } from '@portico/http/json'
 import type { RpcId } from '../../message.ts'
 
 /**

@@ -1,15 +1,8 @@
 import type { OpenApiOperation, OpenApiTools } from '../../../formats/openapi/operation.ts'
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
-import { sourceOf, emptySource } from '../../../net/body.ts'
-import { collect } from '../../../net/collect.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { collect, emptySource, HeaderBlock, sourceOf } from '@portico/http'
 import { sendAttempt } from '../../../pipeline/call/send-attempt.ts'
-import {
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamHandler,
-  type UpstreamResponse,
-} from '../../../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
 import type { LocalServer } from '../local-server.ts'
 import { stopped } from '../stopped.ts'
 import type { Caller, LinkCall, TargetFailure } from '../../transport.ts'

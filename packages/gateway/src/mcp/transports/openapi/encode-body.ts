@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FormField, OpenApiBody } from '../../../formats/openapi/operation.ts'
-import { isObject, type Json } from '../../../wire/json.ts'
+import { isObject, type Json } from '@portico/http/json'
 import { encodeInQuery, escape } from './encode-parameter.ts'
 import { BadArgument, scalarText } from './parameter-text.ts'
 

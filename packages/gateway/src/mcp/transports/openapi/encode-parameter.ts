@@ -1,6 +1,6 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
-import type { Json } from '../../../wire/json.ts'
-import { isHeaderValue } from '../../../net/header-block.ts'
+import type { Json } from '@portico/http/json'
+import { isHeaderValue } from '@portico/http'
 import { allOf, BadArgument, short, type Texts, textsOf, type Written } from './parameter-text.ts'
 
 /** Where values end up, each by its own rules: what separates must come from the document, never from an argument. */

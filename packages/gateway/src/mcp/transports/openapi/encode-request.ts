@@ -1,5 +1,5 @@
 import { type OpenApiOperation, type OpenApiParameter, PARAMETER_PLACES } from '../../../formats/openapi/operation.ts'
-import { isObject, type Json, type JsonObject } from '../../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { type ApiBody, encodeBody } from './encode-body.ts'
 import { encodeInCookie, encodeInHeader, encodeInPath, encodeInQuery } from './encode-parameter.ts'
 import { BadArgument, short } from './parameter-text.ts'

@@ -1,5 +1,5 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
-import { isObject, type Json, type JsonObject } from '../../../wire/json.ts'
+import { isObject, type Json, type JsonObject } from '@portico/http/json'
 
 /** Why a call cannot be made; for the one who calls. */
 export class BadArgument {

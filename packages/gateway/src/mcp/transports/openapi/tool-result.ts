@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { parseExactJson } from '../../../wire/exact-json.ts'
-import { isObject, type JsonObject } from '../../../wire/json.ts'
+import { isObject, type JsonObject, parseExactJson } from '@portico/http/json'
 
 export interface ApiAnswer {
   status: number

@@ -1,4 +1,4 @@
-import { type JsonObject, textAt } from '../../../wire/json.ts'
+import { type JsonObject, textAt } from '@portico/http/json'
 import { exactMember } from '../../edit-exactly.ts'
 import { requestId, BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'

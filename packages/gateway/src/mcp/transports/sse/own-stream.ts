@@ -1,13 +1,6 @@
-import { emptySource, type Sink, type Source } from '../../../net/body.ts'
-import { collect } from '../../../net/collect.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { SseParser, type SseEvent } from '../../../wire/sse.ts'
-import type {
-  UpstreamCall,
-  UpstreamError,
-  UpstreamHandler,
-  UpstreamResponse,
-} from '../../../upstream/upstream-types.ts'
+import { collect, emptySource, type HeaderBlock, type Sink, type Source } from '@portico/http'
+import { type SseEvent, SseParser } from '@portico/http/sse'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '@portico/http/client'
 import { Conversation, type Waiter } from '../../conversation.ts'
 import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
 import { Outbox } from '../../outbox.ts'

@@ -1,15 +1,8 @@
-import { sourceOf } from '../../../net/body.ts'
-import { collect } from '../../../net/collect.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { collect, HeaderBlock, sourceOf } from '@portico/http'
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import type { Hub } from '../../hub.ts'
 import { type SentAttempt, sendAttempt } from '../../../pipeline/call/send-attempt.ts'
-import type {
-  UpstreamCall,
-  UpstreamError,
-  UpstreamHandler,
-  UpstreamResponse,
-} from '../../../upstream/upstream-types.ts'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '@portico/http/client'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import { soon } from '../local-server.ts'
 import { isReplicaGone, readAtReplica, toReplica } from '../replica.ts'

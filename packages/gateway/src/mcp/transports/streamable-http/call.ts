@@ -1,17 +1,10 @@
-import type { Sink, Source } from '../../../net/body.ts'
-import { collect } from '../../../net/collect.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { SseParser, type SseEvent } from '../../../wire/sse.ts'
+import { collect, type HeaderBlock, type Sink, type Source } from '@portico/http'
+import { type SseEvent, SseParser } from '@portico/http/sse'
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import { observeStart } from '../../../pipeline/body/buffered-body.ts'
 import { sendAttempt } from '../../../pipeline/call/send-attempt.ts'
-import {
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamHandler,
-  type UpstreamResponse,
-} from '../../../upstream/upstream-types.ts'
-import { isObject } from '../../../wire/json.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
+import { isObject } from '@portico/http/json'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import { soon } from '../local-server.ts'
 import { isReplicaGone } from '../replica.ts'

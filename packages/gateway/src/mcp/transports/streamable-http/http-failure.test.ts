@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { HeaderBlock } from '@portico/http'
 import { httpFailure } from './http-failure.ts'
 
 const error = (code: number, message: unknown) => JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })

@@ -1,5 +1,5 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { isObject, parseJsonObject, textAt } from '../../../wire/json.ts'
+import type { HeaderBlock } from '@portico/http'
+import { isObject, parseJsonObject, textAt } from '@portico/http/json'
 import type { TargetFailure } from '../../transport.ts'
 
 export interface RefusedRequest {

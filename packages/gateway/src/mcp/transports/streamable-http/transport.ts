@@ -1,5 +1,4 @@
-import { emptySource, sourceOf } from '../../../net/body.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { emptySource, HeaderBlock, sourceOf } from '@portico/http'
 import type { Hub } from '../../hub.ts'
 import type { RpcMessage } from '../../message.ts'
 import { SessionStreams } from '../../remote/session-streams.ts'

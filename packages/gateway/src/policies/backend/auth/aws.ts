@@ -1,7 +1,6 @@
 import { isSigned, OWN_HEADERS } from '../../../credentials/aws/canonical-request.ts'
 import { scopeOfHost } from '../../../credentials/aws/endpoint.ts'
-import { sourceOf } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import { type HeaderBlock, sourceOf } from '@portico/http'
 import { CredentialFault, type SignatureHeaders, type SigningScope } from '../../../pipeline/cloud-credentials.ts'
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'

@@ -1,6 +1,6 @@
 import type { Expression } from '../../../pipeline/expression/expression.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
-import type { ConnectionSettings } from '../../../upstream/settings.ts'
+import type { ConnectionSettings } from '@portico/http/client'
 import type { HealthConfig } from './schema.ts'
 
 export function applyHealth(settings: ConnectionSettings, { eviction }: HealthConfig): void {

@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '../../../upstream/settings.ts'
+import type { ConnectionSettings } from '@portico/http/client'
 import type { BackendHttpConfig } from './schema.ts'
 
 export function applyHttp(settings: ConnectionSettings, config: BackendHttpConfig): void {

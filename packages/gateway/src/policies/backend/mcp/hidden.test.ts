@@ -7,7 +7,7 @@ import { begin } from '../../../testing/mcp-post.ts'
 import { mcpConfig } from '../../../testing/mcp-scene.ts'
 import { useMcpServer } from '../../../testing/mcp-server.ts'
 import { type Script, useTarget } from '../../../testing/mcp-target.ts'
-import type { JsonObject } from '../../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 import { useGateway } from '../../../testing/scene.ts'
 
 function offer(server: McpServer): void {

@@ -7,7 +7,7 @@ import { useMcpServer } from '../../../testing/mcp-server.ts'
 import { useTarget } from '../../../testing/mcp-target.ts'
 import { seeded } from '../../../testing/seeded.ts'
 import { useGateway } from '../../../testing/scene.ts'
-import type { JsonObject } from '../../../wire/json.ts'
+import type { JsonObject } from '@portico/http/json'
 
 const SECRET = 'demo://resource/static/secret.md'
 const PUBLIC = 'demo://resource/public/one.md'

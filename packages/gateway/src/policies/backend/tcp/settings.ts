@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '../../../upstream/settings.ts'
+import type { ConnectionSettings } from '@portico/http/client'
 import type { BackendTcpConfig } from './schema.ts'
 
 export function applyTcp(settings: ConnectionSettings, config: BackendTcpConfig): void {

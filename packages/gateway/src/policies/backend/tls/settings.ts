@@ -1,6 +1,5 @@
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
-import type { ConnectionSettings } from '../../../upstream/settings.ts'
-import { clientTlsProblem } from '../../../upstream/tls.ts'
+import { clientTlsProblem, type ConnectionSettings } from '@portico/http/client'
 import type { BackendTlsConfig } from './schema.ts'
 
 export function applyTls(settings: ConnectionSettings, config: BackendTlsConfig): void {

@@ -1,6 +1,5 @@
-import type { Exchange } from '../../../net/exchange.ts'
-import { isForwardingHeader } from '../../../net/field-rules.ts'
-import { rangeMatcher } from '../../../upstream/block-list.ts'
+import { type Exchange, isForwardingHeader } from '@portico/http'
+import { rangeMatcher } from '@portico/http/client'
 import type { ForwardedHeadersConfig } from './schema.ts'
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { http2Defaults } from '../../../net/http2/server-connection.ts'
+import { http2Defaults } from '@portico/http/server'
 import { http1Options, http2Options } from './options.ts'
 
 test('without a policy the limits are those of the docs', () => {

@@ -1,4 +1,4 @@
-import { http2Defaults, type Http2Limits } from '../../../net/http2/server-connection.ts'
+import { http2Defaults, type Http2Limits } from '@portico/http/server'
 import type { FrontendHttpConfig } from './schema.ts'
 
 export function http1Options(config: FrontendHttpConfig | undefined): { maxHeaders: number; idleTimeoutMs: number } {

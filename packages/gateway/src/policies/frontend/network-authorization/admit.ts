@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from '../../../net/exchange.ts'
+import type { ConnectionInfo } from '@portico/http'
 import { createJudge, type Judge, rulesOf } from '../../../pipeline/policy/authorization.ts'
 import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { NetworkAuthorizationConfig } from './schema.ts'

@@ -1,4 +1,4 @@
-import { ObservedBody } from '../../../net/observed-body.ts'
+import { ObservedBody } from '@portico/http'
 import type { Expression } from '../../../pipeline/expression/expression.ts'
 import type { AnsweredRequest, RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { KeepBodies } from '../../../pipeline/run/run-services.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestIds } from '../../../pipeline/run/run-services.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
-import { rangeMatcher } from '../../../upstream/block-list.ts'
+import { rangeMatcher } from '@portico/http/client'
 import type { ForwardedHeadersConfig } from '../forwarded-headers/schema.ts'
 import type { RequestIdConfig } from './schema.ts'
 

@@ -1,5 +1,4 @@
-import { fieldText } from '../../../net/field-text.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { fieldText, HeaderBlock } from '@portico/http'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import { implement } from '../../../pipeline/context/step.ts'
 import { conditional } from '../../../pipeline/policy/conditional.ts'

@@ -4,7 +4,7 @@ import { bytesOption, type Check, denied, NO, ok, option, useAuthorizer } from '
 import { request, sendRaw } from '../../../testing/client.ts'
 import { requestTls } from '../../../testing/tls-client.ts'
 import { useTlsFiles } from '../../../testing/tls-files.ts'
-import type { CheckRequest } from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import type { CheckRequest } from '../../../protos/envoy/service/auth/v3/external_auth.ts'
 import { closedPort, httpConfig, routeTo, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 
 async function setUp(t: TestContext, check: Check, extAuth: object = {}, policies: object = {}) {

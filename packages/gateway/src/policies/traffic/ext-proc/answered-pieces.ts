@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import { bodyMessage, newBody, trailersMessage } from './messages.ts'
 import { MAX_PIECE, StreamedBody } from './streamed-body.ts'
 import type { Answer } from './talk.ts'

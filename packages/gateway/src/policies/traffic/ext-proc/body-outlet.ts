@@ -1,5 +1,4 @@
-import type { Sink } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock, Sink } from '@portico/http'
 
 /** The way to whoever takes a body: what comes before that, or faster than it is taken, waits here. */
 export class BodyOutlet {

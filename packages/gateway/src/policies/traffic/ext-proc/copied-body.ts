@@ -1,6 +1,4 @@
-import type { Source } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { ThroughBody } from '../../../net/through-body.ts'
+import { type HeaderBlock, type Source, ThroughBody } from '@portico/http'
 
 /** Gets a copy of a body and of its end. */
 export interface CopySink {

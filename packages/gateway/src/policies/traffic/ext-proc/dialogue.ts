@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
 import { type Said, trailersMessage } from './messages.ts'
 import { applyMutation, changedTrailers } from './mutation.ts'

@@ -1,4 +1,4 @@
-import type { CommonResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { CommonResponse } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { AnsweredPieces } from './answered-pieces.ts'
 import { Dialogue } from './dialogue.ts'
 import { DuplexPieces } from './duplex-pieces.ts'

@@ -1,4 +1,4 @@
-import type { ProcessingResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingResponse } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { Direction } from './direction.ts'
 import type { Modes } from './modes.ts'
 import type { Side } from './side.ts'

@@ -1,5 +1,4 @@
-import type { Sink, Source } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock, Sink, Source } from '@portico/http'
 import { BodyOutlet } from './body-outlet.ts'
 
 /** Who gets the body piece by piece, and gives the new one back. */

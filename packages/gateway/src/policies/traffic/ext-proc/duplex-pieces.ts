@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import { bodyMessage, trailersMessage } from './messages.ts'
 import { bufferOf } from './mutation.ts'
 import { MAX_PIECE, StreamedBody } from './streamed-body.ts'

@@ -1,8 +1,5 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import type {
-  BodyMutation,
-  ProcessingRequest,
-} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { HeaderBlock } from '@portico/http'
+import type { BodyMutation, ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { bufferOf, headerMap } from './mutation.ts'
 import type { Side } from './side.ts'
 

@@ -1,5 +1,5 @@
-import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
-import type { ProcessingRequest } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingMode } from '../../../protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
+import type { ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import type { ExtProcConfig } from './schema.ts'
 
 export type BodyMode = 'None' | 'Streamed' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'

@@ -1,16 +1,12 @@
-import { isGrpcContentType } from '../../../net/grpc.ts'
-import { mayBeTrailer } from '../../../net/field-rules.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { isGrpcContentType } from '@portico/http/grpc'
+import { HeaderBlock, mayBeTrailer } from '@portico/http'
 import type { EditableMessage } from '../../../pipeline/policy/editable-message.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import { applyEdit, editsOf, InvalidHeader, isEditable, valueOf } from '../../../pipeline/policy/header-edit.ts'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
-import type { HeaderMap } from '../../../wire/protos/envoy/config/core/v3/base.ts'
-import type {
-  HeaderMutation,
-  ImmediateResponse,
-} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { HeaderMap } from '../../../protos/envoy/config/core/v3/base.ts'
+import type { HeaderMutation, ImmediateResponse } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 
 /** Headers as messages have them: names in lower case, values as bytes. */
 export function headerMap(first: readonly (readonly [string, string])[], fields: HeaderBlock): HeaderMap {

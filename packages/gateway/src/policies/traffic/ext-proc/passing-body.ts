@@ -1,6 +1,4 @@
-import type { Sink, Source } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { ThroughBody } from '../../../net/through-body.ts'
+import { type HeaderBlock, type Sink, type Source, ThroughBody } from '@portico/http'
 
 export interface Ends {
   /** New bytes in place of the first ones. */

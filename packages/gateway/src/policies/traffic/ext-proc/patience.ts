@@ -1,4 +1,4 @@
-import { Deadline } from '../../../net/deadlines.ts'
+import { Deadline } from '@portico/http'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { CalloutOutcome } from '../../../telemetry/metrics/callout-metrics.ts'
 import type { ProcessingSettings } from './processing-settings.ts'

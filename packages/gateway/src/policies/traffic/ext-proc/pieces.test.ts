@@ -21,7 +21,7 @@ import {
   useProcessor,
 } from '../../../testing/processor.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
-import type { ProcessingRequest } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 
 const STREAMED = { processingOptions: { requestBodyMode: 'Streamed', responseBodyMode: 'Streamed' } }
 

@@ -1,12 +1,12 @@
-import type { Deadlines } from '../../../net/deadlines.ts'
+import type { Deadlines } from '@portico/http'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import type { RecordCallout } from '../../../telemetry/metrics/callout-metrics.ts'
-import type { GrpcStream, StreamHandler } from '../../../upstream/grpc/stream.ts'
+import type { GrpcStream, StreamHandler } from '@portico/http/grpc'
 import type {
   ProcessingRequest,
   ProcessingResponse,
-} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+} from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import type { Modes } from './modes.ts'
 import type { Side } from './side.ts'
 

@@ -3,14 +3,13 @@ import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
 import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { OpenCall, RequestContext } from '../../../pipeline/context/request-context.ts'
-import { DEADLINE_EXCEEDED, GrpcError, INTERNAL } from '../../../upstream/grpc/status.ts'
-import type { StreamHandler } from '../../../upstream/grpc/stream.ts'
+import { DEADLINE_EXCEEDED, GrpcError, INTERNAL, type StreamHandler } from '@portico/http/grpc'
 import type {
   ImmediateResponse,
   ProcessingRequest,
   ProcessingResponse,
-} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import type { Duration } from '../../../wire/protos/google/protobuf/duration.ts'
+} from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { Duration } from '../../../protos/google/protobuf/duration.ts'
 import { Directions } from './directions.ts'
 import { type DirectionModes, type Modes, overridden, protocolConfig } from './modes.ts'
 import { type Changed, immediateReply } from './mutation.ts'

@@ -1,4 +1,4 @@
-import { sourceOf } from '../../../net/body.ts'
+import { sourceOf } from '@portico/http'
 import { wholeBody } from '../../../pipeline/context/body-use.ts'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { Dialogue } from './dialogue.ts'

@@ -1,4 +1,4 @@
-import type { Source } from '../../../net/body.ts'
+import type { Source } from '@portico/http'
 import { brokenOff, bufferRequest, bufferResponse } from '../../../pipeline/body/buffered-body.ts'
 import type { BufferedBody } from '../../../pipeline/context/body-use.ts'
 import { type EditableMessage, editableRequest, editableResponse } from '../../../pipeline/policy/editable-message.ts'
@@ -7,7 +7,7 @@ import { follow } from '../../../pipeline/call/follow.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { StepResult } from '../../../pipeline/context/step.ts'
-import type { HeaderMap } from '../../../wire/protos/envoy/config/core/v3/base.ts'
+import type { HeaderMap } from '../../../protos/envoy/config/core/v3/base.ts'
 import { headerMap } from './mutation.ts'
 
 /** A request or a response, as far as a processor may see and change it. */

@@ -23,7 +23,7 @@ import {
 } from '../../../testing/processor.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
-import type { ProcessingRequest } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 
 async function setUp(
   t: TestContext,

@@ -1,11 +1,8 @@
 import type { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
 import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { JsonObject } from '../../../pipeline/context/request-context.ts'
-import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
-import type {
-  CommonResponse,
-  HeaderMutation,
-} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingMode } from '../../../protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
+import type { CommonResponse, HeaderMutation } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import type { Said } from './messages.ts'
 import type { DirectionModes } from './modes.ts'
 import type { Changed } from './mutation.ts'

@@ -1,5 +1,4 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { fieldText } from '../../../net/field-text.ts'
+import { fieldText, type HeaderBlock } from '@portico/http'
 import { implementBoth } from '../../../pipeline/context/step.ts'
 import type { HeaderModifiersConfig } from './schema.ts'
 

@@ -12,9 +12,9 @@ import type {
 } from '../../../pipeline/context/request-context.ts'
 import { CalloutFault, Callouts } from '../../../pipeline/callouts/callouts.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
-import type { HeaderValue } from '../../../wire/protos/envoy/config/core/v3/base.ts'
-import type { RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
+import { HeaderBlock } from '@portico/http'
+import type { HeaderValue } from '../../../protos/envoy/config/core/v3/base.ts'
+import type { RateLimitResponse } from '../../../protos/envoy/service/ratelimit/v3/rls.ts'
 import {
   type AskedDescriptor,
   type Descriptor,

@@ -1,6 +1,5 @@
-import type { GrpcMethod } from '../../../upstream/grpc/call.ts'
-import { encoderOf } from '../../../wire/encoder.ts'
-import { RateLimitRequest, RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
+import { encoderOf, type GrpcMethod } from '@portico/http/grpc'
+import { RateLimitRequest, RateLimitResponse } from '../../../protos/envoy/service/ratelimit/v3/rls.ts'
 import type { Descriptor } from './descriptors.ts'
 
 export interface LimitQuestion {

@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { RateLimitState, RequestContext } from '../../../pipeline/context/request-context.ts'
 import { implementBoth } from '../../../pipeline/context/step.ts'
 import { conditional } from '../../../pipeline/policy/conditional.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Sink, Source } from '../../../net/body.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
+import { HeaderBlock, type Sink, type Source } from '@portico/http'
 import { TeeBody } from './tee-body.ts'
 
 /** A reader that tells what came, and takes more only while `isFree`. */

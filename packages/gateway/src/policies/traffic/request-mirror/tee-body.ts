@@ -1,5 +1,4 @@
-import type { Sink, Source } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderBlock, Sink, Source } from '@portico/http'
 
 /**
  * One body for two readers. The first sets the pace; the copy is kept for the second within a bound, beyond which

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { cookieValues } from '../../../wire/cookie-lines.ts'
+import { cookieValues } from '@portico/http/text'
 import type { AnsweredRequest, RequestContext, StickyPlace } from '../../../pipeline/context/request-context.ts'
 import { type Env, implementBoth } from '../../../pipeline/context/step.ts'
-import { textAt } from '../../../wire/json.ts'
+import { textAt } from '@portico/http/json'
 import type { SessionPersistenceConfig } from './schema.ts'
 
 /** A session as the client shows it. Times are in seconds since 1970. */

@@ -12,7 +12,7 @@ import {
 import { type AddressInfo, connect as dial, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
-import { acceptOf } from '../../../net/websocket-handshake.ts'
+import { acceptOf } from '@portico/http/websocket'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 
 /** A client of HTTP/2 that knows extended CONNECT (RFC 8441). */

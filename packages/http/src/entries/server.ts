@@ -1,0 +1,10 @@
+/** `@portico/http/server`: listeners and the connections of clients. */
+export type { BindState } from '../net/bind-state.ts'
+export { HandshakePasses } from '../net/handshake-passes.ts'
+export { MessageHead } from '../net/http1/head.ts'
+export { Fields, RequestHead } from '../net/http2/request-head.ts'
+export { http2Defaults, type Http2Limits } from '../net/http2/server-connection.ts'
+export type { Certificate, ClientCertificates, ListenerTls } from '../net/listener-tls.ts'
+export { BindServer } from '../net/listener.ts'
+export { readCertificates } from '../net/pem.ts'
+export type { ServerTls, TlsProblem } from '../net/tls.ts'

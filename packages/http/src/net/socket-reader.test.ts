@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { connect, createServer, type TLSSocket } from 'node:tls'
+import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
+import { readerOf, SharedBufferReader, type SocketReader } from './socket-reader.ts'
+
+const authority = createAuthority()
+const certificate = authority.issue({ names: ['a.test'] })
+const BODY = randomBytes(3_000_000)
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+interface Pair {
+  client: TLSSocket
+  server: TLSSocket
+  reader: SocketReader
+}
+
+/** Two ends of a TLS connection; the reader is created where the gateway does it, right after the handshake. */
+async function usePair(t: TestContext, first = Buffer.alloc(0)): Promise<Pair> {
+  const listener = createServer({ ...certificate, allowHalfOpen: true })
+  const accepted = new Promise<{ server: TLSSocket; reader: SocketReader }>((resolve) => {
+    listener.on('secureConnection', (server) => resolve({ server, reader: readerOf(server) }))
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const client = connect({ port, host: '127.0.0.1', servername: 'a.test', ca: authority.cert })
+  client.on('error', () => {})
+  if (first.length > 0) client.write(first)
+  const { server, reader } = await accepted
+  server.on('error', () => {})
+  t.after(() => {
+    client.destroy()
+    server.destroy()
+    listener.close()
+  })
+  return { client, server, reader }
+}
+
+test('a TLS socket is read through the shared buffer, and what was sent with the handshake is not lost', async (t) => {
+  const { client, server, reader } = await usePair(t, Buffer.from('first '))
+  assert.ok(reader instanceof SharedBufferReader)
+  let text = ''
+  reader.start((chunk) => (text += chunk.toString()))
+  client.end('and last')
+  await once(server, 'end')
+  assert.equal(text, 'first and last')
+})
+
+test('pauses at any place lose nothing, repeat nothing, and hold the sender back', async (t) => {
+  const { client, server, reader } = await usePair(t)
+  const chunks: Buffer[] = []
+  let pauses = 0
+  let chunksWhilePaused = 0
+  reader.start((chunk) => {
+    chunks.push(chunk)
+    // The data of one read is delivered completely, even while paused; further data must wait.
+    if (server.isPaused()) chunksWhilePaused++
+    else if (++pauses % 3 === 0) {
+      server.pause()
+      setTimeout(() => server.resume(), pauses % 2)
+    }
+  })
+  client.end(BODY)
+  await once(server, 'end')
+  assert.equal(hashOf(Buffer.concat(chunks)), hashOf(BODY))
+  assert.ok(pauses > 3)
+  assert.ok(chunksWhilePaused < 8 * pauses, `${chunksWhilePaused} chunks in ${pauses} pauses`)
+})
+
+test('a paused socket reads at most one buffer', async (t) => {
+  const { client, server, reader } = await usePair(t)
+  let taken = 0
+  reader.start((chunk) => {
+    taken += chunk.length
+    server.pause()
+  })
+  client.write(Buffer.alloc(32 * 1024 * 1024))
+  // Once the sender is blocked, the kernel's buffers are full.
+  let before = -1
+  for (let same = 0; same < 5;) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    same = client.bytesWritten === before ? same + 1 : 0
+    before = client.bytesWritten
+  }
+  assert.ok(taken > 0 && taken <= 262_144, `${taken} bytes`)
+})
+
+test('after a release the bytes go into the stream', async (t) => {
+  const { client, server, reader } = await usePair(t)
+  const first = new Promise<string>((resolve) => reader.start((chunk) => resolve(chunk.toString())))
+  client.write('head')
+  assert.equal(await first, 'head')
+  reader.release()
+  server.pause()
+  const chunks: Buffer[] = []
+  server.on('data', (chunk: Buffer) => chunks.push(chunk))
+  server.resume()
+  client.end(BODY)
+  await once(server, 'end')
+  assert.equal(hashOf(Buffer.concat(chunks)), hashOf(BODY))
+})
+
+test('a chunk is the receiver’s to keep: the next read does not change it', async (t) => {
+  const { client, reader } = await usePair(t)
+  const kept: Buffer[] = []
+  const arrived = async (count: number): Promise<void> => {
+    while (kept.length < count) await new Promise((resolve) => setImmediate(resolve))
+  }
+  reader.start((chunk) => kept.push(chunk))
+  client.write('one')
+  await arrived(1)
+  client.write('two')
+  await arrived(2)
+  assert.deepEqual(kept.map(String), ['one', 'two'])
+})
