@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parse } from 'yaml'
-import { parseYaml } from '../sources/yaml.ts'
+import { parseYaml } from '../sources/yaml/yaml.ts'
 import { printItems } from './print-items.ts'
 
 describe('items as people write them', () => {

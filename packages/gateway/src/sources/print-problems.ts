@@ -1,5 +1,5 @@
 import { printPath } from '../schema/problem.ts'
-import type { Place, PlacedProblem } from './placed-problem.ts'
+import type { Place, PlacedProblem } from './located-problem.ts'
 
 /** One block for each problem: `file:line:column: path: what was found, what was expected`, and a hint below. */
 export function printProblems(problems: readonly PlacedProblem[]): string {

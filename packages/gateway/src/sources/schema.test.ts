@@ -6,7 +6,7 @@ import { unwrapLists } from '../schema/list-of-one.ts'
 import { readQuickly, UNREAD } from '../schema/quick-read.ts'
 import { zodOf } from '../schema/zod.ts'
 import { configFile } from './schema.ts'
-import { parseYaml } from './yaml.ts'
+import { parseYaml } from './yaml/yaml.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../../../examples')
 

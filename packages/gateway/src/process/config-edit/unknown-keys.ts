@@ -3,7 +3,7 @@ import { unwrapLists } from '../../schema/list-of-one.ts'
 import { printPath } from '../../schema/problem.ts'
 import { validate } from '../../schema/validate.ts'
 import { printProblem } from '../../sources/print-problems.ts'
-import { parseWithPlaces } from '../../sources/yaml.ts'
+import { parseWithPlaces } from '../../sources/yaml/yaml.ts'
 
 /** A key that the schema does not know, as problems are printed. */
 export interface UnknownKey {

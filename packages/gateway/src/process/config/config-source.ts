@@ -6,7 +6,7 @@ import { findFreePorts } from '../../quick-start/free-ports.ts'
 import { quickStart } from '../../quick-start/quick-start.ts'
 import type { Guide } from '../../quick-start/guide.ts'
 import { loadConfig, type LoadedConfig } from '../../sources/file.ts'
-import { KnownParts } from '../../sources/known-parts.ts'
+import { KnownParts } from '../../sources/part-cache.ts'
 import { printProblem } from '../../sources/print-problems.ts'
 import { TextInMemory } from './config-text-store.ts'
 import { claimPort } from './ports.ts'
@@ -78,7 +78,7 @@ function manifestsSource(file: string, gateway: string | null): ConfigSource {
     guide: null,
     async load() {
       // Translation, with all that it needs, is loaded by those who have something to translate.
-      const { loadManifests } = await import('../../sources/manifests.ts')
+      const { loadManifests } = await import('../../sources/manifests/manifests.ts')
       const loaded = await loadManifests(file, { gateway, env: process.env })
       if (loaded.ok) return loaded
       return { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }

@@ -3,7 +3,7 @@ import type { Gateway } from './gateway.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { LoadedConfig } from '../../sources/file.ts'
 import { firstProblems, printProblem } from '../../sources/print-problems.ts'
-import { type ConfigWatch, watchConfig } from '../../sources/watch.ts'
+import { type ConfigWatch, watchConfig } from '../../sources/files/watch.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 
 /** What takes the config. */

@@ -1,5 +1,5 @@
 import type { Ir } from '../../ir/resources.ts'
-import { ControllerSource } from '../../sources/controller.ts'
+import { ControllerSource } from '../../sources/controller/controller.ts'
 import { KeptConfig } from '../../stream/kept-config.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'

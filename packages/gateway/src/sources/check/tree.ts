@@ -1,0 +1,66 @@
+import type { Path } from '../../schema/problem.ts'
+
+/** A value of the file with its path. Reading is tolerant: what has the wrong shape was reported by the schema. */
+export class Spot {
+  readonly value: unknown
+  readonly #parent: Spot | null
+  readonly #step: string | number
+
+  constructor(value: unknown, parent: Spot | null = null, step: string | number = '') {
+    this.value = value
+    this.#parent = parent
+    this.#step = step
+  }
+
+  get path(): Path {
+    return this.#parent === null ? [] : [...this.#parent.path, this.#step]
+  }
+
+  /** The mapping or list that it stands in. */
+  get parent(): Spot {
+    return this.#parent ?? this
+  }
+
+  get exists(): boolean {
+    return this.value !== undefined
+  }
+
+  get text(): string | null {
+    return typeof this.value === 'string' ? this.value : null
+  }
+
+  get keys(): string[] {
+    return isMapping(this.value) ? Object.keys(this.value) : []
+  }
+
+  get items(): Spot[] {
+    return Array.isArray(this.value) ? this.value.map((item, index) => new Spot(item, this, index)) : []
+  }
+
+  /** Whether it is a mapping with that key; asks without making a spot, for what most parts of a large file lack. */
+  has(key: string): boolean {
+    return isMapping(this.value) && this.value[key] !== undefined
+  }
+
+  at(key: string): Spot {
+    return new Spot(isMapping(this.value) ? this.value[key] : undefined, this, key)
+  }
+
+  /** Through several mappings at once. */
+  in(...keys: string[]): Spot {
+    return keys.reduce<Spot>((spot, key) => spot.at(key), this)
+  }
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Puts a value in the place of another: every step on the way there exists. */
+export function putAt(root: unknown, path: Path, value: unknown): void {
+  const last = path.at(-1)
+  if (last === undefined) return
+  let holder = root as Record<string | number, unknown>
+  for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
+  holder[last] = value
+}

@@ -1,0 +1,187 @@
+import type { Ir } from '../../ir/resources.ts'
+import type { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
+import type { Quarantined } from '../../ir/quarantine.ts'
+import { ConfigReceiver, type Received } from '../../stream/config-receiver.ts'
+import { ControllerClient, type ClientOptions } from '../../stream/controller-client.ts'
+import { endpointHashesOf, endpointPart } from '../../stream/endpoint-parts.ts'
+import { generationOf } from '../../stream/hashes.ts'
+import type { KeptConfig } from '../../stream/kept-config.ts'
+import type { ControllerMessage, DataPlaneMessage } from '../../stream/messages.ts'
+import { ServingReport } from '../../stream/serving-report.ts'
+import { StreamFault } from '../../stream/stream-fault.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
+import type { EndpointsChange } from '@portico/http/client'
+import { closeUnknown, explainIn } from './controller-parts.ts'
+
+/** Where the controller's config goes. */
+export interface ControlledGateway {
+  apply(ir: Ir, explain: (fault: ConfigFault) => string | null): Promise<string[]>
+  /** Resources of the config that went live last, which are closed because they cannot be compiled. */
+  quarantined(): Quarantined[]
+  /** Whether a worker listens on the ports of the live config. */
+  isServing(): boolean
+  services: {
+    take(change: EndpointsChange): void
+    takeAll(addresses: EndpointsChange['put'], isMeant?: (key: string) => boolean): void
+    all(): EndpointsChange['put']
+  }
+}
+
+export interface ControllerSourceOptions extends Omit<ClientOptions, 'hello' | 'opened' | 'received'> {
+  target: ControlledGateway
+  /** `namespace/name` */
+  gateway: string
+  instance: string
+  version: string
+  /** Null where nothing is kept. */
+  kept: KeptConfig | null
+  log: Logger
+  clock?: () => number
+  /** How long workers may be away before the controller is told. */
+  patienceMs?: number
+}
+
+/** The config of one Gateway, as its controller tells it, or as it was told last. */
+export class ControllerSource {
+  readonly #options: ControllerSourceOptions
+  readonly #receiver: ConfigReceiver
+  readonly #clock: () => number
+  readonly #report: ServingReport
+  #client: ControllerClient | null = null
+  /** When the controller last said anything, and so stood by what is live; null when never. */
+  #heardAt: number | null = null
+  #isFirst = true
+  /** Resources with parts that this version does not know. */
+  #closed: readonly Quarantined[] = []
+  #isClosed = false
+
+  constructor(options: ControllerSourceOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? Date.now
+    this.#receiver = new ConfigReceiver({
+      apply: (ir) => this.#apply(ir),
+      wentLive: (live) => this.#wentLive(live),
+      quarantined: () => this.#quarantined(),
+    })
+    this.#report = new ServingReport({
+      isServing: () => options.target.isServing(),
+      send: (serving) => this.#client?.send({ type: 'health', serving }),
+      ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
+    })
+  }
+
+  /** First what was kept, so that it serves with the controller away; then the controller. */
+  async start(): Promise<void> {
+    await this.#useKept()
+    if (this.#isClosed) return
+    const { gateway, instance, version, target } = this.#options
+    this.#client = new ControllerClient({
+      ...this.#options,
+      hello: () => {
+        this.#isFirst = true
+        const have = this.#receiver.hello()
+        return { type: 'hello', gateway, instance, version, have, endpoints: endpointHashesOf(target.services.all()) }
+      },
+      opened: () => this.#report.opened(),
+      received: (message, answer) => this.#received(message, answer),
+    })
+  }
+
+  /** A worker began to listen, or died. */
+  checkServing(): void {
+    this.#report.check()
+  }
+
+  get isConnected(): boolean {
+    return this.#client?.isConnected === true
+  }
+
+  /** Null before the first is live. */
+  get generation(): string | null {
+    return this.#receiver.live?.generation ?? null
+  }
+
+  get counts(): Readonly<ConfigReceiver['counts']> {
+    return this.#receiver.counts
+  }
+
+  /** Seconds since a controller last stood by what is live; null where none ever did. */
+  get ageSeconds(): number | null {
+    return this.#heardAt === null ? null : Math.max(0, (this.#clock() - this.#heardAt) / 1_000)
+  }
+
+  /** Configs go live no more; addresses of Services still do. */
+  hold(): void {
+    this.#receiver.hold()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#receiver.hold()
+    this.#report.close()
+    this.#client?.close()
+    await this.#options.kept?.flush()
+  }
+
+  #received(message: ControllerMessage, answer: (message: DataPlaneMessage) => void): void {
+    this.#heardAt = this.#clock()
+    if (message.type === 'config') return this.#receiver.take(message, answer)
+    if (message.type !== 'endpoints') return
+    const { services } = this.#options.target
+    if (this.#isFirst && !message.whole) throw new StreamFault('the first endpoints are not whole')
+    this.#isFirst = false
+    const parts = message.parts && new Set(message.parts)
+    if (message.whole) services.takeAll(message.put, (key) => parts?.has(endpointPart(key)) ?? true)
+    else services.take(message)
+    this.#options.kept?.keep('endpoints', () => services.all())
+  }
+
+  async #apply(ir: Ir): Promise<string[]> {
+    const { ir: known, closed, refusing } = closeUnknown(ir)
+    const { target, log } = this.#options
+    const problems = refusing.length > 0 ? refusing : await target.apply(known, (fault) => explainIn(known, fault))
+    if (problems.length === 0) {
+      this.#closed = closed
+      for (const { object, problem, units } of this.#quarantined().slice(0, 20)) {
+        log.error('resource quarantined', { object, problem, units: units.length })
+      }
+      return []
+    }
+    log.error('config of the controller refused, the last good one stays', { problems: problems.length })
+    for (const problem of problems.slice(0, 20)) log.error(problem.replaceAll(/\n */g, '; '))
+    return problems
+  }
+
+  #quarantined(): Quarantined[] {
+    return [...this.#options.target.quarantined(), ...this.#closed]
+  }
+
+  #wentLive({ generation, ir }: Received): void {
+    const { kept, version, log } = this.#options
+    log.info('config of the controller is live', { generation, routes: ir.routes.length })
+    kept?.keep('config', () => ({ version, generation, at: this.#heardAt ?? this.#clock(), ir }))
+  }
+
+  async #useKept(): Promise<void> {
+    const { kept, version, target, log } = this.#options
+    const found = kept?.read('config') as KeptParts | undefined
+    if (found === undefined) return
+    // What is in it is sealed, so it was written here; but perhaps by a program with another idea of a config.
+    if (found.version !== version || generationOf(found.ir) !== found.generation) {
+      return log.warn('the config kept on disk is ignored', { cause: `it is of version ${found.version}` })
+    }
+    const endpoints = (kept?.read('endpoints') ?? []) as EndpointsChange['put']
+    target.services.takeAll(endpoints)
+    const isLive = await this.#receiver.begin(found)
+    if (!isLive) return
+    this.#heardAt = found.at
+    log.info('serving the config kept on disk', { generation: found.generation, ageSeconds: this.ageSeconds })
+  }
+}
+
+/** What lies sealed on disk. */
+interface KeptParts extends Received {
+  version: string
+  /** When a controller last stood by it. */
+  at: number
+}

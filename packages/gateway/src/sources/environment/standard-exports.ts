@@ -1,0 +1,120 @@
+import type { AttachedPolicy, Ir } from '../../ir/resources.ts'
+import type { FrontendPolicies } from '../../policies/index.ts'
+import type { CollectorConfig } from '../../schema/fields/collector.ts'
+import { urlBackend } from '../../ir/backend-targets.ts'
+import { OtelVariables, type Signal, type StandardCollector } from './otel-variables.ts'
+import type { PlacedProblem } from '../located-problem.ts'
+import type { Environment } from '../substitute.ts'
+import { attachment } from '../translate.ts'
+
+/** Where a policy of the gateway has the collector of a signal. */
+interface Place {
+  signal: Signal
+  policy: keyof FrontendPolicies
+  exports: (policies: FrontendPolicies) => boolean
+  put: (policies: FrontendPolicies, config: CollectorConfig, collector: StandardCollector) => FrontendPolicies
+  drop: (policies: FrontendPolicies) => FrontendPolicies
+}
+
+const PLACES: readonly Place[] = [
+  {
+    signal: 'logs',
+    policy: 'accessLog',
+    exports: ({ accessLog }) => accessLog?.otlp !== undefined,
+    put: (policies, otlp) => ({ ...policies, accessLog: { ...policies.accessLog, otlp } }),
+    drop({ accessLog: { otlp: _otlp, ...accessLog } = {}, ...rest }) {
+      return { ...rest, accessLog }
+    },
+  },
+  {
+    signal: 'traces',
+    policy: 'tracing',
+    exports: ({ tracing }) => tracing !== undefined,
+    put: (policies, config, { sampling }) => ({ ...policies, tracing: { ...config, ...sampling } }),
+    drop: ({ tracing: _tracing, ...rest }) => rest,
+  },
+  {
+    signal: 'metrics',
+    policy: 'metrics',
+    exports: ({ metrics }) => metrics?.otlp !== undefined,
+    put(policies, config, { intervalMs = DEFAULT_INTERVAL }) {
+      const otlp = { ...config, interval: intervalMs }
+      return { ...policies, metrics: { ...policies.metrics, otlp } }
+    },
+    drop({ metrics: { otlp: _otlp, ...metrics } = {}, ...rest }) {
+      return { ...rest, metrics }
+    },
+  },
+]
+
+/**
+ * The standard variables of OpenTelemetry name collectors where the config names none, as if it had named them; and
+ * may say that nothing is to be sent.
+ */
+export function withStandardExports(ir: Ir, env: Environment): { ir: Ir; problems: PlacedProblem[] } {
+  const variables = new OtelVariables(env)
+  if (variables.isDisabled()) return { ir: withoutExports(ir), problems: variables.problems }
+  let found = ir
+  for (const place of PLACES) {
+    if (isExported(ir, place)) continue
+    const collector = variables.collector(place.signal)
+    if (collector !== null) found = withCollector(found, place, collector)
+  }
+  if (PLACES.some((place) => isExported(found, place))) variables.checkResource()
+  return { ir: found, problems: variables.problems }
+}
+
+/** Of several policies for the gateway, the last that has something to say of it counts. */
+function policyFor(ir: Ir, { policy }: Place): AttachedPolicy | undefined {
+  return ir.policies.findLast(({ target, frontend }) => target.kind === 'gateway' && frontend?.[policy] !== undefined)
+}
+
+function isExported(ir: Ir, place: Place): boolean {
+  const frontend = policyFor(ir, place)?.frontend ?? null
+  return frontend !== null && place.exports(frontend)
+}
+
+function withCollector(ir: Ir, place: Place, collector: StandardCollector): Ir {
+  const { url, protocol, path, headers, timeoutMs } = collector
+  const { backend, policies } = urlBackend(url)
+  const config: CollectorConfig = {
+    backendRef: { name: backend.key },
+    protocol,
+    ...(protocol === 'HTTP' && { path }),
+    ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+    ...(headers.length > 0 && { headers }),
+  }
+  const holder = policyFor(ir, place)
+  const changed = (policy: AttachedPolicy): AttachedPolicy =>
+    policy === holder ? { ...policy, frontend: place.put(policy.frontend ?? {}, config, collector) } : policy
+  const target = { kind: 'gateway' as const }
+  const own = {
+    ...attachment({ target, frontend: place.put({}, config, collector) }),
+    key: `environment/${place.signal}`,
+  }
+  const isKnown = ir.backends.some(({ key }) => key === backend.key)
+  const ofBackend = attachment({ target: { kind: 'backend', key: backend.key }, backend: policies ?? null })
+  return {
+    ...ir,
+    backends: isKnown ? ir.backends : [...ir.backends, backend],
+    policies: [
+      ...(holder === undefined ? [own] : []),
+      ...ir.policies.map(changed),
+      ...(isKnown || policies === undefined ? [] : [ofBackend]),
+    ],
+  }
+}
+
+function withoutExports(ir: Ir): Ir {
+  const without = (policy: AttachedPolicy): AttachedPolicy => {
+    const { frontend } = policy
+    if (frontend === null) return policy
+    const meant = PLACES.filter(({ exports }) => exports(frontend))
+    if (meant.length === 0) return policy
+    return { ...policy, frontend: meant.reduce((left, { drop }) => drop(left), frontend) }
+  }
+  return { ...ir, policies: ir.policies.map(without) }
+}
+
+/** As the schema has it. */
+const DEFAULT_INTERVAL = 60_000

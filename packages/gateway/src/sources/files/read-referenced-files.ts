@@ -1,0 +1,163 @@
+import { resolve } from 'node:path'
+import { parseDocument } from 'yaml'
+import { Refusal } from '../../schema/kit.ts'
+import type { ContentsReference, Json, ParseText } from '../../schema/kit.ts'
+import { printPath } from '../../schema/problem.ts'
+import type { Problem } from '../../schema/problem.ts'
+import { certificateFault, keyFault, pairFault } from './certificates.ts'
+import type { FoundReference } from '../check/references.ts'
+import { reporter } from '../check/report.ts'
+import type { Environment } from '../substitute.ts'
+import { putAt, type Spot } from '../check/tree.ts'
+
+export interface ReadContents {
+  /** Absolute paths of all files that the config names, found or not. */
+  files: string[]
+  problems: Problem[]
+  /** Puts what was read in the place of its names. */
+  fillIn(config: unknown): void
+}
+
+export interface ContentsOptions {
+  /** Folder that files are relative to. */
+  dir: string
+  env: Environment
+  readFile: (path: string) => string
+}
+
+type Found = FoundReference<ContentsReference>
+type Location = NonNullable<ReturnType<ContentsReference['locate']>>
+
+/** Reads and checks everything that the config names instead of holding it. */
+export function readReferencedFiles(found: readonly Found[], options: ContentsOptions): ReadContents {
+  const reader = new ReferenceReader(options)
+  const values = found.flatMap((reference) => {
+    const value = reader.read(reference)
+    return value === undefined ? [] : [{ path: reference.spot.path, value }]
+  })
+  reader.checkPairs(found, new Map(values.map(({ path, value }) => [printPath(path), value])))
+  return {
+    files: reader.files,
+    problems: reader.problems,
+    fillIn: (config) => values.forEach(({ path, value }) => putAt(config, path, value)),
+  }
+}
+
+/** Each file is read once, and each text checked once, however often it is named; problems are told at each place. */
+class ReferenceReader {
+  readonly problems: Problem[] = []
+  readonly #options: ContentsOptions
+  readonly #report = reporter(this.problems)
+  readonly #textsByFile = new Map<string, string | Error>()
+  readonly #faultsByText = new Map<string, string | null>()
+
+  constructor(options: ContentsOptions) {
+    this.#options = options
+  }
+
+  get files(): string[] {
+    return [...this.#textsByFile.keys()]
+  }
+
+  /** What stands for the reference; undefined where there is nothing to read, or nothing good. */
+  read({ spot, refers }: Found): unknown {
+    const location = refers.locate(spot.value)
+    const text = location === null ? null : this.#textAt(spot, location, refers)
+    if (text === null) return undefined
+    return refers.pem === null ? this.#parsed(spot, refers, text) : this.#checkedPem(spot, refers.pem, text)
+  }
+
+  /** A certificate and a private key in one mapping belong together. */
+  checkPairs(found: readonly Found[], textsByPath: ReadonlyMap<string, unknown>): void {
+    const certificates = new Map(
+      found.filter(({ refers }) => refers.pem === 'certificate').map((each) => [parentOf(each.spot), each.spot]),
+    )
+    for (const { spot, refers } of found) {
+      const certificate = refers.pem === 'privateKey' ? certificates.get(parentOf(spot)) : undefined
+      if (certificate === undefined) continue
+      const [cert, key] = [certificate, spot].map((each) => textsByPath.get(printPath(each.path)))
+      if (typeof cert !== 'string' || typeof key !== 'string') continue
+      const fault = this.#once(`pair ${cert} ${key}`, () => pairFault(cert, key))
+      if (fault === null) continue
+      this.#report('bad_certificate', spot, { found: fault, expected: `the key of ${certificate.text}` })
+    }
+  }
+
+  #textAt(spot: Spot, location: Location, refers: ContentsReference): string | null {
+    if ('text' in location) return location.text
+    return 'file' in location ? this.#fromFile(spot, location.file, refers) : this.#fromEnvironment(spot, location.env)
+  }
+
+  #fromFile(spot: Spot, name: string, { expected }: ContentsReference): string | null {
+    const file = resolve(this.#options.dir, name)
+    const text = this.#textsByFile.get(file) ?? attempt(() => this.#options.readFile(file))
+    this.#textsByFile.set(file, text)
+    if (typeof text === 'string') return text
+    this.#report('unreadable_file', spot, { found: `found no readable file ${file} (${text.message})`, expected })
+    return null
+  }
+
+  #fromEnvironment(spot: Spot, name: string): string | null {
+    const text = this.#options.env[name]
+    if (text !== undefined && text !== '') return text
+    this.#report('unset_variable', spot, {
+      found: `found \`${name}\`, but the variable is not set`,
+      expected: 'a variable of the environment',
+      suggestion: `set ${name}`,
+    })
+    return null
+  }
+
+  #checkedPem(spot: Spot, pem: NonNullable<ContentsReference['pem']>, text: string): string | undefined {
+    const isKey = pem === 'privateKey'
+    const fault = this.#once(`${isKey ? 'key' : 'certificates'} ${text}`, () =>
+      isKey ? keyFault(text) : certificateFault(text),
+    )
+    if (fault === null) return text
+    this.#report('bad_certificate', spot, { found: fault, expected: PEM_EXPECTED[pem] })
+    return undefined
+  }
+
+  #parsed(spot: Spot, refers: ContentsReference, text: string): unknown {
+    const value = refers.read(text, parseText)
+    if (!(value instanceof Refusal)) return value
+    const found = `found ${value.detail ?? 'something else'}`
+    this.#report(value.code, spot, { found, expected: refers.expected })
+    return undefined
+  }
+
+  #once(text: string, find: () => string | null): string | null {
+    const known = this.#faultsByText.get(text)
+    if (known !== undefined) return known
+    const fault = find()
+    this.#faultsByText.set(text, fault)
+    return fault
+  }
+}
+
+const PEM_EXPECTED: Record<NonNullable<ContentsReference['pem']>, string> = {
+  certificate: 'a certificate chain in PEM form',
+  privateKey: 'a private key in PEM form, without passphrase',
+  authorities: 'certificates in PEM form',
+}
+
+/** Variables are not filled in: what is read belongs to others. */
+const parseText: ParseText = (text) => {
+  const document = parseDocument(text, { stringKeys: true, prettyErrors: false })
+  const [error] = document.errors
+  if (error !== undefined) return { fault: `broken YAML or JSON (${error.message})` }
+  const value: Json | Error = attempt(() => document.toJS({ maxAliasCount: 1_000 }) as Json)
+  return value instanceof Error ? { fault: `broken YAML (${value.message})` } : { value }
+}
+
+function parentOf(spot: Spot): string {
+  return printPath(spot.path.slice(0, -1))
+}
+
+function attempt<T>(action: () => T): T | Error {
+  try {
+    return action()
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}

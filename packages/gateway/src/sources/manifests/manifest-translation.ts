@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { keyOf, pemChecks, type Resource, type TranslationResult, Translator } from '@portico/translate'
+import { loadResourceChecks, type ResourceChecks } from '../../compile/resource-checks.ts'
+import { filesBelow } from '../files/files-below.ts'
+import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
+import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
+import type { PlacedProblem } from '../located-problem.ts'
+
+export { printProblem } from '../print-problems.ts'
+
+export type ManifestTranslation =
+  | { ok: false; problems: PlacedProblem[]; files: string[] }
+  | {
+      ok: true
+      translated: TranslationResult
+      /** As the files have them. */
+      resources: Resource[]
+      /** What nobody reads. */
+      notes: PlacedProblem[]
+      /** What statuses complain of. */
+      refused: PlacedProblem[]
+      files: string[]
+    }
+
+/** Resources of a cluster, from a file or a folder, by the same translation as in a cluster. */
+export async function translateManifests(path: string): Promise<ManifestTranslation> {
+  const names = filesOf(path)
+  const parsed = names.map(parseFile)
+  const files = names.map((file) => resolve(file))
+  const documents = parsed.flatMap((file) => file.documents)
+  const problems = [...parsed.flatMap((file) => file.problems), ...repeated(documents)]
+  if (problems.length > 0) return { ok: false, problems, files }
+  const translator = translate(documents, await loadResourceChecks())
+  const wrong = fieldProblems(documents, translator, 'wrong')
+  if (wrong.length > 0) return { ok: false, problems: wrong, files }
+  const ids = new Set(documents.map(({ resource }) => `${resource.kind}/${keyOf(resource)}`))
+  // The class that is there by itself is not spoken of.
+  const given = new Map([...translator.statuses].filter(([id]) => ids.has(id)))
+  return {
+    ok: true,
+    resources: documents.map(({ resource }) => resource),
+    translated: { gateways: translator.gateways, endpoints: translator.endpoints, statuses: given },
+    notes: [
+      ...ignored(documents),
+      ...fieldProblems(documents, translator, 'unknown'),
+      ...withoutGateway(documents, translator),
+    ],
+    refused: badConditions(documents, translator),
+    files,
+  }
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  return filesBelow(path).filter((file) => /\.(ya?ml|json)$/.test(file))
+}
+
+function parseFile(file: string): ReturnType<typeof parseManifests> {
+  try {
+    return parseManifests(readFileSync(file, 'utf8'), file)
+  } catch (error) {
+    const found = `found a file that cannot be read (${(error as Error).message})`
+    const place = { file, line: 1, column: 1 }
+    return { documents: [], problems: [{ ...problem({ found, expected: 'a file of resources' }), place }] }
+  }
+}
+
+function translate(documents: readonly ManifestDocument[], checks: ResourceChecks): Translator {
+  const translator = new Translator({
+    controllerName: CONTROLLER,
+    clusterDomain: 'cluster.local',
+    withoutSlices: 'dns',
+    pem: pemChecks,
+    checks,
+  })
+  // Without a cluster there is nobody to create it.
+  translator.put(CLASS)
+  for (const { resource } of documents) translator.put(resource)
+  translator.findQuarantined(translator.settle().gateways)
+  return translator
+}
+
+const CONTROLLER = 'portico.dev/gateway'
+const CLASS: Resource = {
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'GatewayClass',
+  metadata: { name: 'portico' },
+  spec: { controllerName: CONTROLLER },
+}
+
+/** Says that the Gateway that is wanted, or the only one, is not there. */
+export function gatewayProblem(file: string, { gateways }: TranslationResult, wanted: string | null): PlacedProblem {
+  const names = [...gateways.keys()].toSorted().join(', ')
+  const found =
+    wanted !== null
+      ? `found no Gateway ${wanted} of class portico${names === '' ? '' : `, but ${names}`}`
+      : names === ''
+        ? 'found no Gateway of class portico'
+        : `found several Gateways: ${names}`
+  const expected = names === '' ? 'one' : 'one of them, chosen by --gateway namespace/name'
+  return { ...problem({ found, expected }), place: { file, line: 1, column: 1 } }
+}

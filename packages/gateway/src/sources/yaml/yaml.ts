@@ -1,0 +1,180 @@
+import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
+import type { Document, Node as YamlNode, YAMLError } from 'yaml'
+import type { Path, Problem } from '../../schema/problem.ts'
+import type { Fill } from './plain-yaml-flow.ts'
+import { readPlainYaml } from './plain-yaml.ts'
+import { plainValue, substitute } from '../substitute.ts'
+import type { Environment } from '../substitute.ts'
+import type { Place, PlacedProblem } from '../located-problem.ts'
+
+export interface ParsedYaml {
+  /** Plain values, with variables filled in; undefined when the text has no shape at all. */
+  value: unknown
+  problems: PlacedProblem[]
+  placeOf(this: void, path: Path, at: Problem['at']): Place
+}
+
+/** What a text says by itself; null when it says nothing, or has anchors, which other texts may speak of. */
+export function readAlone(text: string, env: Environment): { value: unknown } | null {
+  const plain = readPlainYaml(text, filler(env))
+  if (plain !== null) return plain
+  const { value, problems, hasAnchors } = parseWithPlaces(text, '', env)
+  return problems.length > 0 || hasAnchors ? null : { value }
+}
+
+/** Parses the text; the place of every key and value can be asked for. */
+export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
+  const plain = readPlainYaml(text, filler(env))
+  const { value, problems } = plain === null ? parseWithPlaces(text, file, env) : { ...plain, problems: [] }
+  let full: ParsedYaml | null = null
+  // Places are needed only when something is wrong, and a config that is fine should not keep all of its text in memory.
+  return { value, problems, placeOf: (path, at) => (full ??= parseWithPlaces(text, file, env)).placeOf(path, at) }
+}
+
+function filler(env: Environment): Fill {
+  return (scalar, isPlain) => {
+    const result = substitute(scalar, env)
+    if (!result.ok) return undefined
+    return isPlain ? plainValue(result.text) : result.text
+  }
+}
+
+export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml & { hasAnchors: boolean } {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const problems = document.errors.map((error) => syntaxProblem(error, text, placeAt(error.pos[0])))
+  if (problems.length === 0) problems.push(...aliasProblems(document, placeAt))
+  if (problems.length === 0 && text.includes('${')) problems.push(...fillVariables(document, env, placeAt))
+  return {
+    value: problems.some((problem) => problem.code === 'syntax') ? undefined : toValue(document, problems, placeAt),
+    problems,
+    placeOf: (path, at) => placeAt(offsetOf(document, path, at)),
+    hasAnchors: hasAnchors(document),
+  }
+}
+
+type Phrases = Pick<PlacedProblem, 'found' | 'expected'>
+
+function syntaxProblem({ code, message, pos }: YAMLError, text: string, place: Place): PlacedProblem {
+  if (code === 'DUPLICATE_KEY') {
+    const key = /^[^:\n]{1,64}/.exec(text.slice(pos[0]))?.[0].trim() ?? ''
+    const phrases = { found: `found the key \`${key}\` a second time in one mapping`, expected: 'each key once' }
+    return { ...broken(phrases, place), code: 'duplicate_key' }
+  }
+  if (code === 'MULTIPLE_DOCS') {
+    return broken({ found: 'found a second YAML document', expected: 'one, without `---` between its parts' }, place)
+  }
+  return broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, place)
+}
+
+function broken(phrases: Phrases, place: Place): PlacedProblem {
+  return { code: 'syntax', path: [], at: 'value', ...phrases, suggestion: null, place }
+}
+
+/** Aliases of anchors that do not exist, or come later. */
+export function aliasProblems(document: Document, placeAt: (offset: number) => Place): PlacedProblem[] {
+  const problems: PlacedProblem[] = []
+  const anchors = new Set<string>()
+  visit(document, {
+    Node(_key, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor)
+        return
+      }
+      if (anchors.has(node.source)) return
+      const found = `found the alias \`*${node.source}\` of an anchor that does not stand before it`
+      problems.push(broken({ found, expected: `\`&${node.source}\` above` }, placeAt(startOf(node) ?? 0)))
+    },
+  })
+  return problems
+}
+
+function hasAnchors(document: Document): boolean {
+  let found = false
+  visit(document, {
+    Node(_key, node) {
+      found ||= isAlias(node) || node.anchor !== undefined
+      return found ? visit.BREAK : undefined
+    },
+  })
+  return found
+}
+
+/** Plain values; a problem more and undefined where there are none. */
+export function toValue(document: Document, problems: PlacedProblem[], placeAt: (offset: number) => Place): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 1_000 })
+  } catch (error) {
+    // Aliases that multiply without end.
+    const message = error instanceof Error ? error.message : String(error)
+    problems.push(broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, placeAt(0)))
+    return undefined
+  }
+}
+
+function fillVariables(document: Document, env: Environment, placeAt: (offset: number) => Place): PlacedProblem[] {
+  const problems: PlacedProblem[] = []
+  visit(document, {
+    Scalar(key, node) {
+      if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${')) return
+      const result = substitute(node.value, env)
+      if (result.ok) {
+        node.value = node.type === 'PLAIN' ? plainValue(result.text) : result.text
+        return
+      }
+      const problem = 'malformed' in result ? malformedVariable(result.malformed) : unsetVariable(result.unset)
+      problems.push({ path: [], at: 'value', ...problem, place: placeAt(startOf(node) ?? 0) })
+    },
+  })
+  return problems
+}
+
+function unsetVariable(name: string) {
+  return {
+    code: 'unset_variable' as const,
+    found: `found \`\${${name}}\`, but the variable is not set`,
+    expected: 'a variable of the environment',
+    suggestion: `set ${name}, or give a default: \`\${${name}:-value}\``,
+  }
+}
+
+function malformedVariable(start: string) {
+  return {
+    code: 'bad_format' as const,
+    found: `found \`${start}\` that does not end as a variable does`,
+    expected: '`${NAME}` or `${NAME:-default}`',
+    suggestion: 'write `$${` where no variable is meant',
+  }
+}
+
+/** Offset of the key or value at a path, or of the nearest thing around it. */
+/** Where in the text the value at a path begins, or as much of the path as there is. */
+export function offsetOf(document: Document, path: Path, at: Problem['at']): number {
+  let node: unknown = document.contents
+  let offset = startOf(node) ?? 0
+  for (const [index, step] of path.entries()) {
+    if (isAlias(node)) node = node.resolve(document)
+    // Some mappings may stand in a list of one.
+    if (isSeq(node) && typeof step === 'string') node = node.items[0]
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step))
+      if (pair === undefined) return offset
+      node = pair.value
+      const keyOffset = startOf(pair.key) ?? offset
+      const wantsKey = at === 'key' && index === path.length - 1
+      offset = wantsKey ? keyOffset : (startOf(node) ?? keyOffset)
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)]
+      offset = startOf(node) ?? offset
+    } else return offset
+  }
+  return offset
+}
+
+function startOf(node: unknown): number | null {
+  return (node as YamlNode | null | undefined)?.range?.[0] ?? null
+}
