@@ -29,7 +29,6 @@ const isOutermost = (file: string): boolean => /^(policies|backends)\//.test(fil
 const ENGINE = ['wire', 'net', 'upstream']
 const isAbove = (from: string, to: string): boolean =>
   ENGINE.includes(from) && ENGINE.indexOf(to) > ENGINE.indexOf(from)
-const isLocal = (to: string): boolean => importsByFile.has(to)
 
 describe('imports go one way', () => {
   it('the schema side loads in a browser: no builtin, no behaviour', () => {
@@ -110,23 +109,18 @@ describe('imports go one way', () => {
     assert.deepEqual(found, [])
   })
 
-  it('the chat engine (middle, formats, tokenizer) could be a package: of the gateway it needs the type of usage', () => {
-    const found = new Set(
-      [...importsByFile.keys()].filter((file) => /^llm\/(formats|tokenizer)\/|^llm\/middle\.ts$/.test(file)),
-    )
-    for (const file of found) for (const { to } of importsByFile.get(file) ?? []) if (isLocal(to)) found.add(to)
-    assert.deepEqual(
-      [...found].filter((file) => !/^llm\/([^/]+|(formats|tokenizer|tool-calls)\/.*)$/.test(file)),
-      ['records/llm-record.ts'],
-    )
-  })
-
   it('workers load neither zod nor yaml, nor what checks expressions', () => {
     const loaded = reachable('process/workers/worker.ts')
     assert.deepEqual(
       [...loaded].filter((name) => ['zod', 'yaml', '@portico/cel/check'].includes(name) || isSchema(name)),
       [],
     )
+  })
+
+  it('a worker loads the translator of model APIs only for a config with language models', () => {
+    const ofChat = (loaded: Set<string>): string[] => [...loaded].filter((name) => name.startsWith('@portico/chat'))
+    assert.deepEqual(ofChat(reachable('process/workers/worker.ts', ({ isDynamic }) => !isDynamic)), [])
+    assert.ok(ofChat(reachable('process/workers/worker.ts')).includes('@portico/chat'))
   })
 
   it('a start without a controller loads nothing of what speaks to one', () => {
@@ -146,7 +140,8 @@ describe('imports go one way', () => {
     const known: Readonly<Record<string, readonly string[]>> = {
       cel: ['regex'],
       http: [],
-      gateway: ['cel', 'regex', 'http'],
+      chat: ['http'],
+      gateway: ['cel', 'chat', 'regex', 'http'],
       translate: ['gateway'],
       controller: ['translate', 'gateway'],
       // Of the controller only how an API server is spoken to.

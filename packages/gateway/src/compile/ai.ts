@@ -9,9 +9,7 @@ import { compileGuards } from './guards.ts'
 import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
 import type { TunnelParts } from './services.ts'
 import type { AiProvider } from '../ir/resources.ts'
-import { clientFormats, upstreamFormats } from '../llm/formats/index.ts'
-import { readerSpecimens } from '../llm/formats/specimens.ts'
-import { createIds } from '../llm/new-id.ts'
+import { clientFormats, createIds, readerShapeKeepalive, upstreamFormats } from '@portico/chat'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
@@ -63,7 +61,7 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
     newId: createIds(env.random),
     maxBytes: env.maxModelBytes,
     bug: bugReport(env.log),
-    specimens: readerSpecimens(),
+    specimens: readerShapeKeepalive(),
   }
   return aiBackend(identity, {
     routeType: createRouteTypes(policies.ai?.routes),

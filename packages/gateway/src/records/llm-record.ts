@@ -1,19 +1,6 @@
-export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
+import type { Usage } from '@portico/chat'
 
-export interface Usage {
-  input?: number
-  output?: number
-  cacheRead?: number
-  cacheWrite?: number
-  reasoning?: number
-  inputAudio?: number
-  outputAudio?: number
-  inputImage?: number
-  serviceTier?: string
-  /** Numbers as reported in the provider's own field, before normalization. */
-  providerInput?: number
-  providerTotal?: number
-}
+export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
 
 /** The part of a response event that this record reads. */
 type ObservedEvent =

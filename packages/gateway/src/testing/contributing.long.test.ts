@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -23,7 +33,7 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
     copy = mkdtempSync(join(tmpdir(), 'portico-contributing-'))
     copySources(copy)
     for (const change of changes) {
-      const file = join(copy, 'packages/gateway/src', change.path)
+      const file = join(copy, change.path)
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, applyChange(existsSync(file) ? readFileSync(file, 'utf8') : '', change))
     }
@@ -31,17 +41,16 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
   after(() => rmSync(copy, { recursive: true, force: true }))
 
   it('compile', SLOW, async () => {
-    const own = { extends: './tsconfig.json', include: ['packages/gateway/src'] }
+    const own = { extends: './tsconfig.json', include: ['packages/gateway/src', 'packages/chat/src'] }
     writeFileSync(join(copy, 'tsconfig.gateway.json'), JSON.stringify(own))
     await node('node_modules/typescript/bin/tsc', '--project', 'tsconfig.gateway.json')
   })
 
   it('pass the rules of the house: lint and format', SLOW, async () => {
     const files = changes.map(({ path }) => path).filter((path) => path.endsWith('.ts'))
-    const own = [...new Set(files)].map((path) => `packages/gateway/src/${path}`)
-    await node('node_modules/oxlint/bin/oxlint', '--deny-warnings', ...own)
+    await node('node_modules/oxlint/bin/oxlint', '--deny-warnings', ...new Set(files))
     const written = changes.filter(({ path, edit }) => edit === null && path.endsWith('.ts'))
-    await node('node_modules/oxfmt/bin/oxfmt', '--check', ...written.map(({ path }) => `packages/gateway/src/${path}`))
+    await node('node_modules/oxfmt/bin/oxfmt', '--check', ...written.map(({ path }) => path))
   })
 
   it('do what they say', SLOW, async () => {
@@ -49,17 +58,22 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
     const written = changes.filter(({ edit }) => edit === null).map(({ path }) => path)
     const tests = written.filter((path) => path.endsWith('.test.ts'))
     assert.equal(tests.length, EXAMPLES_WITH_TESTS)
-    await runTests([...tests, 'imports.test.ts', 'generate/generated-files.test.ts'])
+    await runTests([...tests, inGateway('imports.test.ts'), inGateway('generate/generated-files.test.ts')])
   })
 
   it('have READMEs whose examples work', SLOW, async () => {
-    const names = changes.flatMap(({ path }) => (basename(path) === 'README.md' ? [dirname(path)] : []))
+    const names = changes.flatMap(({ path }) =>
+      basename(path) === 'README.md' ? [dirname(path.replace(inGateway(''), ''))] : [],
+    )
     assert.notEqual(names.length, 0)
-    await runTests(['testing/readme-examples.test.ts'], `--test-name-pattern=every policy|${names.join('|')}`)
+    await runTests(
+      [inGateway('testing/readme-examples.test.ts')],
+      `--test-name-pattern=every policy|${names.join('|')}`,
+    )
   })
 
   async function runTests(files: readonly string[], ...options: string[]): Promise<void> {
-    await node('--test', ...options, ...files.map((file) => join('packages/gateway/src', file)))
+    await node('--test', ...options, ...files)
   }
 
   /** Rejects with all that was printed. */
@@ -73,8 +87,10 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
   }
 })
 
-/** A transport is tested by its target. */
-const EXAMPLES_WITH_TESTS = 5
+const inGateway = (path: string): string => `packages/gateway/src/${path}`
+
+/** A transport is tested by its target, a format in its package and in the gateway. */
+const EXAMPLES_WITH_TESTS = 6
 
 /** What the examples and their tests need; packages that are installed are not copied. */
 function copySources(copy: string): void {
@@ -90,8 +106,18 @@ function copySources(copy: string): void {
   ]) {
     cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !skipped.has(basename(path)) })
   }
-  for (const folder of ['', 'packages/gateway', 'packages/ctl']) {
+  for (const folder of ['packages/gateway', 'packages/ctl']) {
     const installed = join(root, folder, 'node_modules')
     if (existsSync(installed)) symlinkSync(installed, join(copy, folder, 'node_modules'))
   }
+  linkInstalled(copy)
+}
+
+/** Links what is installed; packages of the tree lead to the copy, where the examples have changed them. */
+function linkInstalled(copy: string): void {
+  mkdirSync(join(copy, 'node_modules/@portico'), { recursive: true })
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (name !== '@portico') symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
+  for (const name of readdirSync(join(root, 'node_modules/@portico')))
+    symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@portico', name))
 }

@@ -2,7 +2,7 @@
 export interface Change {
   /** The section of the page that it stands in. */
   example: string
-  /** Below `src/`. */
+  /** Below the root of the tree; the page names files of the gateway below its `src/`. */
   path: string
   /** Null for a new file; the line must stand in the file once. What `…` ends is the beginning of one. */
   edit: { how: 'after' | 'in place of'; line: string } | null
@@ -24,7 +24,8 @@ export function readChanges(page: string): Change[] {
     const [, path, how, anchor] = PLACE.exec(before.trimEnd().split('\n').at(-1) ?? '') ?? []
     if (path === undefined) throw new Error(`CONTRIBUTING.md:${line}: nothing says where this ${language} belongs`)
     const edit = isWay(how) && anchor !== undefined ? { how, line: anchor } : null
-    changes.push({ example, path, edit, text, line })
+    const whole = path.startsWith('packages/') ? path : `packages/gateway/src/${path}`
+    changes.push({ example, path: whole, edit, text, line })
   }
   return changes
 }

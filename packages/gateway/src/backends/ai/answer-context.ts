@@ -1,5 +1,4 @@
-import type { ResponseContext } from '../../llm/format.ts'
-import type { ChatRequest } from '../../llm/middle.ts'
+import type { ChatRequest, ResponseContext } from '@portico/chat'
 import type { PreparedChat } from './prepare-chat.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { lose } from '../../llm/client-fields.ts'
-import type { ChatEvent, FormatName, JsonObject, Loss } from '../../llm/middle.ts'
+import { type ChatEvent, type FormatName, type JsonObject, lose, type Loss } from '@portico/chat'
 import { objectsAt, textAt } from '@portico/http/json'
 
 /** Collects the parts of a response that the client's format cannot express; created only for traced requests. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { eventMessage } from '../../testing/event-stream-message.ts'
+import { eventMessage } from '../../../../chat/src/testing/event-stream-message.ts'
 import { request } from '../../testing/client.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'

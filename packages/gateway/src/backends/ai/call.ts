@@ -1,6 +1,5 @@
-import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
+import { type ClientFormat, Unsupported, type UpstreamFormat } from '@portico/chat'
 import { type JsonBody, readJsonBody } from '../../llm/edits/json-body.ts'
-import { Unsupported } from '../../llm/middle.ts'
 import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'

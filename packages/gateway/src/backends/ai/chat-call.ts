@@ -1,17 +1,22 @@
 import { follow } from '../../pipeline/call/follow.ts'
 import { collect, HeaderBlock, type Source, sourceOf } from '@portico/http'
-import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
+import {
+  type ChatEvent,
+  type ClientFormat,
+  type JsonObject,
+  malformed,
+  type ResponseContext,
+  STREAM_BROKEN,
+  Unsupported,
+} from '@portico/chat'
 import type { ExchangeContext } from '../../llm/guards/guard.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
-import { malformed } from '../../llm/request-texts.ts'
 import { parseJsonObject } from '@portico/http/json'
-import { type ChatEvent, type JsonObject, Unsupported } from '../../llm/middle.ts'
-import { estimateAnswer, estimateRequest } from '../../llm/tokenizer/estimate.ts'
+import { estimateAnswer, estimateRequest } from '@portico/chat/tokens'
 import type { BufferedBody } from '../../pipeline/context/body-use.ts'
 import { observeStart, readStart, type StartObserver } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '@portico/http/client'
-import { STREAM_BROKEN } from '../../llm/chat-error.ts'
 import { AnswerLosses } from './answer-losses.ts'
 import { AnswerContext } from './answer-context.ts'
 import { HeldBody } from './held-body.ts'

@@ -1,18 +1,18 @@
 import type { JsonBody } from '../../llm/edits/json-body.ts'
 import { applyEdits, joinEdits, type MemberEdits, spliceJson } from '@portico/http/json'
-import type { ClientFormat } from '../../llm/format.ts'
-import type { UpstreamFormat } from '../../llm/format.ts'
+import { type ClientFormat, type Json, type Loss, Unsupported, type UpstreamFormat } from '@portico/chat'
 import {
   decodeEmbeddingRequest,
+  type EmbeddingRequest,
+  type Embeddings,
+  type EmbeddingUpstream,
   embeddingUpstreams,
   encodeEmbeddings,
   joinEmbeddings,
   requestsOf,
-} from '../../llm/formats/embeddings/index.ts'
-import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from '../../llm/formats/embeddings/embedding.ts'
+} from '@portico/chat/embeddings'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { EditedRequest } from '../../llm/edits/request-edits.ts'
-import { type Json, type Loss, Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ReadyProvider } from './provider.ts'

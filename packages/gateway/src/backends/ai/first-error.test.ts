@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
-import { exceptionMessage } from '../../testing/event-stream-message.ts'
+import { exceptionMessage } from '../../../../chat/src/testing/event-stream-message.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, INPUT, OUTPUT, vendorStreams } from './test-streams.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { exchangeRaw, request } from '../../testing/client.ts'
-import { eventMessage } from '../../testing/event-stream-message.ts'
+import { eventMessage } from '../../../../chat/src/testing/event-stream-message.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { useVendorGuards } from '../../testing/vendor-guards.ts'

@@ -1,6 +1,5 @@
-import type { ClientFormat } from '../../llm/format.ts'
+import type { ClientFormat, FormatName } from '@portico/chat'
 import { type ListedModel, readModelList, writeModelList } from '../../llm/providers/model-list.ts'
-import type { FormatName } from '../../llm/middle.ts'
 import type { ModelListKind } from '../../llm/providers/provider.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { CallServices } from './tried-call.ts'

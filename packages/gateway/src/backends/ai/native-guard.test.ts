@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { clientFormats } from '../../llm/formats/index.ts'
+import { clientFormats } from '@portico/chat'
 import { chainOf } from '../../llm/guards/chain.ts'
 import type { Guard } from '../../llm/guards/guard.ts'
 import { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
 import { createRegexGuard } from '../../llm/guards/regex/guard.ts'
 import { cutAt, privateText, somePlaces } from '../../llm/guards/testing/splits.ts'
-import { everyCut, responseContext } from '../../llm/test-exchange.ts'
+import { everyCut, responseContext } from '../../../../chat/src/testing/exchange.ts'
 import { HeaderBlock } from '@portico/http'
 import { NativeWork } from './response-events.ts'
 
@@ -234,7 +234,7 @@ for (const name of NAMES) {
   })
 
   it(`fixtures of ${name} pass guards as they are, streamed and whole`, async () => {
-    const folder = new URL(`../../llm/formats/${name}/fixtures/`, import.meta.url)
+    const folder = new URL(`../../../../chat/src/formats/${name}/fixtures/`, import.meta.url)
     for (const file of readdirSync(folder)) {
       const text = readFileSync(new URL(file, folder), 'utf8')
       if (file.endsWith('.sse')) assert.equal(await guarded(name, [never], Buffer.from(text), [9, 99]), text, file)

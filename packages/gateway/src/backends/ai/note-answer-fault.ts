@@ -1,4 +1,4 @@
-import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
+import type { StreamFaultCode } from '@portico/chat'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 

@@ -12,16 +12,19 @@ import {
 import { namesModel } from '../../llm/edits/request-edits.ts'
 import { modelInPath } from '../../llm/edits/request-path.ts'
 import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
-import type { ClientFormat, EncodeTarget, UpstreamFormat } from '../../llm/format.ts'
 import {
   type ChatRequest,
+  type ClientFormat,
+  type EncodeTarget,
   type FormatName,
   type Json,
   type JsonObject,
   type Loss,
+  passesThrough,
+  pickFormat,
   Unsupported,
-} from '../../llm/middle.ts'
-import { passesThrough, pickFormat } from '../../llm/passes-through.ts'
+  type UpstreamFormat,
+} from '@portico/chat'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'

@@ -8,11 +8,9 @@ import {
   type Source,
   sourceOf,
 } from '@portico/http'
-import { DetectedAnswer, DetectedRequest } from '../../llm/raw/detect.ts'
-import type { StreamFault } from '../../llm/raw/stream-fault.ts'
-import { watchStream } from '../../llm/raw/watched-stream.ts'
+import { DetectedAnswer, DetectedRequest, watchStream } from '@portico/chat/detect'
+import { type StreamFault, Unsupported } from '@portico/chat'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
-import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { bufferRequest, readStart } from '../../pipeline/body/buffered-body.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'

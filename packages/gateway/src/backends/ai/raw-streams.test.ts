@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { explain } from '../../explain/explain.ts'
 import { loadConfig } from '../../sources/file.ts'
 import { request } from '../../testing/client.ts'
-import { eventMessage, exceptionMessage } from '../../testing/event-stream-message.ts'
+import { eventMessage, exceptionMessage } from '../../../../chat/src/testing/event-stream-message.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { vendorStreams } from './test-streams.ts'
 

@@ -1,4 +1,4 @@
-import type { FormatName, JsonObject } from '../../llm/middle.ts'
+import type { FormatName, JsonObject } from '@portico/chat'
 import type { HeaderBlock } from '@portico/http'
 import { isObject, parseExactObject, parseJsonObject } from '@portico/http/json'
 

@@ -1,4 +1,4 @@
-import type { ClientFormat } from '../../llm/format.ts'
+import type { ClientFormat } from '@portico/chat'
 import { ErrorEvents } from '../../llm/realtime/error-events.ts'
 import { WebSocketMessages } from '../../llm/realtime/messages.ts'
 import { RealtimeUsage } from '../../llm/realtime/usage.ts'

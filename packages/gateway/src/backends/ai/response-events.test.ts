@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
-import type { ChatEvent } from '../../llm/middle.ts'
-import { everyCut, responseContext } from '../../llm/test-exchange.ts'
+import { type ChatEvent, clientFormats, upstreamFormats } from '@portico/chat'
+import { everyCut, responseContext } from '../../../../chat/src/testing/exchange.ts'
 import type { Given } from './held-body.ts'
 import { NativeWork, type ResponseObserver } from './response-events.ts'
 

@@ -1,6 +1,15 @@
-import type { PassedStream, StreamDecoder, StreamEncoder } from '../../llm/format.ts'
-import { brokenStream, STREAM_BROKEN } from '../../llm/chat-error.ts'
-import type { ChatError, ChatEvent } from '../../llm/middle.ts'
+import {
+  brokenStream,
+  type ChatError,
+  type ChatEvent,
+  type PassedStream,
+  STREAM_BROKEN,
+  type StreamDecoder,
+  type StreamEncoder,
+  type StreamFault,
+  streamFault,
+  type StreamFaultCode,
+} from '@portico/chat'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { EventGuard } from '../../llm/guards/event-guard.ts'
 import { errorOf } from '../../llm/guards/rejection.ts'
@@ -8,7 +17,6 @@ import type { RecordGuard } from '../../llm/guards/record-guard.ts'
 import { latin1 } from '@portico/http'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
-import { type StreamFault, streamFault, type StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 
 /** Receives the events of a response, however the response is read. */
 export interface ResponseObserver {

@@ -1,5 +1,5 @@
 import type { ProviderCall } from '../../llm/providers/provider.ts'
-import { Unsupported } from '../../llm/middle.ts'
+import { Unsupported } from '@portico/chat'
 import { VENDOR_CREDENTIAL_HEADERS } from '../../redaction/credential-names.ts'
 import { sendAttempt } from '../../pipeline/call/send-attempt.ts'
 import { withholdClientHeaders } from '../../pipeline/policy/withhold-client-headers.ts'

@@ -1,7 +1,6 @@
-import type { ClientFormat, ResponseContext, StreamEncoder } from '../../llm/format.ts'
+import type { ChatError, ClientFormat, ResponseContext, StreamEncoder } from '@portico/chat'
 import type { ExchangeContext, GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import type { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
-import type { ChatError } from '../../llm/middle.ts'
 import type { PreparedChat } from './prepare-chat.ts'
 import { NativeWork, type ResponseObserver, TranslatedWork } from './response-events.ts'
 

@@ -1,5 +1,4 @@
-import type { ClientFormat } from '../../llm/format.ts'
-import { kindOfStatus } from '../../llm/chat-error.ts'
+import { type ClientFormat, kindOfStatus } from '@portico/chat'
 import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
 import type { TellFailure } from '../../pipeline/context/request-context.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'

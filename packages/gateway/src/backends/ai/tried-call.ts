@@ -1,8 +1,15 @@
 import { emptySource, HeaderBlock, type RawConnection, type Source, sourceOf } from '@portico/http'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
-import { STREAM_BROKEN } from '../../llm/chat-error.ts'
-import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
-import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import {
+  type ChatError,
+  type ClientFormat,
+  type FormatName,
+  type JsonObject,
+  STREAM_BROKEN,
+  type StreamFaultCode,
+  Unsupported,
+  type UpstreamFormat,
+} from '@portico/chat'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
@@ -23,7 +30,6 @@ import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
 import { redactHeaders, redactRepeated } from '../../redaction/repeated-credentials.ts'
-import type { StreamFaultCode } from '../../llm/raw/stream-fault.ts'
 
 /** The services that all calls of one backend share. */
 export interface CallServices {

@@ -1,7 +1,6 @@
 import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { JsonBody } from '../../llm/edits/json-body.ts'
-import type { ClientFormat } from '../../llm/format.ts'
-import { type ChatRequest, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import { type ChatRequest, type ClientFormat, type FormatName, type JsonObject, Unsupported } from '@portico/chat'
 import { hasLargeNumber, type MemberEdits, parseExactJson } from '@portico/http/json'
 
 /** The inputs for decoding a client's chat. */

@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, type StreamName } from './test-streams.ts'
-import { type UsageConvention, usageConventions } from './usage-conventions.ts'
+import { type UsageConvention, usageConventions } from './testing/usage-conventions.ts'
 
 /** Every vendor's way to report tokens gives one result in log, record, metrics and limits, on every way of an answer. */
 

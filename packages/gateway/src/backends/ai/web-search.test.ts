@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
-import { type Loss, Unsupported } from '../../llm/middle.ts'
-import { encodeStream, responseContext } from '../../llm/test-exchange.ts'
+import { clientFormats, type Loss, Unsupported, upstreamFormats } from '@portico/chat'
+import { encodeStream, responseContext } from '../../../../chat/src/testing/exchange.ts'
 import { request } from '../../testing/client.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 

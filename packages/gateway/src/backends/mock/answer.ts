@@ -1,4 +1,4 @@
-import type { ChatError, ChatEvent, ChatRequest, FinishReason, StartedPart, Tool } from '../../llm/middle.ts'
+import type { ChatError, ChatEvent, ChatRequest, FinishReason, StartedPart, Tool } from '@portico/chat'
 import { exampleOf } from './example.ts'
 import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 import { lastTextOf, readTokens, tokensOf } from './tokens.ts'

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HeaderBlock, type Sink, sourceOf } from '@portico/http'
-import { collectResponse, type CollectedResponse } from '../../llm/collect-response.ts'
-import { clientFormats } from '../../llm/formats/index.ts'
+import { clientFormats, type CollectedResponse, collectResponse } from '@portico/chat'
 import { parseJsonObject } from '@portico/http/json'
 import type { BackendIdentity } from '../../pipeline/compiled/compiled.ts'
-import { responseContext } from '../../testing/chat-request.ts'
+import { responseContext } from '../../../../chat/src/testing/chat-request.ts'
 import { mockBackend, MOCK_HEADER } from './call.ts'
 import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 

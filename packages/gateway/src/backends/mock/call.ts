@@ -1,7 +1,13 @@
 import { HeaderBlock, sourceOf } from '@portico/http'
-import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
+import {
+  type ChatError,
+  type ChatRequest,
+  type ClientFormat,
+  type JsonObject,
+  type ResponseContext,
+  Unsupported,
+} from '@portico/chat'
 import { parseJsonObject } from '@portico/http/json'
-import { type ChatError, type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
 import { targetPath } from '../../pipeline/route/target.ts'

@@ -1,4 +1,4 @@
-import type { ChatRequest, Message, Part } from '../../llm/middle.ts'
+import type { ChatRequest, Message, Part } from '@portico/chat'
 
 /** The mock's tokens: words, with the spaces around them. */
 export function tokensOf(text: string): string[] {

@@ -1,5 +1,5 @@
 import type { PromptConfig } from './schema.ts'
-import type { ChatRequest, Message, TextPart } from '../middle.ts'
+import type { ChatRequest, Message, TextPart } from '@portico/chat'
 
 type Entry = NonNullable<PromptConfig['prepend']>[number]
 

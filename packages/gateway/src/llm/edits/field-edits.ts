@@ -1,5 +1,5 @@
 import type { FieldExpression, FieldValue } from './schema.ts'
-import type { Json, JsonObject } from '../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 import { type MemberEdits, NO_EDITS } from '@portico/http/json'
 
 export interface FieldRules {

@@ -9,8 +9,7 @@ import {
   parseJson,
   type SplicedText,
 } from '@portico/http/json'
-import type { JsonObject } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { type JsonObject, Unsupported } from '@portico/chat'
 
 /** The body of a client: its parsed value, and the position of each top-level member in its bytes. */
 export class JsonBody implements SplicedText {

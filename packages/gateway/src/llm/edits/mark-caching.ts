@@ -1,5 +1,5 @@
 import type { PromptCachingConfig } from './schema.ts'
-import type { ChatRequest, JsonObject, Message, Part } from '../middle.ts'
+import type { ChatRequest, JsonObject, Message, Part } from '@portico/chat'
 
 /**
  * The request with the cache marks that the policy asks for. Clients of the Messages format set their own marks, so

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../middle.ts'
+import type { JsonObject } from '@portico/chat'
 import { asksForUsage, completionsEdits } from './native-edits.ts'
 
 const none: ReadonlySet<string> = new Set()

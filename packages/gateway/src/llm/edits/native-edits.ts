@@ -1,5 +1,5 @@
 import { isObject, type MemberEdits, NO_EDITS } from '@portico/http/json'
-import type { Json, JsonObject } from '../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 
 /**
  * The edits that a Chat Completions body needs when it is forwarded without translation: the same ones that the encoder

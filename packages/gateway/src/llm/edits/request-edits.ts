@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import type { ChatRequest, Json, JsonObject } from '../middle.ts'
+import type { ChatRequest, Json, JsonObject } from '@portico/chat'
 import { fieldEdits, type FieldRules } from './field-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '@portico/http/json'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChatRequest, Message, Part } from '../middle.ts'
+import type { ChatRequest, Message, Part } from '@portico/chat'
 import { enrichPrompt } from './enrich-prompt.ts'
 import { markCaching } from './mark-caching.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseSafely } from '@portico/cel/safe-json'
 import { applyEdits, findMembers, type Json, type MemberEdits, spliceJson } from '@portico/http/json'
-import { Unsupported } from '../middle.ts'
+import { Unsupported } from '@portico/chat'
 import { type JsonBody, readJsonBody } from './json-body.ts'
 import { isProper, properObject, write, writtenObject } from './test-json.ts'
 

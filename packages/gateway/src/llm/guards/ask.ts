@@ -2,7 +2,7 @@ import { HeaderBlock } from '@portico/http'
 import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
 import type { BackendClient } from '../../pipeline/context/step.ts'
 import { parseJsonObject } from '@portico/http/json'
-import type { Json, JsonObject } from '../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 import type { GuardContext } from './guard.ts'
 
 /** A service that checks texts. */

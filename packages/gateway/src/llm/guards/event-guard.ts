@@ -1,5 +1,5 @@
 import { parseJsonObject } from '@portico/http/json'
-import type { ChatEvent, JsonObject, StartedPart, Usage } from '../middle.ts'
+import type { ChatEvent, JsonObject, StartedPart, Usage } from '@portico/chat'
 import type { GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
 import { textOf } from './passage.ts'

@@ -1,4 +1,4 @@
-import type { ChatEvent } from '../middle.ts'
+import type { ChatEvent } from '@portico/chat'
 import type { GuardChain } from './chain.ts'
 import { EventGuard } from './event-guard.ts'
 import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'

@@ -1,5 +1,5 @@
 import { readJsonTree } from '@portico/http/json'
-import type { NativeTexts } from '../native-texts.ts'
+import type { NativeTexts } from '@portico/chat'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'
 import { guardWholeTexts, NativeEdits, type NativeText } from './native-edits.ts'

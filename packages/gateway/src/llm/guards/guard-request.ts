@@ -1,5 +1,4 @@
-import type { JsonObject } from '../middle.ts'
-import type { Reading, RequestVisitor, UnexaminedKind } from '../request-texts.ts'
+import type { JsonObject, Reading, RequestVisitor, UnexaminedKind } from '@portico/chat'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'

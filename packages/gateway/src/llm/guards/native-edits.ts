@@ -1,5 +1,5 @@
 import { parseJson, type Place, replaceAt } from '@portico/http/json'
-import type { Dependent, FoundText } from '../native-texts.ts'
+import type { Dependent, FoundText } from '@portico/chat'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'

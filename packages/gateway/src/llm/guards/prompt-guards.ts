@@ -1,6 +1,4 @@
-import type { ChatEvent } from '../middle.ts'
-import type { NativeTexts } from '../native-texts.ts'
-import type { UnexaminedKind } from '../request-texts.ts'
+import type { ChatEvent, NativeTexts, UnexaminedKind } from '@portico/chat'
 import { chainOf, type GuardChain, type Outcome } from './chain.ts'
 import { EventGuard } from './event-guard.ts'
 import { type GuardedAnswer, guardAnswer } from './guard-answer.ts'

@@ -1,6 +1,6 @@
 import { readJsonTree } from '@portico/http/json'
 import { SseData } from '@portico/http/sse'
-import type { FoundText, NativeTexts, TextStep } from '../native-texts.ts'
+import type { FoundText, NativeTexts, TextStep } from '@portico/chat'
 import type { GuardChain } from './chain.ts'
 import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'
 import { guardWholeTexts, infoOf, NativeEdits, type NativeText } from './native-edits.ts'

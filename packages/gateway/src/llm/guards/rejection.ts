@@ -1,5 +1,4 @@
-import { kindOfStatus } from '../chat-error.ts'
-import type { ChatError } from '../middle.ts'
+import { type ChatError, kindOfStatus } from '@portico/chat'
 import type { Rejection } from './guard.ts'
 
 /** The configured response for rejected texts. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Json, JsonObject } from '../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 import { readModelList, writeModelList } from './model-list.ts'
 
 test('lists of each vendor', () => {

@@ -1,5 +1,5 @@
 import { countAt, objectsAt, textAt } from '@portico/http/json'
-import type { JsonObject } from '../middle.ts'
+import type { JsonObject } from '@portico/chat'
 import type { ModelListKind } from './provider.ts'
 
 /** One model of a list, in any vendor's format. */

@@ -1,4 +1,4 @@
-import { Unsupported } from '../middle.ts'
+import { Unsupported } from '@portico/chat'
 
 /** The model as one segment of a path. It comes from clients: nothing in it may lead elsewhere. */
 export function modelSegment(model: string): string | Unsupported {

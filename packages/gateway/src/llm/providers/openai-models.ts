@@ -1,4 +1,4 @@
-import type { FormatName } from '../middle.ts'
+import type { FormatName } from '@portico/chat'
 
 /** Properties of an OpenAI model, read from its name. Azure deployments usually keep the name of the model. */
 

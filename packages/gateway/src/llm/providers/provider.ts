@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '@portico/http'
 import type { MemberEdits } from '@portico/http/json'
-import type { FormatName, JsonObject, Unsupported } from '../middle.ts'
+import type { FormatName, JsonObject, Unsupported } from '@portico/chat'
 
 /** A vendor as data and small functions, independent of any client. Created from the config once, at load. */
 export interface Provider {

@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { FormatName } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
-import { pickFormat } from '../passes-through.ts'
+import { type FormatName, pickFormat, Unsupported } from '@portico/chat'
 import { modelSegment } from './model-segment.ts'
 import type { Provider } from './provider.ts'
 import { callOf, providerOf, targetOf } from './test-provider.ts'
@@ -63,7 +61,10 @@ test('encoders know every quirk that a provider names', () => {
 })
 
 function quirksOf(format: FormatName): ReadonlySet<string> {
-  const text = readFileSync(join(import.meta.dirname, '../formats', format, 'encode-request.ts'), 'utf8')
+  const text = readFileSync(
+    join(import.meta.dirname, '../../../../chat/src/formats', format, 'encode-request.ts'),
+    'utf8',
+  )
   return new Set([...text.matchAll(/^ \* \| `?(\w+)`? +\|/gm)].map(([, name]) => name!))
 }
 

@@ -1,6 +1,6 @@
 import { isCredentialParameter } from '../../redaction/credential-names.ts'
 import { splitTarget, withoutParameter, withoutParametersWhere } from '../../formats/query-parameters.ts'
-import { Unsupported } from '../middle.ts'
+import { Unsupported } from '@portico/chat'
 import type { Destination, ProviderCall } from './provider.ts'
 import type { Overrides } from '../../schema/fields/llm-providers.ts'
 

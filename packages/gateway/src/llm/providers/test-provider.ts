@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { HeaderBlock } from '@portico/http'
 import { validate } from '../../schema/validate.ts'
-import { Unsupported } from '../middle.ts'
+import { Unsupported } from '@portico/chat'
 import { createProvider } from './index.ts'
 import { llmProvider } from './schema.ts'
 import type { CredentialPlace, Provider, ProviderCall } from './provider.ts'

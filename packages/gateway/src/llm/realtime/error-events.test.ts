@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { everyCut } from '../test-exchange.ts'
+import { everyCut } from '../../../../chat/src/testing/exchange.ts'
 import { ErrorEvents } from './error-events.ts'
 
 const KEY = 'sk-secret'

@@ -1,6 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import { countAt, objectAt, parseJsonObject, textAt } from '@portico/http/json'
-import type { JsonObject } from '../middle.ts'
+import type { JsonObject } from '@portico/chat'
 import type { MessageReader } from './messages.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventMessage } from '../event-stream-message.ts'
+import { eventMessage } from '../../../../chat/src/testing/event-stream-message.ts'
 import { invalid, Refused } from './answer.ts'
 import { messagesAnswer } from './anthropic.ts'
 import type { Asked } from './asked.ts'

@@ -1,5 +1,5 @@
 import { isObject, objectsAt, textAt } from '@portico/http/json'
-import type { Json, JsonObject } from '../../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'

@@ -1,5 +1,5 @@
 import { isObject, objectAt, textAt } from '@portico/http/json'
-import type { Json, JsonObject } from '../../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, GuardPhase, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'

@@ -1,5 +1,5 @@
 import { objectAt, objectsAt } from '@portico/http/json'
-import type { JsonObject } from '../../middle.ts'
+import type { JsonObject } from '@portico/chat'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { ChatEvent, StartedPart } from '../../middle.ts'
+import type { ChatEvent, StartedPart } from '@portico/chat'
 import { cutAt, privateText, somePlaces } from './splits.ts'
 
 /** One part, with the pieces of its text. */

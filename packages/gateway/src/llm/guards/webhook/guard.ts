@@ -2,7 +2,7 @@ import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import { type Guard, type GuardContext, type GuardPhase, PASS, type TextInfo, type Verdict } from '../guard.ts'
 import type { WebhookGuardConfig } from './schema.ts'
 import { isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
-import type { Json, JsonObject } from '../../middle.ts'
+import type { Json, JsonObject } from '@portico/chat'
 import { compileRegex } from '@portico/regex'
 import type { HeaderBlock } from '@portico/http'
 

@@ -1,5 +1,5 @@
 import { NO_EDITS } from '@portico/http/json'
-import { Unsupported } from '../../middle.ts'
+import { Unsupported } from '@portico/chat'
 import { byModel } from '../by-model.ts'
 import { claudeQuirks } from '../claude-models.ts'
 import { type CredentialHeader, placeCredential } from '../credential.ts'

@@ -1,5 +1,5 @@
 import { NO_EDITS } from '@portico/http/json'
-import { type FormatName, Unsupported } from '../../middle.ts'
+import { type FormatName, Unsupported } from '@portico/chat'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { type CredentialHeader, placeCredential } from '../credential.ts'
 import { NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'

@@ -1,5 +1,5 @@
 import { type MemberEdits, NO_EDITS, objectAt, parseJsonObject } from '@portico/http/json'
-import { type Json, type JsonObject, Unsupported } from '../../middle.ts'
+import { type Json, type JsonObject, Unsupported } from '@portico/chat'
 import { claudeQuirks } from '../claude-models.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
 import { modelSegment } from '../model-segment.ts'

@@ -1,5 +1,5 @@
 import { NO_EDITS } from '@portico/http/json'
-import { Unsupported } from '../../middle.ts'
+import { Unsupported } from '@portico/chat'
 import { alwaysBearer, type CredentialHeader, placeCredential } from '../credential.ts'
 import { modelSegment } from '../model-segment.ts'
 import { NONE } from '../openai-models.ts'

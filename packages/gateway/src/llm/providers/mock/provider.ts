@@ -1,5 +1,5 @@
 import { NO_EDITS } from '@portico/http/json'
-import type { FormatName } from '../../middle.ts'
+import type { FormatName } from '@portico/chat'
 import type { Provider } from '../provider.ts'
 
 /** The mock speaks every client format, and has no network address. */

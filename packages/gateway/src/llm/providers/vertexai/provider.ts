@@ -1,5 +1,5 @@
 import { isObject, type MemberEdits, NO_EDITS, objectAt } from '@portico/http/json'
-import { type FormatName, type Json, type JsonObject, Unsupported } from '../../middle.ts'
+import { type FormatName, type Json, type JsonObject, Unsupported } from '@portico/chat'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
 import { modelSegment } from '../model-segment.ts'

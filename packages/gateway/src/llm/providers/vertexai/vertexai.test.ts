@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { applyEdits } from '@portico/http/json'
-import type { JsonObject } from '../../middle.ts'
+import type { JsonObject } from '@portico/chat'
 import { callOf, headersOf, providerOf, targetOf } from '../test-provider.ts'
 
 const vertexai = providerOf({ vertexai: { projectId: 'p1' } })

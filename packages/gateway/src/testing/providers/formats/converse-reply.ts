@@ -6,7 +6,7 @@ import type {
   StopReason,
   TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime'
-import { eventMessage, exceptionMessage } from '../../event-stream-message.ts'
+import { eventMessage, exceptionMessage } from '../../../../../chat/src/testing/event-stream-message.ts'
 import { type Answer, type AnswerPart, argumentPieces, type Failure, textOf } from '../answer.ts'
 import { type FakeReply, json, retryHeaders } from '../reply.ts'
 import { sign } from '../signatures.ts'

@@ -1,0 +1,38 @@
+import { countAt, isObject, objectsAt, textAt } from '@portico/http/json'
+import type { JsonObject, Usage } from '../middle.ts'
+import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
+import { isVector } from './vectors.ts'
+
+/** OpenAI's own form, which the client speaks too: nothing is lost. */
+export const openaiEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }
+
+function encodeRequest(request: EmbeddingRequest, model: string): JsonObject {
+  const { inputs, isSingle, dimensions, encoding, user, rest } = request
+  return {
+    ...rest,
+    model,
+    input: isSingle ? (inputs[0] ?? '') : inputs,
+    ...(dimensions !== undefined && { dimensions }),
+    ...(encoding !== 'float' && { encoding_format: encoding }),
+    ...(user !== null && { user }),
+  }
+}
+
+function decodeResponse(body: JsonObject): Embeddings | null {
+  const data = objectsAt(body, 'data').toSorted(
+    (one, other) => (countAt(one, 'index') ?? 0) - (countAt(other, 'index') ?? 0),
+  )
+  const vectors = data.map(({ embedding }) => embedding).filter((each) => typeof each === 'string' || isVector(each))
+  if (!Array.isArray(body.data) || vectors.length < body.data.length) return null
+  return { model: textAt(body, 'model') ?? '', vectors, usage: usageOf(body) }
+}
+
+function usageOf({ usage }: JsonObject): Usage | null {
+  if (!isObject(usage)) return null
+  const input = countAt(usage, 'prompt_tokens')
+  const total = countAt(usage, 'total_tokens')
+  return {
+    ...(input !== undefined && { input, providerInput: input }),
+    ...(total !== undefined && { providerTotal: total }),
+  }
+}

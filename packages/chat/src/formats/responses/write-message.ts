@@ -1,0 +1,72 @@
+import { annotationsOf, flatAnnotation } from '../../response/annotations.ts'
+import { objectAt } from '@portico/http/json'
+import type { JsonObject, RefusalPart, StartedPart, TextPart } from '../../middle.ts'
+import type { ItemOutput, PartWriter } from './item-output.ts'
+import { deltaHead } from './item-output.ts'
+
+/** Writes a message item: a refusal, or a text, which some providers split where its sources change. */
+export interface MessageWriter {
+  /** Whether the part continues this text. */
+  continuesWith(part: StartedPart): boolean
+  /** Writes a section; `collectInto` fills the text of `part`. */
+  section(part: TextPart | RefusalPart): PartWriter
+  /** Ends the message, after the open section if there is one. */
+  close(): void
+}
+
+export function writeMessage(type: 'text' | 'refusal', output: ItemOutput): MessageWriter {
+  const { id, at, sink } = output
+  const place = { item_id: id, output_index: at, content_index: 0 }
+  const name = type === 'text' ? 'output_text' : 'refusal'
+  const head = deltaHead(`response.${name}.delta`, type === 'text' ? { ...place, logprobs: [] } : place)
+  const item = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+  const parts: (TextPart | RefusalPart)[] = []
+  let openSections = 0
+  let isClosing = false
+  let isOver = false
+  sink.say('response.output_item.added', { output_index: at, item })
+  sink.say('response.content_part.added', { ...place, part: contentOf(type, '', []) })
+
+  function finish(): void {
+    if (isOver || !isClosing || openSections > 0) return
+    isOver = true
+    const text = parts.map((part) => part.text).join('')
+    let length = 0
+    const annotations = parts.flatMap((part) => {
+      const place = { start: length, end: (length += part.text.length) }
+      return part.type === 'text' ? annotationsOf(part.rest, place).map(flatAnnotation) : []
+    })
+    const content = contentOf(type, text, annotations)
+    for (const [index, annotation] of annotations.entries()) {
+      sink.say('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
+    }
+    if (type === 'text') sink.say('response.output_text.done', { ...place, text, logprobs: [] })
+    else sink.say('response.refusal.done', { ...place, refusal: text })
+    sink.say('response.content_part.done', { ...place, part: content })
+    const said = parts.map((part) => (part.type === 'text' ? objectAt(part.rest ?? {}, 'item') : {}))
+    output.done({ ...said[0], ...item, status: 'completed', content: [content] })
+  }
+
+  return {
+    continuesWith: (part) => !isClosing && type === 'text' && part.type === 'text' && part.continues === true,
+    section(part) {
+      parts.push(part)
+      openSections += 1
+      return {
+        add: (text) => sink.delta(head, text),
+        end() {
+          openSections -= 1
+          finish()
+        },
+      }
+    },
+    close() {
+      isClosing = true
+      finish()
+    },
+  }
+}
+
+function contentOf(type: 'text' | 'refusal', text: string, annotations: JsonObject[]): JsonObject {
+  return type === 'text' ? { type: 'output_text', text, annotations, logprobs: [] } : { type, refusal: text }
+}

@@ -1,0 +1,71 @@
+import { isObject } from '@portico/http/json'
+import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from '../middle.ts'
+import { madeBy } from '../tools/provenance.ts'
+import { splitCallId } from '../tools/client-call-id.ts'
+
+/**
+ * The client's own format if the provider accepts it, so that bytes can pass unchanged; otherwise the provider's best
+ * format.
+ */
+export function pickFormat(client: FormatName, offered: readonly [FormatName, ...FormatName[]]): FormatName {
+  return offered.includes(client) ? client : offered[0]
+}
+
+/**
+ * Whether a request can go to a provider of its own format unchanged. A conversation that began at another vendor
+ * contains parts that this vendor refuses, and a model may not support the requested output format; only the encoder
+ * knows the replacement, or the field to refuse.
+ */
+export function passesThrough(request: ChatRequest, quirks: ReadonlySet<string>): boolean {
+  if (bearsForeignMarks(request) || lacksThinking(request)) return false
+  if (quirks.has('noReasoningHistory') && hasReasoning(request)) return false
+  if (quirks.has('bytesOnly') && refersToMedia(request)) return false
+  return request.output.kind !== 'schema' || !(quirks.has('noOutputFormat') || quirks.has('noJsonSchema'))
+}
+
+/** Clients of Messages that want every turn to begin with thinking, while the open one began without: it is refused. */
+export function lacksThinking({ format, reasoning, messages }: ChatRequest): boolean {
+  const thinking = reasoning?.rest?.thinking
+  if (format !== 'messages' || !isObject(thinking) || thinking.type !== 'enabled') return false
+  return lacksSignedReasoning(messages)
+}
+
+/** Whether the last calls came without the thinking that Claude signed before them. */
+export function lacksSignedReasoning(messages: readonly Message[]): boolean {
+  const last = messages.findLast((message) => message.role === 'assistant')
+  if (last === undefined || !last.parts.some((part) => part.type === 'toolCall')) return false
+  return !last.parts.some(
+    (part) => part.type === 'reasoning' && madeBy('anthropic', part.signature ?? part.opaque ?? '') !== null,
+  )
+}
+
+function hasReasoning({ messages }: ChatRequest): boolean {
+  return messages.some(({ parts }) => parts.some((part) => part.type === 'reasoning'))
+}
+
+/** To images and files that are elsewhere. */
+function refersToMedia({ messages }: ChatRequest): boolean {
+  const refers = (part: Part): boolean =>
+    part.type === 'toolResult' ? part.parts.some(refers) : 'source' in part && part.source.kind !== 'data'
+  return messages.some(({ parts }) => parts.some(refers))
+}
+
+function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
+  const maker = format === 'messages' ? 'anthropic' : 'openai'
+  const isForeign = (mark: string | undefined): boolean => mark !== undefined && madeBy(maker, mark) === null
+  return messages.some(({ parts }) =>
+    parts.some((part) => {
+      if (part.type === 'reasoning')
+        return isForeign(part.signature) || isForeign(part.opaque) || isNobodys(part, format)
+      return part.type === 'toolCall' && (isForeign(part.signature) || splitCallId(part.id).signature !== undefined)
+    }),
+  )
+}
+
+/**
+ * Whether no vendor signed the reasoning. In these formats reasoning returns with the data of its vendor, but some
+ * vendors add none.
+ */
+function isNobodys({ signature, opaque, id }: ReasoningPart, format: FormatName): boolean {
+  return format !== 'completions' && signature === undefined && opaque === undefined && id === undefined
+}

@@ -1,0 +1,166 @@
+import { STORED_FIELDS } from './stored-fields.ts'
+import type { FormatName, Json, JsonObject } from '../middle.ts'
+import { Unsupported } from '../middle.ts'
+
+/**
+ * The treatment of a top-level request member when the provider speaks another format. The lists follow the
+ * types of the installed SDKs, and a test fails when an SDK knows a member that no list has.
+ */
+type Fate =
+  /** The middle or an encoder supports the member. */
+  | 'carried'
+  /** The response is the same without the member, or has less; the trace lists the member as a loss. */
+  | 'lossy'
+  /** Without the member the response would be to another request. */
+  | Refusal
+
+interface Refusal {
+  message: string
+  /** Values that change nothing, besides null and false. */
+  isHarmless?: (value: Json) => boolean
+  /** Error details for the client's SDK, in the client's format. */
+  details?: JsonObject
+}
+
+export type ClientFormatName = 'completions' | 'messages' | 'responses'
+
+const NOT_KEPT = 'needs a provider that stores responses, and this one does not: send the whole conversation as input'
+const NO_TOOLS = 'this provider cannot run it: leave it out'
+
+const COMPLETIONS: Readonly<Record<string, Fate>> = {
+  messages: 'carried',
+  model: 'carried',
+  audio: { message: 'this provider gives no audio in this format' },
+  frequency_penalty: 'carried',
+  function_call: 'carried',
+  functions: 'carried',
+  logit_bias: 'lossy',
+  logprobs: 'lossy',
+  max_completion_tokens: 'carried',
+  max_tokens: 'carried',
+  metadata: 'lossy',
+  modalities: { message: 'this provider answers in text alone', isHarmless: isTextAlone },
+  moderation: { message: 'this provider does not moderate' },
+  n: {
+    message: 'this provider gives one answer at a time: leave n out, or ask several times',
+    isHarmless: (value) => value === 1,
+  },
+  parallel_tool_calls: 'carried',
+  prediction: 'lossy',
+  presence_penalty: 'carried',
+  prompt_cache_key: 'lossy',
+  prompt_cache_options: 'lossy',
+  prompt_cache_retention: 'lossy',
+  reasoning_effort: 'carried',
+  response_format: 'carried',
+  safety_identifier: 'lossy',
+  seed: 'carried',
+  service_tier: 'lossy',
+  stop: 'carried',
+  store: 'lossy',
+  stream: 'carried',
+  stream_options: 'carried',
+  temperature: 'carried',
+  tool_choice: 'carried',
+  tools: 'carried',
+  top_logprobs: 'lossy',
+  top_p: 'carried',
+  user: 'carried',
+  verbosity: 'lossy',
+  web_search_options: { message: 'this provider does not search the web' },
+}
+
+const MESSAGES: Readonly<Record<string, Fate>> = {
+  max_tokens: 'carried',
+  messages: 'carried',
+  model: 'carried',
+  cache_control: 'lossy',
+  compaction: 'lossy',
+  container: { message: NO_TOOLS },
+  context_management: 'lossy',
+  diagnostics: 'lossy',
+  fallback_credit_token: 'lossy',
+  fallbacks: 'lossy',
+  inference_geo: { message: 'this provider cannot promise where it computes' },
+  mcp_servers: { message: NO_TOOLS, isHarmless: isEmptyList },
+  metadata: 'carried',
+  output_config: 'carried',
+  output_format: 'carried',
+  service_tier: 'lossy',
+  speed: 'lossy',
+  stop_sequences: 'carried',
+  stream: 'carried',
+  system: 'carried',
+  temperature: 'carried',
+  thinking: 'carried',
+  thread: {
+    message: 'this provider keeps no threads: send the whole conversation without `thread`',
+    details: { error_code: 'thread_unsupported_request' },
+  },
+  tool_choice: 'carried',
+  tools: 'carried',
+  top_k: 'carried',
+  top_p: 'carried',
+}
+
+const RESPONSES: Readonly<Record<string, Fate>> = {
+  ...Object.fromEntries(STORED_FIELDS.map((field) => [field, { message: NOT_KEPT }])),
+  access_programs: 'lossy',
+  context_management: 'lossy',
+  image: 'lossy',
+  include: 'carried',
+  input: 'carried',
+  instructions: 'carried',
+  max_output_tokens: 'carried',
+  max_tool_calls: 'lossy',
+  metadata: 'lossy',
+  model: 'carried',
+  moderation: { message: 'this provider does not moderate' },
+  parallel_tool_calls: 'carried',
+  prompt_cache_key: 'lossy',
+  prompt_cache_options: 'lossy',
+  prompt_cache_retention: 'lossy',
+  reasoning: 'carried',
+  safety_identifier: 'carried',
+  service_tier: 'lossy',
+  store: 'lossy',
+  stream: 'carried',
+  stream_options: 'carried',
+  temperature: 'carried',
+  text: 'carried',
+  tool_choice: 'carried',
+  tools: 'carried',
+  top_logprobs: 'lossy',
+  top_p: 'carried',
+  truncation: 'lossy',
+  user: 'carried',
+}
+
+export const requestMembers: Readonly<Record<ClientFormatName, Readonly<Record<string, Fate>>>> = {
+  completions: COMPLETIONS,
+  messages: MESSAGES,
+  responses: RESPONSES,
+}
+
+/** The reason why a member of a client's request cannot be dropped; null when it can. */
+export function refusedMember(format: FormatName, name: string, value: Json): Unsupported | null {
+  const members: Readonly<Record<string, Fate>> | undefined =
+    format in requestMembers ? requestMembers[format as ClientFormatName] : undefined
+  const fate = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined
+  if (typeof fate !== 'object' || value === null || value === false) return null
+  if (fate.isHarmless?.(value) === true) return null
+  return new Unsupported(name, fate.message, fate.details)
+}
+
+function isTextAlone(value: Json): boolean {
+  return Array.isArray(value) && value.every((modality) => modality === 'text')
+}
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/** Whether the client's format has a list with this member. */
+export function isKnownMember(format: FormatName, name: string): boolean {
+  return format in requestMembers && Object.hasOwn(requestMembers[format as ClientFormatName], name)
+}
