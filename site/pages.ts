@@ -23,8 +23,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     path: 'One endpoint for all providers: keys for applications, failover, guards, token budgets',
     entries: [
       { path: 'docs/models/first-chat.md', about: 'from zero to an answer, with a mock and with a real model' },
-      { path: 'docs/models/client-keys.md', about: 'keys of yours for applications; the provider’s key stays hidden' },
-      { path: 'docs/models/failover.md', about: 'go on with another provider when one fails' },
+      { path: 'docs/models/client-keys.md', about: 'your own keys for applications; the provider’s key stays secret' },
+      { path: 'docs/models/failover.md', about: 'use another provider when one fails' },
       { path: 'docs/models/guards-and-budgets.md', about: 'mask private data, limit tokens for each key' },
       { path: 'docs/models/production.md', about: 'one config with all parts, and what to watch' },
     ],
