@@ -25,7 +25,9 @@ const { values } = parseArgs({
 
 /** The folders and files whose sources are mutated. */
 const PLACES = [
-  'packages/http/src/net',
+  ...['body', 'exchange', 'fields', 'http1', 'http2', 'runtime', 'server', 'socket', 'tls', 'websocket'].map(
+    (name) => `packages/http/src/${name}`,
+  ),
   'packages/gateway/src/policies',
   'packages/gateway/src/state',
   'packages/gateway/src/mcp/authorize.ts',

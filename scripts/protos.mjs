@@ -1,4 +1,4 @@
-// Generates packages/http/src/wire/protos from the .proto files of an npm package: `node scripts/protos.mjs`.
+// Generates packages/gateway/src/protos from the .proto files of an npm package: `node scripts/protos.mjs`.
 // With --check it writes nothing, and fails when the generated files differ. Its tools are large and rarely needed, so they
 // are installed only for the run.
 import { execFileSync } from 'node:child_process'

@@ -18,7 +18,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const args = process.argv.slice(2)
 const wanted = args.filter((arg) => !arg.startsWith('--'))
 /** Test files that start programs or watch their own process run alone. */
-const ALONE = /^(bench|scripts|e2e|packages\/ctl)\/|\/src\/(net|process|testing)\/|\.long\.test\./
+const ALONE =
+  /^(bench|scripts|e2e|packages\/ctl)\/|^packages\/http\/src\/(?!client|json|sse)|\/src\/(process|testing)\/|\.long\.test\./
 const isEndToEnd = args.includes('--e2e')
 /** The time limit of one test. Suites have none, because it would be a limit for all of their tests together. */
 const TEST_LIMIT_MS = isEndToEnd ? 900_000 : 180_000

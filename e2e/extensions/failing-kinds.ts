@@ -5,7 +5,7 @@ import {
   useDyingHttp1,
   useDyingHttp2,
 } from '../../packages/gateway/src/explain/testing/dying-backends.ts'
-import { acceptOf } from '../../packages/http/src/net/websocket-handshake.ts'
+import { acceptOf } from '../../packages/http/src/websocket/websocket-handshake.ts'
 import { pathPrefix } from '../../packages/gateway/src/testing/scene.ts'
 import { any } from './side-by-side.ts'
 

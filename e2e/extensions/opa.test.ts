@@ -8,7 +8,7 @@ import { fencesOf } from '../../packages/gateway/src/testing/docs-pages.ts'
 import { createSigningKey, ISSUER, keySetOf, sign } from '../../packages/gateway/src/testing/issuer.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import { useSilentWay } from '../../packages/gateway/src/testing/silent-way.ts'
-import { QUIET_MS } from '../../packages/http/src/upstream/keepalive.ts'
+import { QUIET_MS } from '../../packages/http/src/client/http2/keepalive.ts'
 import { useShippedGateway } from '../shipped-gateway.ts'
 import { useOpa, withoutOpa as skip } from './servers.ts'
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { closedPort, httpConfig, pathPrefix } from '../../packages/gateway/src/testing/scene.ts'
-import type { JsonObject } from '../../packages/http/src/wire/json.ts'
+import type { JsonObject } from '../../packages/http/src/json/json.ts'
 import { useShippedGateway } from '../shipped-gateway.ts'
 import { sampleArguments } from './sample-arguments.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../packages/http/src/wire/json.ts'
+import { isObject, type Json, type JsonObject } from '../../packages/http/src/json/json.ts'
 
 /** Arguments that fit the schema of a tool: the required ones, or all there are. */
 export function sampleArguments(schema: JsonObject, which: 'required' | 'all'): JsonObject {

@@ -10,16 +10,22 @@ const WIDER = [
     /^packages\/translate\/src\/(translator|testing\/(golden|secrets|blast-radius|any-order|partial-materials))\.test/,
   ],
   [/^packages\/translate\//, /^packages\/controller\/src\/(controller(-materials)?|deployments)\.test/],
-  [/\/src\/net\/http2\//, /\/src\/net\/http2\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
-  [/\/src\/net\/http1\//, /\/src\/net\/http1\/[^/]+\.test|net\/(large-bodies|client-leaves)\.test/],
-  [/\/src\/net\/http[12]\//, /pipeline\/drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//],
+  [/http\/src\/(server\/)?http2\//, /http\/src\/server\/(http2\/[^/]+|large-bodies|client-leaves)\.test/],
+  [/http\/src\/(server\/)?http1\//, /http\/src\/server\/(http1\/[^/]+|large-bodies|client-leaves)\.test/],
   [
-    /\/src\/net\/[^/]*tls|\/src\/net\/.*handshake/,
-    /policies\/(frontend|backend)\/tls\/|upstream\/[^/]*tls[^/]*\.test|process\/(workers\/client-certificate|telemetry\/certificate-expiry)\.test/,
+    /http\/src\/(server\/)?http[12]\//,
+    /pipeline\/([a-z]+\/)?drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//,
   ],
-  [/\/src\/net\/[^/]+$/, /pipeline\/drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//],
   [
-    /\/src\/net\/listener/,
+    /http\/src\/(server\/)?tls\//,
+    /policies\/(frontend|backend)\/tls\/|client\/destination\/tls\.test|process\/(workers\/client-certificate|telemetry\/certificate-expiry)\.test/,
+  ],
+  [
+    /http\/src\/(server|socket|body|exchange|fields|runtime|websocket)\/[^/]+$/,
+    /pipeline\/([a-z]+\/)?drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//,
+  ],
+  [
+    /http\/src\/server\/listener/,
     /policies\/frontend\/(tls|proxy-protocol|network-authorization)\/|static\/raw\.test|process\/(workers\/connection-cap|config\/reload)\.test/,
   ],
   [

@@ -1,6 +1,6 @@
 /** `@portico/http`: what a server and a client share: header fields, bodies, exchanges, deadlines. */
-export { discardingSink, emptySource, isAtHand, type Sink, type Source, sourceOf } from './net/body.ts'
-export { collect } from './net/collect.ts'
+export { discardingSink, emptySource, isAtHand, type Sink, type Source, sourceOf } from './body/body.ts'
+export { collect } from './body/collect.ts'
 export {
   addCookiePair,
   cookieLines,
@@ -9,9 +9,9 @@ export {
   removeCookie,
   setCookie,
   setCookieLines,
-} from './net/cookies.ts'
-export { Deadline, Deadlines } from './net/deadlines.ts'
-export { decodedBody } from './net/decoded-body.ts'
+} from './fields/cookies.ts'
+export { Deadline, Deadlines } from './runtime/deadlines.ts'
+export { decodedBody } from './body/decoded-body.ts'
 export {
   type BytesEdit,
   type ConnectionInfo,
@@ -21,13 +21,13 @@ export {
   plainAddress,
   type RawConnection,
   type UnderWay,
-} from './net/exchange.ts'
-export { isConnectionField, isForwardingHeader, mayBeTrailer } from './net/field-rules.ts'
-export { fieldText } from './net/field-text.ts'
-export { HeaderBlock, isHeaderValue, nameList } from './net/header-block.ts'
-export { Hops, HOPS_HEADER } from './net/hops.ts'
-export { latin1 } from './net/latin1.ts'
-export { isAmbiguousPath, isAuthority } from './net/http1/target.ts'
-export { ObservedBody } from './net/observed-body.ts'
-export { ReplayableBody } from './net/replayable-body.ts'
-export { ThroughBody } from './net/through-body.ts'
+} from './exchange/exchange.ts'
+export { isConnectionField, isForwardingHeader, mayBeTrailer } from './fields/field-rules.ts'
+export { fieldText } from './fields/field-text.ts'
+export { HeaderBlock, isHeaderValue, nameList } from './fields/header-block.ts'
+export { Hops, HOPS_HEADER } from './fields/hops.ts'
+export { latin1 } from './text/latin1.ts'
+export { isAmbiguousPath, isAuthority } from './http1/target.ts'
+export { ObservedBody } from './body/observed-body.ts'
+export { ReplayableBody } from './body/replayable-body.ts'
+export { ThroughBody } from './body/through-body.ts'

@@ -190,10 +190,15 @@ function spelledOut(name: string): string[] {
 
 /** They are constants of their files, so the sources are asked. */
 function parserCodes(): Set<string> {
-  const files = ['http1/head.ts', 'http1/target.ts', 'http1/server-connection.ts', 'http2/request-head.ts']
+  const files = [
+    'http1/head.ts',
+    'http1/target.ts',
+    'server/http1/server-connection.ts',
+    'server/http2/request-head.ts',
+  ]
   const codes = new Set<string>()
   for (const file of files) {
-    const source = read(`packages/http/src/net/${file}`)
+    const source = read(`packages/http/src/${file}`)
     const found = source.matchAll(/(?:problem\(\d+, |refuse\([^'()\n]*|code: |problem: )'([a-z0-9_]+)'/g)
     for (const [, code] of found) codes.add(code!)
   }

@@ -15,7 +15,7 @@ import {
   PING,
   RST_STREAM,
   SETTINGS,
-} from '../../../http/src/net/http2/test-client.ts'
+} from '../../../http/src/testing/frame-client.ts'
 
 /** One connection to an HTTP/2 backend that sends exactly the frames a test asks for. */
 export class BackendConnection {

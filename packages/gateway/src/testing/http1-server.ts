@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type ConnectionInfo, Deadlines, type Exchange, type ExchangeHandler, HeaderBlock } from '@portico/http'
-import { Http1ServerConnection, type Http1ServerOptions } from '../../../http/src/net/http1/server-connection.ts'
+import { Http1ServerConnection, type Http1ServerOptions } from '../../../http/src/server/http1/server-connection.ts'
 
 export interface TestServer {
   port: number

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Deadlines, emptySource, HeaderBlock } from '@portico/http'
-import { Http2Connection } from '../../../http/src/upstream/http2-connection.ts'
+import { Http2Connection } from '../../../http/src/client/http2/http2-connection.ts'
 import type { UpstreamCall, UpstreamRequest } from '@portico/http/client'
 
 /** An HTTP/2 connection to a backend on loopback, with the state of its pool. */

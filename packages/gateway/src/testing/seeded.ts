@@ -1,4 +1,4 @@
-import { Random } from '../../../http/src/net/http1/fuzz/random.ts'
+import { Random } from '../../../http/src/http1/fuzz/random.ts'
 
 /** Numbers in [0, 1), the same ones every time. */
 export function seeded(seed: number): () => number {

@@ -1,7 +1,7 @@
 /** `@portico/http/grpc`: calls to gRPC services over the pools, and gRPC statuses. */
-export { grpcStatusOfReset, isGrpcContentType } from '../net/grpc.ts'
-export { callUnary, type GrpcMethod, type GrpcOptions } from '../upstream/grpc/call.ts'
-export { readRetryInfo } from '../upstream/grpc/retry-info.ts'
+export { grpcStatusOfReset, isGrpcContentType } from '../fields/grpc.ts'
+export { callUnary, type GrpcMethod, type GrpcOptions } from '../client/grpc/call.ts'
+export { readRetryInfo } from '../client/grpc/retry-info.ts'
 export {
   CANCELLED,
   DEADLINE_EXCEEDED,
@@ -10,6 +10,6 @@ export {
   RESOURCE_EXHAUSTED,
   UNAVAILABLE,
   UNKNOWN,
-} from '../upstream/grpc/status.ts'
-export { GrpcStream, type StreamHandler } from '../upstream/grpc/stream.ts'
-export { encoderOf } from '../wire/encoder.ts'
+} from '../client/grpc/status.ts'
+export { GrpcStream, type StreamHandler } from '../client/grpc/stream.ts'
+export { encoderOf } from '../client/grpc/encoder.ts'

@@ -1,6 +1,6 @@
 /** `@portico/http/json`: JSON that is read without loss and changed byte by byte. */
-export { hasLargeNumber, parseExactJson, parseExactObject } from '../wire/exact-json.ts'
-export { countMembers, findMembers, type JsonMember, type JsonMembers } from '../wire/json-members.ts'
+export { hasLargeNumber, parseExactJson, parseExactObject } from '../json/exact-json.ts'
+export { countMembers, findMembers, type JsonMember, type JsonMembers } from '../json/json-members.ts'
 export {
   indexAt,
   type JsonMemberNode,
@@ -12,7 +12,7 @@ export {
   readJsonTree,
   replaceAt,
   textNodeAt,
-} from '../wire/json-tree.ts'
+} from '../json/json-tree.ts'
 export {
   countAt,
   countNames,
@@ -26,6 +26,6 @@ export {
   put,
   textAt,
   withoutAbsent,
-} from '../wire/json.ts'
-export { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../wire/member-edits.ts'
-export { type SplicedText, spliceJson } from '../wire/splice-json.ts'
+} from '../json/json.ts'
+export { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../json/member-edits.ts'
+export { type SplicedText, spliceJson } from '../json/splice-json.ts'

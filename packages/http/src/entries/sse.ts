@@ -1,3 +1,3 @@
 /** `@portico/http/sse`: server-sent events. */
-export { SseData } from '../wire/sse-data.ts'
-export { type SseEvent, SseParser, sseRecord } from '../wire/sse.ts'
+export { SseData } from '../sse/sse-data.ts'
+export { type SseEvent, SseParser, sseRecord } from '../sse/sse.ts'

@@ -1,5 +1,5 @@
 /** `@portico/http/websocket`: the handshake, frames, and tunnels of bytes. */
-export { splice, type TunnelEnd, type TunnelSide } from '../net/splice.ts'
+export { splice, type TunnelEnd, type TunnelSide } from '../exchange/splice.ts'
 export {
   CLOSE,
   CloseFrameFinder,
@@ -8,5 +8,5 @@ export {
   LONGEST_HEAD,
   MASK,
   payloadLength,
-} from '../net/websocket-frames.ts'
-export { acceptOf } from '../net/websocket-handshake.ts'
+} from '../websocket/websocket-frames.ts'
+export { acceptOf } from '../websocket/websocket-handshake.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import { DATA, END_HEADERS, frame, HEADERS, literalFields } from '../../../../http/src/net/http2/test-client.ts'
+import { DATA, END_HEADERS, frame, HEADERS, literalFields } from '../../../../http/src/testing/frame-client.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { type BackendConnection, useFrameBackend } from '../../testing/frame-backend.ts'
 

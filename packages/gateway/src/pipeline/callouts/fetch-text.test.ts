@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
 import { Deadlines, HeaderBlock, Hops } from '@portico/http'
 import { startOrigin } from '../../testing/origin.ts'
-import { Pool } from '../../../../http/src/upstream/pool.ts'
+import { Pool } from '../../../../http/src/client/pool/pool.ts'
 import { fetchText } from './fetch-text.ts'
 import type { BackendClient } from '../context/step.ts'
 

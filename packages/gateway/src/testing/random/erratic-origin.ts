@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { Random } from '../../../../http/src/net/http1/fuzz/random.ts'
+import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
 import type { SeenRequest } from '../origin.ts'
 
 /** Answers well or badly, whole, streamed, compressed, or not to its end. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../http/src/net/http1/fuzz/random.ts'
+import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
 import type { TargetRequest } from '../mcp-target.ts'
 
 /** An MCP server with tools, prompts and resources; so many of a hundred answers are not what was asked for. */

@@ -1,7 +1,7 @@
 import { checkCompile } from '../../compile/check.ts'
 import { irOfText, textOfIr } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
-import type { Random } from '../../../../http/src/net/http1/fuzz/random.ts'
+import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
 import { loadConfig } from '../../sources/file.ts'
 import '../all-features.ts'
 import { SchemaValues, type Schema } from './schema-value.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../http/src/net/http1/fuzz/random.ts'
+import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
 import { BASIC, BODIES, CALLS, CHATS, HEADERS, META, PATHS, TYPES } from './request-parts.ts'
 
 export interface RandomRequest {

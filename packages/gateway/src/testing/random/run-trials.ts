@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
-import { Random } from '../../../../http/src/net/http1/fuzz/random.ts'
+import { Random } from '../../../../http/src/http1/fuzz/random.ts'
 import { type RandomConfig, RandomConfigs } from './random-config.ts'
 import type { Schema } from './schema-value.ts'
 import { useServices } from './services.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../http/src/net/http1/fuzz/random.ts'
+import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
 
 /** The part of JSON Schema that the printed schema of the config uses. */
 export interface Schema {

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { Deadlines, HeaderBlock, Hops } from '@portico/http'
 import type { SeenRequest } from '../../../testing/origin.ts'
 import { useOrigin } from '../../../testing/scene.ts'
-import { Pool } from '../../../../../http/src/upstream/pool.ts'
+import { Pool } from '../../../../../http/src/client/pool/pool.ts'
 import type { GuardTarget } from '../ask.ts'
 import type { GuardContext, TextInfo } from '../guard.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { DATA, END_HEADERS, END_STREAM, FrameClient } from '../../../../../http/src/net/http2/test-client.ts'
+import { DATA, END_HEADERS, END_STREAM, FrameClient } from '../../../../../http/src/testing/frame-client.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
 import { lineFields } from '../../../telemetry/log/edited-line.ts'

@@ -1,0 +1,219 @@
+import { isIP } from 'node:net'
+import { reportFault } from '../../runtime/faults.ts'
+import type { AddressGuard } from '../addresses/address-guard.ts'
+import { BalancedCall, type Way } from './balanced-call.ts'
+import { BalancedConnect } from './balanced-connect.ts'
+import {
+  type ConnectDone,
+  type EndpointWatcher,
+  internalFailure,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from '../upstream-types.ts'
+import type { DialOptions } from '../pool/dial.ts'
+import type { Resolver } from '../addresses/dns.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
+import type { EndpointOwner } from '../endpoints/endpoint-call.ts'
+import { formatHostPort, parseHostPort } from '../host-port.ts'
+import type { Pools } from '../pool/pools.ts'
+import type { ConnectionSettings } from './settings.ts'
+import { UpgradeCall } from './upgrade-call.ts'
+import { type ClientTls, createClientTls } from './tls.ts'
+
+export type HttpVersion = 'HTTP1' | 'HTTP2'
+
+export interface DestinationOptions {
+  /** The backend that the destination belongs to. */
+  backend: { key: string; name: string }
+  /** With `named`, the resolver returns addresses with their ports. */
+  address: { host: string; port: number; named?: true } | { path: string }
+  settings: ConnectionSettings
+  /** Whether requests from one client address stay at one endpoint. */
+  byClient?: boolean
+  /** Checks every address before it is dialed; null when the config itself names the host. */
+  guard: AddressGuard | null
+  resolver: Resolver
+  pools: Pools
+  endpoints: Endpoints
+}
+
+/** One host and port (or socket file): resolves the name and pools the connections. */
+export class Destination {
+  readonly #options: DestinationOptions
+  readonly #host: string
+  readonly #port: number
+  readonly #label: string
+  /** Whether addresses have ports of their own. */
+  readonly #isNamed: boolean
+  readonly #owner: EndpointOwner
+  /** Addresses known without DNS: literals, socket files, and names that the proxy of a tunnel resolves. */
+  readonly #fixed: readonly string[] | null
+  /** Whether neither a guard nor a health policy applies, so that a single address needs no score. */
+  readonly #isPlain: boolean
+  readonly #waysByAddress: Record<HttpVersion, Map<string, Way>> = { HTTP1: new Map(), HTTP2: new Map() }
+  readonly #lastWays: Partial<Record<HttpVersion, { addresses: readonly string[]; ways: readonly Way[] }>> = {}
+  readonly #tls: Partial<Record<HttpVersion, ClientTls>> = {}
+
+  constructor(options: DestinationOptions) {
+    this.#options = options
+    const address = options.address
+    this.#host = 'path' in address ? '' : address.host
+    this.#port = 'path' in address ? 0 : address.port
+    this.#label = 'path' in address ? `unix:${address.path}` : ''
+    this.#isNamed = 'named' in address && address.named === true
+    const { tunnel, health } = options.settings
+    const isKnown = !this.#isNamed && (tunnel !== null || isIP(this.#host) !== 0)
+    this.#fixed = 'path' in address ? [address.path] : isKnown ? [address.host] : null
+    this.#owner = { ...options.backend, health }
+    this.#isPlain = options.guard === null && health === null
+    // Finds unusable certificates when the config is loaded, not on the first request.
+    if (options.settings.tls !== null) this.#clientTls('HTTP1')
+  }
+
+  send(
+    request: UpstreamRequest,
+    version: HttpVersion,
+    watcher: EndpointWatcher,
+    handler: UpstreamHandler,
+  ): UpstreamCall {
+    if (request.upgrade === '' || version === 'HTTP1') return this.#send(request, version, watcher, handler)
+    return new UpgradeCall(request, handler, (tried, told) => this.#send(request, tried, watcher, told)).start()
+  }
+
+  #send(
+    request: UpstreamRequest,
+    version: HttpVersion,
+    watcher: EndpointWatcher,
+    handler: UpstreamHandler,
+  ): UpstreamCall {
+    const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
+    const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
+    if (only !== undefined && this.#isPlain && !watcher.belongsTo) {
+      const way = this.#way(only, version)
+      watcher.connectingTo(way.endpoint.name, way.pool.scheme)
+      return way.pool.request(request, handler, watcher, way.plain)
+    }
+    const { endpoints, byClient = false } = this.#options
+    const call = new BalancedCall(request, handler, {
+      owner: this.#owner,
+      endpoints,
+      watcher,
+      byClient,
+      keepsBody: version === 'HTTP2',
+    })
+    this.#judge(addresses, (error, found) => {
+      try {
+        call.start(error, this.#ways(found, version))
+      } catch (thrown) {
+        reportFault(thrown, 'request')
+        call.failed(internalFailure())
+      }
+    })
+    return call
+  }
+
+  /** Opens a dedicated connection, for tunnels. */
+  connect(watcher: EndpointWatcher, done: ConnectDone): { cancel(): void } {
+    const { endpoints, byClient = false } = this.#options
+    const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher, byClient }, done)
+    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) => {
+      try {
+        call.start(error, this.#ways(found, 'HTTP1'))
+      } catch (thrown) {
+        reportFault(thrown, 'request')
+        done(internalFailure())
+      }
+    })
+    return call
+  }
+
+  /** Resolves the addresses when they are not known, and passes on the addresses that may be dialed. */
+  #judge(
+    known: readonly string[] | null,
+    done: (error: UpstreamError | null, addresses: readonly string[]) => void,
+  ): void {
+    if (known !== null) return this.#guarded(known, done)
+    this.#options.resolver.resolve(this.#host, (error, addresses) => {
+      if (error instanceof UpstreamError) done(error, [])
+      else if (error !== null) done(new UpstreamError('dns_failed', `${this.#host}: ${error.message}`, true), [])
+      else this.#guarded(addresses, done)
+    })
+  }
+
+  /**
+   * A name with one forbidden address is refused as a whole: the outcome must not depend on which address is dialed.
+   */
+  #guarded(
+    addresses: readonly string[],
+    done: (error: UpstreamError | null, addresses: readonly string[]) => void,
+  ): void {
+    const guard = this.#options.guard
+    if (guard !== null) {
+      for (const address of addresses) {
+        const reason = guard(address, this.#port)
+        if (reason !== null) return done(new UpstreamError('address_refused', reason, true), [])
+      }
+    }
+    done(null, addresses)
+  }
+
+  /** The resolver returns the same array until the next DNS answer, so the array's identity is the cache key. */
+  #ways(addresses: readonly string[], version: HttpVersion): readonly Way[] {
+    const last = this.#lastWays[version]
+    if (last !== undefined && last.addresses === addresses) return last.ways
+    const ways = addresses.map((address) => this.#way(address, version))
+    this.#lastWays[version] = { addresses, ways }
+    return ways
+  }
+
+  #way(address: string, version: HttpVersion): Way {
+    const ways = this.#waysByAddress[version]
+    const known = ways.get(address)
+    if (known !== undefined) return known
+    // The addresses of a name change over time; the map must not grow with them.
+    if (ways.size >= MAX_ADDRESSES) ways.clear()
+    const name = this.#endpointName(address)
+    const tls = this.#clientTls(version)
+    const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle, tunnel } = this.#options.settings
+    const key = JSON.stringify([name, version, tls?.key, connectTimeoutMs, keepalive, tunnel?.key])
+    const pool = this.#options.pools.get(key, () => ({
+      address: this.#dialAddress(address),
+      tunnel,
+      tls: tls === null ? null : tls.connectOptions,
+      connectTimeoutMs,
+      keepalive,
+      version,
+      idleTimeoutMs: poolIdleTimeoutMs,
+      maxIdle: poolMaxIdle,
+    }))
+    const endpoint = this.#options.endpoints.get(this.#owner, name)
+    const way = { endpoint, pool, plain: this.#options.endpoints.plain(endpoint) }
+    ways.set(address, way)
+    return way
+  }
+
+  #clientTls(version: HttpVersion): ClientTls | null {
+    const config = this.#options.settings.tls
+    if (config === null) return null
+    const known = this.#tls[version]
+    if (known !== undefined) return known
+    const made = createClientTls(config, this.#host, version === 'HTTP1' ? ['http/1.1'] : ['h2', 'http/1.1'])
+    // The config loader has already validated these settings.
+    if ('problem' in made) throw new Error(made.problem)
+    return (this.#tls[version] = made.tls)
+  }
+
+  #dialAddress(address: string): DialOptions['address'] {
+    if (this.#isNamed) return parseHostPort(address)
+    return this.#label === '' ? { host: address, port: this.#port } : { path: address }
+  }
+
+  #endpointName(address: string): string {
+    if (this.#isNamed) return address
+    return this.#label === '' ? formatHostPort(address, this.#port) : this.#label
+  }
+}
+
+const MAX_ADDRESSES = 1024

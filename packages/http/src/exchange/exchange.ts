@@ -1,0 +1,167 @@
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import type { Sink, Source } from '../body/body.ts'
+import type { HeaderBlock } from '../fields/header-block.ts'
+import { type ClientCertificate, readClientCertificate } from './client-certificate.ts'
+import type { Endpoint } from '../socket/proxy-protocol.ts'
+
+/** The peer of a connection and how it connected. Constant for the life of the connection. */
+export interface ConnectionInfo {
+  /** The client's address, from the PROXY header or the socket. */
+  readonly address: string
+  readonly port: number
+  /** The TCP peer. */
+  readonly rawAddress: string
+  readonly rawPort: number
+  readonly scheme: 'http' | 'https'
+  /** Server name of the TLS handshake, lower case; empty when there is none. */
+  readonly sni: string
+  /** Random of a TLS handshake that passes through; empty when TLS terminates here or is not used. */
+  readonly handshake: string
+  /** `<address>:<port>` of the client, as in the access log. */
+  readonly source: string
+  /**
+   * The address that the client connected to, from the PROXY header or the socket. Computed on demand, because few
+   * callers need it.
+   */
+  destination(): Endpoint
+  /** The principal in the verified client certificate; empty without a certificate. */
+  principal(): string
+  /** The verified client certificate; undefined without a certificate. */
+  readonly certificate?: ClientCertificate | undefined
+}
+
+/** The addresses in a PROXY header. */
+export interface ProxiedEnds {
+  source: Endpoint | null
+  destination: Endpoint | null
+}
+
+/** `secure` is the TLS socket when TLS terminates here. */
+export function connectionInfo(
+  socket: Socket,
+  proxied: ProxiedEnds | null,
+  sni: string,
+  secure?: TLSSocket,
+  handshake = '',
+): ConnectionInfo {
+  const source = proxied?.source ?? null
+  const rawAddress = plainAddress(socket.remoteAddress ?? '')
+  const rawPort = socket.remotePort ?? 0
+  const address = source?.address ?? rawAddress
+  const port = source?.port ?? rawPort
+  let certificate: ClientCertificate | null | undefined = secure === undefined ? null : undefined
+  return {
+    address,
+    port,
+    rawAddress,
+    rawPort,
+    scheme: secure === undefined ? 'http' : 'https',
+    sni,
+    handshake,
+    source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
+    destination: () =>
+      proxied?.destination ?? { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
+    get certificate() {
+      if (certificate === undefined) certificate = verifiedCertificate(secure)
+      return certificate ?? undefined
+    },
+    principal() {
+      return this.certificate?.principal ?? ''
+    },
+  }
+}
+
+function verifiedCertificate(secure: TLSSocket | undefined): ClientCertificate | null {
+  const shown = secure?.authorized === true ? secure.getPeerX509Certificate() : undefined
+  return shown === undefined ? null : readClientCertificate(shown)
+}
+
+/** Converts IPv4 peers of a dual-stack socket from their IPv6 form. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
+/** One request and its response, for all protocol versions. Created by `net`, used by `pipeline`. */
+export interface Exchange {
+  readonly connection: ConnectionInfo
+  readonly version: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
+  readonly method: string
+  /** Host header or `:authority`, as sent. */
+  readonly authority: string
+  /** Raw path and query as sent; empty for CONNECT. */
+  readonly target: string
+  /** Headers without Host, framing and hop-by-hop fields. */
+  readonly headers: HeaderBlock
+  readonly body: Source
+  /** The protocol that the client asks to upgrade to, lower case, or empty. */
+  readonly upgrade: string
+  /** Whether the client accepts trailers. */
+  readonly teTrailers: boolean
+  /** Whether a header that names a client address, host or scheme was sent, in any spelling. */
+  readonly claimsForwarding: boolean
+  /** Gateways that the request has passed, in the format of `Hops`; empty for most requests. */
+  readonly hops: string
+  observer: ExchangeObserver | null
+  /** Body bytes received so far. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+
+  /** Sends the head; the body follows through the returned sink. `length` is -1 when unknown, as in `Source`. */
+  respond(status: number, headers: HeaderBlock, length: number): Sink
+  /** Sends an interim response (1xx other than 101). */
+  inform(status: number, headers: HeaderBlock): void
+  /**
+   * Responds with 101 (or 200 to CONNECT) and hands over the connection, or the stream over HTTP/2. Returns null for a
+   * request that asked for neither.
+   */
+  takeOver(status: number, headers: HeaderBlock): RawConnection | null
+  /** Ends the exchange abruptly: with a reset, or by closing the connection. */
+  reset(cause: Error): void
+}
+
+/** A request or a connection without HTTP, in progress. */
+export interface UnderWay {
+  /** Key of the route, empty when no route is chosen yet; null when the request has ended. */
+  readonly openRoute: string | null
+}
+
+/** Exactly one of `sent` and `gone` is called, once. */
+export interface ExchangeObserver extends Partial<UnderWay> {
+  /** The whole response was handed to the connection. */
+  sent(): void
+  /** The client disconnected, or the connection broke, before the whole response was sent. */
+  gone(cause: Error): void
+  /** The body broke before any byte of the response was sent; returns true when another response was sent instead. */
+  unsent?(cause: Error): boolean
+  /** A callback of the exchange has thrown: the observer reports the error and responds, or ends the exchange. */
+  faulted?(error: unknown): void
+}
+
+/** A socket, or a stream that acts as one. */
+export interface RawStream extends Duplex {
+  readonly bytesWritten: number
+  /** Closes once everything written has been sent. */
+  destroySoon(): void
+  /** Closes at once, with a reset, so that the peer sees that data is missing. */
+  resetAndDestroy(): void
+}
+
+/** A connection that no longer carries HTTP; `early` are bytes that were already read. */
+export interface RawConnection {
+  socket: RawStream
+  early: Buffer | null
+  /** Transforms the bytes that this side sends; undefined forwards them unchanged. */
+  edit?: BytesEdit
+}
+
+export interface BytesEdit {
+  /** Returns the bytes to forward now; the rest is held. */
+  push(chunk: Buffer): Buffer
+  /** Returns the bytes that are still held at the end. */
+  end(): Buffer
+}
+
+/** Receives every request of a connection. */
+export type ExchangeHandler = (exchange: Exchange) => void
