@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../packages/gateway/package.json' with { type: 'json' }
-import { supportedFeatures } from '../../packages/translate/src/translate/supported-features.ts'
+import { supportedFeatures } from '../../packages/translate/src/translate/listeners/supported-features.ts'
 import { startBed } from './bed/bed.ts'
 import { CONFORMANCE } from './bed/programs.ts'
 import { install, ownImages } from './installed.ts'

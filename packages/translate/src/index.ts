@@ -34,8 +34,8 @@ export type {
   Status,
 } from './resources/status.ts'
 export { pemChecks } from './pem-checks.ts'
-export { quarantineNotes, withQuarantine } from './translate/quarantine-status.ts'
-export type { QuarantineNote } from './translate/quarantine-status.ts'
+export { quarantineNotes, withQuarantine } from './translate/status/quarantine-status.ts'
+export type { QuarantineNote } from './translate/status/quarantine-status.ts'
 export type { TranslateSettings } from './translate/context.ts'
 export { Translator } from './translator.ts'
 export type { TranslationResult, TranslatedChange } from './translator.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { parse } from 'yaml'
-import { supportedFeatures } from '../translate/supported-features.ts'
+import { supportedFeatures } from '../translate/listeners/supported-features.ts'
 
 interface Part {
   result: string

@@ -6,7 +6,7 @@ import { readListenerSet } from '../resources/listener-set.ts'
 import type { Resource } from '../resources/resource.ts'
 import { readService } from '../resources/service.ts'
 import type { Context, Query } from './context.ts'
-import { findRoute, routePlan } from './route-plan.ts'
+import { findRoute, routePlan } from './routes/route-plan.ts'
 
 /** Problems with the fields of a resource, by `Kind/namespace/name`, including ignored fields. */
 export const fieldProblems: Query<FieldProblem[]> = {

@@ -3,7 +3,7 @@ import { Fields } from '../resources/fields.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
 import { readBackendRef, readParentRefs, readReference } from '../resources/references.ts'
 import type { Resource } from '../resources/resource.ts'
-import { bucketOf } from './buckets.ts'
+import { bucketOf } from './listeners/buckets.ts'
 
 /** Indexes from a referenced object to the resources that refer to it. */
 const route = {

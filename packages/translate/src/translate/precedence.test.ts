@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Resource } from '../resources/resource.ts'
-import { BUCKETS, bucketOf } from './buckets.ts'
+import { BUCKETS, bucketOf } from './listeners/buckets.ts'
 import { ageOf, byAge, compare } from './precedence.ts'
 
 function created(name: string, creationTimestamp?: string): Resource {

@@ -1,0 +1,127 @@
+import { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from '@portico/gateway/ir'
+import type { AttachedPolicy, Backend, BackendTarget } from '@portico/gateway/ir'
+import { printPath, settle } from '@portico/gateway/schema'
+import type { BackendPolicies, Problem } from '@portico/gateway/schema'
+import { gwBackendSpec } from '../../resources/gw-backend.ts'
+import type { GwBackendSpec } from '../../resources/gw-backend.ts'
+import { readSpec } from '../../resources/own-kinds.ts'
+import { condition, type ConditionsStatus } from '../../resources/status.ts'
+import type { Query } from '../context.ts'
+import type { Unusable } from '../materials.ts'
+import { mcpTargets } from './mcp-targets.ts'
+import { ownKey, referredObjects } from './referred-objects.ts'
+import { toAttachedPolicy } from '../to-attached-policy.ts'
+
+/** The translation of a GwBackend. */
+interface OwnBackend {
+  backend: Backend
+  /** Inline policies of the backend and of its parts. */
+  policies: AttachedPolicy[]
+  /** Parts that are not served; routes to the backend report them. */
+  ignored: string[]
+}
+
+/** Translates a GwBackend, by `namespace/name`. Any problem makes the whole backend unusable. */
+export const ownBackend: Query<OwnBackend | Unusable> = {
+  name: 'ownBackend',
+  compute(context, place) {
+    const resource = context.get('GwBackend', place)
+    if (resource === undefined) return { reason: 'BackendNotFound', message: `GwBackend ${place} not found` }
+    const read = readSpec(gwBackendSpec, resource)
+    if (!read.ok) return unusable(place, read.problems)
+    const { namespace = '' } = resource.metadata
+    const objects = referredObjects(context, { kind: 'GwBackend', namespace })
+    const { value: spec, problems } = settle(gwBackendSpec, read.value, objects, ['spec'])
+    if (problems.length > 0) return unusable(place, problems)
+    const key = ownKey(place)
+    const made =
+      spec.mcp === undefined
+        ? { target: targetOf(spec, key), ignored: [] }
+        : mcpTargets(context, { namespace, key }, spec.mcp)
+    if ('reason' in made) return made
+    const { target, ignored } = made
+    const backend = { key, name: place, target }
+    const policies = policiesIn(spec, key)
+    const faults = context.settings.checks.backend(backend, policies.map(withoutTls))
+    if (faults.length > 0) {
+      return {
+        reason: 'BackendError',
+        message: `GwBackend ${place}: ${faults.map(({ message }) => message).join('; ')}`,
+      }
+    }
+    return { backend, policies, ignored }
+  },
+}
+
+/** Drops TLS from the check, because certificates are checked when they are read. */
+function withoutTls(policy: AttachedPolicy): AttachedPolicy {
+  if (policy.backend?.tls === undefined) return policy
+  const { tls: _checked, ...backend } = policy.backend
+  return { ...policy, backend }
+}
+
+export const backendStatus: Query<ConditionsStatus | null> = {
+  name: 'backendStatus',
+  compute(context, place) {
+    const resource = context.get('GwBackend', place)
+    if (resource === undefined) return null
+    const { generation = 0 } = resource.metadata
+    const made = context.read(ownBackend, place)
+    const accepted =
+      'reason' in made
+        ? condition('Accepted', false, {
+            reason: 'TranslationError',
+            message: `failed to translate backend: ${made.message}`,
+            generation,
+          })
+        : condition('Accepted', true, { reason: 'Accepted', message: acceptedMessage(made), generation })
+    if ('reason' in made || !isWithoutServers(made)) return { conditions: [accepted] }
+    const message = `the backend has no MCP servers and answers 503: ${made.ignored.join('; ')}`
+    const unresolved = condition('ResolvedRefs', false, { reason: 'BackendNotFound', message, generation })
+    return { conditions: [accepted, unresolved] }
+  },
+}
+
+/** Whether the selectors of an MCP backend match nothing. */
+function isWithoutServers({ backend: { target } }: OwnBackend): boolean {
+  return target.kind === 'mcp' && target.targets.length === 0
+}
+
+function acceptedMessage({ ignored }: OwnBackend): string {
+  const leftOut = ignored.length === 0 ? '' : `; left out: ${ignored.join('; ')}`
+  return `Backend successfully accepted${leftOut}`
+}
+
+function unusable(place: string, problems: readonly Problem[]): Unusable {
+  return { reason: 'BackendError', message: `GwBackend ${place}: ${printProblems(problems)}` }
+}
+
+/** Prints problems for a status. */
+export function printProblems(problems: readonly Problem[]): string {
+  return problems
+    .map(
+      ({ path, found, expected }) => `${printPath(path)}: ${found}${expected === '' ? '' : `, expected ${expected}`}`,
+    )
+    .join('; ')
+}
+
+function targetOf(spec: GwBackendSpec, key: string): BackendTarget {
+  if (spec.ai !== undefined) return aiTarget(spec.ai, key)
+  if (spec.aws !== undefined) return awsTarget(spec.aws)
+  if (spec.dynamicForwardProxy !== undefined) return dynamicTarget(spec.dynamicForwardProxy)
+  if (spec.static !== undefined) return staticTarget(spec.static)
+  throw new Error('a backend has no kind')
+}
+
+function policiesIn({ ai, mcp, policies }: GwBackendSpec, key: string): AttachedPolicy[] {
+  const providers = ai?.groups?.flatMap((group) => group.providers) ?? []
+  return [
+    ...providers.flatMap((provider) => inline(sectionKey(key, provider.name), provider.policies)),
+    ...(mcp?.targets ?? []).flatMap((target) => inline(sectionKey(key, target.name), target.static?.policies)),
+    ...inline(key, policies),
+  ]
+}
+
+function inline(key: string, policies: BackendPolicies | undefined): AttachedPolicy[] {
+  return policies === undefined ? [] : [toAttachedPolicy({ kind: 'backend', key }, { backend: policies })]
+}

@@ -1,0 +1,99 @@
+import type { Backend } from '@portico/gateway/ir'
+import { printFieldProblem } from '../../resources/fields.ts'
+import { readEndpointSlice, readService, type ServicePort } from '../../resources/service.ts'
+import { keyOf } from '../../resources/resource.ts'
+import type { Query } from '../context.ts'
+import type { Unusable } from '../materials.ts'
+
+/** The key of a Service port, `backend/service/<namespace>/<name>/<port>`, which policies may name. */
+export function serviceKey(place: string): string {
+  return `backend/service/${place}`
+}
+
+/** The inverse of `serviceKey`; null for other backends. */
+export function placeOfService(key: string): string | null {
+  return key.startsWith('backend/service/') ? key.slice('backend/service/'.length) : null
+}
+
+interface ReferredService {
+  backend: Backend
+  port: ServicePort
+  /** Parts that are not served; routes to the Service report them. */
+  ignored: string[]
+}
+
+/** A Service port as a backend, by `namespace/name/port`. */
+export const serviceBackend: Query<ReferredService | Unusable> = {
+  name: 'serviceBackend',
+  compute(context, place) {
+    const [namespace = '', name = '', digits = ''] = place.split('/')
+    const notFound = (message: string): Unusable => ({ reason: 'BackendNotFound', message })
+    const resource = context.get('Service', `${namespace}/${name}`)
+    if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
+    const { type, ports, isAffine, problems } = readService(resource)
+    if (type === 'ExternalName') {
+      return {
+        reason: 'UnsupportedValue',
+        message: `Service ${namespace}/${name} is an ExternalName, which is not allowed: use a GwBackend with \`static.host\``,
+      }
+    }
+    const port = ports.find((each) => each.port === Number(digits))
+    if (port === undefined) return notFound(`Service ${namespace}/${name} has no TCP port ${digits}`)
+    const host = `${name}.${namespace}.svc.${context.settings.clusterDomain}`
+    const byName = { kind: 'static' as const, host, port: port.port }
+    const { withoutSlices } = context.settings
+    const isByName =
+      withoutSlices === 'dns' && context.keys('EndpointSlice', { by: 'service', value: keyOf(resource) }).length === 0
+    const target = isByName
+      ? byName
+      : {
+          kind: 'service' as const,
+          host,
+          port: port.port,
+          version: versionOf(port),
+          ...(isAffine && { affinity: 'ClientIP' as const }),
+        }
+    const ignored = problems
+      .filter(({ code }) => code === 'unknown')
+      .map((problem) => `Service ${namespace}/${name}: ${printFieldProblem(problem)}`)
+    return { backend: { key: serviceKey(place), name: `${namespace}/${name}:${port.port}`, target }, port, ignored }
+  },
+}
+
+/** The HTTP version that `appProtocol` sets; null uses the client's. */
+export function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
+  return versionByProtocol[appProtocol ?? ''] ?? null
+}
+
+const versionByProtocol: Readonly<Record<string, 'HTTP1' | 'HTTP2'>> = {
+  'kubernetes.io/h2c': 'HTTP2',
+  grpc: 'HTTP2',
+  http2: 'HTTP2',
+  'kubernetes.io/ws': 'HTTP1',
+  'kubernetes.io/wss': 'HTTP1',
+}
+
+/** The addresses of a Service port, by `namespace/name/port`: `10.0.0.7:8080`. */
+export const serviceEndpoints: Query<string[]> = {
+  name: 'serviceEndpoints',
+  compute(context, place) {
+    const found = context.read(serviceBackend, place)
+    if ('reason' in found) return []
+    const service = place.slice(0, place.lastIndexOf('/'))
+    const endpoints = context.list('EndpointSlice', { by: 'service', value: service }).flatMap((resource) => {
+      const slice = readEndpointSlice(resource)
+      const ports = slice.ports.filter(({ name }) => name === found.port.name)
+      return slice.endpoints.flatMap(({ addresses, isReady, isServing }) =>
+        ports.flatMap(({ port }) => addresses.map((address) => ({ at: hostPort(address, port), isReady, isServing }))),
+      )
+    })
+    const ready = endpoints.filter(({ isReady }) => isReady)
+    // When no endpoint is ready, terminating ones that still serve are used.
+    const chosen = ready.length > 0 ? ready : endpoints.filter(({ isServing }) => isServing)
+    return [...new Set(chosen.map(({ at }) => at))].toSorted()
+  },
+}
+
+function hostPort(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}

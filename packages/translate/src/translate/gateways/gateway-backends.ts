@@ -1,0 +1,80 @@
+import type { AttachedPolicy, Backend } from '@portico/gateway/ir'
+import { readGateway } from '../../resources/gateway.ts'
+import { GATEWAY_GROUP } from '../../resources/kinds.ts'
+import { toAttachedPolicy } from '../to-attached-policy.ts'
+import { backendTls } from '../policies/backend-tls-policy.ts'
+import type { Context, Query } from '../context.ts'
+import { certificateOf, type Unusable } from '../materials.ts'
+import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
+import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
+import { placeOfService } from '../backends/service.ts'
+
+/** All backends of a Gateway with their policies: those of routes, and those that policies and other backends call. */
+export const gatewayBackends: Query<PoliciesOfGateway> = {
+  name: 'gatewayBackends',
+  compute(context, key) {
+    const reached = attachPolicies(context, key, context.read(routeBackends, key))
+    const secured = secureBackends(context, key, reached.backends)
+    const policies = [...reached.policies, ...secured.policies]
+    return { backends: secured.backends, policies, keySizes: reached.keySizes }
+  },
+}
+
+/** A separate query, so that a route change that keeps its backends does not recompute all others. */
+const routeBackends: Query<Backend[]> = {
+  name: 'routeBackends',
+  compute(context, key) {
+    const backends = new Map<string, Backend>()
+    for (const ofRoute of inOrder(context, key, backendsInBucket)) {
+      for (const backend of ofRoute) backends.set(backend.key, backend)
+    }
+    return [...backends.values()]
+  },
+}
+
+const backendsInBucket: Query<Backend[][]> = {
+  name: 'backendsInBucket',
+  compute: (context, place) => context.read(resourcesInBucket, place).map(({ backends }) => backends),
+}
+
+/** The client certificate of a Gateway for backends; null when there is none. */
+export const backendCertificate: Query<{ cert: string; key: string } | Unusable | null> = {
+  name: 'backendCertificate',
+  compute(context, key) {
+    const resource = context.get('Gateway', key)
+    if (resource === undefined) return null
+    const { backendCertificate: reference, namespace } = readGateway(resource)
+    if (reference === null) return null
+    const found = certificateOf(context, { group: GATEWAY_GROUP, kind: 'Gateway', namespace }, reference)
+    if (!('reason' in found) || found.reason === 'RefNotPermitted') return found
+    return { ...found, reason: 'InvalidClientCertificateRef' }
+  },
+}
+
+/**
+ * Returns the backends with the policies that BackendTLSPolicies add. A Service whose TLS settings or client
+ * certificate cannot be used becomes an invalid backend.
+ */
+function secureBackends(
+  context: Context,
+  gateway: string,
+  backends: readonly Backend[],
+): { backends: Backend[]; policies: AttachedPolicy[] } {
+  const policies: AttachedPolicy[] = []
+  const own = context.read(backendCertificate, gateway)
+  const secured = backends.map((backend): Backend => {
+    const place = placeOfService(backend.key)
+    const tls = place === null ? null : context.read(backendTls, place)
+    if (tls === null) return backend
+    const problem = 'reason' in tls ? tls : own !== null && 'reason' in own ? own : null
+    if (problem !== null || 'reason' in tls) {
+      return { ...backend, target: { kind: 'invalid', reason: problem?.message ?? '' } }
+    }
+    const certificate = own === null || 'reason' in own ? {} : { mtlsCertificateRef: own }
+    policies.push(
+      toAttachedPolicy({ kind: 'backend', key: backend.key }, { backend: { tls: { ...tls.tls, ...certificate } } }),
+    )
+    return backend
+  })
+  return { backends: secured, policies }
+}

@@ -1,0 +1,77 @@
+import { EMPTY_IR, exposeOauth } from '@portico/gateway/ir'
+import type { Bind, Ir, Listener } from '@portico/gateway/ir'
+import type { Query } from '../context.ts'
+import { gatewayBackends } from './gateway-backends.ts'
+import { isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
+import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
+import { placeOfService, serviceEndpoints } from '../backends/service.ts'
+
+/** The config of one Gateway; null for Gateways of other classes. */
+export const gatewayConfig: Query<Ir | null> = {
+  name: 'gatewayConfig',
+  compute(context, key) {
+    if (!context.read(isOurGateway, key)) return null
+    const listeners = context.read(listenersOf, key).filter(({ state }) => state !== 'absent')
+    if (listeners.length === 0) return EMPTY_IR
+    const parts = inOrder(context, key, resourcesInBucket)
+    const cut = new Set(listeners.flatMap((listener) => (listener.state === 'cut' ? listener.key : [])))
+    const { backends, policies } = context.read(gatewayBackends, key)
+    const ir: Ir = {
+      binds: bindsOf(listeners),
+      listeners: listeners.map(toListener),
+      routes: [],
+      backends: [...backends],
+      policies: [],
+    }
+    // Filters of a rule and inline policies of a backend win over policies that target them.
+    ir.policies.push(...policies)
+    for (const part of parts) {
+      // Requests for a listener that cannot be served are rejected, whatever routes there are.
+      for (const route of part.routes) if (!cut.has(route.listener)) ir.routes.push(route)
+      for (const policy of part.policies) ir.policies.push(policy)
+    }
+    exposeOauth(ir)
+    return ir
+  },
+}
+
+/** Addresses of the Services of a Gateway, by the keys of its backends. */
+export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
+  name: 'gatewayEndpoints',
+  compute(context, key) {
+    if (!context.read(isOurGateway, key)) return null
+    const services = context.read(servicesOf, key)
+    return Object.fromEntries(
+      services.map((place) => [`backend/service/${place}`, context.read(serviceEndpoints, place)]),
+    )
+  },
+}
+
+/** A separate query, so that a route change that keeps its Services does not read endpoints. */
+const servicesOf: Query<string[]> = {
+  name: 'servicesOf',
+  compute(context, key) {
+    if (context.read(listenersOf, key).every(({ state }) => state === 'absent')) return []
+    const services = context.read(gatewayBackends, key).backends.filter(({ target }) => target.kind === 'service')
+    return services.flatMap((backend) => placeOfService(backend.key) ?? []).toSorted()
+  },
+}
+
+function bindsOf(listeners: readonly ResolvedListener[]): Bind[] {
+  const ports = new Set(listeners.map(({ port }) => port))
+  return [...ports].toSorted((one, other) => one - other).map((port) => ({ key: `bind/${port}`, port, address: '' }))
+}
+
+function toListener({ key, port, name, hostname, protocol, tls, state, parent }: ResolvedListener): Listener {
+  // Server names select this listener, but it has no routes.
+  const isCut = state === 'cut'
+  return {
+    key,
+    bind: `bind/${port}`,
+    name,
+    hostname,
+    protocol: isCut || protocol === null ? 'TLS' : protocol,
+    tls: isCut ? null : tls,
+    ...(parent.kind === 'ListenerSet' && { set: `listenerSet/${parent.key}` }),
+  }
+}

@@ -1,0 +1,294 @@
+import type { ListenerProtocol, ListenerTls } from '@portico/gateway/ir'
+import { type GatewaySpec, readGateway } from '../../resources/gateway.ts'
+import { GATEWAY_GROUP, type RouteKind } from '../../resources/kinds.ts'
+import type { ListenerSpec } from '../../resources/listener.ts'
+import { isSelected } from '../../resources/label-selector.ts'
+import { readListenerSet } from '../../resources/listener-set.ts'
+import type { ConditionType, Reason } from '../../resources/reasons.ts'
+import { keyOf, type Resource } from '../../resources/resource.ts'
+import { type Condition, condition } from '../../resources/status.ts'
+import type { Context, Query } from '../context.ts'
+import { isOurClass } from './gateway-class.ts'
+import { authoritiesOf, certificateOf, type Referrer, type Unusable } from '../materials.ts'
+import { byAge } from '../precedence.ts'
+
+/** A listener of a Gateway or of one of its ListenerSets, with its state. */
+export interface ResolvedListener {
+  /** The key in the IR. */
+  key: string
+  parent: { kind: 'Gateway' | 'ListenerSet'; key: string }
+  name: string
+  port: number
+  hostname: string
+  protocol: ListenerProtocol | null
+  supportedKinds: RouteKind[]
+  from: ListenerSpec['from']
+  tls: ListenerTls | null
+  /** `cut`: requests for its hostname are rejected, because its certificates cannot be used. */
+  state: 'served' | 'cut' | 'absent'
+  conditions: Condition[]
+}
+
+/** Whether this controller owns a Gateway. */
+export const isOurGateway: Query<boolean> = {
+  name: 'isOurGateway',
+  compute(context, key) {
+    const resource = context.get('Gateway', key)
+    return resource !== undefined && context.read(isOurClass, readGateway(resource).className)
+  },
+}
+
+/** Keys of the ListenerSets that a Gateway accepts, the oldest first. */
+export const listenerSetsOf: Query<string[]> = {
+  name: 'listenerSetsOf',
+  compute(context, key) {
+    return context
+      .list('ListenerSet', { by: 'gateway', value: key })
+      .filter((set) => isAllowed(context, key, set))
+      .toSorted(byAge)
+      .map(keyOf)
+  },
+}
+
+export function isAllowed(context: Context, gateway: string, set: Resource): boolean {
+  const resource = context.get('Gateway', gateway)
+  if (resource === undefined) return false
+  const { allowedListeners } = readGateway(resource)
+  return isFrom(context, allowedListeners, {
+    own: resource.metadata.namespace ?? '',
+    other: set.metadata.namespace ?? '',
+  })
+}
+
+/** Whether objects of another namespace may attach. */
+export function isFrom(
+  context: Context,
+  from: ListenerSpec['from'],
+  { own, other }: { own: string; other: string },
+): boolean {
+  if (from === 'All') return true
+  if (from === 'Same') return own === other
+  if (from === 'None') return false
+  const labels = context.get('Namespace', other)?.metadata.labels ?? {}
+  return isSelected({ 'kubernetes.io/metadata.name': other, ...labels }, from)
+}
+
+/** All listeners of a Gateway, in order of precedence. */
+export const listenersOf: Query<ResolvedListener[]> = {
+  name: 'listenersOf',
+  compute(context, key) {
+    const resource = context.get('Gateway', key)
+    if (resource === undefined || !context.read(isOurGateway, key)) return []
+    const gateway = readGateway(resource)
+    const taken: ListenerSpec[] = []
+    const resolve = (owner: Resource, kind: 'Gateway' | 'ListenerSet', specs: readonly ListenerSpec[]) =>
+      specs.map((spec) => {
+        const conflict = conflictOf(spec, taken)
+        if (conflict === null) taken.push(spec)
+        return resolveListener(context, { spec, owner, kind, gateway, conflict })
+      })
+    const own = resolve(resource, 'Gateway', gateway.listeners)
+    const others = context.read(listenerSetsOf, key).flatMap((name) => {
+      const set = context.get('ListenerSet', name)
+      return set === undefined ? [] : resolve(set, 'ListenerSet', readListenerSet(set).listeners)
+    })
+    return [...own, ...others]
+  },
+}
+
+type Conflict = 'HostnameConflict' | 'ProtocolConflict'
+
+/** The conflict with an earlier listener of the same port. */
+function conflictOf(spec: ListenerSpec, taken: readonly ListenerSpec[]): Conflict | null {
+  const neighbours = taken.filter(({ port }) => port === spec.port)
+  if (neighbours.some(({ protocol }) => layerOf(protocol) !== layerOf(spec.protocol))) return 'ProtocolConflict'
+  return neighbours.some(({ hostname }) => hostname === spec.hostname) ? 'HostnameConflict' : null
+}
+
+/** The protocol layer; HTTPS and TLS share a port, because server names separate them. */
+function layerOf(protocol: string): string {
+  return protocol === 'HTTPS' ? 'TLS' : protocol
+}
+
+interface ListenerContext {
+  spec: ListenerSpec
+  owner: Resource
+  kind: 'Gateway' | 'ListenerSet'
+  gateway: GatewaySpec
+  conflict: Conflict | null
+}
+
+function resolveListener(
+  context: Context,
+  { spec, owner, kind, gateway, conflict }: ListenerContext,
+): ResolvedListener {
+  const generation = owner.metadata.generation ?? 0
+  const say = (type: ConditionType, isTrue: boolean, reason: Reason, message: string): Condition =>
+    condition(type, isTrue, { reason, message, generation })
+  const protocol = protocolOf(spec.protocol)
+  const offered = protocol === null ? [] : kindsOf(protocol, spec)
+  const supportedKinds =
+    spec.kinds === null
+      ? offered
+      : offered.filter((each) => spec.kinds?.some(({ group, kind: name }) => group === GATEWAY_GROUP && name === each))
+  const hasWrongKinds = spec.kinds !== null && supportedKinds.length < spec.kinds.length
+  const from: Referrer = { group: GATEWAY_GROUP, kind, namespace: owner.metadata.namespace ?? '' }
+  const tls = tlsOf(context, { spec, protocol, gateway, from })
+  const resolved = tls.refs ?? (hasWrongKinds ? WRONG_KINDS : null)
+  const own = refusalOf(spec, protocol, conflict)
+  const refused = own ?? tls.refusal
+  const isServed = refused === null && tls.isUsable
+  const path = kind === 'Gateway' ? spec.name : `${keyOf(owner)}/${spec.name}`
+  return {
+    key: `bind/${spec.port}/${path}`,
+    parent: { kind, key: keyOf(owner) },
+    name: spec.name,
+    port: spec.port,
+    hostname: spec.hostname,
+    protocol,
+    supportedKinds,
+    from: spec.from,
+    tls: tls.tls,
+    state: isServed ? 'served' : own === null ? 'cut' : 'absent',
+    conditions: [
+      refused === null
+        ? say('Accepted', true, 'Accepted', 'No errors found')
+        : say('Accepted', false, refused.reason, refused.message),
+      isServed
+        ? say('Programmed', true, 'Programmed', 'No errors found')
+        : say(
+            'Programmed',
+            false,
+            conflict ?? 'Invalid',
+            refused?.message ?? tls.refs?.message ?? 'Bad TLS configuration',
+          ),
+      conflict === null
+        ? say('Conflicted', false, 'NoConflicts', 'No errors found')
+        : say('Conflicted', true, conflict, refused?.message ?? ''),
+      resolved === null
+        ? say('ResolvedRefs', true, 'ResolvedRefs', 'No errors found')
+        : say('ResolvedRefs', false, resolved.reason, resolved.message),
+    ],
+  }
+}
+
+const WRONG_KINDS: Unusable = {
+  reason: 'InvalidRouteKinds',
+  message: 'allowedRoutes.kinds contains kinds that this protocol does not support',
+}
+
+function protocolOf(text: string): ListenerProtocol | null {
+  return text === 'HTTP' || text === 'HTTPS' || text === 'TLS' || text === 'TCP' ? text : null
+}
+
+function kindsOf(protocol: ListenerProtocol, { tls }: ListenerSpec): RouteKind[] {
+  switch (protocol) {
+    case 'HTTP':
+    case 'HTTPS':
+      return ['HTTPRoute', 'GRPCRoute']
+    case 'TLS':
+      return tls?.mode === 'Terminate' && tls.isModeSet ? ['TLSRoute', 'TCPRoute'] : ['TLSRoute']
+    case 'TCP':
+      return ['TCPRoute']
+  }
+}
+
+function refusalOf(
+  { protocol: text, port }: ListenerSpec,
+  protocol: ListenerProtocol | null,
+  conflict: Conflict | null,
+): Unusable | null {
+  if (protocol === null) {
+    const upper = protocolOf(text.toUpperCase())
+    const hint = upper === null ? '' : `; write it ${upper}`
+    return { reason: 'UnsupportedProtocol', message: `Protocol ${text} is not supported${hint}` }
+  }
+  if (port === 0) return { reason: 'PortUnavailable', message: `A listener for ${protocol} needs a port` }
+  if (conflict === null) return null
+  const what = conflict === 'HostnameConflict' ? 'hostname' : 'protocol'
+  return {
+    reason: conflict,
+    message: `Another listener of port ${port} takes precedence, because their ${what}s conflict`,
+  }
+}
+
+interface TlsFindings {
+  tls: ListenerTls | null
+  /**
+   * Whether the listener has a usable certificate and the CAs that it needs; true for a listener that terminates no
+   * TLS.
+   */
+  isUsable: boolean
+  /** The problem with its references. */
+  refs: Unusable | null
+  /** The reason why the listener is not accepted. */
+  refusal: Unusable | null
+}
+
+const NO_TLS: TlsFindings = { tls: null, isUsable: true, refs: null, refusal: null }
+
+function tlsOf(
+  context: Context,
+  {
+    spec,
+    protocol,
+    gateway,
+    from,
+  }: {
+    spec: ListenerSpec
+    protocol: ListenerProtocol | null
+    gateway: GatewaySpec
+    from: Referrer
+  },
+): TlsFindings {
+  if (protocol !== 'HTTPS' && protocol !== 'TLS') return NO_TLS
+  if (protocol === 'TLS' && spec.tls?.mode === 'Passthrough') return NO_TLS
+  const fail = (refs: Unusable, refusal: Unusable | null = null): TlsFindings => ({
+    tls: null,
+    isUsable: false,
+    refs,
+    refusal,
+  })
+  if (spec.tls === null || spec.tls.mode === 'Passthrough' || spec.tls.certificates.length === 0) {
+    return fail({ reason: 'InvalidCertificateRef', message: 'There is no certificate to terminate TLS with' })
+  }
+  const found = spec.tls.certificates.map((reference) => certificateOf(context, from, reference))
+  const bad = found.find((each) => 'reason' in each)
+  const [first, ...others] = found.flatMap((each) => ('cert' in each ? each : []))
+  if (first === undefined) return fail(bad ?? { reason: 'InvalidCertificateRef', message: '' })
+  const clients = clientsOf(context, gateway, spec.port)
+  if (clients !== null && clients.root === null) {
+    const message = 'There is no valid CA certificate to verify client certificates with'
+    return fail(clients.problem ?? { reason: 'InvalidCACertificateRef', message }, {
+      reason: 'NoValidCACertificate',
+      message,
+    })
+  }
+  return {
+    tls: {
+      ...first,
+      root: clients?.root ?? null,
+      ...(others.length > 0 && { others }),
+      ...(clients?.isLax === true && { clientsMayLack: true }),
+    },
+    isUsable: true,
+    refs: bad ?? clients?.problem ?? null,
+    refusal: null,
+  }
+}
+
+/** Returns the CAs for client certificates; null when none are requested. */
+function clientsOf(
+  context: Context,
+  { clientValidation, namespace }: GatewaySpec,
+  port: number,
+): { root: string | null; isLax: boolean; problem: Unusable | null } | null {
+  const validation = clientValidation.get(port) ?? clientValidation.get(0)
+  if (validation === undefined) return null
+  // The references belong to the Gateway, also for listeners of its ListenerSets.
+  const from: Referrer = { group: GATEWAY_GROUP, kind: 'Gateway', namespace }
+  const found = validation.authorities.map((reference) => authoritiesOf(context, from, reference))
+  const good = found.flatMap((each) => ('pem' in each ? each.pem : []))
+  const problem = found.find((each) => 'reason' in each) ?? null
+  return { root: good.length === 0 ? null : good.join('\n'), isLax: validation.isLax, problem }
+}

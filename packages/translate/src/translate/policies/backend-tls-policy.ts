@@ -1,0 +1,148 @@
+import type { BackendPolicies } from '@portico/gateway/schema'
+import { type BackendTlsPolicySpec, readBackendTlsPolicy } from '../../resources/backend-tls-policy.ts'
+import { GATEWAY_GROUP, routeKinds } from '../../resources/kinds.ts'
+import { keyOf, type Resource } from '../../resources/resource.ts'
+import { condition, type PolicyStatus } from '../../resources/status.ts'
+import { attachmentsOf } from '../routes/attachment.ts'
+import type { Context, Query } from '../context.ts'
+import { authoritiesOf, type Unusable } from '../materials.ts'
+import { byAge } from '../precedence.ts'
+import { serviceBackend } from '../backends/service.ts'
+
+type Tls = NonNullable<BackendPolicies['tls']>
+
+/** TLS settings for a port of a Service, by `namespace/name/port`; null when no policy targets it. */
+export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
+  name: 'backendTls',
+  compute(context, place) {
+    const service = place.slice(0, place.lastIndexOf('/'))
+    const found = context.read(serviceBackend, place)
+    const portName = 'reason' in found ? '' : found.port.name
+    const policies = context.list('BackendTLSPolicy', { by: 'target', value: `Service/${service}` }).toSorted(byAge)
+    // A policy for the port wins over one for the whole Service.
+    const [policy] = [portName, undefined].flatMap((section) =>
+      policies.filter((each) => targetsOf(each, service).includes(section)),
+    )
+    return policy === undefined ? null : settingsOf(context, policy)
+  },
+}
+
+/** Returns the settings of a policy, or why they are invalid. */
+function settingsOf(context: Context, policy: Resource): { tls: Tls } | Unusable {
+  const spec = readBackendTlsPolicy(policy)
+  const authorities = verifiedWith(context, policy, spec)
+  if ('reason' in authorities) return authorities
+  if (spec.hostname === '') return { reason: 'Invalid', message: 'validation.hostname is missing' }
+  return {
+    tls: {
+      ...(authorities.pem !== null && { caCertificateRefs: [authorities.pem] }),
+      sni: spec.hostname,
+      verifySubjectAltNames: spec.names.length > 0 ? spec.names : [spec.hostname],
+    },
+  }
+}
+
+/** Returns the CAs to verify backends with; `pem` is null for those of the system. */
+function verifiedWith(
+  context: Context,
+  policy: Resource,
+  { authorities, wellKnown }: BackendTlsPolicySpec,
+): { pem: string | null; problem: Unusable | null } | Unusable {
+  if (wellKnown !== undefined) {
+    if (authorities.length > 0) {
+      return { reason: 'Invalid', message: 'wellKnownCACertificates and caCertificateRefs exclude each other' }
+    }
+    if (wellKnown === 'System') return { pem: null, problem: null }
+    return { reason: 'Invalid', message: `wellKnownCACertificates ${wellKnown} is not supported` }
+  }
+  const { namespace = '' } = policy.metadata
+  const from = { group: GATEWAY_GROUP, kind: 'BackendTLSPolicy', namespace }
+  const found = authorities.map((reference): { pem: string } | Unusable => {
+    const each = authoritiesOf(context, from, reference)
+    // BackendTLSPolicy has its own name for this reason.
+    return 'reason' in each && each.reason === 'InvalidCACertificateKind' ? { ...each, reason: 'InvalidKind' } : each
+  })
+  const good = found.flatMap((each) => ('pem' in each ? each.pem : []))
+  const problem = found.find((each) => 'reason' in each) ?? null
+  if (good.length > 0) return { pem: good.join('\n'), problem }
+  return (
+    problem ?? { reason: 'InvalidCACertificateRef', message: 'There are no CA certificates to verify backends with' }
+  )
+}
+
+/** The sections of a Service that a policy targets; undefined stands for the whole Service. */
+function targetsOf(policy: Resource, service: string): (string | undefined)[] {
+  return readBackendTlsPolicy(policy)
+    .targets.filter(({ group, kind, namespace, name }) => {
+      return group === '' && kind === 'Service' && `${namespace}/${name}` === service
+    })
+    .map(({ sectionName }) => sectionName)
+}
+
+/** One status entry for each of our Gateways that routes to one of the targets; null when there is none. */
+export const backendTlsPolicyStatus: Query<PolicyStatus | null> = {
+  name: 'backendTlsPolicyStatus',
+  compute(context, key) {
+    const policy = context.get('BackendTLSPolicy', key)
+    if (policy === undefined) return null
+    const services = readBackendTlsPolicy(policy)
+      .targets.filter(({ group, kind }) => group === '' && kind === 'Service')
+      .map(({ namespace, name }) => `${namespace}/${name}`)
+    const gateways = [...new Set(services.flatMap((service) => gatewaysOf(context, service)))].toSorted()
+    if (gateways.length === 0) return null
+    const conditions = conditionsOf(context, policy)
+    const { controllerName } = context.settings
+    return {
+      ancestors: gateways.slice(0, 16).map((gateway) => {
+        const [namespace = '', name = ''] = gateway.split('/')
+        return { ancestorRef: { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, controllerName, conditions }
+      }),
+    }
+  },
+}
+
+function gatewaysOf(context: Context, service: string): string[] {
+  return routeKinds.flatMap((kind) =>
+    context
+      .keys(kind, { by: 'backend', value: `Service/${service}` })
+      .flatMap((route) => context.read(attachmentsOf, `${kind}/${route}`))
+      .flatMap(({ gateway, listeners }) => (listeners.length === 0 ? [] : gateway)),
+  )
+}
+
+function conditionsOf(context: Context, policy: Resource) {
+  const generation = policy.metadata.generation ?? 0
+  const spec = readBackendTlsPolicy(policy)
+  const winner = winnerOver(context, policy)
+  const authorities = verifiedWith(context, policy, spec)
+  const made = settingsOf(context, policy)
+  const isRef = (reason: string): boolean => reason === 'InvalidKind' || reason === 'InvalidCACertificateRef'
+  const refs = 'reason' in authorities ? (isRef(authorities.reason) ? authorities : null) : authorities.problem
+  const refusal: Unusable | null =
+    winner !== null
+      ? { reason: 'Conflicted', message: `BackendTLSPolicy ${winner} has the same target and takes precedence` }
+      : 'reason' in made
+        ? { reason: isRef(made.reason) ? 'NoValidCACertificate' : made.reason, message: made.message }
+        : null
+  return [
+    refusal === null
+      ? condition('Accepted', true, { reason: 'Accepted', message: 'Configuration is valid', generation })
+      : condition('Accepted', false, { ...refusal, generation }),
+    refs === null
+      ? condition('ResolvedRefs', true, { reason: 'ResolvedRefs', message: 'Configuration is valid', generation })
+      : condition('ResolvedRefs', false, { ...refs, generation }),
+  ]
+}
+
+/** The policy that wins a target over this one; null when none does. */
+function winnerOver(context: Context, policy: Resource): string | null {
+  for (const { kind, namespace, name, sectionName } of readBackendTlsPolicy(policy).targets) {
+    const service = `${namespace}/${name}`
+    const [first] = context
+      .list('BackendTLSPolicy', { by: 'target', value: `${kind}/${service}` })
+      .filter((each) => targetsOf(each, service).includes(sectionName))
+      .toSorted(byAge)
+    if (first !== undefined && keyOf(first) !== keyOf(policy)) return keyOf(first)
+  }
+  return null
+}

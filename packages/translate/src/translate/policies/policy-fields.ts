@@ -1,0 +1,131 @@
+import type { Backend } from '@portico/gateway/ir'
+import {
+  backendPolicies,
+  frontendPolicies,
+  inResource,
+  isIssuer,
+  printPath,
+  Refusal,
+  settle,
+  trafficPolicies,
+  validate,
+} from '@portico/gateway/schema'
+import type { ResourceChecks } from '@portico/gateway/checks'
+import type { Policy, ReferredObjects, TrafficPolicies } from '@portico/gateway/schema'
+import type { Resource } from '../../resources/resource.ts'
+import { printProblems } from '../backends/backend.ts'
+import { closedForm, withoutBadRules } from './closed-forms.ts'
+import type { Context } from '../context.ts'
+import { referredObjects } from '../backends/referred-objects.ts'
+
+/** Policies by section. */
+export const policySections = {
+  frontend: frontendPolicies,
+  traffic: trafficPolicies,
+  backend: backendPolicies,
+} as const
+type Section = keyof typeof policySections
+
+interface FieldContext {
+  at: string[]
+  made: Record<string, unknown>
+  closed: Record<string, unknown>
+}
+
+/** Translates the fields of a GwPolicy. An invalid field affects only itself, and fails closed when it is protective. */
+export class PolicyFields {
+  readonly problems: string[] = []
+  readonly invalid: Backend[] = []
+  readonly #place: string
+  readonly #objects: ReferredObjects
+  readonly #checks: ResourceChecks
+
+  constructor(context: Context, { metadata: { name, namespace = '' } }: Resource) {
+    this.#place = `${namespace}/${name}`
+    this.#checks = context.settings.checks
+    const objects = referredObjects(context, { kind: 'GwPolicy', namespace })
+    this.#objects = { ...objects, backend: (reference) => this.#backend(objects.backend(reference)) }
+  }
+
+  /** Translates a section; null when it is absent. */
+  section(section: Section, written: unknown): object | null {
+    if (typeof written !== 'object' || written === null) return null
+    const made: Record<string, unknown> = {}
+    const closed: Record<string, unknown> = {}
+    const policies = (policySections[section] as readonly Policy[]).filter(({ fileOnly }) => fileOnly !== true)
+    for (const [name, raw] of Object.entries(written)) {
+      const policy = policies.find((each) => each.name === name)
+      if (policy !== undefined) this.#field(policy, raw, { at: ['spec', section, name], made, closed })
+      else if (name !== 'phase') this.problems.push(`spec.${section}.${name}: is unknown and was ignored`)
+    }
+    // Closed forms win over valid fields: the closed form of one field may set another, such as `extAuth`.
+    return { ...made, ...closed }
+  }
+
+  /** Translates a field, or replaces an invalid one by its closed form. */
+  #field(policy: Policy, raw: unknown, { at, made, closed }: FieldContext): void {
+    const read = validate(inResource(policy.schema), raw)
+    if (!read.ok) {
+      this.problems.push(printProblems(read.problems.map((each) => ({ ...each, path: [...at, ...each.path] }))))
+      const mended = withoutBadRules(policy.name, raw, read.problems)
+      const again = mended === null ? null : validate(inResource(policy.schema), mended)
+      if (again?.ok === true) made[policy.name] = settle(policy.schema, again.value, this.#objects, at).value
+      else Object.assign(closed, this.#closed(policy))
+      return
+    }
+    const before = this.problems.length
+    const { value, problems } = settle(policy.schema, read.value, this.#objects, at)
+    const fault = problems.length > 0 ? printProblems(problems) : this.#faultIn(policy, value, at)
+    if (fault !== null) {
+      this.problems.push(fault)
+      Object.assign(closed, this.#closed(policy))
+      return
+    }
+    // Only this function knows the path of the reference.
+    for (let index = before; index < this.problems.length; index++) {
+      this.problems[index] = `${at.join('.')}: ${this.problems[index]}`
+    }
+    made[policy.name] = value
+  }
+
+  /** Returns the fault that keeps every data plane from compiling the field; null if there is none. */
+  #faultIn(policy: Policy, value: unknown, at: string[]): string | null {
+    const issuer = issuerFault(policy, value)
+    if (issuer !== null) return issuer
+    // Certificates are checked when they are read.
+    const isChecked = policy.section === 'backend' && policy.name === 'tls'
+    const faults = isChecked ? [] : this.#checks.policy(policy.section, policy.name, value)
+    if (faults.length === 0) return null
+    return faults.map(({ path, message }) => `${printPath([...at, ...path])}: ${message}`).join('; ')
+  }
+
+  /** A call to a missing backend fails according to the `failureMode` of the policy. */
+  #backend(found: string | Refusal): string {
+    if (!(found instanceof Refusal)) return found
+    const reason = found.detail ?? 'backend not found'
+    this.problems.push(reason)
+    return this.#unreachable(reason)
+  }
+
+  #closed({ section, name }: Policy): Record<string, unknown> {
+    const reason = `GwPolicy ${this.#place}: ${section}.${name} cannot be used`
+    return closedForm(section, name, () => this.#unreachable(reason))
+  }
+
+  /** Returns the key of an invalid backend, which fails every call; backends with the same reason are shared. */
+  #unreachable(reason: string): string {
+    const known = this.invalid.find(({ target }) => target.kind === 'invalid' && target.reason === reason)
+    if (known !== undefined) return known.key
+    const key = `backend/policy/${this.#place}/${this.invalid.length}`
+    this.invalid.push({ key, name: 'invalid', target: { kind: 'invalid', reason } })
+    return key
+  }
+}
+
+/** MCP clients are directed to the first issuer. */
+function issuerFault({ section, name }: Policy, value: unknown): string | null {
+  if (section !== 'traffic' || name !== 'jwtAuthentication') return null
+  const { mcp, providers } = value as NonNullable<TrafficPolicies['jwtAuthentication']>
+  if (mcp === undefined || isIssuer(providers[0]?.issuer ?? '')) return null
+  return 'spec.traffic.jwtAuthentication.providers[0].issuer: must be a URL without user, query or fragment, because MCP clients are directed there'
+}

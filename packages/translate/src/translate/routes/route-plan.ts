@@ -1,0 +1,79 @@
+import { type FieldProblem, Fields } from '../../resources/fields.ts'
+import { type RouteKind, routeKinds } from '../../resources/kinds.ts'
+import { type ParentRef, readParentRefs } from '../../resources/references.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { Query } from '../context.ts'
+import { ageOf } from '../precedence.ts'
+import { planRule, type RulePlan } from './rule-plan.ts'
+
+/** The translation of a route, independent of Gateways. */
+export interface RoutePlan {
+  kind: RouteKind
+  namespace: string
+  name: string
+  labels: Readonly<Record<string, string>>
+  generation: number
+  /** A sort key: older routes first. */
+  age: string
+  hostnames: string[]
+  rules: RulePlan[]
+  problems: FieldProblem[]
+}
+
+/** The plan of a route, by `Kind/namespace/name`; null when it does not exist. */
+export const routePlan: Query<RoutePlan | null> = {
+  name: 'routePlan',
+  compute(context, id) {
+    const found = findRoute(id)
+    const resource = found === null ? undefined : context.get(found.kind, found.key)
+    if (found === null || resource === undefined) return null
+    const { kind } = found
+    const { namespace = '', name, labels = {}, generation = 0 } = resource.metadata
+    const problems: FieldProblem[] = []
+    const spec = new Fields(resource.spec, ['spec'], problems)
+    readParentRefs(spec, namespace)
+    const hostnames = kind === 'TCPRoute' ? [] : spec.texts('hostnames').map((hostname) => hostname.toLowerCase())
+    const raw = spec.raw('rules')
+    if (spec.has('useDefaultGateways')) spec.raw('useDefaultGateways')
+    spec.done()
+    const rules = (Array.isArray(raw) ? raw : []).map((rule, index) =>
+      planRule(context, { kind, namespace }, rule, index),
+    )
+    return { kind, namespace, name, labels, generation, age: ageOf(resource), hostnames, rules, problems }
+  },
+}
+
+/** The parents of a route, by `Kind/namespace/name`. */
+export const parentRefsOf: Query<ParentRef[]> = {
+  name: 'parentRefsOf',
+  compute(context, id) {
+    const found = findRoute(id)
+    const resource = found === null ? undefined : context.get(found.kind, found.key)
+    if (resource === undefined) return []
+    return readParentRefs(specOf(resource), resource.metadata.namespace ?? '')
+  },
+}
+
+/** The hostnames of a route. A separate query, because listeners do not depend on rules. */
+export const routeHostnames: Query<string[]> = {
+  name: 'routeHostnames',
+  compute(context, id) {
+    const found = findRoute(id)
+    const resource = found === null ? undefined : context.get(found.kind, found.key)
+    if (resource === undefined || found?.kind === 'TCPRoute') return []
+    return specOf(resource)
+      .texts('hostnames')
+      .map((hostname) => hostname.toLowerCase())
+  },
+}
+
+export function findRoute(id: string): { kind: RouteKind; key: string } | null {
+  const slash = id.indexOf('/')
+  const kind = id.slice(0, slash)
+  const found = routeKinds.find((each) => each === kind)
+  return found === undefined ? null : { kind: found, key: id.slice(slash + 1) }
+}
+
+function specOf({ spec }: Resource): Fields {
+  return new Fields(spec, ['spec'], [])
+}

@@ -1,0 +1,52 @@
+import type { Backend } from '@portico/gateway/ir'
+import type { BackendPolicies } from '@portico/gateway/schema'
+import type { Fields } from '../../resources/fields.ts'
+import { readBackendRef } from '../../resources/references.ts'
+import { resolveBackend } from '../backends/backend-refs.ts'
+import { validateTraffic } from './validate-config.ts'
+import type { Context } from '../context.ts'
+import { type FilterPlan, NO_FILTERS, readFilters } from './filters.ts'
+import { asTransformation } from './header-expressions.ts'
+import type { Unusable } from '../materials.ts'
+
+/** A backend of a rule with its own policies. */
+export interface EntryPlan {
+  weight: number
+  to: { backend: Backend; ignored?: string[] } | Unusable
+  policies: BackendPolicies | null
+  /** Targets for mirrored requests. */
+  mirrors: FilterPlan['mirrors']
+}
+
+export function planEntry(
+  context: Context,
+  owner: { kind: string; namespace: string },
+  {
+    fields,
+    supported,
+    requestTimeout,
+  }: {
+    fields: Fields
+    /** Filters that the backend may have; null in routes without HTTP, whose backends have no such field. */
+    supported: Parameters<typeof readFilters>[2] | null
+    requestTimeout: number | undefined
+  },
+): EntryPlan {
+  const reference = readBackendRef(fields, owner.namespace)
+  const filters = supported === null ? NO_FILTERS : readFilters(fields, owner.namespace, supported)
+  fields.done()
+  const weight = reference?.weight ?? 1
+  const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef has no name' }
+  const checkedFilters = 'reason' in filters ? filters : validateTraffic(filters.policies)
+  if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null, mirrors: [] }
+  const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
+  const headers = checkedFilters.traffic.headerModifiers
+  const target = 'reason' in to ? null : to.backend.target
+  const version = target?.kind === 'service' ? target.version : null
+  const policies: BackendPolicies = {
+    ...(headers !== undefined && { transformation: asTransformation(headers) }),
+    ...(requestTimeout !== undefined && { http: { requestTimeout, ...(version !== null && { version }) } }),
+  }
+  const gets = 'reason' in to || 'reason' in filters || weight === 0 ? NO_FILTERS : filters
+  return { weight, to, policies: Object.keys(policies).length === 0 ? null : policies, mirrors: gets.mirrors }
+}

@@ -1,0 +1,139 @@
+import type { Backend, RouteMatch } from '@portico/gateway/ir'
+import type { TrafficPolicies } from '@portico/gateway/schema'
+import { type FieldProblem, Fields, printFieldProblem } from '../../resources/fields.ts'
+import type { RouteKind } from '../../resources/kinds.ts'
+import type { Context } from '../context.ts'
+import { durationAt } from './durations.ts'
+import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilters, readFilters } from './filters.ts'
+import { grpcMatches, httpMatches } from './matches.ts'
+import type { Unusable } from '../materials.ts'
+import { type EntryPlan, planEntry } from './rule-entry.ts'
+import { readPersistence } from './session-persistence.ts'
+import { trafficOf } from './rule-traffic.ts'
+
+/** The translation of a rule, independent of listeners. */
+export interface RulePlan {
+  name: string
+  matches: RouteMatch[]
+  traffic: TrafficPolicies | null
+  entries: EntryPlan[]
+  /** Backends that its filters call: mirrors and an authorizer. */
+  called: Backend[]
+  /** Why the rule cannot be used: all of its requests get 500. */
+  refusal: Unusable | null
+  /** The first unresolved reference. */
+  unresolved: Unusable | null
+  problems: FieldProblem[]
+  /** Parts of its backends that are not served. */
+  ignored: string[]
+}
+
+interface RuleOwner {
+  kind: RouteKind
+  namespace: string
+}
+
+export function planRule(context: Context, owner: RuleOwner, input: unknown, index: number): RulePlan {
+  const problems: FieldProblem[] = []
+  const rule = new Fields(input, ['spec', 'rules', index], problems)
+  const name = rule.text('name') ?? ''
+  const isHttp = owner.kind === 'HTTPRoute'
+  const hasMatches = isHttp || owner.kind === 'GRPCRoute'
+  const found = hasMatches ? (isHttp ? httpMatches(rule) : grpcMatches(rule)) : { matches: [] }
+  const filters = hasMatches ? readFilters(rule, owner.namespace, isHttp ? httpFilters : grpcFilters) : NO_FILTERS
+  const timeouts = isHttp ? readTimeouts(rule) : owner.kind === 'GRPCRoute' ? UNLIMITED : NO_TIMEOUTS
+  const retry = isHttp ? readRetry(rule) : {}
+  const persistence = hasMatches ? readPersistence(rule) : {}
+  const references = rule.objects('backendRefs')
+  const supported = !hasMatches ? null : references.length === 1 ? onlyBackendFilters : backendFilters
+  const written = references.map((fields) =>
+    planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }),
+  )
+  rule.done()
+  const mirrors = written.flatMap((entry) => entry.mirrors)
+  const made =
+    'reason' in filters
+      ? filters
+      : trafficOf(
+          context,
+          owner,
+          { ...filters, mirrors: [...filters.mirrors, ...mirrors] },
+          { ...timeouts.policies, ...retry, ...persistence },
+        )
+  const closed = 'reason' in made ? null : made.closed
+  // Without the authorizer no request passes, whatever else the rule contains.
+  const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null, mirrors: [] }]
+  const wrong = problems.find(({ code }) => code === 'wrong')
+  const refusal: Unusable | null =
+    !hasMatches && index > 0
+      ? NOT_THE_FIRST
+      : 'reason' in found
+        ? found
+        : 'reason' in made
+          ? made
+          : wrong === undefined
+            ? prefixProblem(found.matches, made.traffic)
+            : { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
+  const broken = entries.flatMap(({ to }) => ('reason' in to ? to : []))
+  const unresolved = [...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null
+  return {
+    name,
+    matches: 'reason' in found ? [] : found.matches,
+    traffic: 'reason' in made ? null : made.traffic,
+    called: 'reason' in made ? [] : made.called,
+    entries,
+    refusal,
+    unresolved,
+    problems,
+    ignored: entries.flatMap(({ to }) => ('reason' in to ? [] : (to.ignored ?? []))),
+  }
+}
+
+/** Nothing distinguishes the rules of connections without HTTP, so only the first is used. */
+const NOT_THE_FIRST: Unusable = {
+  reason: 'UnsupportedValue',
+  message: 'is not served, because its connections cannot be distinguished from those of rules[0]',
+}
+
+interface Timeouts {
+  policies: Record<string, unknown>
+  backend: number | undefined
+}
+
+const NO_TIMEOUTS: Timeouts = { policies: {}, backend: undefined }
+/** GRPCRoutes get no timeouts from Gateway-wide policies, because calls may be streams. */
+const UNLIMITED: Timeouts = { policies: { timeouts: {} }, backend: undefined }
+
+function readTimeouts(rule: Fields): Timeouts {
+  const timeouts = rule.object('timeouts')
+  const [request, backend] = [durationAt(timeouts, 'request'), durationAt(timeouts, 'backendRequest')]
+  timeouts.done()
+  // Zero means no limit.
+  const policies = request === undefined || request === 0 ? {} : { timeouts: { request: `${request}ms` } }
+  return { policies, backend: backend === 0 ? undefined : backend }
+}
+
+function readRetry(rule: Fields): Record<string, unknown> {
+  if (!rule.has('retry')) return {}
+  const retry = rule.object('retry')
+  const attempts = retry.integer('attempts') ?? 1
+  const backoff = durationAt(retry, 'backoff')
+  const codes = retry.raw('codes')
+  retry.done()
+  if (attempts === 0) return {}
+  return {
+    retry: {
+      attempts: Math.min(attempts, 255),
+      ...(backoff !== undefined && { backoff: `${backoff}ms` }),
+      ...(codes !== undefined && { codes }),
+    },
+  }
+}
+
+/** A prefix can only be replaced when the rule matches by prefix. */
+function prefixProblem(matches: readonly RouteMatch[], traffic: TrafficPolicies | null): Unusable | null {
+  const isPrefix =
+    traffic?.urlRewrite?.path?.prefix !== undefined || traffic?.requestRedirect?.path?.prefix !== undefined
+  if (!isPrefix || matches.every(({ path }) => path.kind === 'pathPrefix')) return null
+  return { reason: 'UnsupportedValue', message: 'ReplacePrefixMatch needs matches of type PathPrefix' }
+}

@@ -1,0 +1,165 @@
+import { type Quarantined, readUnit } from '@portico/gateway/checks'
+import type { RouteKind } from '../../resources/kinds.ts'
+import type {
+  Condition,
+  GatewayStatus,
+  ListenerSetStatus,
+  PolicyStatus,
+  RouteStatus,
+  Status,
+} from '../../resources/status.ts'
+
+/** A quarantine that affects one resource: the resource is at fault, or a part of it is closed. */
+export interface QuarantineNote {
+  /** The Gateway as `namespace/name`. */
+  gateway: string
+  problem: string
+  /** Index of the closed rule; routes only. */
+  rule?: number
+  /** Name of the closed listener, or null for all listeners of the port; Gateways and ListenerSets only. */
+  listener?: string | null
+  /** Port of the closed listeners. */
+  port?: number
+}
+
+/** Returns the notes for all resources that quarantine at a Gateway affects, by `Kind/namespace/name`. */
+export function quarantineNotes(gateway: string, found: readonly Quarantined[]): Map<string, QuarantineNote[]> {
+  const notes = new Map<string, QuarantineNote[]>()
+  const add = (id: string | null, note: Omit<QuarantineNote, 'gateway'>): void => {
+    if (id === null) return
+    const all = notes.get(id) ?? []
+    notes.set(id, all)
+    all.push({ gateway, ...note })
+  }
+  for (const { object, problem, units } of found) {
+    const owner = ownerOf(object)
+    add(owner, { problem })
+    const because = owner === null ? problem : `${owner.replace('/', ' ')}: ${problem}`
+    for (const unit of units) {
+      const { kind, key } = readUnit(unit) ?? {}
+      const route = kind === 'route' && key !== undefined ? routeOf(key) : null
+      if (route !== null) add(route.id, { problem: because, rule: route.rule })
+      const listener = key !== undefined && (kind === 'listener' || kind === 'bind') ? listenerOf(gateway, key) : null
+      if (listener !== null) add(listener.id, { problem: because, listener: listener.name, port: listener.port })
+    }
+  }
+  return notes
+}
+
+/** The cluster resource of a resource in a config; null for those without a status of ours. */
+function ownerOf(key: string): string | null {
+  const inline = /^inline\/[a-zA-Z]+\/(.*)$/.exec(key)?.[1]
+  if (inline !== undefined) return ownerOf(inline)
+  const [kind, one = '', other = '', third = ''] = key.split('/')
+  if (kind === 'policy') return `GwPolicy/${one}/${other.split('@')[0]}`
+  if (kind !== 'backend') return routeOf(key)?.id ?? null
+  if (one === 'service') return null
+  return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
+}
+
+const kindBySuffix: Readonly<Record<string, RouteKind>> = {
+  '': 'HTTPRoute',
+  grpc: 'GRPCRoute',
+  tls: 'TLSRoute',
+  tcp: 'TCPRoute',
+}
+
+/**
+ * The key of a rule. After the port, a listener of the Gateway has one segment, a listener of a ListenerSet has three.
+ */
+const ROUTE_KEY = /^bind\/\d+\/(?:[^/]+|[^/]+\/[^/]+\/[^/]+)\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/
+
+/** Reads a key `<listener key>/<namespace>/<name>[:kind]/<rule>`, optionally with a backend of the rule. */
+function routeOf(key: string): { id: string; rule: number } | null {
+  const [, namespace, name = '', suffix = '', rule] = ROUTE_KEY.exec(key) ?? []
+  const kind = kindBySuffix[suffix]
+  return namespace === undefined || kind === undefined
+    ? null
+    : { id: `${kind}/${namespace}/${name}`, rule: Number(rule) }
+}
+
+/**
+ * Parses `bind/<port>`, followed by the name of a listener of the Gateway, or by a ListenerSet and the name of its
+ * listener.
+ */
+function listenerOf(gateway: string, key: string): { id: string; name: string | null; port: number } | null {
+  const [, at, ...path] = key.split('/')
+  const port = Number(at)
+  if (path.length === 3) return { id: `ListenerSet/${path[0]}/${path[1]}`, name: path[2] ?? null, port }
+  return { id: `Gateway/${gateway}`, name: path[0] ?? null, port }
+}
+
+/** Returns the status of `Kind/namespace/name` with its quarantine notes; conditions already False stay unchanged. */
+export function withQuarantine(id: string, status: Status, notes: readonly QuarantineNote[]): Status {
+  if (notes.length === 0) return status
+  if (id.startsWith('GwPolicy/')) return ofPolicy(status as PolicyStatus, notes)
+  if (id.startsWith('GwBackend/')) return { ...status, conditions: ofBackend(status, notes) }
+  if (id.startsWith('Gateway/') || id.startsWith('ListenerSet/')) {
+    return ofListeners(status as GatewayStatus | ListenerSetStatus, notes)
+  }
+  return 'parents' in status ? ofRoute(status, notes) : status
+}
+
+function ofPolicy(status: PolicyStatus, notes: readonly QuarantineNote[]): PolicyStatus {
+  return {
+    ancestors: status.ancestors.map((ancestor) => {
+      const { namespace = '', name, kind } = ancestor.ancestorRef
+      const own = notes.filter(({ gateway }) => kind === 'Gateway' && gateway === `${namespace}/${name}`)
+      if (own.length === 0) return ancestor
+      const message = `Policy is quarantined, and its targets answer 500: ${problemsOf(own)}`
+      return { ...ancestor, conditions: ancestor.conditions.map((each) => falseAs(each, 'Attached', message)) }
+    }),
+  }
+}
+
+function ofBackend(status: Status, notes: readonly QuarantineNote[]): Condition[] {
+  const message = `Backend is quarantined, and requests for it are answered with 500: ${problemsOf(notes)}`
+  return ('conditions' in status ? status.conditions : []).map((each) => falseAs(each, 'Accepted', message))
+}
+
+function ofRoute(status: RouteStatus, notes: readonly QuarantineNote[]): RouteStatus {
+  return {
+    parents: status.parents.map((parent) => {
+      const { namespace = '', name, kind } = parent.parentRef
+      const own = notes.filter(({ gateway }) => kind !== 'Gateway' || gateway === `${namespace}/${name}`)
+      const said = own.map(({ rule = 0, problem }) => `rules[${rule}]: answered with 500: ${problem}`)
+      const accepted = parent.conditions.find(({ type }) => type === 'Accepted')
+      if (said.length === 0 || accepted?.status !== 'True') return parent
+      const before = parent.conditions.find(({ type }) => type === 'PartiallyInvalid')
+      const news = [...new Set(said)].filter((each) => before?.message.includes(each) !== true)
+      if (news.length === 0) return parent
+      const message = `${before === undefined ? 'Dropped Rule: ' : `${before.message}; `}${news.join('; ')}`
+      const { observedGeneration } = accepted
+      const closed: Condition = {
+        type: 'PartiallyInvalid',
+        status: 'True',
+        reason: before?.reason ?? 'Quarantined',
+        message,
+        observedGeneration,
+      }
+      return { ...parent, conditions: [...parent.conditions.filter((each) => each !== before), closed] }
+    }),
+  }
+}
+
+function ofListeners<Of extends GatewayStatus | ListenerSetStatus>(status: Of, notes: readonly QuarantineNote[]): Of {
+  return {
+    ...status,
+    listeners: status.listeners.map((listener) => {
+      const own = notes.filter(({ listener: name }) => name === null || name === listener.name)
+      if (own.length === 0) return listener
+      const message = `Listener is quarantined: ${problemsOf(own)}`
+      return { ...listener, conditions: listener.conditions.map((each) => falseAs(each, 'Programmed', message)) }
+    }),
+  }
+}
+
+function problemsOf(notes: readonly QuarantineNote[]): string {
+  return [...new Set(notes.map(({ problem }) => problem))].join('; ')
+}
+
+/** Sets a condition of this type to False; a condition that is not True stays unchanged. */
+function falseAs(condition: Condition, type: string, message: string): Condition {
+  if (condition.type !== type || condition.status !== 'True') return condition
+  return { ...condition, status: 'False', reason: 'Quarantined', message }
+}
