@@ -62,6 +62,21 @@ const jwtCases: RefusalCase[] = [
     passes: `the token is of the issuer ${ISSUER}.`,
     values: { 'token.issuer': 'https://other.test/' },
   }),
+  {
+    name: 'a token of another issuer for an MCP server',
+    config: ({ origin }) => {
+      const mcpAuthentication = { issuer: ISSUER, audiences: ['shop'], jwks: { inline: keySetOf(key) } }
+      return httpConfig([routeTo(origin, { mcpAuthentication })])
+    },
+    send: async ({ port }) => {
+      const token = await sign(key, { iss: 'https://other.test/', aud: 'shop' })
+      await request(port, { headers: { authorization: `Bearer ${token}` } })
+    },
+    code: 'jwt_unknown_issuer',
+    at: 'issuer',
+    passes: `the token is of the issuer ${ISSUER}.`,
+    values: { 'token.issuer': 'https://other.test/' },
+  },
   refusedToken(() => sign(key, { aud: 'bank' }), {
     name: 'a token for another audience',
     code: 'jwt_wrong_audience',

@@ -170,6 +170,7 @@ test('trailers go to the processor, whatever becomes of the body', async (t) => 
   const modes = [
     WHOLE,
     PARTIAL,
+    { requestBodyMode: 'Streamed', responseBodyMode: 'Streamed' },
     { requestBodyMode: 'None', responseBodyMode: 'None' },
     { requestBodyMode: 'FullDuplexStreamed', responseBodyMode: 'FullDuplexStreamed' },
   ]
@@ -178,7 +179,7 @@ test('trailers go to the processor, whatever becomes of the body', async (t) => 
       const part = message.request?.$case
       if (part === 'requestTrailers') return answerTo(part, headers({ 'x-new': 'n', 'content-length': '1' }, ['x-old']))
       if (part === 'responseTrailers') return answerTo(part, headers({ 'x-more': 'm' }))
-      return index < 2 && (part === 'requestBody' || part === 'responseBody') ? answerTo(part) : agree(message)
+      return index < 3 && (part === 'requestBody' || part === 'responseBody') ? answerTo(part) : agree(message)
     }
     const { origin, processor, gateway } = await setUp(t, process, {
       options,
@@ -199,6 +200,33 @@ test('trailers go to the processor, whatever becomes of the body', async (t) => 
     await until(() => processor.ended === 1)
     const trailers = processor.seen.find(({ request: part }) => part?.$case === 'requestTrailers')
     assert.deepEqual(fieldsOf(trailers), { 'x-old': 'o', 'x-kept': 'k' })
+  }
+})
+
+test('trailers that the processor shall not get follow the body as they are', async (t) => {
+  for (const mode of ['None', 'Buffered', 'BufferedPartial', 'Streamed']) {
+    const bodies = { requestBodyMode: mode, responseBodyMode: mode }
+    const { origin, processor, gateway } = await setUp(t, answering({ requestBody: {}, responseBody: {} }), {
+      options: { ...bodies, requestTrailerMode: 'Skip', responseTrailerMode: 'Skip' },
+      answer: (_seen, response) => {
+        response.writeHead(200, { trailer: 'x-sum' })
+        response.write('o')
+        response.addTrailers({ 'x-sum': '7' })
+        response.end('k')
+      },
+    })
+    const head =
+      'POST / HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: te, close\r\ntransfer-encoding: chunked\r\n\r\n'
+    const answer = await sendRaw(gateway.port(), `${head}2\r\nab\r\n0\r\nx-old: o\r\n\r\n`)
+    assert.equal(answer.body, 'ok', mode)
+    assert.match(answer.text, /x-sum: 7\r\n/, mode)
+    assert.deepEqual([origin.seen[0]?.body, { ...origin.seen[0]?.trailers }], ['ab', { 'x-old': 'o' }], mode)
+    await until(() => processor.ended === 1)
+    assert.deepEqual(
+      partsOf(processor.seen).filter((part) => part.endsWith('Trailers')),
+      [],
+      mode,
+    )
   }
 })
 

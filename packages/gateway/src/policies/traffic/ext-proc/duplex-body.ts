@@ -115,7 +115,6 @@ export class DuplexBody implements Source, Sink {
   }
 
   flush(): boolean {
-    if (this.isDone) return true
     const isFree = this.#outlet.isFree && (this.#isPassing || !this.#peer.isBlocked)
     if (!isFree) this.#isPaused = true
     return isFree

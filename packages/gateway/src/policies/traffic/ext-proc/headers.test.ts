@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
+import { FakeTime } from '../../../testing/fake-time.ts'
 import {
   agree,
   answerTo,
@@ -25,6 +26,7 @@ import {
   useOrigin,
   useTcpServer,
 } from '../../../testing/scene.ts'
+import type { ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 
 const HEADS = { requestBodyMode: 'None', responseBodyMode: 'None' }
 
@@ -135,6 +137,19 @@ test('it answers in place of the backend, and in place of its answer', async (t)
   )
 })
 
+test('an answer in place of the backend has a gRPC status for gRPC clients: its own, or one made of its HTTP status', async (t) => {
+  const { ask } = await setUp(t, (message) => {
+    const [, code, status] = (fieldsOf(message)[':path'] ?? '').split('/')
+    return immediate(Number(code), '', {}, status === undefined ? {} : { grpcStatus: { status: Number(status) } })
+  })
+  const statuses: string[] = []
+  for (const path of ['/0', '/200', '/201', '/403', '/200/9']) {
+    const answer = await ask({ method: 'POST', path, headers: { 'content-type': 'application/grpc' } })
+    statuses.push(`${answer.status} ${String(answer.headers['grpc-status'])}`)
+  }
+  assert.deepEqual(statuses, ['200 0', '200 0', '200 2', '200 7', '200 9'])
+})
+
 test('the answer to a head may have the whole body', async (t) => {
   const { origin, ask } = await setUp(t, ({ request: part }) =>
     answerTo(part?.$case ?? 'requestHeaders', {
@@ -232,6 +247,34 @@ test('one that ends its stream early sees no more of the request', async (t) => 
     assert.equal(processor.streams, 1)
     assert.deepEqual(gateway.bugs, [])
   }
+})
+
+test('a processor that does not end its stream after its last answer is dropped, and the response goes on', async (t) => {
+  let finish = (): void => {}
+  const origin = await useOrigin(t, (_seen, response) => {
+    response.write('one ')
+    finish = () => response.end('two')
+  })
+  let isTold = false
+  const processor = await useProcessor(t, (call) => {
+    call.on('data', ({ request: part }: ProcessingRequest) => {
+      call.write(complete(answerTo(part?.$case ?? 'requestHeaders')))
+    })
+    call.on('end', () => (isTold = true))
+  })
+  const time = new FakeTime()
+  const options = { ...HEADS, requestTrailerMode: 'Skip', responseTrailerMode: 'Skip' }
+  const extProc = { backendRef: { host: processor.host }, processingOptions: options }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { extProc })]), { deadlines: time.deadlines })
+  const answer = request(gateway.port())
+  await until(() => isTold)
+  await time.advance(2_000)
+  await until(() => processor.cancelled === 1)
+  finish()
+  assert.equal((await answer).body, 'one two')
+  await gateway.finished(1)
+  assert.equal(gateway.records[0]?.reason, 'Upstream')
+  assert.deepEqual(gateway.warnings, [])
 })
 
 test('answers of the gateway itself are not processed, and the stream ends', async (t) => {

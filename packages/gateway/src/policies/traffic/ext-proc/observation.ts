@@ -40,7 +40,9 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
     const copiesTrailers = hasBody && sendsTrailers
     if (!copiesBody && !copiesTrailers) return
     const write = (chunk: Buffer): void => {
-      if (copiesBody) this.#say(bodyMessage(name, Buffer.from(chunk), false), chunk.length)
+      if (!copiesBody) return
+      this.#waitingBytes += chunk.length
+      this.#say(bodyMessage(name, Buffer.from(chunk), false))
     }
     const end = (trailers: HeaderBlock | null): void => {
       if (trailers !== null && trailers.size > 0 && copiesTrailers) this.#say(trailersMessage(name, trailers))
@@ -73,9 +75,8 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
     else this.#drop()
   }
 
-  #say(said: Said, bytes = 0): void {
+  #say(said: Said): void {
     if (this.#isOver || this.#isFinished) return
-    this.#waitingBytes += bytes
     if (this.#waitingBytes > this.#settings.maxBufferBytes) return this.#fail('the processor is too slow')
     if (this.#early !== null) this.#early.push(said)
     else this.#send(said)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request as sendHttp } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from '../../../testing/client.ts'
@@ -124,9 +124,9 @@ test('it may keep the head back until it has seen the body', async (t) => {
   const origin = await useOrigin(t)
   const extProc = { backendRef: { host: processor.host } }
   const gateway = await useGateway(t, httpConfig([routeTo(origin, { extProc })]))
-  assert.equal((await request(gateway.port(), { method: 'POST', body: 'x'.repeat(100_000) })).body, 'ok')
-  assert.equal(origin.seen[0]?.headers['x-length'], '100000')
-  assert.equal(origin.seen[0]?.body.length, 100_002)
+  assert.equal((await request(gateway.port(), { method: 'POST', body: 'x'.repeat(4_000_000) })).body, 'ok')
+  assert.equal(origin.seen[0]?.headers['x-length'], '4000000')
+  assert.equal(origin.seen[0]?.body.length, 4_000_002)
 })
 
 test('it may end a body early, and answer while one is under way', async (t) => {
@@ -310,8 +310,8 @@ test('a backend that takes nothing slows the client through the processor, and a
   assert.ok(received > total, `${received} bytes came`)
 })
 
-test('one that sends more than is taken is slowed down too', async (t) => {
-  let written = 0
+test('one that sends more than is taken is slowed down too, until the backend takes more', async (t) => {
+  let [written, taken] = [0, 0]
   const total = 64 * 1024 * 1024
   const processor = await useProcessor(t, (call) => {
     call.on('data', (message: ProcessingRequest) => {
@@ -329,13 +329,16 @@ test('one that sends more than is taken is slowed down too', async (t) => {
       more()
     })
   })
-  const slow = await useTcpServer(t, (socket) => socket.pause())
+  const backends: Socket[] = []
+  const slow = await useTcpServer(t, (socket) => backends.push(socket.pause()))
   const extProc = { backendRef: { host: processor.host }, messageTimeout: '60s' }
   const gateway = await useGateway(t, httpConfig([routeTo(slow, { extProc })]))
   const socket = connect(gateway.port(), '127.0.0.1').on('error', () => {})
   socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx')
   await settled(() => written)
   assert.ok(written < total / 2, `${written} bytes were written`)
+  for (const backend of backends) backend.on('data', (chunk: Buffer) => (taken += chunk.length)).resume()
+  await until(() => taken >= total)
   socket.destroy()
   await until(() => processor.cancelled === 1)
 })

@@ -195,6 +195,28 @@ test('tokens are asked about before a call, and counted after it by what the req
   ])
 })
 
+test('tokens that the rate limit service did not count are a warning, and only those', async (t) => {
+  for (const fails of [false, true]) {
+    const { limits, gateway, send } = await setUpModel(
+      t,
+      ({ descriptors }) => {
+        const isReport = descriptors.some(({ hits }) => hits !== 0)
+        return isReport && fails ? Promise.reject(new Error('broken')) : {}
+      },
+      [{ ...byUser, unit: 'Tokens' }],
+    )
+    assert.equal((await send()).status, 200)
+    await until(() => limits.seen.length === 2)
+    if (fails) await until(() => gateway.warnings.length > 0)
+    assert.equal((await send()).status, 200)
+    await until(() => limits.seen.length === 4)
+    assert.equal(
+      gateway.warnings.some((line) => line.includes('tokens could not be counted')),
+      fails,
+    )
+  }
+})
+
 test('the call that crosses the limit of tokens passes, the next one does not', async (t) => {
   const { model, limits, send } = await setUpModel(t, counting(40), [{ ...byUser, unit: 'Tokens' }])
   assert.equal((await send()).status, 200)

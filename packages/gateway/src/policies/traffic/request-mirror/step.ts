@@ -57,16 +57,15 @@ function createMirror({ backend, percentage }: { backend: string; percentage: nu
 class MirrorCall implements UpstreamHandler {
   readonly #underWay: Set<MirrorCall>
   #call: UpstreamCall | null = null
-  #isOver = false
 
+  /** The call is under way from here on, because it may fail while it is being started. */
   constructor(underWay: Set<MirrorCall>) {
     this.#underWay = underWay
+    underWay.add(this)
   }
 
   started(call: UpstreamCall): void {
-    if (this.#isOver) return
     this.#call = call
-    this.#underWay.add(this)
     // A mirror that does not answer would collect connections: the oldest copy makes room.
     if (this.#underWay.size > MAX_UNDER_WAY) this.#underWay.values().next().value?.giveUp(NO_ANSWER)
   }
@@ -92,7 +91,6 @@ class MirrorCall implements UpstreamHandler {
   }
 
   #over(): void {
-    this.#isOver = true
     this.#underWay.delete(this)
   }
 }
