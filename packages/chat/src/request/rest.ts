@@ -27,14 +27,15 @@ export function carryRest(request: ChatRequest, format: FormatName, losses: Loss
   return {}
 }
 
-interface Extended {
+/** The members of parts, tools and messages that carry fields unknown to the middle. */
+interface ExtendedPart {
   type?: string
   rest?: JsonObject
   value?: JsonObject
-  parts?: readonly Extended[]
+  parts?: readonly ExtendedPart[]
 }
 
-function reportAll(path: string, extended: readonly Extended[], losses: Loss[]): void {
+function reportAll(path: string, extended: readonly ExtendedPart[], losses: Loss[]): void {
   for (const { type, rest, value, parts } of extended) {
     if (type === 'native') {
       const kind = typeof value?.type === 'string' ? value.type : 'unknown'

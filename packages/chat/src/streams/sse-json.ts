@@ -22,13 +22,13 @@ export class SseJsonDecoder implements StreamDecoder {
   readonly #reader: RecordReader
   readonly #parse: (text: string) => JsonObject | null
   readonly #parser = new SseParser()
-  readonly #specimens: Map<string, object>
+  readonly #keepalive: Map<string, object>
   #isOver = false
 
   constructor(reader: RecordReader, parse: (text: string) => JsonObject | null = parseJsonObject) {
     this.#reader = reader
     this.#parse = parse
-    this.#specimens = specimensOf(reader)
+    this.#keepalive = keepaliveOf(reader)
   }
 
   push(chunk: Buffer): ChatEvent[] {
@@ -58,16 +58,16 @@ export class SseJsonDecoder implements StreamDecoder {
       }
       const body = this.#parse(data)
       if (body === null) this.#fail('the provider sent a stream that cannot be read', into)
-      else this.#take(this.#told(body, event, data.length), into)
+      else this.#take(this.#readRecord(body, event, data.length), into)
     }
   }
 
-  #told(body: JsonObject, event: string, length: number): readonly ChatEvent[] {
+  #readRecord(body: JsonObject, event: string, length: number): readonly ChatEvent[] {
     const events = this.#reader.record(body, event)
     // Most records only extend a text; the first such record suffices.
     const kind = events[0]?.type ?? 'none'
-    if (length <= MOST_KEPT && (kind !== 'partDelta' || !this.#specimens.has(kind))) {
-      this.#specimens.set(kind, [body, events])
+    if (length <= MOST_KEPT && (kind !== 'partDelta' || !this.#keepalive.has(kind))) {
+      this.#keepalive.set(kind, [body, events])
     }
     return events
   }
@@ -93,13 +93,13 @@ export class SseJsonDecoder implements StreamDecoder {
  * them keeps V8's optimized code for their shapes while the gateway is idle, as the pipeline's keepalive objects do for
  * requests.
  */
-const specimensByReader = new Map<unknown, Map<string, object>>()
+const keepaliveByReader = new Map<unknown, Map<string, object>>()
 
-function specimensOf(reader: RecordReader): Map<string, object> {
-  const known = specimensByReader.get(reader.constructor)
+function keepaliveOf(reader: RecordReader): Map<string, object> {
+  const known = keepaliveByReader.get(reader.constructor)
   if (known !== undefined) return known
   const made = new Map<string, object>()
-  specimensByReader.set(reader.constructor, made)
+  keepaliveByReader.set(reader.constructor, made)
   return made
 }
 

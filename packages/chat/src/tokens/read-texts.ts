@@ -1,14 +1,14 @@
 import type { AudioPart, ChatRequest, FilePart, ImagePart, Part } from '../middle.ts'
 
 /** The content of a request that counts as input tokens. */
-export interface Found {
+export interface InputContent {
   texts: string[]
   /** The estimated tokens of all other content. */
   tokens: number
 }
 
-export function readTexts({ system, messages, tools, output }: ChatRequest): Found {
-  const found: Found = { texts: [], tokens: PRIMING }
+export function readTexts({ system, messages, tools, output }: ChatRequest): InputContent {
+  const found: InputContent = { texts: [], tokens: PRIMING }
   if (system.length > 0) addMessage(system, found)
   for (const { parts } of messages) addMessage(parts, found)
   for (const { name, description = '', schema } of tools) {
@@ -19,12 +19,12 @@ export function readTexts({ system, messages, tools, output }: ChatRequest): Fou
   return found
 }
 
-function addMessage(parts: readonly Part[], found: Found): void {
+function addMessage(parts: readonly Part[], found: InputContent): void {
   found.tokens += PER_MESSAGE
   for (const part of parts) addPart(part, found)
 }
 
-function addPart(part: Part, found: Found): void {
+function addPart(part: Part, found: InputContent): void {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -61,7 +61,7 @@ function audioTokens({ format, data }: AudioPart): number {
   return Math.ceil(bytesOf(data) / (format === 'wav' ? 4_800 : 1_600))
 }
 
-function addFile({ source }: FilePart, found: Found): void {
+function addFile({ source }: FilePart, found: InputContent): void {
   if (source.kind !== 'data') return
   if (/^text\/|json$/.test(source.mediaType)) found.texts.push(Buffer.from(source.data, 'base64').toString('utf8'))
   else found.tokens += Math.ceil(bytesOf(source.data) / FILE_BYTES_PER_TOKEN)

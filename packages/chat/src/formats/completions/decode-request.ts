@@ -63,12 +63,12 @@ function decodeSampling(fields: Fields): Sampling {
 }
 
 /** A decoded field: the value that the middle knows, and the members that only this format has, under the same name. */
-interface Decoded<T> {
+interface DecodedField<T> {
   known: T
   native?: JsonObject
 }
 
-function decodeOutput(fields: Fields): Decoded<OutputFormat> {
+function decodeOutput(fields: Fields): DecodedField<OutputFormat> {
   const format = fields.fields('response_format')
   if (format === undefined) return { known: { kind: 'text' } }
   switch (format.text('type')) {
@@ -98,7 +98,7 @@ function decodeOutput(fields: Fields): Decoded<OutputFormat> {
   }
 }
 
-function decodeReasoning(fields: Fields): Decoded<Reasoning | null> {
+function decodeReasoning(fields: Fields): DecodedField<Reasoning | null> {
   const effort = fields.text('reasoning_effort')
   if (effort === undefined) return { known: null }
   return isEffort(effort) ? { known: { effort } } : { known: null, native: { reasoning_effort: effort } }

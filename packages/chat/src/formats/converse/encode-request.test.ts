@@ -10,13 +10,13 @@ import { encodeRequest } from './encode-request.ts'
 const CLAUDE_45 = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const CLAUDE_47 = 'anthropic.claude-opus-4-7'
 
-interface Encoded {
+interface EncodedRequest {
   body: JsonObject
   losses: Loss[]
   toolNames: Map<string, string>
 }
 
-function encode(given: Partial<ChatRequest>, target: Partial<EncodeTarget> = {}): Encoded {
+function encode(given: Partial<ChatRequest>, target: Partial<EncodeTarget> = {}): EncodedRequest {
   const losses: Loss[] = []
   const toolNames = new Map<string, string>()
   const body = encodeRequest(chatRequest(given), { model: CLAUDE_45, quirks: new Set(), toolNames, ...target }, losses)

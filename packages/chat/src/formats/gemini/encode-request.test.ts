@@ -6,13 +6,13 @@ import type { ChatRequest, JsonObject, Loss, Message, Part } from '../../middle.
 import { Unsupported } from '../../middle.ts'
 import { encodeRequest } from './encode-request.ts'
 
-interface Encoded {
+interface EncodedRequest {
   body: JsonObject
   losses: Loss[]
   toolNames: Map<string, string>
 }
 
-function encode(given: Partial<ChatRequest>, model = 'gemini-2.5-flash', quirks: string[] = []): Encoded {
+function encode(given: Partial<ChatRequest>, model = 'gemini-2.5-flash', quirks: string[] = []): EncodedRequest {
   const losses: Loss[] = []
   const toolNames = new Map<string, string>()
   const body = encodeRequest(chatRequest(given), { model, quirks: new Set(quirks), toolNames }, losses)

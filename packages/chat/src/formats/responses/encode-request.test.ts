@@ -9,13 +9,13 @@ import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { requests } from './fixtures/requests.ts'
 
-interface Encoded {
+interface EncodedRequest {
   body: JsonObject
   losses: Loss[]
   toolNames: Map<string, string>
 }
 
-function encode(given: Partial<ChatRequest>): Encoded {
+function encode(given: Partial<ChatRequest>): EncodedRequest {
   const losses: Loss[] = []
   const toolNames = new Map<string, string>()
   const body = encodeRequest(chatRequest(given), { model: 'gpt-5', quirks: new Set(), toolNames }, losses)

@@ -54,16 +54,17 @@ export function encryptedContent(parts: readonly ReasoningPart[]): string | unde
   return own ?? (last === undefined || last.id !== undefined ? undefined : packForeign(last))
 }
 
-interface Carried {
+/** Proof of reasoning that a vendor of another format made. */
+interface ForeignReasoning {
   signature?: string
   opaque?: string
 }
 
-function packForeign({ signature, opaque }: Carried): string {
+function packForeign({ signature, opaque }: ForeignReasoning): string {
   return MARK + Buffer.from(JSON.stringify({ signature, opaque })).toString('base64url')
 }
 
-function unpackForeign(sealed: string): Carried | null {
+function unpackForeign(sealed: string): ForeignReasoning | null {
   if (!sealed.startsWith(MARK)) return null
   const carried = parseJsonObject(Buffer.from(sealed.slice(MARK.length), 'base64url').toString('utf8')) ?? {}
   const signature = textAt(carried, 'signature')
