@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { printable, printableBlock } from './printable.ts'
-import { anyCharacter } from '../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../../http/src/testing/any-character.ts'
 
 test('control characters are escaped', () => {
   assert.equal(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')

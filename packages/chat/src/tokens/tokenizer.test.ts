@@ -9,7 +9,7 @@ import { countTexts, countTokens } from './count-tokens.ts'
 import { encodingNameOf } from './encoding.ts'
 import { estimateTokens } from './estimate.ts'
 import { slicesOf } from './slices.ts'
-import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 const user = (...parts: Part[]): Message => ({ role: 'user', parts })
 const text = (words: string): Part => ({ type: 'text', text: words })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { fitCallId } from './fit-call-id.ts'
-import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 describe('the id of a call', () => {
   it('is kept when it fits', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { linesOf } from './lines.ts'
-import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 test('lines do not depend on chunk borders, and the last needs its newline', async () => {
   const line = fc.string({ unit: anyCharacter }).map((text) => text.replaceAll('\n', ''))

@@ -5,7 +5,7 @@ import { eventFrom, eventsOf, messageEvent } from '../testing/events.ts'
 import { parseEvent } from './event.ts'
 import { plainLine, rawLine } from './lines.ts'
 import { summarize } from './summary.ts'
-import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 test('every event of a plain request has its summary', () => {
   assert.deepEqual(

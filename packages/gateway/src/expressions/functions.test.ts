@@ -4,7 +4,7 @@ import { compile, createEnvironment, HeadersView, isCelError, type Result } from
 import * as fc from 'fast-check'
 import { gatewayFunctions } from './functions.ts'
 import { variablesByPhase } from './variables.ts'
-import { anyCharacter } from '../testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 const environment = createEnvironment({ variables: variablesByPhase.request, functions: gatewayFunctions })
 

@@ -6,7 +6,7 @@ import { createExpressions } from '../pipeline/expression/expression.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import { createMcpJudge } from './authorize.ts'
 import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
-import { anyCharacter } from '../testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 const cel = createExpressions({
   random: () => 0.5,

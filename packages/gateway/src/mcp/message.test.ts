@@ -3,7 +3,7 @@ import { describe, it, test } from 'node:test'
 import * as fc from 'fast-check'
 import { withId, withParams, withResult } from './edit.ts'
 import { BadMessage, INVALID_REQUEST, makeMessage, PARSE_ERROR, readMessage, type RpcMessage } from './message.ts'
-import { anyCharacter } from '../testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 function read(text: string | Buffer): RpcMessage {
   const message = readMessage(Buffer.from(text))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { McpItemKind } from '../records/mcp-record.ts'
 import { Namer, type PrefixMode } from './names.ts'
-import { anyCharacter } from '../testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 const targetName = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,80}[a-z0-9])?$/)
 const targetNames = fc.uniqueArray(targetName, { minLength: 1, maxLength: 5 })

@@ -9,7 +9,7 @@ import { type ControllerMessage, type DataPlaneMessage, lineOf } from './message
 import { readControllerLine, readDataPlaneLine } from './read-messages.ts'
 import { StreamFault } from './stream-fault.ts'
 import { irs } from './test-irs.ts'
-import { anyCharacter } from '../testing/any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 const GENERATION = generationOf(EMPTY_IR)
 const NOTHING = changeSince(hashesOf(EMPTY_IR), EMPTY_IR) ?? assert.fail('no keys are there twice')

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { McpRecord, type McpItem, type McpOutcome } from '../records/mcp-record.ts'
-import { anyCharacter } from './any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 /** A call of a tool, begun at 1000 on the clock of requests. */
 export function toolCall(facts: Partial<McpRecord> = {}): McpRecord {

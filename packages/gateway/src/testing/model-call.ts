@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { LlmRecord } from '../records/llm-record.ts'
-import { anyCharacter } from './any-character.ts'
+import { anyCharacter } from '../../../http/src/testing/any-character.ts'
 
 /** A chat that was streamed, begun at 1000 on the clock of requests. */
 export function streamedChat(facts: Partial<LlmRecord> = {}): LlmRecord {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { SseEvent } from './sse.ts'
 import { SseParser, sseRecord } from './sse.ts'
-import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../testing/any-character.ts'
 
 function parse(...chunks: (string | Buffer)[]): SseEvent[] {
   const parser = new SseParser()

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { JsonObject } from '../../middle.ts'
 import type { Exchange } from '../../testing/exchange.ts'
-import { anyCharacter } from '../../../../gateway/src/testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 /** Whole exchanges with servers of this format: the same response buffered, and streamed in any pieces. */
 export const exchange: fc.Arbitrary<Exchange> = fc

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 /** A JSON value with its spelling: members in order, duplicate names, whitespace and escapes anywhere. */
 export type Written =

@@ -7,7 +7,7 @@ import { type FormatName, pickFormat, Unsupported } from '@portico/chat'
 import { modelSegment } from './model-segment.ts'
 import type { Provider } from './provider.ts'
 import { callOf, providerOf, targetOf } from './test-provider.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const providers: readonly Provider[] = [
   providerOf({ openai: {} }),

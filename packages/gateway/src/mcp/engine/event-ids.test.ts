@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readPosition, writePosition } from './event-ids.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const printable = fc.string({ minLength: 1, maxLength: 30 })
 const ids = fc.uniqueArray(fc.tuple(printable, printable), { selector: ([name]) => name, minLength: 1, maxLength: 5 })

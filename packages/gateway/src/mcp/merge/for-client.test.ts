@@ -7,7 +7,7 @@ import { Namer } from '../names.ts'
 import { forClient } from './for-client.ts'
 import { askedItem, forTarget, isAboutItem, replyForTarget } from './for-target.ts'
 import { hostileObject, messageOf, requestOf, responseOf } from './test-messages.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const namer = new Namer(['a', 'b'], 'Conditional')
 const RELATED = 'io.modelcontextprotocol/related-task'

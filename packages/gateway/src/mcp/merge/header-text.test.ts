@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { decodeHeaderText, encodeHeaderText } from './header-text.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('what is written into a header is read from it again, and is printable ASCII', () => {
   fc.assert(

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createSealer } from './seal.ts'
 import type { SessionState } from './state.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
 const state: fc.Arbitrary<SessionState> = fc.record({

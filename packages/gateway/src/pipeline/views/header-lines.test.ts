@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { HeaderBlock } from '@portico/http'
 import { headerLine, headerLines } from './header-lines.ts'
 import { BlockView } from './header-view.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 class Key extends Opaque {
   readonly typeName = 'key'

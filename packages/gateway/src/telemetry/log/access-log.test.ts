@@ -5,7 +5,7 @@ import { accessRecord as record } from '../../testing/access-record.ts'
 import { streamedChat } from '../../testing/model-call.ts'
 import { createAccessLog } from './access-log.ts'
 import type { AccessRecord } from './access-record.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('a request is one text line with its fields in order', () => {
   assert.equal(

@@ -8,7 +8,7 @@ import { createAccessLog } from './access-log.ts'
 import type { AccessRecord } from './access-record.ts'
 import { type LineChanges, lineFields, type LogValue } from './edited-line.ts'
 import type { LogFormat } from './logger.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('added fields come last, in order; removed ones are gone', () => {
   const changes = {

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { parseLogFilter } from './log-filter.ts'
 import { createLogger } from './logger.ts'
 import type { LogFormat } from './logger.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 67)
 

@@ -8,7 +8,7 @@ import type { AccessRecord } from '../log/access-record.ts'
 import { editedJsonLine, type LineChanges, type LogValue } from '../log/edited-line.ts'
 import { createEnvelope } from './envelope.ts'
 import { LogRecordEncoder } from './log-record.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const origin = { resource: { 'service.name': 'portico', note: 'größer' }, scope: { name: 'portico', version: '1' } }
 const wrap = createEnvelope(origin)

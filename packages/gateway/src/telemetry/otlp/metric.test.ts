@@ -8,7 +8,7 @@ import { unitOf } from '../metrics/families.ts'
 import type { MetricReading } from '../metrics/metrics-collect.ts'
 import { createEnvelope } from './envelope.ts'
 import { type EncodedMetric, encodeMetric } from './metric.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const origin = { resource: { 'service.name': 'portico', team: 'ä' }, scope: { name: 'portico', version: '0.1' } }
 const times = { start: 1_700_000_000_123, now: 1_700_000_060_456 }

@@ -8,7 +8,7 @@ import { WrittenItems } from '../../testing/written-items.ts'
 import { editedJsonLine, type LogValue } from '../log/edited-line.ts'
 import { createEnvelope } from './envelope.ts'
 import { LogRecordEncoder, type LogEntry } from './log-record.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const origin = { resource: { 'service.name': 'portico', team: 'ä' }, scope: { name: 'portico', version: '0.1' } }
 

@@ -9,7 +9,7 @@ import { attributeName } from './attributes.ts'
 import { createEnvelope } from './envelope.ts'
 import { Id } from './id.ts'
 import { CLIENT, SERVER, SpanEncoder, type SpanHead } from './span.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 const origin = { resource: { 'service.name': 'portico', replicas: 3 }, scope: { name: 'portico', version: '0.1' } }
 const wrap = createEnvelope(origin)

@@ -4,7 +4,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import * as fc from 'fast-check'
 import { attributeName, writeAttribute } from './attributes.ts'
 import { WireBuffer } from './wire-buffer.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('a field whose length is known late has the shortest prefix, whatever stands before it', () => {
   const size = fc.oneof(fc.nat(300), fc.constantFrom(127, 128, 16_383, 16_384), fc.nat(70_000))

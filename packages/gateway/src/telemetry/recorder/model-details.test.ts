@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { llmFacts, ModelDetails } from './model-details.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('what is kept of a call before says nothing wrong of the next one', () => {
   const name = fc.oneof(fc.constantFrom('', 'a', 'b'), fc.string({ unit: anyCharacter, maxLength: 300 }))

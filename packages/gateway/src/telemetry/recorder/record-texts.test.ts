@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { SEPARATOR } from './layout.ts'
 import { preambleOf, putPreamble, putTexts, roomFor } from './record-texts.ts'
-import { anyCharacter } from '../../testing/any-character.ts'
+import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('texts come into shared memory as they are joined, whatever they have in them', () => {
   const any = fc.oneof(

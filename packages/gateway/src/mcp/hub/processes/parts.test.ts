@@ -6,7 +6,7 @@ import { Backoff } from './backoff.ts'
 import { createConcealer, environmentFor } from './environment.ts'
 import { Lines, LongLine } from './lines.ts'
 import { Stderr } from './stderr.ts'
-import { anyCharacter } from '../../../testing/any-character.ts'
+import { anyCharacter } from '../../../../../http/src/testing/any-character.ts'
 
 describe('lines', () => {
   it('are the same however the bytes are cut', () => {

@@ -5,7 +5,7 @@ import type { FormField, OpenApiBody } from '../../../formats/openapi/operation.
 import type { Json } from '@portico/http/json'
 import { encodeBody } from './encode-body.ts'
 import { BadArgument } from './parameter-text.ts'
-import { anyCharacter } from '../../../testing/any-character.ts'
+import { anyCharacter } from '../../../../../http/src/testing/any-character.ts'
 
 const PLAIN: FormField = { style: null, explode: false, mediaType: null, isFile: false }
 

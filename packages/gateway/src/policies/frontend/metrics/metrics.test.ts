@@ -11,7 +11,7 @@ import { eventually, metric, useConfigFile, useProgram } from '../../../testing/
 import { httpConfig, pathPrefix, useGateway, useTcpServer } from '../../../testing/scene.ts'
 import { labelValue } from './labels.ts'
 import { ownLabels } from './schema.ts'
-import { anyCharacter } from '../../../testing/any-character.ts'
+import { anyCharacter } from '../../../../../http/src/testing/any-character.ts'
 
 const hello = { name: 'hello', ...pathPrefix('/hello'), policies: { directResponse: { status: 200, body: 'hello' } } }
 
