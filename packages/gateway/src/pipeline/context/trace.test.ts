@@ -87,7 +87,7 @@ function masked(events: Events, origin: { host: string }): unknown {
 }
 
 function expectGolden(name: string, actual: unknown): void {
-  const file = new URL(`../testing/golden/${name}.json`, import.meta.url)
+  const file = new URL(`../../testing/golden/${name}.json`, import.meta.url)
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, `${JSON.stringify(actual, null, 2)}\n`)
   assert.ok(existsSync(file), `${name}.json is missing: run with UPDATE_GOLDEN=1 and read it`)
   assert.deepEqual(actual, JSON.parse(readFileSync(file, 'utf8')))
