@@ -1,4 +1,4 @@
-import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
+import type { CallTimer } from '../telemetry/metrics/request-metrics.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines, Hops } from '@portico/http'
 import type { BindState, HandshakePasses, ServerTls, TlsProblem } from '@portico/http/server'

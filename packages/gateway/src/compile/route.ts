@@ -11,7 +11,7 @@ import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/context/proxy-identity.ts'
 import { type CurrentParts, LazyRoute, type MadeRoute } from '../pipeline/compiled/lazy-route.ts'
 import type { Env } from '../pipeline/context/step.ts'
-import { weightedPicker } from '../pipeline/route/weighted.ts'
+import { weightedPicker } from '../pipeline/route/pick-backend.ts'
 import type { RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { RouteLabels } from '../telemetry/metrics/label-sets.ts'
 

@@ -31,12 +31,11 @@ import { Collector, type TextForm } from '../telemetry/metrics/metrics-collect.t
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { Exemplars } from '../telemetry/metrics/exemplars.ts'
-import { createCallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../telemetry/otlp/exporter.ts'
 import { exportLimits, type ExportLimits } from '../telemetry/otlp/export-limits.ts'
-import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
+import { createCallTimer, createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { Recorder } from '../telemetry/recorder/recorder.ts'
@@ -320,7 +319,7 @@ export class TestGateway {
       format: this.#options.logFormat ?? 'text',
       gateway: 'default/default',
       write: (line) => this.lines.push(line),
-      enabled: () => true,
+      log: { enabled: () => true },
     })
     return (record, edit) => {
       writeLine(record, edit)

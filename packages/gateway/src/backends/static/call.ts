@@ -8,16 +8,17 @@ import { chooseVersion, Destination, type DestinationOptions } from '@portico/ht
 export function staticBackend(identity: BackendIdentity, options: DestinationOptions): CompiledBackend {
   const destination = new Destination(options)
   const { settings, address } = options
+  const send: CompiledBackend['send'] = (request, context, handler) =>
+    destination.send(request, chooseVersion(settings.version, request, context), context, handler)
+  const sendTraced = tracedSend(identity, send)
   return {
     ...identity,
     needsName: false,
     requestTimeoutMs: settings.requestTimeoutMs,
     limitsHead: settings.requestTimeoutMs === 0,
     hostname: hostnameOf(address, settings.tls !== null),
-    send: tracedSend(identity, (request, context, handler) => {
-      const version = chooseVersion(settings.version, request, context)
-      return destination.send(request, version, context, handler)
-    }),
+    send: (request, context, handler) =>
+      (context.span ?? null) === null ? send(request, context, handler) : sendTraced(request, context, handler),
     connect: tracedConnect(identity, (_authority, context, done) => destination.connect(context, done)),
   }
 }

@@ -1,5 +1,5 @@
 import { Deadline, type Deadlines, HeaderBlock, isAtHand, type RawConnection, ReplayableBody } from '@portico/http'
-import type { CallTimer } from '../../telemetry/metrics/pool-metrics.ts'
+import type { CallTimer } from '../../telemetry/metrics/request-metrics.ts'
 import { contained, InternalFault } from '@portico/http/faults'
 import {
   isIdempotent,

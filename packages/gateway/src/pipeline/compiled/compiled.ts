@@ -1,7 +1,7 @@
 import type { ConnectDone, UpstreamCall } from '@portico/http/client'
 import type { HostnameTable } from '../route/hostname.ts'
 import type { RouteTable } from '../route/route-table.ts'
-import type { PickBackend } from '../route/weighted.ts'
+import type { PickBackend } from '../route/pick-backend.ts'
 import type { BackendClient, CallContext, StepResult } from '../context/step.ts'
 import type { BodyUse } from '../context/body-use.ts'
 import type { Expression } from '../expression/expression.ts'

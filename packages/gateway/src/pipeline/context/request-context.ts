@@ -266,8 +266,9 @@ export class RequestContext implements RoutableRequest {
     this.target = exchange.target
     this.authority = exchange.authority
     this.host = normalizeHost(exchange.authority)
-    this.path = targetPath(exchange.target)
-    this.query = targetQuery(exchange.target)
+    const mark = exchange.target.indexOf('?')
+    this.path = mark === -1 ? exchange.target : exchange.target.slice(0, mark)
+    this.query = mark === -1 ? '' : exchange.target.slice(mark + 1)
     this.headers = exchange.headers
     this.upstreamTarget = exchange.target
     this.body = exchange.body
@@ -300,7 +301,10 @@ export class RequestContext implements RoutableRequest {
 
   get traceContext(): TraceContext | null {
     if (this.spans !== null) return this.spans.context
-    if (this.#clientTrace === undefined) this.#clientTrace = readTraceparent(this.headers.get('traceparent'))
+    if (this.#clientTrace === undefined) {
+      const header = this.headers.get('traceparent')
+      this.#clientTrace = header === null ? null : readTraceparent(header)
+    }
     return this.#clientTrace
   }
 

@@ -22,9 +22,8 @@ export function nameDecision(rx: AnsweredRequest, recordId: (rx: RequestContext)
   if (rx.decisionId !== null && !isDeniedItem) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)
 }
 
-/** What policies have under way for a request ends with it. */
+/** Closes the calls that policies still have open when their request ends. */
 export function closeOpen(rx: RequestContext, cause: Error | null): void {
-  if (rx.open === null) return
-  for (const call of rx.open.values()) call.close(cause)
+  for (const call of rx.open?.values() ?? []) call.close(cause)
   rx.open = null
 }

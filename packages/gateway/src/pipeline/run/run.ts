@@ -4,18 +4,18 @@ import { splice } from '@portico/http/websocket'
 import { faultOfBytes, webSocketFault } from './tunnel-faults.ts'
 import { UpstreamError, type UpstreamResponse } from '@portico/http/client'
 import { BackendCall, type BackendOutcome } from '../call/backend-call.ts'
-import { pickBackend, protocolRefusal } from './before-backend.ts'
+import { countHop, protocolRefusal } from './before-backend.ts'
 import { GrpcStatusSink, readGrpcStatus } from '../body/grpc-status.ts'
 import type { CompiledListener, CompiledRoute, StepList } from '../compiled/compiled.ts'
 import { failureReply, inClientsFormat } from '../compiled/failure-reply.ts'
 import { type Failure, failures, upstreamFailure } from '../context/failure.ts'
-import { countHop } from './max-forwards.ts'
 import type { Reply } from '../context/reply.ts'
 import { type AnsweredRequest, RequestContext, type RequestRunner } from '../context/request-context.ts'
 import { answerWith, closeOpen, nameDecision } from './run-answer.ts'
 import type { RunServices } from './run-services.ts'
 import { phaseOf, runSteps, type Stage, type StagedRequest } from './run-steps.ts'
 import { explainRoute, watch } from './run-watch.ts'
+import { pickBackend } from '../route/pick-backend.ts'
 import { STREAM } from './specimens.ts'
 
 /** Carries one request from its head to its log line. */
@@ -163,11 +163,15 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   #callBackend(route: CompiledRoute): void {
     const rx = this.rx
     rx.trace?.snapshot('route policies')
-    const refusal = protocolRefusal(rx, this.#exchange.upgrade)
-    if (refusal !== null) return this.failed(refusal)
-    const answered = countHop(rx)
-    if (answered !== null) return this.#stop(false, answered)
-    const index = pickBackend(route, rx, this.#services.random)
+    if (this.#exchange.upgrade !== '' || rx.method === 'CONNECT') {
+      const refusal = protocolRefusal(rx, this.#exchange.upgrade)
+      if (refusal !== null) return this.failed(refusal)
+    }
+    if (rx.method === 'TRACE' || rx.method === 'OPTIONS') {
+      const answered = countHop(rx)
+      if (answered !== null) return this.#stop(false, answered)
+    }
+    const index = pickBackend(route, rx.sticky, this.#services.random)
     const backend = route.backends[index]
     if (backend === undefined) return this.failed(failures.noValidBackends)
     rx.backendIndex = index
@@ -244,7 +248,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
       return this.failed(failures.upgradeFailed)
     }
     this.#responding = true
-    closeOpen(this.rx, null)
+    if (this.rx.open !== null) closeOpen(this.rx, null)
     // The response was the change of protocol; what follows has no end that a limit could be about.
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     const faultOf = this.#exchange.upgrade === 'websocket' ? webSocketFault(client, backend) : faultOfBytes
@@ -378,7 +382,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   #finish(cause: Error | null = null): void {
     if (this.isOver) return
     this.isOver = this.rx.isOver = true
-    closeOpen(this.rx, cause)
+    if (this.rx.open !== null) closeOpen(this.rx, cause)
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     if (this.rx.callouts !== null) this.rx.giveUpCallouts()
     this.rx.durationMs = this.#services.now() - this.rx.startedAt

@@ -31,8 +31,8 @@ import { createLogger } from '../../telemetry/log/logger.ts'
 import { Registry, type SeriesDefinition } from '../../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../../telemetry/metrics/runtime-metrics.ts'
 import { Exemplars } from '../../telemetry/metrics/exemplars.ts'
-import { createRequestMetrics } from '../../telemetry/metrics/request-metrics.ts'
-import { createCallTimer, createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool-metrics.ts'
+import { createCallTimer, createRequestMetrics } from '../../telemetry/metrics/request-metrics.ts'
+import { createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool-metrics.ts'
 import { createCalloutMetrics } from '../../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../../telemetry/metrics/fault-metrics.ts'
 import { createLimitMetrics } from '../../telemetry/metrics/limit-metrics.ts'
@@ -56,7 +56,6 @@ let announced: SeriesDefinition[] = []
 const writer = new LineWriter()
 const logger = createLogger({ filter: filterOf(settings.logFilter), format: settings.logFormat, write: writer.write })
 const log = logger.child('worker')
-const requestLog = logger.child('request')
 const registry = new Registry({
   region: settings.region,
   announce: (definition) => announce(definition),
@@ -139,14 +138,14 @@ const services = {
   tables,
   seat: settings.seat,
   credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
-  now: () => performance.now(),
+  now: performance.now.bind(performance),
   identity: settings.identity,
   httpDate: createHttpDate(),
   accessLog: createAccessLog({
     format: settings.logFormat,
     gateway: gatewayName(settings.identity),
     write: writer.write,
-    enabled: () => requestLog.enabled('info'),
+    log: logger.child('request'),
   }),
   recorder: new Recorder(Date.now),
   exports: {

@@ -45,7 +45,7 @@ test('nothing is made while the log is off', () => {
     format: 'text',
     gateway: 'default/default',
     write: () => (written += 1),
-    enabled: () => enabled,
+    log: { enabled: () => enabled },
   })
   log(record)
   enabled = true
@@ -102,7 +102,7 @@ test('the time of a line follows the clock through seconds and milliseconds', ()
     format: 'text',
     gateway: 'default/default',
     write: (line) => (written = line),
-    enabled: () => true,
+    log: { enabled: () => true },
     now: () => now,
   })
   fc.assert(
@@ -118,9 +118,13 @@ test('the time of a line follows the clock through seconds and milliseconds', ()
 function line(format: 'text' | 'json', of: AccessRecord): string {
   let written = ''
   const now = () => Date.UTC(2026, 0, 2, 3, 4, 5, 67)
-  createAccessLog({ format, gateway: 'default/default', write: (text) => (written += text), enabled: () => true, now })(
-    of,
-  )
+  createAccessLog({
+    format,
+    gateway: 'default/default',
+    write: (text) => (written += text),
+    log: { enabled: () => true },
+    now,
+  })(of)
   return written
 }
 

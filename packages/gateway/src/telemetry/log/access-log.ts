@@ -1,16 +1,17 @@
 import type { AccessRecord } from './access-record.ts'
 import { editedJsonLine, editedTextLine, type LineChanges } from './edited-line.ts'
-import type { LogFormat } from './logger.ts'
+import type { Logger, LogFormat } from './logger.ts'
 import { mcpJson, mcpText } from './mcp-fields.ts'
 import { modelJson, modelText } from './model-fields.ts'
 import { quoted, textValue } from './quote.ts'
-import { createTimestamp } from './timestamp.ts'
+import { createTimestamp } from '../wall-time.ts'
 
 export interface AccessLogOptions {
   format: LogFormat
   /** Gets one whole line with its line feed. */
   write: (line: string) => void
-  enabled: () => boolean
+  /** The log whose level turns access lines on and off. */
+  log: Pick<Logger, 'enabled'>
   /** `namespace/name` of the gateway. */
   gateway: string
   now?: () => number
@@ -20,7 +21,7 @@ export interface AccessLogOptions {
 export type AccessLog = (record: AccessRecord, edit?: (() => LineChanges | null) | null) => void
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { format, write, enabled, gateway, now = Date.now } = options
+  const { format, write, log, gateway, now = Date.now } = options
   const timestamp = createTimestamp(now)
   const line = format === 'json' ? jsonLine : textLine
   const editedLine = format === 'json' ? editedJsonLine : editedTextLine
@@ -29,7 +30,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       ? `","scope":"request","gateway":${quoted(gateway)}`
       : `\tinfo\trequest gateway=${textValue(gateway)}`
   return (record, edit = null) => {
-    if (!enabled()) return
+    if (!log.enabled('info')) return
     if (edit === null) return write(line(record, timestamp(), prefix))
     const changes = edit()
     if (changes === null) return

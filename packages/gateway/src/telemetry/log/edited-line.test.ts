@@ -122,7 +122,7 @@ test('nothing is asked for a line while the log is off', () => {
     format: 'text',
     gateway: 'default/default',
     write: () => assert.fail('written'),
-    enabled: () => false,
+    log: { enabled: () => false },
   })
   log(record, () => assert.fail('asked'))
 })
@@ -144,7 +144,7 @@ function line(format: LogFormat, of: AccessRecord, changes: LineChanges | 'none'
     format,
     gateway: 'default/default',
     write: (text) => (written += text),
-    enabled: () => true,
+    log: { enabled: () => true },
     now,
   })
   log(of, changes === null ? null : () => (changes === 'none' ? null : changes))

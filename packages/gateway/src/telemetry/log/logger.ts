@@ -2,7 +2,7 @@ import { countFault, describeFault } from '@portico/http/faults'
 import { severities } from './log-filter.ts'
 import type { LogFilter, LogLevel } from './log-filter.ts'
 import { escapeControls, quoted, textValue } from './quote.ts'
-import { createTimestamp } from './timestamp.ts'
+import { createTimestamp } from '../wall-time.ts'
 
 export type LogFormat = 'text' | 'json'
 export type LogFields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families } from './families.ts'
 import { observe, type Registry } from './metrics.ts'
-import { createCallTimer } from './pool-metrics.ts'
+import { createCallTimer } from './request-metrics.ts'
 
 /** Whom policies ask about requests. */
 export type CalloutKind = 'ExtAuthz' | 'ExtProc' | 'RateLimit'
@@ -27,7 +27,7 @@ export function createCalloutMetrics(registry: Registry, exemplars: Exemplars): 
       const slot = slots.get(outcome)
       if (slot !== undefined) {
         observe(values, slot, buckets, milliseconds / 1000)
-        exemplars.note(slot, buckets, milliseconds / 1000, spans)
+        if (spans !== null) exemplars.note(slot, buckets, milliseconds / 1000, spans)
       }
       if (outcome === 'answered') timeCall(milliseconds, spans)
     }

@@ -23,9 +23,8 @@ export class Exemplars {
     this.#tell = tell
   }
 
-  /** `first` is the slot of the first bucket; nothing is noted of requests without spans. */
-  note(first: number, buckets: readonly number[], value: number, spans: SampledSpans | null): void {
-    if (spans === null) return
+  /** Offers a sampled request as the exemplar of its bucket; `first` is the slot of the first bucket. */
+  note(first: number, buckets: readonly number[], value: number, spans: SampledSpans): void {
     const above = buckets.findIndex((bound) => value <= bound)
     const slot = first + (above === -1 ? buckets.length : above)
     const time = Date.now()

@@ -42,7 +42,7 @@ export class McpMetrics {
     increase(this.#values, count, 1)
     const { buckets } = families.mcp_request_duration_seconds
     observe(this.#values, duration, buckets, durationMs / 1000)
-    this.#exemplars.note(duration, buckets, durationMs / 1000, spans)
+    if (spans !== null) this.#exemplars.note(duration, buckets, durationMs / 1000, spans)
   }
 }
 

@@ -118,7 +118,7 @@ export class ModelMetrics {
 
   #observe(slot: number, buckets: readonly number[], value: number, spans: SampledSpans | null): void {
     observe(this.#registry.values, slot, buckets, value)
-    this.#exemplars.note(slot, buckets, value, spans)
+    if (spans !== null) this.#exemplars.note(slot, buckets, value, spans)
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families } from './families.ts'
 import { increase, observe, type Registry } from './metrics.ts'
 
@@ -46,18 +45,3 @@ function createOne(registry: Registry, transport: string): PoolMetrics {
 export function evictionCounter(registry: Registry): (backend: string) => void {
   return (backend) => registry.counter('upstream_evictions_total', [backend]).inc()
 }
-
-/** Records the time from a call to the head of its response, in milliseconds. */
-export function createCallTimer(registry: Registry, [kind, subtype]: CallKind, exemplars: Exemplars): CallTimer {
-  const { values } = registry
-  const { buckets } = families.upstream_call_duration_seconds
-  const slot = registry.slot('upstream_call_duration_seconds', [kind, subtype])
-  return (milliseconds, spans) => {
-    observe(values, slot, buckets, milliseconds / 1000)
-    exemplars.note(slot, buckets, milliseconds / 1000, spans)
-  }
-}
-
-type CallKind = readonly [kind: string, subtype: string]
-/** `spans` are those of the request that the call is made for. */
-export type CallTimer = (milliseconds: number, spans: SampledSpans | null) => void

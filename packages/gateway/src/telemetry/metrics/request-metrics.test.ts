@@ -6,8 +6,8 @@ import { createConnectionMetrics } from './connection-metrics.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
 import { Collector } from './metrics-collect.ts'
 import { createRegion, Registry } from './metrics.ts'
-import { createCallTimer, createPoolMetrics } from './pool-metrics.ts'
-import { type AddedLabels, createRequestMetrics, type RequestOutcome } from './request-metrics.ts'
+import { createPoolMetrics } from './pool-metrics.ts'
+import { type AddedLabels, createCallTimer, createRequestMetrics, type RequestOutcome } from './request-metrics.ts'
 
 const route = {
   bind: 'bind/80',

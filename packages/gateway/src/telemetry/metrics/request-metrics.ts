@@ -91,7 +91,8 @@ export function createRequestMetrics(
     increase(values, series.requestBytes, outcome.requestBytes)
     increase(values, series.responseBytes, outcome.responseBytes)
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
-    exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, outcome.spans ?? null)
+    const { spans = null } = outcome
+    if (spans !== null) exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, spans)
     if (outcome.retryAttempt > 0) {
       if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
       increase(values, series.retries, outcome.retryAttempt)
@@ -196,3 +197,18 @@ function statusLabel(status: number): string {
   const id = statusId(status)
   return id === 0 ? 'unknown' : id === OTHER_STATUS ? 'other' : String(id)
 }
+
+/** Records the time from a call to the head of its response, in milliseconds. */
+export function createCallTimer(registry: Registry, [kind, subtype]: CallKind, exemplars: Exemplars): CallTimer {
+  const { values } = registry
+  const { buckets } = families.upstream_call_duration_seconds
+  const slot = registry.slot('upstream_call_duration_seconds', [kind, subtype])
+  return (milliseconds, spans) => {
+    observe(values, slot, buckets, milliseconds / 1000)
+    if (spans !== null) exemplars.note(slot, buckets, milliseconds / 1000, spans)
+  }
+}
+
+type CallKind = readonly [kind: string, subtype: string]
+/** `spans` are those of the request that the call is made for. */
+export type CallTimer = (milliseconds: number, spans: SampledSpans | null) => void

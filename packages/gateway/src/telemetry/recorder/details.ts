@@ -2,35 +2,10 @@ import type { McpRecord } from '../../records/mcp-record.ts'
 import { llmFacts } from './model-details.ts'
 import { shortened } from './shortened.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
-import { outcomeOf } from './outcome.ts'
 import { bodyText } from './body-text.ts'
 import { changeOf, type StoredChange } from './changed-request.ts'
-import type {
-  RecordedBody,
-  RecordedHeaders,
-  RecordedLlm,
-  RecordedMcp,
-  RecordOutcome,
-  RecordPhase,
-  RecordValues,
-} from './record.ts'
+import type { RecordedBody, RecordedHeaders, RecordedLlm, RecordedMcp, RecordPhase, RecordValues } from './record.ts'
 import type { RequestRedaction } from '../../redaction/request-redaction.ts'
-
-export interface Ending {
-  outcome: RecordOutcome
-  isSlow: boolean
-}
-
-/** How it ended, with what only a recorder looks at. */
-export function endingOf(run: RecordedRun & Partial<RecordedRequest>, slowMs: number): Ending {
-  const { answeredAt = 0, startedAt, durationMs } = run
-  // What a stream or a slow reader takes after the answer began says nothing of the gateway.
-  const isSlow = (answeredAt === 0 ? durationMs : answeredAt - startedAt) > slowMs
-  const outcome = outcomeOf(run)
-  if (outcome !== 'passed' && outcome !== 'aborted') return { outcome, isSlow }
-  if (run.hasEvicted === true) return { outcome: 'evicted', isSlow }
-  return { outcome: outcome === 'passed' && isSlow ? 'slow' : outcome, isSlow }
-}
 
 /** What stands behind the texts of a record, as JSON. Steps are names: what became of each follows from the decision. */
 export interface StoredDetails {

@@ -62,10 +62,7 @@ export const MAX_MICROSECONDS = 0xffff_fffe
 /** There was no answer of a backend. */
 export const UNANSWERED = 0xffff_ffff
 
-const OUTCOME_CODES = Object.fromEntries(RECORD_OUTCOMES.map((outcome, code) => [outcome, code])) as Readonly<
+/** The byte that stands for each outcome. */
+export const OUTCOME_CODES = Object.fromEntries(RECORD_OUTCOMES.map((outcome, code) => [outcome, code])) as Readonly<
   Record<RecordOutcome, number>
 >
-
-export function codeOfOutcome(outcome: RecordOutcome): number {
-  return OUTCOME_CODES[outcome]
-}

@@ -1,6 +1,7 @@
+import type { RecordedRequest, RecordedRun } from './facts.ts'
 import type { RecordOutcome } from './record.ts'
 
-interface Ending {
+interface FinishedRequest {
   readonly reason: string
   readonly status: number
   readonly mcp: { readonly outcome: string | null } | null
@@ -8,7 +9,7 @@ interface Ending {
 }
 
 /** How something ended, by the reason that logs have; what was evicted or slow is for the recorder to know. */
-export function outcomeOf({ reason, status, mcp, notes }: Ending): Exclude<RecordOutcome, 'evicted' | 'slow'> {
+export function outcomeOf({ reason, status, mcp, notes }: FinishedRequest): Exclude<RecordOutcome, 'evicted' | 'slow'> {
   switch (reason) {
     case 'Upstream':
       if (mcp !== null) return outcomeOfMessage(mcp.outcome)
@@ -46,4 +47,20 @@ const OUTCOMES_OF_MESSAGES: Readonly<Record<string, 'denied' | 'failed' | 'abort
   error: 'failed',
   unavailable: 'failed',
   cancelled: 'aborted',
+}
+
+export interface Ending {
+  outcome: RecordOutcome
+  isSlow: boolean
+}
+
+/** Returns the outcome for the recorder, which also marks slow requests and evictions. */
+export function endingOf(run: RecordedRun & Partial<RecordedRequest>, slowMs: number): Ending {
+  const { answeredAt = 0, startedAt, durationMs } = run
+  // The time that a stream or a slow client takes after the response began says nothing about the gateway.
+  const isSlow = (answeredAt === 0 ? durationMs : answeredAt - startedAt) > slowMs
+  const outcome = outcomeOf(run)
+  if (outcome !== 'passed' && outcome !== 'aborted') return { outcome, isSlow }
+  if (run.hasEvicted === true) return { outcome: 'evicted', isSlow }
+  return { outcome: outcome === 'passed' && isSlow ? 'slow' : outcome, isSlow }
 }

@@ -1,8 +1,9 @@
 import { refusedRecord } from '../log/access-record.ts'
-import { detailsOf, endingOf, type Ending } from './details.ts'
+import { detailsOf } from './details.ts'
 import type { RecordedListener, RecordedRequest, RecordedRoute, RecordedRun } from './facts.ts'
-import { AT, codeOfOutcome, FLAGS, MAX_MICROSECONDS, PROTOCOLS, SEPARATOR, UNANSWERED, VERSIONS } from './layout.ts'
+import { AT, FLAGS, MAX_MICROSECONDS, OUTCOME_CODES, PROTOCOLS, SEPARATOR, UNANSWERED, VERSIONS } from './layout.ts'
 import { ModelDetails } from './model-details.ts'
+import { endingOf, type Ending } from './outcome.ts'
 import { PerSecond } from './per-second.ts'
 import { idOf, type RecordNames } from './record-id.ts'
 import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } from './record-texts.ts'
@@ -184,7 +185,7 @@ export class Recorder {
     u32[word + AT.took / 4] = took
     u32[word + AT.answered / 4] = parts.answered
     u32[word + AT.generation / 4] = parts.generation
-    u32[word + AT.status / 4] = run.status | (codeOfOutcome(ending.outcome) << 16) | (parts.flags << 24)
+    u32[word + AT.status / 4] = run.status | (OUTCOME_CODES[ending.outcome] << 16) | (parts.flags << 24)
     u32[word + AT.attempts / 4] =
       Math.min(parts.attempts, 255) |
       (indexOf(VERSIONS, run.version ?? '') << 8) |

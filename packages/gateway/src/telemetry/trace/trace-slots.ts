@@ -1,5 +1,7 @@
-/** As many can watch at a time. */
+/** The most watchers at a time. */
 export const TRACE_SLOTS = 64
+/** The word with the number of armed watchers. */
+export const ARMED_COUNT = 0
 
 export function createTraceMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer((1 + TRACE_SLOTS) * Int32Array.BYTES_PER_ELEMENT)
@@ -18,10 +20,6 @@ export class TraceSlots {
     this.#words = new Int32Array(shared)
   }
 
-  get anyArmed(): boolean {
-    return Atomics.load(this.#words, 0) !== 0
-  }
-
   isArmed(slot: number, id: number): boolean {
     return Atomics.load(this.#words, 1 + slot) === id
   }
@@ -34,7 +32,7 @@ export class TraceSlots {
   // The main thread's part.
 
   countArmed(count: number): void {
-    Atomics.store(this.#words, 0, count)
+    Atomics.store(this.#words, ARMED_COUNT, count)
   }
 
   arm(slot: number, id: number): void {

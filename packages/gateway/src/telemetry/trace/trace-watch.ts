@@ -1,5 +1,5 @@
 import type { TraceEvent, TraceFromWorker, TraceToWorker } from './trace-event.ts'
-import { TraceSlots } from './trace-slots.ts'
+import { ARMED_COUNT, TraceSlots } from './trace-slots.ts'
 
 export interface TraceWatchOptions<Subject> {
   shared: SharedArrayBuffer
@@ -12,18 +12,20 @@ export interface TraceWatchOptions<Subject> {
 
 /** The watchers as a worker sees them: in the order they came, which is the same in every worker. */
 export class TraceWatch<Subject> {
+  readonly #words: Int32Array
   readonly #slots: TraceSlots
   readonly #options: TraceWatchOptions<Subject>
   #watchers: Watcher<Subject>[] = []
 
   constructor(options: TraceWatchOptions<Subject>) {
+    this.#words = new Int32Array(options.shared)
     this.#slots = new TraceSlots(options.shared)
     this.#options = options
   }
 
-  /** Whether to ask `claim` at all: one read, the whole cost while nobody watches. */
+  /** Whether any watcher is armed. Every request reads it, so it costs one load while nobody watches. */
   get armed(): boolean {
-    return this.#slots.anyArmed
+    return Atomics.load(this.#words, ARMED_COUNT) !== 0
   }
 
   /** Takes the first watcher that wants this request; null when none does. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { weightedPicker } from './weighted.ts'
+import { weightedPicker } from './pick-backend.ts'
 
 const ALMOST_ONE = 1 - Number.EPSILON / 2
 
