@@ -10,16 +10,16 @@ import { targetPath } from '../../pipeline/route/target.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import { ChatCall } from './chat-call.ts'
+import type { ErrorFormat } from './client-response.ts'
 import { countTokensJob } from './count-tokens-job.ts'
 import { decodeBody } from './decode-body.ts'
 import { embeddingsJob } from './embeddings-job.ts'
+import { type CallServices, FailoverCall } from './failover-call.ts'
 import { modelsJob } from './models-job.ts'
-import type { ReadyProvider } from './provider.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
 import { answerWith, refuse } from './refuse.ts'
 import { createTellFailure } from './tell-failure.ts'
-import type { CallServices } from './tried-call.ts'
 import { WholeCall, type WholeJob } from './whole-call.ts'
 
 export interface AiServices {
@@ -134,30 +134,35 @@ class AiCall extends RequestReader implements UpstreamCall {
   }
 
   #raw(detects: boolean): void {
-    const { calls } = this.#services
-    const first = calls.providers.next(NOBODY)
-    if (first === null) return this.#refuse(NO_PROVIDER)
-    const call = new RawCall({ ...this.#parts, detects }, first, calls)
+    const call = new RawCall({ ...this.#parts, detects }, this.#services.calls)
     this.#inner = call
     call.start()
   }
 
   #realtime(format: ClientFormat): void {
-    const { rx, request, context, handler } = this.#parts
-    const parts = { rx, headers: request.headers, context, handler }
-    const call = new RealtimeCall(parts, request, format, this.#services.calls)
-    this.#inner = call
-    call.start()
+    const { request } = this.#parts
+    // A body that was sent to one provider cannot be sent to another.
+    const call = this.#failoverCall(format, request.body.length === 0)
+    call.start(new RealtimeCall(call, request))
   }
 
   #listModels(): void {
-    const { rx, request, context, handler } = this.#parts
+    const { target, headers } = this.#parts.request
     const { clientFormats, calls, models: configured } = this.#services
-    const { target, headers } = request
-    const job = modelsJob({ target, headers, configured }, clientFormats, calls)
-    const call = new WholeCall({ rx, headers, context, handler }, job, calls)
+    this.#runJob(modelsJob({ target, headers, configured }, clientFormats, calls))
+  }
+
+  #runJob(job: WholeJob): void {
+    const call = this.#failoverCall(job.format)
+    call.start(new WholeCall(call, job))
+  }
+
+  #failoverCall(format: ErrorFormat, isRepeatable = true): FailoverCall {
+    const { rx, request, context, handler } = this.#parts
+    const parts = { rx, headers: request.headers, context, handler }
+    const call = new FailoverCall(parts, this.#services.calls, { format, isRepeatable })
     this.#inner = call
-    call.start()
+    return call
   }
 
   #chat(format: ClientFormat): void {
@@ -165,11 +170,9 @@ class AiCall extends RequestReader implements UpstreamCall {
   }
 
   #chatOf(format: ClientFormat, body: JsonBody): void {
-    const { rx, request, context, handler } = this.#parts
-    const chat = { format, body, target: request.target, headers: request.headers }
-    const call = new ChatCall({ rx, headers: request.headers, context, handler }, chat, this.#services.calls)
-    this.#inner = call
-    call.start()
+    const { target, headers } = this.#parts.request
+    const call = this.#failoverCall(format)
+    call.start(new ChatCall(call, { format, body, target, headers }))
   }
 
   /** Handles a path without a route type: a chat is served on any path; other requests need a configured route. */
@@ -184,13 +187,7 @@ class AiCall extends RequestReader implements UpstreamCall {
   }
 
   #whole(jobOf: (body: JsonBody) => WholeJob): void {
-    const { rx, request, context, handler } = this.#parts
-    this.#readBody((body) => {
-      const parts = { rx, headers: request.headers, context, handler }
-      const call = new WholeCall(parts, jobOf(body), this.#services.calls)
-      this.#inner = call
-      call.start()
-    })
+    this.#readBody((body) => this.#runJob(jobOf(body)))
   }
 
   /** Reads the whole body as JSON; any other body is refused, with `failure` if it is given. */
@@ -218,13 +215,6 @@ class AiCall extends RequestReader implements UpstreamCall {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-const NOBODY: ReadonlySet<ReadyProvider> = new Set()
-const NO_PROVIDER: Failure = {
-  status: 503,
-  message: 'no healthy backends',
-  reason: 'NoHealthyBackend',
-  code: 'no_provider',
-}
 
 function noRouteType(path: string): Failure {
   const message =

@@ -1,4 +1,12 @@
-import { follow } from '../../pipeline/call/follow.ts'
+import { type StreamFault, Unsupported } from '@portico/chat'
+import {
+  TrackedBody,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from '@portico/http/client'
 import {
   type HeaderBlock,
   isAtHand,
@@ -8,9 +16,9 @@ import {
   type Source,
   sourceOf,
 } from '@portico/http'
+import { follow } from '../../pipeline/call/follow.ts'
 import { DetectedAnswer, DetectedRequest, watchStream } from '@portico/chat/detect'
-import { type StreamFault, Unsupported } from '@portico/chat'
-import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { bufferRequest, readStart } from '../../pipeline/body/buffered-body.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
@@ -18,24 +26,16 @@ import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
-import { speaksAgainst } from '../../pipeline/call/unhealthy.ts'
-import {
-  TrackedBody,
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamHandler,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from '@portico/http/client'
 import { decodedResponse } from './decode-body.ts'
-import { noteAnswerFault } from './note-answer-fault.ts'
-import { noteUnguarded } from './note-unguarded.ts'
+import { MAX_ERROR_BYTES, NOT_NEEDED, noteAnswerFault } from './answer-faults.ts'
+import type { CallParts, CallServices } from './failover-call.ts'
+import { noteUnguarded } from './guard-reports.ts'
 import type { ReadyProvider } from './provider.ts'
+import { ProviderAttempts } from './provider-attempts.ts'
 import { answerWith, refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
-import { redactHeaders, redactRepeated } from '../../redaction/repeated-credentials.ts'
+import { redactHeaders } from '../../redaction/repeated-credentials.ts'
 import type { ChosenProvider } from './select-provider.ts'
-import { type CallParts, type CallServices, MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
 
 export interface RawCallParts extends Omit<CallParts, 'headers'> {
   request: UpstreamRequest
@@ -51,28 +51,26 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   readonly #request: UpstreamRequest
   readonly #detects: boolean
   readonly #services: CallServices
-  readonly #tried = new Set<ReadyProvider>()
+  readonly #attempts: ProviderAttempts
   /**
    * The request body for a failover to another provider of the same vendor; null when there is no such provider, or the
    * body can be replayed anyway.
    */
   readonly #kept: ReplayableBody | null = null
-  #chosen: ChosenProvider
   #call: UpstreamCall | null = null
-  #outgoing: UpstreamRequest | null = null
-  #attempt: ProviderAttempt | null = null
   #isOver = false
   /** Whether the end of the response decides about the provider's health before the lease ends. */
   #isWatched = false
 
-  constructor({ rx, request, context, handler, detects }: RawCallParts, first: ChosenProvider, services: CallServices) {
+  constructor({ rx, request, context, handler, detects }: RawCallParts, services: CallServices) {
     this.#rx = rx
     this.#handler = handler
     this.#context = context
     this.#request = request
     this.#detects = detects
     this.#services = services
-    this.#chosen = first
+    // The client gets a redirect, and decides what to do with it.
+    this.#attempts = new ProviderAttempts(rx, services.providers, false)
     if (services.providers.count === 1 || isAtHand(request.body)) return
     this.#kept = ReplayableBody.wrap(request.body)
     // Policies that read the whole body read `rx.body`.
@@ -80,8 +78,14 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   start(): void {
-    const { provider, visit } = this.#chosen
-    this.#tried.add(provider)
+    const first = this.#attempts.choose()
+    if (first === null) refuse(this.#rx, this.#handler, NO_PROVIDER)
+    else this.#begin(first)
+  }
+
+  #begin(chosen: ChosenProvider): void {
+    const { provider, lease } = chosen
+    this.#attempts.begin(chosen)
     const use = provider.connection.requestBody
     if (use === 'none') return this.#send(provider)
     const rx = this.#rx
@@ -89,7 +93,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       if (this.#isOver) return
       this.#request.body = rx.body
       if (reply === undefined) return this.#send(provider)
-      visit.ended()
+      lease.ended()
       answerWith(rx, this.#handler, reply)
     }
     const waiting = bufferRequest(use, this.#services.maxBytes)(rx)
@@ -108,16 +112,15 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     }
     const outgoing = { ...request, headers: request.headers.clone() }
     if (this.#detects) {
-      const facts = (rx.llm ??= new LlmRecord())
-      facts.provider = provider.vendor.telemetryName
-      facts.providerName = provider.name
-      this.#attempt = facts.asked(provider.name, provider.vendor.telemetryName)
+      const record = (rx.llm ??= new LlmRecord())
+      record.provider = provider.vendor.telemetryName
+      record.providerName = provider.name
       outgoing.headers.set('accept-encoding', 'identity')
-      outgoing.body = this.#observed(request, facts)
+      outgoing.body = this.#observed(request, record)
     }
-    this.#outgoing = outgoing
+    this.#attempts.sends(outgoing, this.#detects ? rx.llm : null)
     noteUnguarded(rx, provider)
-    const isWanted = (): boolean => !this.#isOver && this.#chosen.provider === provider
+    const isWanted = (): boolean => !this.#isOver && this.#attempts.provider === provider
     sendTo(provider, call, {
       outgoing,
       rx,
@@ -126,7 +129,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       isWanted,
       bug: this.#services.bug,
       refused: (why) => {
-        this.#chosen.visit.ended()
+        this.#attempts.lease?.ended()
         refuse(rx, this.#handler, why instanceof Unsupported ? unsupported(why) : why)
       },
       sent: (sent) => {
@@ -135,19 +138,19 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     })
   }
 
-  #observed({ target, headers, body }: UpstreamRequest, facts: LlmRecord): Source {
+  #observed({ target, headers, body }: UpstreamRequest, record: LlmRecord): Source {
     const asked = { path: targetPath(target), contentType: headers.get('content-type') }
-    const request = new DetectedRequest(facts, asked, this.#services.maxBytes)
+    const request = new DetectedRequest(record, asked, this.#services.maxBytes)
     if (request.isDone || body.length === 0) return body
     return new ObservedBody(body, { chunk: (chunk) => request.chunk(chunk), over: () => request.over() })
   }
 
   cancel(cause: Error): void {
     this.#isOver = true
-    const { visit } = this.#chosen
-    if (cause instanceof UpstreamError) visit.failed(cause)
-    else visit.ended()
-    if (this.#attempt?.outcome === '') this.#ended('cancelled', false)
+    const { lease } = this.#attempts
+    if (cause instanceof UpstreamError) lease?.failed(cause)
+    else lease?.ended()
+    this.#attempts.settleOpen('cancelled')
     this.#kept?.settle()
     this.#call?.cancel(cause)
   }
@@ -158,24 +161,21 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   responded(response: UpstreamResponse): void {
     const { status } = response
-    const { provider, visit } = this.#chosen
-    const isUnhealthy = speaksAgainst(provider.connection.unhealthyCondition, this.#rx, response)
-    visit.answered(isUnhealthy, status)
-    const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.#rx.retry?.codes.has(status) ?? false)
-    this.#ended(String(status), movesOn)
+    const isFailure = this.#attempts.judge(response)
     this.#rx.trace?.callEnded(status, null)
-    const next = movesOn ? this.#next() : null
+    const next = isFailure ? this.#next() : null
+    const { lease } = this.#attempts
     if (next !== null) {
-      visit.ended()
+      lease?.ended()
       // Canceled first, because the old attempt may still read the request body.
       response.body.cancel(NOT_NEEDED)
-      return this.#goOn(next, `status ${status}`)
+      return this.#failOver(next, `status ${status}`)
     }
     this.#kept?.settle()
     const ended = (): void => {
-      if (!this.#isWatched) visit.ended()
+      if (!this.#isWatched) lease?.ended()
     }
-    if (response.body.length === 0) visit.ended()
+    if (response.body.length === 0) lease?.ended()
     else response.body = new TrackedBody(response.body, { ended, failed: () => this.#brokeOff() })
     if (status >= 400) this.#answerError(response)
     else this.#answer(response)
@@ -186,24 +186,23 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
    * the fault.
    */
   #faulted({ code, error }: StreamFault, headers: HeaderBlock): void {
-    const { provider, visit } = this.#chosen
+    const attempts = this.#attempts
+    const { provider, lease } = attempts
     const { status } = error
-    const isUnhealthy = speaksAgainst(provider.connection.unhealthyCondition, this.#rx, { status, headers })
-    if (code === 'stream_error') visit.answered(isUnhealthy, status)
-    else visit.failed()
-    this.#ended(
+    const isUnhealthy = attempts.isUnhealthy({ status, headers })
+    if (code === 'stream_error') lease?.answered(isUnhealthy, status)
+    else lease?.failed()
+    attempts.settle(
       code === 'stream_error' ? 'error_in_body' : 'unreadable',
       isUnhealthy || status === 429 || status >= 500,
     )
-    const outgoing = this.#outgoing
-    const told = outgoing === null ? error.message : redactRepeated(error.message, outgoing, provider)
-    const named = { providerName: provider.name, provider: provider.vendor.telemetryName }
-    noteAnswerFault(this.#rx, named, { code, error: told })
+    const named = { providerName: provider?.name ?? '', provider: provider?.vendor.telemetryName ?? '' }
+    noteAnswerFault(this.#rx, named, { code, error: attempts.redact(error.message) })
   }
 
   #brokeOff(): void {
-    this.#chosen.visit.failed()
-    this.#ended('connection_lost', true)
+    this.#attempts.lease?.failed()
+    this.#attempts.settle('connection_lost', true)
   }
 
   /**
@@ -212,32 +211,31 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
    */
   #next(): ChosenProvider | null {
     if (!isAtHand(this.#request.body)) return null
-    return this.#services.providers.next(this.#tried, this.#chosen.provider.vendor.name)
+    return this.#attempts.choose(this.#attempts.provider?.vendor.name)
   }
 
-  #goOn(next: ChosenProvider, reason: string): void {
-    const from = this.#chosen.provider.name
+  #failOver(next: ChosenProvider, reason: string): void {
+    const from = this.#attempts.provider?.name ?? ''
     this.#rx.trace?.emit({ type: 'llmFailover', from, to: next.provider.name, reason }, 'warn')
-    this.#chosen = next
     this.#kept?.rewind()
-    this.start()
+    this.#begin(next)
   }
 
   #answer(response: UpstreamResponse): void {
-    const facts = this.#rx.llm
+    const record = this.#rx.llm
     // The provider may compress although the gateway asked for `identity`, and the client may not be able to
     // decompress.
     const plain = this.#detects ? decodedResponse(response) : null
-    if (plain !== null && facts !== null) this.#detect(plain, facts)
+    if (plain !== null && record !== null) this.#detect(plain, record)
     else this.#watch(response)
   }
 
   /** Forwards the bytes, and reads model and usage from them on the side. */
-  #detect(response: UpstreamResponse, facts: LlmRecord): void {
+  #detect(response: UpstreamResponse, record: LlmRecord): void {
     const { maxBytes, now } = this.#services
-    const answer = new DetectedAnswer(facts, (name) => response.headers.get(name), maxBytes)
+    const answer = new DetectedAnswer(record, (name) => response.headers.get(name), maxBytes)
     const over = (whole: boolean): StreamFault | null => {
-      facts.endedAt = now()
+      record.endedAt = now()
       return answer.over(whole)
     }
     this.#observe(response, (chunk) => answer.chunk(chunk), over)
@@ -268,7 +266,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
         const fault = over(whole)
         // An error status already counts as a failure.
         if (fault !== null && status < 300) this.#faulted(fault, headers)
-        this.#chosen.visit.ended()
+        this.#attempts.lease?.ended()
       },
     })
     this.#handler.responded({ ...response, body })
@@ -276,43 +274,43 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   /** Forwards an error, redacted: errors may repeat the provider's key. */
   #answerError(response: UpstreamResponse): void {
-    const outgoing = this.#outgoing
+    const attempts = this.#attempts
     const plain = decodedResponse(response)
-    if (outgoing === null || plain === null) return this.#answer(response)
-    const hide = (text: string): string => redactRepeated(text, outgoing, this.#chosen.provider)
-    redactHeaders(plain.headers, hide)
+    if (plain === null) return this.#answer(response)
+    redactHeaders(plain.headers, (text) => attempts.redact(text))
     const read = readStart(plain.body, MAX_ERROR_BYTES, ({ whole }, rest) => {
       if (this.#isOver) return rest.cancel(NOT_NEEDED)
       const text = whole?.toString('latin1') ?? ''
-      const hidden = hide(text)
-      if (hidden === text) return this.#answer({ ...plain, body: rest })
+      const redacted = attempts.redact(text)
+      if (redacted === text) return this.#answer({ ...plain, body: rest })
       plain.headers.remove('content-length')
-      this.#answer({ ...plain, body: sourceOf(Buffer.from(hidden, 'latin1')) })
+      this.#answer({ ...plain, body: sourceOf(Buffer.from(redacted, 'latin1')) })
     })
     follow(this.#rx, read)
   }
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    const { visit } = this.#chosen
-    visit.connected()
-    this.#ended(String(status), false)
-    raw.socket.once('close', () => visit.ended())
+    const { lease } = this.#attempts
+    lease?.connected()
+    this.#attempts.settle(String(status), false)
+    raw.socket.once('close', () => lease?.ended())
     this.#handler.upgraded(status, headers, raw, protocol)
   }
 
   failed(error: UpstreamError): void {
-    const { provider, visit } = this.#chosen
-    visit.failed(error)
-    this.#ended(error.code, true)
+    this.#attempts.failed(error)
     const next = this.#next()
     if (next === null) return this.#handler.failed(error)
-    this.#rx.trace?.callFailed(provider.name, error)
-    this.#goOn(next, `${error.code}: ${error.message}`)
+    this.#rx.trace?.callFailed(this.#attempts.provider?.name ?? '', error)
+    this.#failOver(next, `${error.code}: ${error.message}`)
   }
+}
 
-  #ended(outcome: string, hasFailed: boolean): void {
-    if (this.#attempt !== null) Object.assign(this.#attempt, { outcome, hasFailed })
-  }
+const NO_PROVIDER: Failure = {
+  status: 503,
+  message: 'no healthy backends',
+  reason: 'NoHealthyBackend',
+  code: 'no_provider',
 }
 
 function unsupported({ message }: Unsupported): Failure {

@@ -4,7 +4,8 @@ import type { ReadyProvider } from './provider.ts'
 
 export interface ChosenProvider {
   provider: ReadyProvider
-  visit: EndpointCall
+  /** The provider's endpoint, in use until the call has ended. */
+  lease: EndpointCall
 }
 
 interface ChoiceServices {
@@ -43,7 +44,7 @@ export class ProviderGroups {
         ? this.#groups
         : this.#groups.map((group) => group.filter((each) => each.vendor.name === vendor))
     const provider = selectProvider(groups, tried, standingOf, random)
-    return provider === null ? null : { provider, visit: endpoints.visit(provider.owner, provider.endpoint) }
+    return provider === null ? null : { provider, lease: endpoints.visit(provider.owner, provider.endpoint) }
   }
 }
 

@@ -1,13 +1,16 @@
-import { follow } from '../../pipeline/call/follow.ts'
-import { collect, type HeaderBlock } from '@portico/http'
-import type { LlmRecord, ModelOperation } from '../../records/llm-record.ts'
-import { type ChatError, type ClientFormat, type JsonObject, type Loss, Unsupported } from '@portico/chat'
-import { parseJsonObject } from '@portico/http/json'
-import type { ProviderCall } from '../../llm/providers/provider.ts'
+import { type JsonObject, parseJsonObject } from '@portico/http/json'
+import { type ChatError, type Loss, Unsupported } from '@portico/chat'
 import type { UpstreamResponse } from '@portico/http/client'
+import { collect, type HeaderBlock } from '@portico/http'
+import { follow } from '../../pipeline/call/follow.ts'
+import type { LlmRecord, ModelOperation } from '../../records/llm-record.ts'
+import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { ReadyProvider } from './provider.ts'
-import { type CallParts, type CallServices, tooLarge, TriedCall, UNREADABLE } from './tried-call.ts'
+import { tooLarge, UNREADABLE } from './answer-faults.ts'
+import type { ErrorFormat } from './client-response.ts'
+import type { FailoverCall, ModelCall } from './failover-call.ts'
+import { guardContext, noteVerdicts } from './guard-reports.ts'
 
 /** A call with one whole response: embeddings, a token count, a model list. */
 export interface WholeJob {
@@ -24,7 +27,7 @@ export interface WholeJob {
   /** The texts that guards must check before a provider gets them; `prepare` gets the masked texts. */
   texts?(provider: ReadyProvider): readonly string[] | Unsupported
   /** Encodes errors for the client. */
-  format: Pick<ClientFormat, 'encodeError'>
+  format: ErrorFormat
 }
 
 export interface PreparedJob {
@@ -34,7 +37,7 @@ export interface PreparedJob {
   /**
    * Returns the response for the client, or the next request of the same job; null when the response cannot be read.
    */
-  read: (body: JsonObject, headers: HeaderBlock, facts: LlmRecord) => JsonObject | NextRequest | null
+  read: (body: JsonObject, headers: HeaderBlock, record: LlmRecord) => JsonObject | NextRequest | null
   readError: (status: number, body: Buffer) => ChatError
   /** The translation of the client's request, for the trace; absent when nothing is translated. */
   translation?: { from: string; to: string; losses: readonly Loss[] }
@@ -49,53 +52,52 @@ export class NextRequest {
   }
 }
 
-export class WholeCall extends TriedCall {
+/** A call whose job needs one whole response, or several of one provider. */
+export class WholeCall implements ModelCall {
+  readonly #call: FailoverCall
   readonly #job: WholeJob
   #prepared: PreparedJob | null = null
   #provider: ReadyProvider | null = null
 
-  constructor(parts: CallParts, job: WholeJob, services: CallServices) {
-    super(parts, services)
-    this.facts.operation = job.operation
+  constructor(call: FailoverCall, job: WholeJob) {
+    call.record.operation = job.operation
+    this.#call = call
     this.#job = job
   }
 
-  protected get format(): WholeJob['format'] {
-    return this.#job.format
-  }
-
-  protected ask(provider: ReadyProvider): void {
+  ask(provider: ReadyProvider): void {
     const guards = provider.guards.request
     const texts = guards === null ? undefined : this.#job.texts?.(provider)
-    if (texts instanceof Unsupported) return this.refuseField(texts)
+    const call = this.#call
+    const { rx, client } = call
+    if (texts instanceof Unsupported) return client.refuseField(texts)
     if (guards === null || texts === undefined) return this.#prepare(provider)
-    const { tries } = this
-    const span = this.rx.spans?.placeOf('guardrail') ?? null
-    const context = { requestHeaders: this.headers, responseHeaders: null, span }
+    const tries = call.attempts.count
+    const context = guardContext(rx, call.headers, null)
     const guarded = nowOrLater(guards.texts(texts, context), ({ verdict, notes }) => {
       // The client may have left, or the call may have failed over, while the guards ran.
-      if (this.isOver || tries !== this.tries) return
-      this.noteGuards('request', notes)
-      if (verdict.kind === 'reject') this.reject(verdict)
+      if (!call.isCurrent(tries)) return
+      noteVerdicts(rx, { phase: 'request', model: call.record.requestModel || null }, notes)
+      if (verdict.kind === 'reject') client.reject(verdict)
       else this.#prepare(provider, verdict.kind === 'mask' ? verdict.texts : undefined)
     })
-    follow(this.rx, guarded)
+    follow(rx, guarded)
   }
 
   #prepare(provider: ReadyProvider, guarded?: readonly string[]): void {
     const prepared = this.#job.prepare(provider, guarded)
-    if (prepared instanceof Unsupported) return this.refuseField(prepared)
+    if (prepared instanceof Unsupported) return this.#call.client.refuseField(prepared)
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
     this.#prepared = prepared
     this.#provider = provider
     this.#note(provider, prepared)
-    this.send(provider, prepared.call, prepared.bytes)
+    this.#call.send(provider, prepared.call, prepared.bytes)
   }
 
   #note(provider: ReadyProvider, { call, translation }: PreparedJob): void {
     if (translation === undefined) return
     const { from, to, losses } = translation
-    this.rx.trace?.emit({
+    this.#call.rx.trace?.emit({
       type: 'llmRequest',
       provider: provider.name,
       vendor: provider.vendor.telemetryName,
@@ -109,51 +111,54 @@ export class WholeCall extends TriedCall {
   }
 
   #answerItself(answer: Promise<JsonObject>): void {
-    this.visit?.ended()
-    const told = answer.then(
-      (body) => this.answerJson(200, body, null),
+    const { rx, client, attempts, services } = this.#call
+    attempts.lease?.ended()
+    const sent = answer.then(
+      (body) => client.sendJson(200, body, null),
       (error: unknown) => {
-        this.services.bug(error)
-        this.refuse({ status: 500, kind: 'api', message: 'internal error' })
+        services.bug(error)
+        client.refuse({ status: 500, kind: 'api', message: 'internal error' })
       },
     )
-    follow(this.rx, told)
+    follow(rx, sent)
   }
 
-  protected answered({ status, headers, body }: UpstreamResponse): void {
+  answered({ status, headers, body }: UpstreamResponse): void {
     const prepared = this.#prepared
     if (prepared === null) throw new Error('an answer without a question')
     const { read, readError } = prepared
-    const { tries } = this
-    collect(body, this.services.maxBytes, (bytes, cause) => {
-      if (this.isOver || tries !== this.tries) return
-      if (cause !== null) this.visit?.failed()
-      if (status < 200 || status > 299)
-        return this.#told(() => this.refuse(readError(status, bytes ?? Buffer.alloc(0))))
-      const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
-      const told = answer === null ? null : read(answer, headers, this.facts)
-      if (told instanceof NextRequest) return this.#askOn(prepared, told)
-      if (told !== null) return this.#told(() => this.answerJson(200, told, headers))
-      if (bytes === null && cause === null) {
-        return this.#told(() => this.refuseAnswer(tooLarge(this.services.maxBytes), 'answer_too_large'))
+    const call = this.#call
+    const { client, attempts, record } = call
+    const { maxBytes } = call.services
+    const tries = attempts.count
+    collect(body, maxBytes, (bytes, cause) => {
+      if (!call.isCurrent(tries)) return
+      if (cause !== null) attempts.lease?.failed()
+      if (status < 200 || status > 299) {
+        this.#ended()
+        return client.refuse(readError(status, bytes ?? Buffer.alloc(0)))
       }
-      if (this.failsOver(UNREADABLE, headers)) return
-      this.#told(() =>
-        cause === null
-          ? this.refuseAnswer(UNREADABLE, 'answer_unreadable')
-          : this.refuseAnswer(UNREADABLE, 'connection_lost', cause.message),
-      )
+      const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
+      const result = answer === null ? null : read(answer, headers, record)
+      if (result instanceof NextRequest) return this.#askOn(prepared, result)
+      const isTooLarge = bytes === null && cause === null
+      if (result === null && !isTooLarge && call.failsOver(UNREADABLE, headers)) return
+      this.#ended()
+      if (result !== null) client.sendJson(200, result, headers)
+      else if (isTooLarge) client.refuseAnswer(tooLarge(maxBytes), 'answer_too_large')
+      else if (cause === null) client.refuseAnswer(UNREADABLE, 'answer_unreadable')
+      else client.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
     })
   }
 
   #askOn({ call }: PreparedJob, { bytes }: NextRequest): void {
     const provider = this.#provider
-    if (provider !== null) this.send(provider, call, bytes)
+    if (provider !== null) this.#call.send(provider, call, bytes)
   }
 
-  #told(tell: () => void): void {
-    this.visit?.ended()
-    this.facts.endedAt = this.services.now()
-    tell()
+  #ended(): void {
+    const { attempts, record, services } = this.#call
+    attempts.lease?.ended()
+    record.endedAt = services.now()
   }
 }

@@ -1,0 +1,129 @@
+import type { JsonObject } from '@portico/http/json'
+import type { ChatError, ClientFormat, StreamFaultCode, Unsupported } from '@portico/chat'
+import type { UpstreamError, UpstreamHandler } from '@portico/http/client'
+import { HeaderBlock, type RawConnection, type Source, sourceOf } from '@portico/http'
+import type { Rejection } from '../../llm/guards/guard.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
+import { redactHeaders } from '../../redaction/repeated-credentials.ts'
+import { type AnswerFaultCode, noteAnswerFault } from './answer-faults.ts'
+import type { ProviderAttempts } from './provider-attempts.ts'
+
+export type ErrorFormat = Pick<ClientFormat, 'encodeError'>
+
+/** The one response of a call to its client: of a provider, of a guard, or an error in the client's format. */
+export class ClientResponse {
+  /** Whether the client has its response, or has left. */
+  isOver = false
+  readonly #rx: RequestContext
+  readonly #handler: UpstreamHandler
+  readonly #record: LlmRecord
+  readonly #attempts: ProviderAttempts
+  readonly #format: ErrorFormat
+  #body: Source | null = null
+
+  constructor(
+    { rx, handler }: { rx: RequestContext; handler: UpstreamHandler },
+    { record, attempts, format }: { record: LlmRecord; attempts: ProviderAttempts; format: ErrorFormat },
+  ) {
+    this.#rx = rx
+    this.#handler = handler
+    this.#record = record
+    this.#attempts = attempts
+    this.#format = format
+  }
+
+  cancel(cause: Error): void {
+    this.isOver = true
+    this.#body?.cancel(cause)
+  }
+
+  send(status: number, headers: HeaderBlock, body: Source): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#body = body
+    // A client that follows the redirect would send the gateway's key to the host in `location`.
+    headers.remove('location')
+    this.#handler.responded({ status, headers, body })
+  }
+
+  sendJson(status: number, body: JsonObject, upstreamHeaders: HeaderBlock | null): void {
+    const headers = headersFor(upstreamHeaders, 'application/json')
+    this.send(status, headers, sourceOf(Buffer.from(JSON.stringify(body))))
+  }
+
+  /** Sends an error, redacted, because the text may come from the provider. */
+  sendError(status: number, headers: HeaderBlock, body: Buffer): void {
+    redactHeaders(headers, (text) => this.#attempts.redact(text))
+    const text = body.toString('latin1')
+    const redacted = this.#attempts.redact(text)
+    if (redacted !== text) headers.remove('content-length')
+    this.send(status, headers, sourceOf(redacted === text ? body : Buffer.from(redacted, 'latin1')))
+  }
+
+  upgrade(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    this.isOver = true
+    this.#handler.upgraded(status, headers, raw, protocol)
+  }
+
+  /** Ends the call without a response of any provider. */
+  fail(error: UpstreamError): void {
+    this.isOver = true
+    this.#handler.failed(error)
+  }
+
+  /** Sends an error in the client's format. */
+  refuse(error: ChatError, headers: HeaderBlock | null = null): void {
+    this.#attempts.lease?.ended()
+    const { status, body } = this.#format.encodeError(error)
+    this.sendError(status, headersFor(headers, 'application/json'), Buffer.from(JSON.stringify(body)))
+  }
+
+  refuseField({ field, message, details }: Unsupported): void {
+    this.#rx.reason = 'InvalidRequest'
+    this.#rx.notes = { code: 'unsupported_field', field, provider: this.#record.providerName }
+    this.#rx.error = `failed to process LLM request: ${field}: ${message}`
+    // Not every format has a member for the name of the field.
+    const error: ChatError = { status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field }
+    this.refuse(details === undefined ? error : { ...error, details })
+  }
+
+  /** Sends the failure of a policy of the provider. */
+  refuseFailure({ status, message, reason, reply }: Failure): void {
+    this.#rx.reason = reason
+    if (reply === undefined) this.#rx.error = message
+    if (reply === undefined || reply.failure !== null) return this.refuse({ status, kind: 'api', message })
+    this.#attempts.lease?.ended()
+    this.sendError(status, reply.headers, reply.body)
+  }
+
+  /** Replaces a response that the client cannot get with an error; logs and records have the reason. */
+  refuseAnswer(error: ChatError, code: AnswerFaultCode, why: string = error.message): void {
+    this.noteFault(code, why)
+    this.refuse(error)
+  }
+
+  /** Logs, metrics and records count the request as failed by its backend. */
+  noteFault(code: AnswerFaultCode | StreamFaultCode, message: string): void {
+    noteAnswerFault(this.#rx, this.#record, { code, error: this.#attempts.redact(message) })
+  }
+
+  /** Sends a rejection of a guard. It is final: another provider would get the same texts. */
+  reject({ status, body, reason }: Rejection): void {
+    this.#attempts.lease?.ended()
+    this.#rx.reason = 'PromptGuard'
+    this.#rx.error = reason
+    const headers = HeaderBlock.of([['content-type', 'text/plain']])
+    this.send(status, headers, sourceOf(Buffer.from(body)))
+  }
+}
+
+/** The provider's headers that are still true for the body that the client gets. */
+export function headersFor(upstream: HeaderBlock | null, contentType: string): HeaderBlock {
+  const headers = upstream?.clone() ?? new HeaderBlock()
+  headers.remove('content-length')
+  headers.remove('content-encoding')
+  headers.set('content-type', contentType)
+  return headers
+}

@@ -1,0 +1,205 @@
+import { type ChatError, type FormatName, Unsupported, type UpstreamFormat } from '@portico/chat'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
+import { emptySource, type HeaderBlock, type RawConnection, sourceOf } from '@portico/http'
+import type { ProviderCall } from '../../llm/providers/provider.ts'
+import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { CallContext } from '../../pipeline/context/step.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
+import { NOT_NEEDED, redirected, UNREADABLE } from './answer-faults.ts'
+import { ClientResponse, type ErrorFormat } from './client-response.ts'
+import { decodedResponse } from './decode-body.ts'
+import type { ReadyProvider } from './provider.ts'
+import { ProviderAttempts } from './provider-attempts.ts'
+import { sendTo } from './send.ts'
+import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
+
+/** The services that all calls of one backend share. */
+export interface CallServices {
+  upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
+  providers: ProviderGroups
+  now: () => number
+  clock: () => number
+  newId: (prefix: string) => string
+  maxBytes: number
+  bug: (error: unknown) => void
+  /** Keepalive objects; never read, they keep V8's optimized code for their shapes. */
+  specimens: readonly object[]
+}
+
+export interface CallParts {
+  rx: RequestContext
+  /** The headers of the request after the policies of the route. */
+  headers: HeaderBlock
+  context: CallContext
+  handler: UpstreamHandler
+}
+
+/** One kind of request to a provider, and the handling of its response. */
+export interface ModelCall {
+  /** Calls the provider: ends in `FailoverCall.send`, or in a response to the client. */
+  ask(provider: ReadyProvider): void
+  /** Handles a response whose status does not fail over. */
+  answered(response: UpstreamResponse): void
+  /** Takes over a connection; without it, a provider that changes the protocol has failed. */
+  upgraded?(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void
+}
+
+/** Tries a call at one provider after the other until a provider has begun to respond. */
+export class FailoverCall implements UpstreamCall, UpstreamHandler {
+  readonly rx: RequestContext
+  readonly headers: HeaderBlock
+  readonly services: CallServices
+  readonly record: LlmRecord
+  readonly attempts: ProviderAttempts
+  readonly client: ClientResponse
+  readonly #context: CallContext
+  /** Whether the request can be sent to another provider when the first one fails. */
+  readonly #isRepeatable: boolean
+  #call: ModelCall | null = null
+  #sent: UpstreamCall | null = null
+
+  constructor(
+    { rx, headers, context, handler }: CallParts,
+    services: CallServices,
+    { format, isRepeatable = true }: { format: ErrorFormat; isRepeatable?: boolean },
+  ) {
+    this.rx = rx
+    this.headers = headers
+    this.services = services
+    this.record = rx.llm ??= new LlmRecord()
+    this.attempts = new ProviderAttempts(rx, services.providers, true)
+    this.client = new ClientResponse({ rx, handler }, { record: this.record, attempts: this.attempts, format })
+    this.#context = context
+    this.#isRepeatable = isRepeatable
+  }
+
+  start(call: ModelCall): void {
+    this.#call = call
+    const chosen = this.attempts.choose()
+    if (chosen === null) this.client.refuse({ status: 503, kind: 'api', message: 'no healthy backends' })
+    else this.#begin(chosen)
+  }
+
+  cancel(cause: Error): void {
+    this.client.isOver = true
+    this.attempts.cancel(cause)
+    this.#sent?.cancel(cause)
+    this.client.cancel(cause)
+  }
+
+  /** Whether the client still waits, and no provider was tried after the first `tries`. */
+  isCurrent(tries: number): boolean {
+    return !this.client.isOver && this.attempts.count === tries
+  }
+
+  // Requests to a provider.
+
+  #begin(chosen: ChosenProvider): void {
+    const { provider } = chosen
+    const { record } = this
+    this.attempts.begin(chosen)
+    record.provider = provider.vendor.telemetryName
+    record.providerName = provider.name
+    // Values of an earlier attempt.
+    record.usage = {}
+    record.responseModel = ''
+    record.responseId = ''
+    record.finishReason = ''
+    this.#call?.ask(provider)
+  }
+
+  /** Sends a request; a GET when `bytes` is null. */
+  send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer | null): void {
+    const headers = this.headers.clone()
+    // Headers that describe the client's original body.
+    headers.remove('content-length')
+    headers.remove('content-encoding')
+    headers.remove('content-type')
+    if (bytes !== null) headers.addChecked('content-type', 'application/json')
+    // Usage cannot be read from a compressed response.
+    headers.remove('accept-encoding')
+    headers.addChecked('accept-encoding', 'identity')
+    this.sendRequest(provider, call, {
+      method: bytes === null ? 'GET' : 'POST',
+      target: '',
+      authority: '',
+      headers,
+      body: bytes === null ? emptySource : sourceOf(bytes),
+      upgrade: '',
+      teTrailers: false,
+    })
+  }
+
+  sendRequest(provider: ReadyProvider, call: ProviderCall, outgoing: OutgoingRequest): void {
+    const { rx, services, record, client } = this
+    record.requestModel = call.model
+    record.streaming = call.stream
+    this.attempts.sends(outgoing, record)
+    const tries = this.attempts.count
+    const isWanted = (): boolean => this.isCurrent(tries)
+    sendTo(provider, call, {
+      outgoing,
+      rx,
+      context: this.#context,
+      handler: this,
+      isWanted,
+      bug: services.bug,
+      refused: (why) => (why instanceof Unsupported ? client.refuseField(why) : client.refuseFailure(why)),
+      // A response may have come, and another provider may have been tried, before `sendTo` returned.
+      sent: (sent) => {
+        if (isWanted()) this.#sent = sent
+      },
+    })
+  }
+
+  // Responses from a provider.
+
+  informed(): void {}
+
+  responded(response: UpstreamResponse): void {
+    if (this.client.isOver) return response.body.cancel(NOT_NEEDED)
+    const { status } = response
+    this.rx.trace?.callEnded(status, null)
+    if (this.attempts.judge(response) && this.#failOver(`status ${status}`)) return response.body.cancel(NOT_NEEDED)
+    if (status >= 300 && status < 400) {
+      response.body.cancel(NOT_NEEDED)
+      return this.client.refuseAnswer(redirected(status), 'provider_redirected')
+    }
+    const decoded = decodedResponse(response)
+    if (decoded !== null) return this.#call?.answered(decoded)
+    response.body.cancel(NOT_NEEDED)
+    if (!this.failsOver(UNREADABLE, response.headers)) this.client.refuseAnswer(UNREADABLE, 'answer_unreadable')
+  }
+
+  /** Handles a response whose body reports an error; returns true when the call fails over. */
+  failsOver(error: ChatError, headers: HeaderBlock): boolean {
+    return this.attempts.judgeError(error, headers) && this.#failOver(this.attempts.redact(error.message))
+  }
+
+  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    if (this.#call?.upgraded !== undefined) return this.#call.upgraded(status, headers, raw, protocol)
+    raw.socket.destroy()
+    this.failed(new UpstreamError('bad_response', 'the provider changed the protocol', false))
+  }
+
+  failed(error: UpstreamError): void {
+    if (this.client.isOver) return
+    this.attempts.failed(error)
+    if (!this.#failOver(`${error.code}: ${error.message}`, error)) this.client.fail(error)
+  }
+
+  /** Tries another provider if one is left; returns whether it did. `error` is set when there was no response at all. */
+  #failOver(reason: string, error?: UpstreamError): boolean {
+    const chosen = this.#isRepeatable ? this.attempts.choose() : null
+    if (chosen === null) return false
+    const { trace } = this.rx
+    if (trace !== null) {
+      const from = this.record.providerName
+      if (error !== undefined) trace.callFailed(from, error)
+      trace.emit({ type: 'llmFailover', from, to: chosen.provider.name, reason }, 'warn')
+    }
+    this.#begin(chosen)
+    return true
+  }
+}
