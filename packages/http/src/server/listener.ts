@@ -56,7 +56,7 @@ export class BindServer<L> {
     this.#state.onMalformed(info, 0, code)
   }
 
-  constructor(state: BindState<L>, deadlines: Deadlines, observer: BindObserver) {
+  constructor(state: BindState<L>, deadlines: Deadlines, observer: BindObserver = UNOBSERVED) {
     this.#state = state
     this.#deadlines = deadlines
     this.#observer = observer
@@ -122,6 +122,12 @@ export class BindServer<L> {
     this.#server.close()
     for (const { connection } of this.#connections) connection.destroy(new Error('gateway is shutting down'))
     for (const socket of this.#strangers) socket.destroy()
+  }
+
+  /** The port that the server listens on; 0 before and after. */
+  get port(): number {
+    const address = this.#server.address()
+    return address !== null && typeof address === 'object' ? address.port : 0
   }
 
   get connectionCount(): number {
@@ -357,3 +363,5 @@ const PROXY_HEADER_MS = 5_000
 const BACKLOG = 4096
 /** Milliseconds for the first bytes and the first requests of a connection that was accepted during a drain. */
 const LATE_MS = 1_000
+
+const UNOBSERVED: BindObserver = { opened() {}, closed() {}, handshake() {}, refused() {}, reset() {} }

@@ -18,7 +18,7 @@ export class Endpoints {
   /** Key of each endpoint's backend, for `states`. */
   readonly #backends = new WeakMap<Endpoint, string>()
 
-  constructor(services: EndpointServices, most = MAX_ENDPOINTS) {
+  constructor(services: EndpointServices = OF_ONE_WORKER, most = MAX_ENDPOINTS) {
     this.#services = services
     this.#endpointsByKey = new LRUCache({ max: most })
   }
@@ -92,6 +92,14 @@ export class Endpoints {
   apart(): Endpoints {
     return new Endpoints({ ...this.#services, counters: { cells: () => null } })
   }
+}
+
+/** Services for a process of one worker: scores are not shared, and evictions are not reported. */
+const OF_ONE_WORKER: EndpointServices = {
+  counters: { cells: () => null },
+  random: Math.random,
+  monotonic: () => performance.now(),
+  evicted() {},
 }
 
 const MAX_ENDPOINTS = 4096

@@ -15,7 +15,7 @@ export class Pools {
   readonly #poolsByKey = new Map<string, Pool>()
   #sweepAt = FIRST_SWEEP
 
-  constructor(deadlines: Deadlines, hops: Hops, observe: (transport: Transport) => PoolObserver) {
+  constructor(deadlines: Deadlines, hops: Hops, observe: (transport: Transport) => PoolObserver = () => UNOBSERVED) {
     this.#deadlines = deadlines
     this.#hops = hops
     this.#observe = observe
@@ -52,5 +52,7 @@ function transportOf({ tls, tunnel }: PoolOptions): Transport {
   if (tunnel !== null) return tls === null ? 'tunnel' : 'tunnel-tls'
   return tls === null ? 'plaintext' : 'tls'
 }
+
+const UNOBSERVED: PoolObserver = { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} }
 
 const FIRST_SWEEP = 256
