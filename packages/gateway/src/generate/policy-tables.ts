@@ -28,12 +28,15 @@ const tables: Readonly<Record<string, () => string[]>> = {
       ...requestOrder.map(({ steps, why }) => [Object.keys(steps), why] as const),
       [
         Object.keys(backendSteps).map((name) => `backend.${name}`),
-        'once for each try, on a copy; a signature comes last',
+        'run once for each attempt, on a copy of the request; signing comes last',
       ],
     ]),
   'response-order': () =>
     orderTable([
-      [['backend.extAuth', 'backend.transformation'], 'what a backend says is put right before routes see it'],
+      [
+        ['backend.extAuth', 'backend.transformation'],
+        'correct the response of a backend before the policies of routes see it',
+      ],
       ...responseOrder.map((name) => [[name], responseReasons[name]] as const),
     ]),
 }
@@ -41,7 +44,7 @@ const tables: Readonly<Record<string, () => string[]>> = {
 function policyTable(section: Section): string[] {
   const isTraffic = section === 'traffic'
   return table(
-    ['Policy', 'What it does', 'Attached to', ...(isTraffic ? ['Early'] : []), 'Of several', ''],
+    ['Policy', 'What it does', 'Attached to', ...(isTraffic ? ['Early'] : []), 'If set several times', ''],
     policiesOf(section).map((policy) => [
       `[${policy.name}](policies/${pageOf(policy)})`,
       firstSentence(policy.schema.field.description),

@@ -44,21 +44,21 @@ type AllSteps = { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
 export const requestOrder = [
   { steps: { timeouts, retry, upgrades }, why: 'limits for everything after them' },
   { steps: { sessionPersistence }, why: 'sees cookies as the client sent them' },
-  { steps: { cors }, why: 'a preflight carries no credentials, so it is answered before anything could ask for some' },
+  { steps: { cors }, why: 'a preflight carries no credentials, so it is answered before any policy can require them' },
   {
     steps: { jwtAuthentication, mcpAuthentication, basicAuthentication, apiKeyAuthentication },
-    why: 'who the client is; each takes its credential off the request',
+    why: 'identify the client; each removes its credential from the request',
   },
-  { steps: { extAuth }, why: 'the authorizer is told who the client is' },
-  { steps: { authorization }, why: 'sees what all authentication found out, and what the authorizer said' },
-  { steps: { rateLimit }, why: 'what was denied spends nothing' },
-  { steps: { extProc }, why: 'the processor has only work that is wanted; rules of your own see what it changed' },
+  { steps: { extAuth }, why: 'the external authorizer gets the identity of the client' },
+  { steps: { authorization }, why: 'sees the results of all authentication and of the external authorizer' },
+  { steps: { rateLimit }, why: 'denied requests do not count against a limit' },
+  { steps: { extProc }, why: 'the external processor gets only admitted requests; your own rules see its changes' },
   { steps: { transformation }, why: "sees claims, and the client's own headers before literals change them" },
-  { steps: { csrf }, why: 'after transformations, which may set what it looks at' },
+  { steps: { csrf }, why: 'after transformations, which may set the headers that it checks' },
   { steps: { headerModifiers }, why: "the client's headers are final before the destination is rewritten" },
   { steps: { hostRewrite, urlRewrite }, why: 'an explicit rewrite wins over the default' },
-  { steps: { requestRedirect, directResponse }, why: 'answers of the gateway, protected by everything above' },
-  { steps: { requestMirror }, why: 'only what goes to a backend is copied, as it goes there' },
+  { steps: { requestRedirect, directResponse }, why: 'responses of the gateway itself, protected by everything above' },
+  { steps: { requestMirror }, why: 'copies only requests that go to a backend, in their final form' },
 ] as const satisfies readonly { steps: Partial<AllSteps>; why: string }[]
 
 type Joined<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void ? All : never
@@ -77,13 +77,13 @@ type RespondingName = {
 
 /** Each of them, in the order in which responses meet them, with the reason: one that is missing does not compile. */
 export const responseReasons: { readonly [Name in RespondingName]: string } = {
-  extAuth: 'headers that the authorizer asked for come first, so that rules of your own may change them',
-  rateLimit: 'what it tells of its limits comes first, so that rules of your own may change it',
-  sessionPersistence: 'its cookie comes before rules of your own, which may change what it says',
-  headerModifiers: 'literals come before expressions, which see them',
-  transformation: 'sees what the others have written',
-  extProc: 'the processor sees the answer as it leaves',
-  cors: 'last, so that no rule overwrites what a browser is told',
+  extAuth: 'headers that the external authorizer adds come first, so that your own rules can change them',
+  rateLimit: 'its rate limit headers come first, so that your own rules can change them',
+  sessionPersistence: 'its cookie comes before your own rules, which can change it',
+  headerModifiers: 'literal values come before expressions, which can read them',
+  transformation: 'sees the changes of all policies before it',
+  extProc: 'the external processor sees the response as the client gets it',
+  cors: 'last, so that no rule overwrites the headers for browsers',
 }
 export const responseOrder = Object.keys(responseReasons) as readonly RespondingName[]
 
