@@ -38,8 +38,8 @@ if [ "$package" = gateway ]; then
   cp -r node_modules/@node-rs/bcrypt "node_modules/@node-rs/bcrypt-linux-$arch-gnu" "$root/opt/portico/node_modules/@node-rs/"
 fi
 
-# The runtime, with the libraries where its loader looks for them.
-cp "$node" "$root/usr/bin/node"
+# The runtime without symbols for debuggers, with the libraries where its loader looks for them.
+"$node" scripts/trim-elf.mjs "$node" "$root/usr/bin/node"
 ldd "$node" | grep -oE '/[^ ]+' | while read -r library; do install -D "$library" "$root$library"; done
 
 # Nobody in particular, without a shell; a place for files that come and go.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -18,6 +18,11 @@ const path = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.startsWith(root) && folder !== dirname(process.execPath))
   .join(delimiter)
+
+function sizesIn(folder: string): number[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => statSync(join(parentPath, name)).size)
+}
 
 interface Sbom {
   metadata: { component: { name: string } }
@@ -45,6 +50,21 @@ describe('the packed programs', { skip, timeout: 600_000 }, () => {
     const parts = JSON.parse(readFileSync(join(folder, 'node_modules/@portico/gateway/sbom.cdx.json'), 'utf8')) as Sbom
     assert.equal(parts.metadata.component.name, '@portico/gateway')
     assert.ok(parts.components.some(({ name, version }) => name === 'zod' && /^\d/.test(version)))
+  })
+
+  it('bring one Node for all of them, and no headers of it', () => {
+    const files = readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' })
+    const programs = files.filter((file) => /(^|\/)bin\/node$/.test(file))
+    assert.deepEqual(programs, [`@portico/node-linux-${process.arch}/bin/node`])
+    assert.deepEqual(
+      files.filter((file) => file.endsWith('/v8.h')),
+      [],
+    )
+    const sizes = ['gateway', `node-linux-${process.arch}`].flatMap((name) =>
+      sizesIn(join(folder, 'node_modules/@portico', name)),
+    )
+    const total = sizes.reduce((sum, size) => sum + size, 0)
+    assert.ok(total < 130 * 2 ** 20, `the gateway and its Node have ${(total / 2 ** 20).toFixed(0)} MiB`)
   })
 
   it('say their version and what they can do', () => {

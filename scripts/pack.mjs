@@ -1,4 +1,5 @@
-// Packs the programs for users without a checkout: `out/*.tgz`, each with its bill of materials inside and beside it.
+// Packs the programs for users without a checkout: `out/*.tgz`, each with its bill of materials inside and beside it, and the
+// Node of this platform once for all of them. Users whose own Node is recent enough do not need that package.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { bundle } from './bundle.mjs'
 import { foreignPath } from './install-packed.mjs'
 import { programs } from './programs.mjs'
 import { sbom } from './sbom.mjs'
+import { trimElf } from './trim-elf.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'out')
@@ -26,16 +28,48 @@ for (const name of Object.keys(programs)) {
   rmSync(join(staged, 'dist/NOTICE'))
   const parts = sbom(name)
   writeFileSync(join(staged, 'sbom.cdx.json'), parts)
-  // Bundled packages are not dependencies of the packed package.
-  const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  // Bundled packages are not dependencies of the packed package, and the runtime is a package of its own.
+  const {
+    devDependencies: _,
+    optionalDependencies: __,
+    ...manifest
+  } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   // Exports for other packages of this workspace are sources, which are not packed.
   manifest.exports = { './package.json': './package.json' }
   manifest.files = [...manifest.files, 'sbom.cdx.json']
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  writeFileSync(join(out, packed(staged).replace(/\.tgz$/, '.sbom.json')), parts)
+}
+packNode()
+
+/** Packs the Node that `npm ci` installed, without its headers and without symbols for debuggers. */
+function packNode() {
+  const platform = `${process.platform}-${process.arch}`
+  const source = join(root, 'node_modules', `node-${platform}`)
+  const staged = join(out, 'node')
+  mkdirSync(join(staged, 'bin'), { recursive: true })
+  writeFileSync(join(staged, 'bin/node'), trimElf(readFileSync(join(source, 'bin/node'))), { mode: 0o755 })
+  cpSync(join(source, 'LICENSE'), join(staged, 'LICENSE'))
+  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
+  const manifest = {
+    name: `@portico/node-${platform}`,
+    version,
+    description: 'The Node that runs the programs of Portico where the installed one is too old',
+    license: 'MIT',
+    os: [process.platform],
+    cpu: [process.arch],
+    files: ['bin/node', 'LICENSE'],
+  }
+  writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  packed(staged)
+}
+
+/** Packs a folder, removes it, and returns the name of the file. */
+function packed(staged) {
   const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', out], staged))
-  writeFileSync(join(out, filename.replace(/\.tgz$/, '.sbom.json')), parts)
   rmSync(staged, { recursive: true })
   process.stdout.write(`${join('out', filename)}\n`)
+  return filename
 }
 
 /** Runs the npm of the user's Node; the pinned Node has none. */

@@ -26,16 +26,22 @@ export async function programUrl({ folder, name, file, source }) {
   return built === null ? sourceUrl : pathToFileURL(join(built, file))
 }
 
-/** The Node that is installed with the project, or null on a platform without one. */
+/**
+ * The Node that is installed with the project, or null when there is none: `npm run pack` makes a package of it for users, and
+ * a checkout has the package that it is made from.
+ */
 export function pinnedNode() {
-  try {
-    const require = createRequire(import.meta.url)
-    const manifest = require.resolve(`node-${process.platform}-${process.arch}/package.json`)
-    const program = join(dirname(manifest), 'bin', 'node')
-    return existsSync(program) ? program : null
-  } catch {
-    return null
+  const platform = `${process.platform}-${process.arch}`
+  const require = createRequire(import.meta.url)
+  for (const name of [`@portico/node-${platform}`, `node-${platform}`]) {
+    try {
+      const program = join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'node')
+      if (existsSync(program)) return program
+    } catch {
+      // The package is not installed.
+    }
   }
+  return null
 }
 
 /**
@@ -45,7 +51,10 @@ export function pinnedNode() {
 export function runPinned(script, args, { endSignal = null } = {}) {
   const program = pinnedNode()
   if (program === null) {
-    process.stderr.write(`this needs Node ${NEEDED.join('.')} or newer; ${process.versions.node} is running it\n`)
+    const [needed, running] = [NEEDED.join('.'), process.versions.node]
+    process.stderr.write(
+      `this needs Node ${needed} or newer, or the package @portico/node-${process.platform}-${process.arch}; Node ${running} is running it\n`,
+    )
     process.exit(1)
   }
   const child = spawn(program, [script, ...args], { stdio: 'inherit' })
