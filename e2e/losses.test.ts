@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { request } from '../packages/gateway/src/testing/client.ts'
 import { useConfigFile, useProgram } from '../packages/gateway/src/testing/process.ts'
 import { startFakeProvider } from '../packages/gateway/src/testing/providers/server.ts'
-import { useTrace } from '../packages/gateway/src/testing/trace-client.ts'
+import { useTrace } from '../packages/gateway/src/testing/admin/trace-client.ts'
 import type { ClientFormatName } from './clients.ts'
 import { type Target, targets } from './targets.ts'
 

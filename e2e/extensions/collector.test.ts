@@ -8,7 +8,7 @@ import {
   useConfigFile,
   useProgram,
 } from '../../packages/gateway/src/testing/process.ts'
-import { scrapedLines } from '../../packages/gateway/src/testing/otlp-metrics.ts'
+import { scrapedLines } from '../../packages/gateway/src/testing/otlp/otlp-metrics.ts'
 import { httpConfig } from '../../packages/gateway/src/testing/scene.ts'
 import {
   asScraped,

@@ -1,5 +1,5 @@
 import { describe, it, type TestContext } from 'node:test'
-import { type Judge, useLimitServer } from '../../packages/gateway/src/testing/limit-server.ts'
+import { type Judge, useLimitServer } from '../../packages/gateway/src/testing/services/limit-server.ts'
 import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import { withoutEnvoy as skip } from './servers.ts'
 import { any, compare, type Difference, ownWays, type Parts, portOf, type Side, useBoth } from './side-by-side.ts'

@@ -7,8 +7,8 @@ import {
   headers,
   immediate,
   type Process,
-} from '../../packages/gateway/src/testing/processor.ts'
-import { bytesOption } from '../../packages/gateway/src/testing/authorizer.ts'
+} from '../../packages/gateway/src/testing/services/processor.ts'
+import { bytesOption } from '../../packages/gateway/src/testing/services/authorizer.ts'
 import type { ProcessingRequest } from '../../packages/gateway/src/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { ofFailures, ofNewBodies, ofProcessors, useProcessorSides } from './processor-sides.ts'
 import { withoutEnvoy as skip } from './servers.ts'

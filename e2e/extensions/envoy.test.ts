@@ -7,7 +7,7 @@ import {
   ok,
   option,
   useAuthorizer,
-} from '../../packages/gateway/src/testing/authorizer.ts'
+} from '../../packages/gateway/src/testing/services/authorizer.ts'
 import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { CheckRequest } from '../../packages/gateway/src/protos/envoy/service/auth/v3/external_auth.ts'
 import { withoutEnvoy as skip } from './servers.ts'

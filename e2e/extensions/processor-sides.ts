@@ -6,7 +6,7 @@ import {
   partsOf,
   type Process,
   useAnsweringProcessor,
-} from '../../packages/gateway/src/testing/processor.ts'
+} from '../../packages/gateway/src/testing/services/processor.ts'
 import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { ProcessingRequest } from '../../packages/gateway/src/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { any, type Difference, ownWays, portOf, type Side, useBoth } from './side-by-side.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { request } from '../../packages/gateway/src/testing/client.ts'
-import { useGrpcCollector } from '../../packages/gateway/src/testing/otlp-collector.ts'
+import { useGrpcCollector } from '../../packages/gateway/src/testing/otlp/otlp-collector.ts'
 import { eventually, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { httpConfig } from '../../packages/gateway/src/testing/scene.ts'
 import { usePrometheus, withoutPrometheus } from './servers.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { useGrpcCollector } from '../../packages/gateway/src/testing/otlp-collector.ts'
+import { useGrpcCollector } from '../../packages/gateway/src/testing/otlp/otlp-collector.ts'
 import { eventually, type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import { runPython, usePythonServer, withoutPython as skip } from './python.ts'

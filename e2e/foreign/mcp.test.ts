@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { type TargetRequest, useTarget } from '../../packages/gateway/src/testing/mcp-target.ts'
+import { type TargetRequest, useTarget } from '../../packages/gateway/src/testing/mcp/mcp-target.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { until } from '../../packages/gateway/src/testing/scene.ts'
 import type { TestClient } from '../mcp/clients/client.ts'

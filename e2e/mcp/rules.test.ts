@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { begin, post } from '../../packages/gateway/src/testing/mcp-post.ts'
+import { begin, post } from '../../packages/gateway/src/testing/mcp/mcp-post.ts'
 import type { JsonObject } from '../../packages/http/src/json/json.ts'
 import { useMcpGateway } from './gateway.ts'
 import { programTarget } from './stdio-targets.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { McpCaller } from '../../../packages/gateway/src/testing/mcp-caller.ts'
+import { McpCaller } from '../../../packages/gateway/src/testing/mcp/mcp-caller.ts'
 import { eventually } from '../../../packages/gateway/src/testing/process.ts'
 import { rolledOut } from '../installed.ts'
 import { pods, route } from '../shop.ts'

@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { folderCycles } from './testing/folder-cycles.ts'
-import { type Import, type ImportGraph, readImportGraph } from './testing/import-graph.ts'
+import { folderCycles } from './testing/structure/folder-cycles.ts'
+import { type Import, type ImportGraph, readImportGraph } from './testing/structure/import-graph.ts'
 
 /** The rules of ARCHITECTURE.md, "Imports go one way", held against the graph as it is. */
 

@@ -3,8 +3,8 @@ import { test, type TestContext } from 'node:test'
 import type { GatewayState, RequestBatch, RequestList, RequestRecord } from '../telemetry/recorder/record.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { exchangeRaw, request } from '../testing/client.ts'
-import { useAdmin } from '../testing/admin-servers.ts'
-import { requestsOf } from '../testing/requests-source.ts'
+import { useAdmin } from '../testing/admin/admin-servers.ts'
+import { requestsOf } from '../testing/admin/requests-source.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
 
 test('lists are newest first, in pages that neither miss nor repeat a request', async (t) => {

@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers'
 import type { Readiness } from './routes.ts'
 import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
-import { NOTHING_BEHIND, useAdmin } from '../testing/admin-servers.ts'
+import { NOTHING_BEHIND, useAdmin } from '../testing/admin/admin-servers.ts'
 
 const FROM_HERE = { 'x-portico-same-origin': '1' }
 

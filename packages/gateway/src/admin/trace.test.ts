@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
-import { useAdmin } from '../testing/admin-servers.ts'
+import { useAdmin } from '../testing/admin/admin-servers.ts'
 import { eventually } from '../testing/process.ts'
 
 test('the stream begins with ready, has one frame for each event, and ends after the last', async (t) => {

@@ -5,9 +5,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { AttachedPolicy, Backend, Ir } from '../ir/resources.ts'
 import { TestGateway } from '../testing/gateway.ts'
-import { McpCaller } from '../testing/mcp-caller.ts'
-import { type TestMcpServer, useMcpServer } from '../testing/mcp-server.ts'
-import { useTarget } from '../testing/mcp-target.ts'
+import { McpCaller } from '../testing/mcp/mcp-caller.ts'
+import { type TestMcpServer, useMcpServer } from '../testing/mcp/mcp-server.ts'
+import { useTarget } from '../testing/mcp/mcp-target.ts'
 import { closedPort } from '../testing/scene.ts'
 import { useSdkServer } from '../mcp/transports/sse/test-server.ts'
 

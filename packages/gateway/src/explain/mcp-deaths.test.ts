@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import { stringify } from 'yaml'
 import { loadConfig } from '../sources/file.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
-import { McpCaller } from '../testing/mcp-caller.ts'
-import { type TargetRequest, useTarget } from '../testing/mcp-target.ts'
+import { McpCaller } from '../testing/mcp/mcp-caller.ts'
+import { type TargetRequest, useTarget } from '../testing/mcp/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../testing/scene.ts'
 import { explain } from './explain.ts'
 
@@ -128,7 +128,7 @@ describe('a failed MCP call is explained by its target', () => {
   })
 
   it('is a program that ends', async (t) => {
-    const args = [new URL('../testing/stdio-server.mjs', import.meta.url).pathname]
+    const args = [new URL('../testing/mcp/stdio-server.mjs', import.meta.url).pathname]
     const config = configFor([{ name: 'weather', stdio: { cmd: process.execPath, args } }])
     const gateway = await useGateway(t, config)
     const session = await new McpCaller(gateway.port()).begin()

@@ -24,7 +24,7 @@ export type {
 export { inResource, settle } from '../schema/resource-form.ts'
 export type { Settled } from '../schema/resource-form.ts'
 export { atLeastOneOf, exactlyOneOf, onlyWith, otherRule } from '../schema/rules.ts'
-export { isIssuer } from '../schema/fields/mcp-oauth.ts'
+export { isIssuer } from '../schema/fields/auth/mcp-oauth.ts'
 export { logFilter } from '../schema/fields/names.ts'
 export { labelSelector } from '../schema/fields/references.ts'
 export type { LabelSelectorConfig } from '../schema/fields/references.ts'

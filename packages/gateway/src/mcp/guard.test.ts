@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { request } from '../testing/client.ts'
-import { mcpConfig } from '../testing/mcp-scene.ts'
-import { useTarget } from '../testing/mcp-target.ts'
+import { mcpConfig } from '../testing/mcp/mcp-scene.ts'
+import { useTarget } from '../testing/mcp/mcp-target.ts'
 import { useGateway } from '../testing/scene.ts'
 import { createGuard, type GuardConfig } from './guard.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { type Breakage, brokenGrpc, brokenHttp } from '../testing/broken-services.ts'
+import { type Breakage, brokenGrpc, brokenHttp } from '../testing/services/broken-services.ts'
 import { request } from '../testing/client.ts'
 import type { TestGateway } from '../testing/gateway.ts'
-import { type SeenSpan, useGrpcCollector } from '../testing/otlp-collector.ts'
+import { type SeenSpan, useGrpcCollector } from '../testing/otlp/otlp-collector.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../testing/scene.ts'
 
 /** A policy that asks a service outside, and what it says when that cannot be asked. */

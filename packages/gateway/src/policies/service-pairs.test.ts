@@ -5,15 +5,15 @@ import { connect } from 'node:net'
 import { describe, test, type TestContext } from 'node:test'
 import { Client, credentials } from '@grpc/grpc-js'
 import { WebSocket, WebSocketServer } from 'ws'
-import { type Check, denied, NO, ok, option, useAuthorizer } from '../testing/authorizer.ts'
+import { type Check, denied, NO, ok, option, useAuthorizer } from '../testing/services/authorizer.ts'
 import { request } from '../testing/client.ts'
 import { FakeTime } from '../testing/fake-time.ts'
-import { useTextServer } from '../testing/grpc.ts'
-import { counting, useLimitServer } from '../testing/limit-server.ts'
-import { useMcpScene } from '../testing/mcp-scene.ts'
-import { useMcpServer } from '../testing/mcp-server.ts'
+import { useTextServer } from '../testing/services/grpc.ts'
+import { counting, useLimitServer } from '../testing/services/limit-server.ts'
+import { useMcpScene } from '../testing/mcp/mcp-scene.ts'
+import { useMcpServer } from '../testing/mcp/mcp-server.ts'
 import type { OriginHandler } from '../testing/origin.ts'
-import { useGrpcCollector } from '../testing/otlp-collector.ts'
+import { useGrpcCollector } from '../testing/otlp/otlp-collector.ts'
 import {
   agree,
   answerTo,
@@ -24,9 +24,9 @@ import {
   piece,
   type Process,
   useAnsweringProcessor,
-} from '../testing/processor.ts'
+} from '../testing/services/processor.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
-import { useSilentWay } from '../testing/silent-way.ts'
+import { useSilentWay } from '../testing/http/silent-way.ts'
 
 /** What one policy that asks a service does where another one has its say. */
 

@@ -19,7 +19,7 @@ import type { Vendor } from '../testing/providers/reply.ts'
 import { type FakeProvider, startFakeProvider } from '../testing/providers/server.ts'
 import { ANSWERS } from '../testing/providers/scenes.ts'
 import { closedPort } from '../testing/scene.ts'
-import { useTrace } from '../testing/trace-client.ts'
+import { useTrace } from '../testing/admin/trace-client.ts'
 
 const ANSWER = ANSWERS.text.slice(0, 2).join('')
 const KEYS = { OPENAI_API_KEY: OPENAI_KEY, ANTHROPIC_API_KEY: ANTHROPIC_KEY, GEMINI_API_KEY: GEMINI_KEY }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readJwkSet } from '../formats/jwk-set.ts'
-import { createSigningKey, keySetOf } from '../testing/issuer.ts'
+import { createSigningKey, keySetOf } from '../testing/services/issuer.ts'
 import { KeySet } from './key-set.ts'
 
 function read(text: string) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSigningKey, keySetOf } from '../testing/issuer.ts'
+import { createSigningKey, keySetOf } from '../testing/services/issuer.ts'
 import { KeySet } from './key-set.ts'
 import { RemoteKeys } from './remote-keys.ts'
 

@@ -10,19 +10,19 @@ import { test, type TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { generationOf } from '../stream/index.ts'
-import { ok, useAuthorizer } from './authorizer.ts'
+import { ok, useAuthorizer } from './services/authorizer.ts'
 import { createAuthority } from './certificates.ts'
 import { type ChunkWatch, useChunkWatch } from './chunk-watch.ts'
 import { request } from './client.ts'
 import { TOKEN, configText, check } from './edits.ts'
-import { createSigningKey, ISSUER, keySetOf, sign } from './issuer.ts'
-import { counting, useLimitServer } from './limit-server.ts'
-import { McpCaller } from './mcp-caller.ts'
-import { useGrpcCollector } from './otlp-collector.ts'
-import { agree, useAnsweringProcessor } from './processor.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from './services/issuer.ts'
+import { counting, useLimitServer } from './services/limit-server.ts'
+import { McpCaller } from './mcp/mcp-caller.ts'
+import { useGrpcCollector } from './otlp/otlp-collector.ts'
+import { agree, useAnsweringProcessor } from './services/processor.ts'
 import { eventually, type Program, runProgram, useConfigFile, useProgram } from './process.ts'
 import { closedPort, httpConfig, pathPrefix, routeTo, useOrigin } from './scene.ts'
-import { useController } from './scripted-controller.ts'
+import { useController } from './controller/scripted-controller.ts'
 import { useTlsFiles } from './tls-files.ts'
 
 /**
@@ -254,7 +254,7 @@ async function useModels(t: TestContext, watch: ChunkWatch): Promise<void> {
 async function useTools(t: TestContext, watch: ChunkWatch): Promise<void> {
   const key = createSigningKey('a')
   const mcpAuthentication = { issuer: ISSUER, audiences: ['api'], jwks: { inline: keySetOf(key) } }
-  const server = fileURLToPath(new URL('./stdio-server.mjs', import.meta.url))
+  const server = fileURLToPath(new URL('./mcp/stdio-server.mjs', import.meta.url))
   const backends = [{ mcp: { targets: [{ name: 'pipe', stdio: { cmd: process.execPath, args: [server] } }] } }]
   const config = httpConfig([{ ...pathPrefix('/mcp'), policies: { mcpAuthentication }, backends }])
   const program = await useWatched(t, watch, config)

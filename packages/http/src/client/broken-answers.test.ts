@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import type { Deadline } from '../runtime/deadlines.ts'
 import { exchangeRaw, request } from '../../../gateway/src/testing/client.ts'
-import { HastyDeadlines } from '../../../gateway/src/testing/hasty-deadlines.ts'
+import { HastyDeadlines } from '../../../gateway/src/testing/http/hasty-deadlines.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useTcpServer } from '../../../gateway/src/testing/scene.ts'
 
 /** Invalid responses of backends, and what clients get for them. */

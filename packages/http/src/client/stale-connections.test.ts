@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
 import { request } from '../../../gateway/src/testing/client.ts'
-import { useConnectProxy } from '../../../gateway/src/testing/connect-proxy.ts'
+import { useConnectProxy } from '../../../gateway/src/testing/services/connect-proxy.ts'
 import { KeepAliveClient } from '../../../gateway/src/testing/keep-alive-client.ts'
 import { httpConfig, until, useGateway } from '../../../gateway/src/testing/scene.ts'
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { DATA, END_STREAM, FrameClient, HEADERS, RST_STREAM, WINDOW_UPDATE } from '../testing/frame-client.ts'
 import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
-import { type BackendConnection, useFrameBackend } from '../../../gateway/src/testing/frame-backend.ts'
+import { type BackendConnection, useFrameBackend } from '../../../gateway/src/testing/http/frame-backend.ts'
 import { httpConfig, routeTo, until, useGateway, useTcpServer } from '../../../gateway/src/testing/scene.ts'
 
 /** Responses of HTTP/2 backends that end before END_STREAM: clients, log and record must see a failure. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { useAdmin } from '../../testing/admin-servers.ts'
+import { useAdmin } from '../../testing/admin/admin-servers.ts'
 import { PageFiles } from './page-files.ts'
 import { noPages, type PageSource, type PageState } from './page-source.ts'
 

@@ -4,7 +4,7 @@ import { exchangeRaw, request } from '../../testing/client.ts'
 import { eventMessage } from '../../../../chat/src/testing/event-stream-message.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
-import { useVendorGuards } from '../../testing/vendor-guards.ts'
+import { useVendorGuards } from '../../testing/services/vendor-guards.ts'
 import { clientCalls, type StreamName, vendorStreams } from './test-streams.ts'
 
 /** Prompt guards over sockets, for every client format, with a provider of the same format and of another. */

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { TestGateway, TestGatewayOptions } from '../../testing/gateway.ts'
-import { addEcho, useMcpServer } from '../../testing/mcp-server.ts'
+import { addEcho, useMcpServer } from '../../testing/mcp/mcp-server.ts'
 import { httpConfig, useGateway } from '../../testing/scene.ts'
 
 interface TargetPort {

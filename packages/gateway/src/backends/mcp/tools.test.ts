@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { loadConfig } from '../../sources/file.ts'
 import { printProblems } from '../../sources/print-problems.ts'
-import type { McpAnswer, McpCaller } from '../../testing/mcp-caller.ts'
-import { McpCaller as Caller } from '../../testing/mcp-caller.ts'
-import { type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import type { McpAnswer, McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { McpCaller as Caller } from '../../testing/mcp/mcp-caller.ts'
+import { type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { httpConfig, pathPrefix, useGateway } from '../../testing/scene.ts'
 
 const NAMES = ['search', 'search_code', 'get_file', 'delete_repo', 'find']

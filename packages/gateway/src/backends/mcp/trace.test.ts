@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redactEvent } from '../../redaction/redact-event.ts'
 import type { TestGateway } from '../../testing/gateway.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { closedPort } from '../../testing/scene.ts'
 
 const SPEC_ORDER = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { credentialServices, useEndpoint, useProcessEnvironment } from '../../testing/credential-services.ts'
+import { credentialServices, useEndpoint, useProcessEnvironment } from '../../testing/services/credential-services.ts'
 import { CredentialFault, type SignatureHeaders } from '../../pipeline/cloud-credentials.ts'
 import { createAwsSigner } from './signer.ts'
 

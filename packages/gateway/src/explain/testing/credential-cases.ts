@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { request, sendRaw } from '../../testing/client.ts'
-import { createSigningKey, forge, ISSUER, keySetOf, sign } from '../../testing/issuer.ts'
+import { createSigningKey, forge, ISSUER, keySetOf, sign } from '../../testing/services/issuer.ts'
 import { closedPort, httpConfig, routeTo } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { DATA, END_HEADERS, frame, HEADERS, literalFields } from '../../../../http/src/testing/frame-client.ts'
 import { createAuthority } from '../../testing/certificates.ts'
-import { type BackendConnection, useFrameBackend } from '../../testing/frame-backend.ts'
+import { type BackendConnection, useFrameBackend } from '../../testing/http/frame-backend.ts'
 
 /** One request at a backend, with the actions of the backend. */
 export interface Peer {

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
-import { counting, useLimitServer } from '../../testing/limit-server.ts'
+import { counting, useLimitServer } from '../../testing/services/limit-server.ts'
 import { closedPort, httpConfig, routeTo, useOrigin } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 

@@ -1,5 +1,5 @@
 import { request } from '../../testing/client.ts'
-import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/issuer.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/services/issuer.ts'
 import { httpConfig, routeTo } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { TestGateway } from '../../testing/gateway.ts'
-import { HastyDeadlines } from '../../testing/hasty-deadlines.ts'
-import { eventReader, McpCaller, type RpcAnswer } from '../../testing/mcp-caller.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type EventWriter, type ScriptedTarget, useTarget } from '../../testing/mcp-target.ts'
+import { HastyDeadlines } from '../../testing/http/hasty-deadlines.ts'
+import { eventReader, McpCaller, type RpcAnswer } from '../../testing/mcp/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type EventWriter, type ScriptedTarget, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { until } from '../../testing/scene.ts'
 
 /** A client of the revision 2024-11-05: one stream, and an address to send to. */

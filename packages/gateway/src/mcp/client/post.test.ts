@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
 import { describe, it } from 'node:test'
 import { sendRaw } from '../../testing/client.ts'
-import { CLIENT, McpCaller, MODERN_META } from '../../testing/mcp-caller.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
+import { CLIENT, McpCaller, MODERN_META } from '../../testing/mcp/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useTarget } from '../../testing/mcp/mcp-target.ts'
 
 interface RefusedPost {
   name: string

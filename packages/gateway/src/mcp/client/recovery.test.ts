@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { FakeTime } from '../../testing/fake-time.ts'
-import { eventReader, type McpCaller } from '../../testing/mcp-caller.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type EventWriter, type Script, useTarget } from '../../testing/mcp-target.ts'
+import { eventReader, type McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type EventWriter, type Script, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { LostTargets } from '../engine/lost-targets.ts'
 import { until } from '../../testing/scene.ts'
 

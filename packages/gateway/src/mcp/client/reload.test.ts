@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { randomBytes } from 'node:crypto'
-import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
-import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
-import { type Script, useTarget } from '../../testing/mcp-target.ts'
+import { eventReader, McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type Script, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { useConfigFile, useProgram } from '../../testing/process.ts'
 import { closedPort } from '../../testing/scene.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { HastyDeadlines } from '../../testing/hasty-deadlines.ts'
-import { eventReader, type McpCaller } from '../../testing/mcp-caller.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type EventWriter, type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { HastyDeadlines } from '../../testing/http/hasty-deadlines.ts'
+import { eventReader, type McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type EventWriter, type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { until } from '../../testing/scene.ts'
 
 const said = (text: string) => ({ jsonrpc: '2.0', method: 'notifications/message', params: { data: text } })

@@ -9,10 +9,10 @@ import type { McpServer as Sdk1Server } from '@modelcontextprotocol/sdk/server/m
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { TestGateway } from '../../testing/gateway.ts'
-import { eventReader, McpCaller, type RpcAnswer } from '../../testing/mcp-caller.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { useMcpServer } from '../../testing/mcp-server.ts'
-import { type EventWriter, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { eventReader, McpCaller, type RpcAnswer } from '../../testing/mcp/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useMcpServer } from '../../testing/mcp/mcp-server.ts'
+import { type EventWriter, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 
 interface NewerServer {
@@ -242,7 +242,7 @@ describe('a client without sessions and a server with them', () => {
   })
 
   it('get along with a program behind pipes', async (t) => {
-    const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+    const program = new URL('../../testing/mcp/stdio-server.mjs', import.meta.url).pathname
     const targets = [{ name: 'pipes', stdio: { cmd: process.execPath, args: [program] } }]
     const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets } }] }]))
     const caller = new McpCaller(gateway.port())
@@ -254,7 +254,7 @@ describe('a client without sessions and a server with them', () => {
 
   for (const processes of ['PerSession', 'Shared']) {
     it(`get along with a program that insists on \`initialize\`, without asking who it is: ${processes}`, async (t) => {
-      const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+      const program = new URL('../../testing/mcp/stdio-server.mjs', import.meta.url).pathname
       const stdio = { cmd: process.execPath, args: [program, '--strict'], processes }
       const gateway = await useGateway(
         t,
@@ -401,7 +401,7 @@ describe('a server with sessions that a client without them is in front of', () 
 
   it('that is a program is told too', async (t) => {
     for (const processes of ['PerSession', 'Shared']) {
-      const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+      const program = new URL('../../testing/mcp/stdio-server.mjs', import.meta.url).pathname
       const targets = [{ name: 'pipes', stdio: { cmd: process.execPath, args: [program], processes } }]
       const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets } }] }]))
       const caller = new McpCaller(gateway.port())

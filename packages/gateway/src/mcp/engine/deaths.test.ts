@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { McpCaller } from '../../testing/mcp-caller.ts'
-import { type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 import type { TestGateway } from '../../testing/gateway.ts'
 
@@ -85,7 +85,7 @@ for (const names of [['one'], ['one', 'two']]) {
     })
 
     it('is a program that ends', async (t) => {
-      const args = [new URL('../../testing/stdio-server.mjs', import.meta.url).pathname]
+      const args = [new URL('../../testing/mcp/stdio-server.mjs', import.meta.url).pathname]
       const targets = names.map((name) => ({ name, stdio: { cmd: process.execPath, args } }))
       const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets } }] }]))
       const caller = new McpCaller(gateway.port())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useTarget } from '../../testing/mcp/mcp-target.ts'
 
 const resources = ['file:///open', 'file:///secret'].map((uri) => ({ uri, name: uri }))
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/issuer.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/services/issuer.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useTarget } from '../../testing/mcp/mcp-target.ts'
 
 const SECRETS = {
   authorization: 'Bearer of-the-client',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
-import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
-import { type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { eventReader, McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { closedPort, httpConfig, until, useGateway } from '../../testing/scene.ts'
 
 interface Forgetful extends ScriptedTarget {
@@ -168,7 +168,7 @@ describe('a target that cannot be reached when a session begins', () => {
   })
 
   it('leaves no process behind of those that were started', async (t) => {
-    const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+    const program = new URL('../../testing/mcp/stdio-server.mjs', import.meta.url).pathname
     const targets = [
       { name: 'pipes', stdio: { cmd: process.execPath, args: [program], maxProcesses: 1 } },
       { name: 'down', static: { host: '127.0.0.1', port: await closedPort() } },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useTarget } from '../../testing/mcp/mcp-target.ts'
 import { until } from '../../testing/scene.ts'
 
 const stateless = { backend: { sessionRouting: 'Stateless' } }

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { FakeTime } from '../../testing/fake-time.ts'
 import type { TestGatewayOptions } from '../../testing/gateway.ts'
-import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
+import { eventReader, McpCaller } from '../../testing/mcp/mcp-caller.ts'
 import { eventually } from '../../testing/process.ts'
-import { type Script, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { type Script, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 
 const tools = (...names: string[]) => ({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { eventReader, type McpCaller, type RpcAnswer } from '../../testing/mcp-caller.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type EventWriter, type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { eventReader, type McpCaller, type RpcAnswer } from '../../testing/mcp/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type EventWriter, type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { until } from '../../testing/scene.ts'
 
 interface Asking extends ScriptedTarget {

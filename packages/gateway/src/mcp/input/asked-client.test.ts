@@ -19,12 +19,12 @@ import {
   inputResponse,
   McpServer,
 } from '@modelcontextprotocol/server'
-import { useFleet } from '../../testing/fleet.ts'
-import type { McpCaller } from '../../testing/mcp-caller.ts'
-import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
-import { useMcpServer } from '../../testing/mcp-server.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
-import { eventReader } from '../../testing/mcp-caller.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
+import type { McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useMcpServer } from '../../testing/mcp/mcp-server.ts'
+import { useTarget } from '../../testing/mcp/mcp-target.ts'
+import { eventReader } from '../../testing/mcp/mcp-caller.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { addAsking } from '../../testing/asking-server.ts'
-import { useFleet } from '../../testing/fleet.ts'
-import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
-import { useMcpServer } from '../../testing/mcp-server.ts'
+import { addAsking } from '../../testing/mcp/asking-server.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { useMcpServer } from '../../testing/mcp/mcp-server.ts'
 import { httpConfig, useGateway } from '../../testing/scene.ts'
 import { useSdkServer } from '../transports/sse/test-server.ts'
 
@@ -62,7 +62,7 @@ describe('a server with sessions asks a client without', () => {
     })
   }
 
-  const program = new URL('../../testing/asking-program.ts', import.meta.url).pathname
+  const program = new URL('../../testing/mcp/asking-program.ts', import.meta.url).pathname
   for (const transport of ['stdio', 'SSE']) {
     it(`by ${transport}, where everything is said on one stream`, async (t) => {
       const target =

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { addAsking } from '../../testing/asking-server.ts'
-import { useFleet } from '../../testing/fleet.ts'
-import { McpCaller } from '../../testing/mcp-caller.ts'
-import { mcpConfig } from '../../testing/mcp-scene.ts'
-import { useMcpServer } from '../../testing/mcp-server.ts'
+import { addAsking } from '../../testing/mcp/asking-server.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
+import { McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { mcpConfig } from '../../testing/mcp/mcp-scene.ts'
+import { useMcpServer } from '../../testing/mcp/mcp-server.ts'
 import { eventually, useConfigFile, useProgram } from '../../testing/process.ts'
 
 const CALL = { name: 'elicit', arguments: { message: 'who?' } }

@@ -9,9 +9,9 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { createSigningKey } from '../../testing/issuer.ts'
-import { useMcpServer } from '../../testing/mcp-server.ts'
-import { useOpenIdProvider } from '../../testing/openid-provider.ts'
+import { createSigningKey } from '../../testing/services/issuer.ts'
+import { useMcpServer } from '../../testing/mcp/mcp-server.ts'
+import { useOpenIdProvider } from '../../testing/services/openid-provider.ts'
 import { httpConfig, pathPrefix, useGateway } from '../../testing/scene.ts'
 
 /** Servers behind the gateway that know nothing of OAuth, and clients that do it all by themselves. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as sdk from '@modelcontextprotocol/client'
 import { request } from '../../testing/client.ts'
-import { type StandIn, useAuth0, useKeycloak } from '../../testing/identity-providers.ts'
+import { type StandIn, useAuth0, useKeycloak } from '../../testing/services/identity-providers.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../testing/scene.ts'
 
 type Json = Record<string, unknown>

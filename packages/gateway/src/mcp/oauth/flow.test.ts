@@ -3,8 +3,8 @@ import { test, type TestContext } from 'node:test'
 import * as current from '@modelcontextprotocol/client'
 import * as former from '@modelcontextprotocol/sdk/client/auth.js'
 import { request } from '../../testing/client.ts'
-import { createSigningKey } from '../../testing/issuer.ts'
-import { type OpenIdProvider, useOpenIdProvider } from '../../testing/openid-provider.ts'
+import { createSigningKey } from '../../testing/services/issuer.ts'
+import { type OpenIdProvider, useOpenIdProvider } from '../../testing/services/openid-provider.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../testing/scene.ts'
 
 /** The way of a client from its first refusal to its first answer, by the code of the official SDKs. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import { McpCaller } from '../../testing/mcp-caller.ts'
-import { useFleet } from '../../testing/fleet.ts'
-import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/issuer.ts'
-import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
-import { type ScriptedTarget, useTarget } from '../../testing/mcp-target.ts'
+import { McpCaller } from '../../testing/mcp/mcp-caller.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/services/issuer.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type ScriptedTarget, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 
 const pinging = (t: TestContext) =>

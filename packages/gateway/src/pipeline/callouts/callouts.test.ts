@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type Http2Server, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { useAuthorizer } from '../../testing/authorizer.ts'
+import { useAuthorizer } from '../../testing/services/authorizer.ts'
 import { request } from '../../testing/client.ts'
-import { counting, useLimitServer } from '../../testing/limit-server.ts'
+import { counting, useLimitServer } from '../../testing/services/limit-server.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin } from '../../testing/scene.ts'
 
 const limit = (backendRef: object, more: object = {}) => ({

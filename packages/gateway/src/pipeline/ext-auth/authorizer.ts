@@ -1,5 +1,5 @@
 import { isGrpcContentType } from '@portico/http/grpc'
-import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
+import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 import { CalloutFault, Callouts } from '../callouts/callouts.ts'
 import type { Failure } from '../context/failure.ts'
 import { failureReply } from '../compiled/failure-reply.ts'

@@ -3,7 +3,7 @@ import type { Expression } from '../expression/expression.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { Asking } from './asking.ts'
 import type { Decision } from './decision.ts'
-import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
+import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
 /** Decisions that hold for a while, by what the config says they depend on. */
 export class DecisionCache {

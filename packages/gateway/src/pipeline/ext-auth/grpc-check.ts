@@ -10,7 +10,7 @@ import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-bod
 import type { checkMethod as CheckMethod } from './check-method.ts'
 import { HeaderBlock } from '@portico/http'
 import { withoutOddBytes } from './utf8-text.ts'
-import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
+import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
 /** Asks by gRPC. */
 export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeoutMs }: Asking): Ask {

@@ -10,7 +10,7 @@ import { allEdits, headerEdit, InvalidHeader, isEditable } from '../policy/heade
 import type { Ask, Asking } from './asking.ts'
 import { DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-body.ts'
-import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
+import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
 type HttpConfig = NonNullable<ExtAuthConfig['http']>
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import type { JWTPayload } from 'jose'
 import { readJwkSet } from '../../formats/jwk-set.ts'
 import { KeySet } from '../../state/key-set.ts'
-import { createSigningKey, forge, ISSUER, keySetOf, sign, type SigningKey } from '../../testing/issuer.ts'
+import { createSigningKey, forge, ISSUER, keySetOf, sign, type SigningKey } from '../../testing/services/issuer.ts'
 import { type Issuer, type KeySource, TokenVerifier, type Verdict } from './verify.ts'
 
 function keySet(...keys: SigningKey[]): KeySet {

@@ -7,7 +7,7 @@ import type { AnsweredRequest } from '../context/request-context.ts'
 import type { Env, Step } from '../context/step.ts'
 import type { TraceEvent } from '../../telemetry/trace/trace-event.ts'
 import { request } from '../../testing/client.ts'
-import { RawClient } from '../../testing/http1-server.ts'
+import { RawClient } from '../../testing/http/http1-server.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../testing/scene.ts'
 import { conditional } from './conditional.ts'
 

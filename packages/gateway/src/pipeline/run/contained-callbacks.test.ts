@@ -16,7 +16,7 @@ import { createAuthority } from '../../testing/certificates.ts'
 import { sendRaw } from '../../testing/client.ts'
 import { FakeTime } from '../../testing/fake-time.ts'
 import { startHub } from '../../testing/hub.ts'
-import { agree, useAnsweringProcessor } from '../../testing/processor.ts'
+import { agree, useAnsweringProcessor } from '../../testing/services/processor.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../testing/scene.ts'
 
 /** Faults that are reported while a test runs: scope and first line. */

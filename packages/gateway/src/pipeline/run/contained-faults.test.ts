@@ -15,7 +15,7 @@ import { Http1Exchange } from '../../../../http/src/server/http1/server-exchange
 import { FrameOutput } from '../../../../http/src/http2/output.ts'
 import { Http2Exchange } from '../../../../http/src/server/http2/server-exchange.ts'
 import type { TestGateway } from '../../testing/gateway.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
+import { useTarget } from '../../testing/mcp/mcp-target.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../testing/scene.ts'
 import { Destination, Endpoints } from '@portico/http/client'
 import { Http1Call } from '../../../../http/src/client/http1/http1-call.ts'

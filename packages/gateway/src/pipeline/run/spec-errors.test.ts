@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { request } from '../../testing/client.ts'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { useMcpScene } from '../../testing/mcp/mcp-scene.ts'
+import { type TargetRequest, useTarget } from '../../testing/mcp/mcp-target.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin } from '../../testing/scene.ts'
 
 /** The conditions of the spec's part 7 that exist, one test for each, by its name there. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { FILTER_PARAMETERS } from '../../telemetry/recorder/record-filter.ts'
 import { type GatewayState, RECORD_OUTCOMES, type RequestList } from '../../telemetry/recorder/record.ts'
 import { request } from '../../testing/client.ts'
-import { run } from '../../testing/docs-pages.ts'
+import { run } from '../../testing/docs/docs-pages.ts'
 import { eventually, useConfigFile, useProgram, type Program } from '../../testing/process.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../../../docs/admin-api.md', import.meta.url)), 'utf8')

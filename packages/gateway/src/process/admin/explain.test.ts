@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Explanation, RequestList } from '../../exports/admin-api.ts'
 import { request } from '../../testing/client.ts'
-import { root, run } from '../../testing/docs-pages.ts'
+import { root, run } from '../../testing/docs/docs-pages.ts'
 import { eventually, useConfigFile, useProgram, type Program } from '../../testing/process.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../../../docs/explain.md', import.meta.url)), 'utf8')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { useConfigFile, useProgram } from '../../testing/process.ts'
 import { pathPrefix, routeTo, useOrigin } from '../../testing/scene.ts'
-import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/sent.ts'
+import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/admin/sent.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
 
 /** What stands between a client and a listener, met by requests that the admin server sends. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { useConfigFile, useProgram } from '../../testing/process.ts'
-import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/sent.ts'
+import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/admin/sent.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
 import { findDoor } from './reachable-listener.ts'
 

@@ -7,7 +7,7 @@ import { TraceWatch } from '../../telemetry/trace/trace-watch.ts'
 import { request } from '../../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../testing/scene.ts'
-import { TRACE_ORDER, tracedPath, types, useTrace } from '../../testing/trace-client.ts'
+import { TRACE_ORDER, tracedPath, types, useTrace } from '../../testing/admin/trace-client.ts'
 
 describe('with two workers', () => {
   test('each watcher gets one request, the first come the first', async (t) => {

@@ -11,7 +11,7 @@ import { request } from '../../testing/client.ts'
 import { apply, configText, json, TOKEN, view } from '../../testing/edits.ts'
 import { eventually, metric, type Program, runProgram, useConfigFile, useProgram } from '../../testing/process.ts'
 import { closedPort, httpConfig, useOrigin } from '../../testing/scene.ts'
-import { type ScriptedController, useController } from '../../testing/scripted-controller.ts'
+import { type ScriptedController, useController } from '../../testing/controller/scripted-controller.ts'
 
 const KEY = randomBytes(32).toString('hex')
 

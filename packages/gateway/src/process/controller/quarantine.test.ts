@@ -5,7 +5,7 @@ import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../../ir/reso
 import { request } from '../../testing/client.ts'
 import { eventually, metric, useProgram } from '../../testing/process.ts'
 import { closedPort, useOrigin } from '../../testing/scene.ts'
-import { type ScriptedStream, useController } from '../../testing/scripted-controller.ts'
+import { type ScriptedStream, useController } from '../../testing/controller/scripted-controller.ts'
 
 /** Tenants with a route each on one shared listener; `host` is where their backends are. */
 function sharedIr(port: number, origin: number, tenants: readonly string[]): Ir {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { readMetrics } from '../../testing/otlp-metrics.ts'
+import { readMetrics } from '../../testing/otlp/otlp-metrics.ts'
 import { until } from '../../testing/scene.ts'
 import { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry } from '../../telemetry/metrics/metrics.ts'

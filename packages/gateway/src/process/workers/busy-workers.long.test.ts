@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { useFleet } from '../../testing/fleet.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
 import { eventually } from '../../testing/process.ts'
 import { routeTo, useOrigin } from '../../testing/scene.ts'
 

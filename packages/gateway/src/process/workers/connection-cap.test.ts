@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { useFleet } from '../../testing/fleet.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../testing/process.ts'
 
 const MOST = 5

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { request } from '../../testing/client.ts'
-import { useFleet } from '../../testing/fleet.ts'
-import { DEADLY } from '../../testing/mortal-worker-config.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
+import { DEADLY } from '../../testing/workers/mortal-worker-config.ts'
 import { eventually } from '../../testing/process.ts'
 
 const hello = {

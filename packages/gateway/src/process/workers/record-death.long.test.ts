@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
-import { useFleet } from '../../testing/fleet.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
 import { eventually } from '../../testing/process.ts'
 import { routeTo, useOrigin } from '../../testing/scene.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import type { TraceEvent } from '../../telemetry/trace/trace-event.ts'
 import { request } from '../../testing/client.ts'
-import { useFleet } from '../../testing/fleet.ts'
+import { useFleet } from '../../testing/workers/fleet.ts'
 import { eventually } from '../../testing/process.ts'
 import { routeTo, useOrigin } from '../../testing/scene.ts'
 

@@ -1,6 +1,6 @@
 import { list, object } from '../kit.ts'
 import type { Output } from '../kit.ts'
-import { secretText } from './credential.ts'
+import { secretText } from './auth/credential.ts'
 import { addedHeaderName, urlPath } from './http-parts.ts'
 import { serviceReference } from './references.ts'
 import { duration, enumeration } from './values.ts'

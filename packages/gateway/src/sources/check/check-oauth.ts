@@ -1,4 +1,4 @@
-import { isIssuer } from '../../schema/fields/mcp-oauth.ts'
+import { isIssuer } from '../../schema/fields/auth/mcp-oauth.ts'
 import type { CheckOnce, Report } from './report.ts'
 import { SETTLED } from './settled.ts'
 import type { Spot } from './tree.ts'

@@ -10,9 +10,9 @@ import { KeptConfig } from '../../stream/kept-config.ts'
 import { createLogger } from '../../telemetry/log/logger.ts'
 import { parseLogFilter } from '../../telemetry/log/log-filter.ts'
 import { createAuthority } from '../../testing/certificates.ts'
-import { SESSION_KEY, useDataPlane } from '../../testing/data-plane.ts'
+import { SESSION_KEY, useDataPlane } from '../../testing/controller/data-plane.ts'
 import { eventually } from '../../testing/process.ts'
-import { useController } from '../../testing/scripted-controller.ts'
+import { useController } from '../../testing/controller/scripted-controller.ts'
 
 /** Backends that are told apart by their ports. */
 function irOf(...ports: number[]): Ir {

@@ -1,7 +1,7 @@
 import { type BackendUrl, parseBackendUrl } from '../../formats/address.ts'
 import { readNameValues } from '../../formats/name-values.ts'
 import { addedHeaderName } from '../../schema/fields/http-parts.ts'
-import { secretText } from '../../schema/fields/credential.ts'
+import { secretText } from '../../schema/fields/auth/credential.ts'
 import { validate } from '../../schema/validate.ts'
 import type { PlacedProblem } from '../located-problem.ts'
 import type { Environment } from '../substitute.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { McpRecord } from '../../records/mcp-record.ts'
-import { mcpMessage, toolCall } from '../../testing/mcp-message.ts'
+import { mcpMessage, toolCall } from '../../testing/mcp/mcp-message.ts'
 import { mcpJson, mcpText } from './mcp-fields.ts'
 
 test('a call of a tool shows method, target, tool, session and outcome', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { toolCall } from '../../testing/mcp-message.ts'
+import { toolCall } from '../../testing/mcp/mcp-message.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
 import { Collector } from './metrics-collect.ts'
 import { createRegion, Registry } from './metrics.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import type { Claiming } from '../../testing/claiming-worker.ts'
+import type { Claiming } from '../../testing/workers/claiming-worker.ts'
 import { eventually } from '../../testing/process.ts'
 import { TraceSlots } from './trace-slots.ts'
 
@@ -17,7 +17,7 @@ test('threads that claim at the same time never share a slot, and leave none', a
   for (let slot = 0; slot < SLOTS; slot++) memory.arm(slot, slot + 1)
   const workers = Array.from({ length: THREADS }, (_, number) => {
     const workerData: Claiming = { shared, slots: SLOTS, gate, number }
-    const worker = new Worker(new URL('../../testing/claiming-worker.ts', import.meta.url), { workerData })
+    const worker = new Worker(new URL('../../testing/workers/claiming-worker.ts', import.meta.url), { workerData })
     t.after(() => worker.terminate())
     return worker
   })

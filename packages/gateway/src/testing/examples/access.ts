@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from '../client.ts'
-import { createSigningKey, keySetOf, sign } from '../issuer.ts'
+import { createSigningKey, keySetOf, sign } from '../services/issuer.ts'
 import { useOrigin } from '../scene.ts'
 import { ALICE, bearer, type ExampleCase } from './example-case.ts'
 

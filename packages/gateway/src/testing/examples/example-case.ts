@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { readPage } from '../docs-pages.ts'
+import { readPage } from '../docs/docs-pages.ts'
 import type { TestGateway, TestGatewayOptions } from '../gateway.ts'
 
 /** Sets up what stands in for the backends of an example, and says what has to happen then. */

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { parse } from 'yaml'
 import type { TestGateway } from '../gateway.ts'
 import { fromInstallation } from '../installed-program.ts'
-import { useMcpServer } from '../mcp-server.ts'
+import { useMcpServer } from '../mcp/mcp-server.ts'
 import { useOrigin } from '../scene.ts'
 import { ALICE, bearer, type ExampleCase } from './example-case.ts'
 

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
-import type { TargetRequest } from '../mcp-target.ts'
+import type { TargetRequest } from '../mcp/mcp-target.ts'
 
 /** An MCP server with tools, prompts and resources; so many of a hundred answers are not what was asked for. */
 export function answerAtRandom(random: Random, request: TargetRequest, badPercent: number): boolean {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Random } from '../../../../http/src/http1/fuzz/random.ts'
-import { NO, ok, option, useAuthorizer } from '../authorizer.ts'
-import { useHttp2Server } from '../grpc.ts'
-import { createSigningKey, ISSUER, keySetOf, sign } from '../issuer.ts'
-import { useLimitServer } from '../limit-server.ts'
-import { useTarget } from '../mcp-target.ts'
-import { agree, headers, answerTo, immediate, useAnsweringProcessor } from '../processor.ts'
+import { NO, ok, option, useAuthorizer } from '../services/authorizer.ts'
+import { useHttp2Server } from '../services/grpc.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../services/issuer.ts'
+import { useLimitServer } from '../services/limit-server.ts'
+import { useTarget } from '../mcp/mcp-target.ts'
+import { agree, headers, answerTo, immediate, useAnsweringProcessor } from '../services/processor.ts'
 import { anthropicVendor } from '../providers/anthropic.ts'
 import { bedrockVendor } from '../providers/bedrock.ts'
 import { geminiVendor } from '../providers/gemini.ts'
@@ -90,7 +90,7 @@ export async function useServices(t: TestContext, seed: number): Promise<Service
     mcpPorts: [tools.port, tools.port, erratic.port, dead],
     providers,
     backends: Object.entries(portByName).map(([name, port]) => ({ name, static: { host: '127.0.0.1', port } })),
-    stdioArgs: [fileURLToPath(new URL('../stdio-server.mjs', import.meta.url))],
+    stdioArgs: [fileURLToPath(new URL('../mcp/stdio-server.mjs', import.meta.url))],
     users: ['alice:{SHA}fEqNCco3Yq9h5ZUglD3CZJT4lBs='],
     keySet,
     issuer: ISSUER,

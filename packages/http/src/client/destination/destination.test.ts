@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { exchangeRaw, request } from '../../../../gateway/src/testing/client.ts'
 import { lookupIn } from '../../../../gateway/src/testing/lookup.ts'
-import { useReplicas } from '../../../../gateway/src/testing/replicas.ts'
+import { useReplicas } from '../../../../gateway/src/testing/workers/replicas.ts'
 import { seeded } from '../../../../gateway/src/testing/seeded.ts'
 import {
   closedPort,

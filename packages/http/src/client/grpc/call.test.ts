@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metadata, type sendUnaryData, type ServerUnaryCall, status as codes } from '@grpc/grpc-js'
-import { textMethod, useGrpcClient, useHttp2Server, useTextServer } from '../../../../gateway/src/testing/grpc.ts'
+import {
+  textMethod,
+  useGrpcClient,
+  useHttp2Server,
+  useTextServer,
+} from '../../../../gateway/src/testing/services/grpc.ts'
 import { closedPort, until, useTcpServer } from '../../../../gateway/src/testing/scene.ts'
 import { callUnary, type GrpcOptions } from './call.ts'
 import type { GrpcError } from './status.ts'

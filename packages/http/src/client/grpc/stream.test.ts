@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ServerDuplexStream, status as codes } from '@grpc/grpc-js'
-import { textMethod, useGrpcClient, useHttp2Server, useTextServer } from '../../../../gateway/src/testing/grpc.ts'
+import {
+  textMethod,
+  useGrpcClient,
+  useHttp2Server,
+  useTextServer,
+} from '../../../../gateway/src/testing/services/grpc.ts'
 import { until } from '../../../../gateway/src/testing/scene.ts'
 import type { GrpcOptions } from './call.ts'
 import { CANCELLED, GrpcError } from './status.ts'

@@ -19,7 +19,7 @@ import {
   SETTINGS,
   WINDOW_UPDATE,
 } from '../../testing/frame-client.ts'
-import { type SentCall, sendCall, useHttp2Connection } from '../../../../gateway/src/testing/http2-calls.ts'
+import { type SentCall, sendCall, useHttp2Connection } from '../../../../gateway/src/testing/http/http2-calls.ts'
 import { until } from '../../../../gateway/src/testing/scene.ts'
 import { onFault } from '../../runtime/faults.ts'
 

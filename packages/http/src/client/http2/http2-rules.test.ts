@@ -17,8 +17,8 @@ import {
   SETTINGS,
   WINDOW_UPDATE,
 } from '../../testing/frame-client.ts'
-import { type BackendConnection, useFrameBackend } from '../../../../gateway/src/testing/frame-backend.ts'
-import { sendCall, useHttp2Connection } from '../../../../gateway/src/testing/http2-calls.ts'
+import { type BackendConnection, useFrameBackend } from '../../../../gateway/src/testing/http/frame-backend.ts'
+import { sendCall, useHttp2Connection } from '../../../../gateway/src/testing/http/http2-calls.ts'
 import { until, useTcpServer } from '../../../../gateway/src/testing/scene.ts'
 
 /** Backends that violate RFC 9113, frame by frame: the outcome of the call, and what the backend receives. */

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { test } from 'node:test'
 import { END_HEADERS, END_STREAM } from '../../testing/frame-client.ts'
 import { exchangeRaw, request } from '../../../../gateway/src/testing/client.ts'
-import { type BackendConnection, useFrameBackend } from '../../../../gateway/src/testing/frame-backend.ts'
+import { type BackendConnection, useFrameBackend } from '../../../../gateway/src/testing/http/frame-backend.ts'
 import { httpConfig, routeTo, useGateway, useTcpServer } from '../../../../gateway/src/testing/scene.ts'
 
 /** Responses of HTTP/2 backends that violate the protocol before anything of them was forwarded: 502. */

@@ -5,7 +5,7 @@ import {
   eventually,
   RawClient,
   startHttp1Server,
-} from '../../../../gateway/src/testing/http1-server.ts'
+} from '../../../../gateway/src/testing/http/http1-server.ts'
 
 const H = 'Host: a\r\n'
 const post = (lines: string, body = ''): string => `POST / HTTP/1.1\r\n${H}${lines}\r\n\r\n${body}`

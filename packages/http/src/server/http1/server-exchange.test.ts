@@ -6,7 +6,7 @@ import {
   eventually,
   RawClient,
   startHttp1Server,
-} from '../../../../gateway/src/testing/http1-server.ts'
+} from '../../../../gateway/src/testing/http/http1-server.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HeaderBlock } from '../../fields/header-block.ts'
 

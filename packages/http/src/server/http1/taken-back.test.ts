@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, eventually, RawClient, startHttp1Server } from '../../../../gateway/src/testing/http1-server.ts'
+import { answer, eventually, RawClient, startHttp1Server } from '../../../../gateway/src/testing/http/http1-server.ts'
 import type { Exchange, ExchangeObserver } from '../../exchange/exchange.ts'
 import { HeaderBlock } from '../../fields/header-block.ts'
 

@@ -10,7 +10,7 @@ import type { ProcessLink, ProcessSpec } from '../../hub.ts'
 
 /** Parts of tests with real processes behind a hub. */
 
-const SERVER = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
+const SERVER = fileURLToPath(new URL('../../../testing/mcp/stdio-server.mjs', import.meta.url))
 
 export function fakeServer(more: Partial<ProcessSpec> = {}, ...flags: string[]): ProcessSpec {
   return {

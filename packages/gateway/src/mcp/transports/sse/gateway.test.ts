@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test, type TestContext } from 'node:test'
-import { begin, call, urlOf } from '../../../testing/mcp-post.ts'
+import { begin, call, urlOf } from '../../../testing/mcp/mcp-post.ts'
 import { eventually, useProgram } from '../../../testing/process.ts'
 import { useSdkServer } from './test-server.ts'
 

@@ -4,13 +4,13 @@ import { describe, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@portico/http/json'
 import { eventually, metric, useConfigFile, useProgram } from '../../../testing/process.ts'
-import { useFleet } from '../../../testing/fleet.ts'
-import { begin, call, post, urlOf } from '../../../testing/mcp-post.ts'
+import { useFleet } from '../../../testing/workers/fleet.ts'
+import { begin, call, post, urlOf } from '../../../testing/mcp/mcp-post.ts'
 import { isAlive } from '../../hub/processes/test-process.ts'
 
 /** The program as people run it, with two workers. */
 
-const SERVER = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
+const SERVER = fileURLToPath(new URL('../../../testing/mcp/stdio-server.mjs', import.meta.url))
 
 describe('programs behind a gateway with two workers', () => {
   test('serve each session from whichever worker, and know nothing of the key of sessions', async (t) => {

@@ -1,9 +1,9 @@
-import { awsCredentials, azureCredentials, gcpCredentials } from '../../../schema/fields/cloud-credentials.ts'
+import { awsCredentials, azureCredentials, gcpCredentials } from '../../../schema/fields/auth/cloud-credentials.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/fields/credential-location.ts'
+import { credentialLocation } from '../../../schema/fields/auth/credential-location.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { parseCredential, secretText } from '../../../schema/fields/credential.ts'
+import { parseCredential, secretText } from '../../../schema/fields/auth/credential.ts'
 import { orSecretEntry, secret } from '../../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
 

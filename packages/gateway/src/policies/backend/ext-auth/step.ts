@@ -8,7 +8,7 @@ import type { BackendStep, OutgoingRequest } from '../../../pipeline/context/out
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
-import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
+import type { ExtAuthConfig } from '../../../schema/fields/auth/ext-auth.ts'
 import type { OrConditional } from '../../../pipeline/policy/conditional.ts'
 
 /** Asked about each attempt, with the request as the route has left it: what the backend is shown comes after. */

@@ -1,8 +1,8 @@
-import { authorization } from '../../../schema/fields/authorization.ts'
+import { authorization } from '../../../schema/fields/auth/authorization.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { filledInResources, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { mcpAuthentication } from '../../../schema/fields/mcp-authentication.ts'
+import { mcpAuthentication } from '../../../schema/fields/auth/mcp-authentication.ts'
 
 /** SPEC 2.7 BackendMCP. */
 export const mcp = definePolicy({

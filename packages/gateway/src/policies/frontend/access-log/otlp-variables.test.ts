@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
 import { request } from '../../../testing/client.ts'
-import { useGrpcCollector, useHttpCollector } from '../../../testing/otlp-collector.ts'
+import { useGrpcCollector, useHttpCollector } from '../../../testing/otlp/otlp-collector.ts'
 import { runProgram, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { httpConfig, until, useGateway } from '../../../testing/scene.ts'
 

@@ -6,10 +6,15 @@ import { Metadata, ServerCredentials } from '@grpc/grpc-js'
 import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
-import { brokenGrpc, brokenHttp } from '../../../testing/broken-services.ts'
+import { brokenGrpc, brokenHttp } from '../../../testing/services/broken-services.ts'
 import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../testing/gateway.ts'
-import { type Collector, type SeenLog, useGrpcCollector, useHttpCollector } from '../../../testing/otlp-collector.ts'
+import {
+  type Collector,
+  type SeenLog,
+  useGrpcCollector,
+  useHttpCollector,
+} from '../../../testing/otlp/otlp-collector.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { useTlsFiles } from '../../../testing/tls-files.ts'
 import { closedPort, httpConfig, until, useGateway, useTcpServer } from '../../../testing/scene.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
-import { RawClient } from '../../../testing/http1-server.ts'
+import { RawClient } from '../../../testing/http/http1-server.ts'
 import { httpConfig, until, useGateway } from '../../../testing/scene.ts'
 
 /** What an accepted connection is told about probes; the kernel does not tell it afterwards. */

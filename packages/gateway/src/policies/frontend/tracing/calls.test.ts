@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect as connectSocket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { request, sendRaw } from '../../../testing/client.ts'
-import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp-collector.ts'
+import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp/otlp-collector.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 
 const SERVER = 2

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { test, type TestContext } from 'node:test'
-import { useAuthorizer } from '../../../testing/authorizer.ts'
+import { useAuthorizer } from '../../../testing/services/authorizer.ts'
 import { request } from '../../../testing/client.ts'
-import { useHttp2Server } from '../../../testing/grpc.ts'
-import { counting, useLimitServer } from '../../../testing/limit-server.ts'
-import { McpCaller } from '../../../testing/mcp-caller.ts'
-import { useMcpServer } from '../../../testing/mcp-server.ts'
-import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp-collector.ts'
-import { agree, immediate, useAnsweringProcessor } from '../../../testing/processor.ts'
+import { useHttp2Server } from '../../../testing/services/grpc.ts'
+import { counting, useLimitServer } from '../../../testing/services/limit-server.ts'
+import { McpCaller } from '../../../testing/mcp/mcp-caller.ts'
+import { useMcpServer } from '../../../testing/mcp/mcp-server.ts'
+import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp/otlp-collector.ts'
+import { agree, immediate, useAnsweringProcessor } from '../../../testing/services/processor.ts'
 import { closedPort, httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const SERVER = 2
@@ -193,7 +193,7 @@ test('a guard that asks a webhook has a span beside that of the model', async (t
 
 test('a message to several MCP servers has a span for each, and calls hang on them', async (t) => {
   const [one, two] = [await useMcpServer(t), await useMcpServer(t)]
-  const program = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('../../../testing/mcp/stdio-server.mjs', import.meta.url))
   const targets = [
     { name: 'one', static: { host: '127.0.0.1', port: one.port } },
     { name: 'two', static: { host: '127.0.0.1', port: two.port } },

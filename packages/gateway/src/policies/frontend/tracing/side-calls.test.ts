@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
-import { useConnectProxy } from '../../../testing/connect-proxy.ts'
-import { useKeycloak } from '../../../testing/identity-providers.ts'
-import { createSigningKey, ISSUER, keySetOf, sign } from '../../../testing/issuer.ts'
+import { useConnectProxy } from '../../../testing/services/connect-proxy.ts'
+import { useKeycloak } from '../../../testing/services/identity-providers.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../../testing/services/issuer.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
-import { McpCaller } from '../../../testing/mcp-caller.ts'
-import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp-collector.ts'
+import { McpCaller } from '../../../testing/mcp/mcp-caller.ts'
+import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp/otlp-collector.ts'
 import {
   closedPort,
   httpConfig,
@@ -212,7 +212,7 @@ test('a tunnel that a client asks for has a span that lasts as long', async (t) 
 })
 
 test('the beginning of a session with an MCP server has a span, with programs too', async (t) => {
-  const program = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('../../../testing/mcp/stdio-server.mjs', import.meta.url))
   const targets = [
     { name: 'program', stdio: { cmd: process.execPath, args: [program] } },
     { name: 'missing', stdio: { cmd: '/nowhere/to/be/found' } },

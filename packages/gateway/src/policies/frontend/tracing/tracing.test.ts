@@ -6,7 +6,12 @@ import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
 import { request } from '../../../testing/client.ts'
 import type { TestGatewayOptions } from '../../../testing/gateway.ts'
-import { type Collector, type SeenSpan, useGrpcCollector, useHttpCollector } from '../../../testing/otlp-collector.ts'
+import {
+  type Collector,
+  type SeenSpan,
+  useGrpcCollector,
+  useHttpCollector,
+} from '../../../testing/otlp/otlp-collector.ts'
 import { eventually, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { closedPort, httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 

@@ -1,4 +1,4 @@
-import { authorization as rules } from '../../../schema/fields/authorization.ts'
+import { authorization as rules } from '../../../schema/fields/auth/authorization.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import type { Output } from '../../../schema/kit.ts'
 

@@ -1,6 +1,6 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/fields/credential-location.ts'
-import { htpasswdLine, parseHtpasswd } from '../../../schema/fields/htpasswd.ts'
+import { credentialLocation } from '../../../schema/fields/auth/credential-location.ts'
+import { htpasswdLine, parseHtpasswd } from '../../../schema/fields/auth/htpasswd.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { orSecretEntry, secret } from '../../../schema/fields/references.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { bytesOption, type Check, denied, NO, ok, option, useAuthorizer } from '../../../testing/authorizer.ts'
+import { bytesOption, type Check, denied, NO, ok, option, useAuthorizer } from '../../../testing/services/authorizer.ts'
 import { request, sendRaw } from '../../../testing/client.ts'
 import { requestTls } from '../../../testing/tls-client.ts'
 import { useTlsFiles } from '../../../testing/tls-files.ts'

@@ -1,6 +1,6 @@
 import { conditionalPolicy } from '../../../schema/fields/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { extAuthFields, extAuthRules } from '../../../schema/fields/ext-auth.ts'
+import { extAuthFields, extAuthRules } from '../../../schema/fields/auth/ext-auth.ts'
 
 export const extAuth = definePolicy({
   name: 'extAuth',

@@ -5,7 +5,7 @@ import { applyEdit } from '../../../pipeline/policy/header-edit.ts'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import { implementBoth } from '../../../pipeline/context/step.ts'
-import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
+import type { ExtAuthConfig } from '../../../schema/fields/auth/ext-auth.ts'
 import { conditional } from '../../../pipeline/policy/conditional.ts'
 
 export const extAuth = conditional(

@@ -12,7 +12,7 @@ import {
   partsOf,
   type Process,
   useAnsweringProcessor,
-} from '../../../testing/processor.ts'
+} from '../../../testing/services/processor.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 

@@ -15,7 +15,7 @@ import {
   type Process,
   useAnsweringProcessor,
   useProcessor,
-} from '../../../testing/processor.ts'
+} from '../../../testing/services/processor.ts'
 import {
   closedPort,
   httpConfig,

@@ -12,7 +12,7 @@ import {
   type Processor,
   useAnsweringProcessor,
   useProcessor,
-} from '../../../testing/processor.ts'
+} from '../../../testing/services/processor.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 async function setUp(t: TestContext, { host }: Pick<Processor, 'host'>, more: object = {}) {

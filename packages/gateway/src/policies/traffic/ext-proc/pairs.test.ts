@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { test } from 'node:test'
-import { denied, useAuthorizer } from '../../../testing/authorizer.ts'
+import { denied, useAuthorizer } from '../../../testing/services/authorizer.ts'
 import { request } from '../../../testing/client.ts'
-import { useMcpScene } from '../../../testing/mcp-scene.ts'
-import { useMcpServer } from '../../../testing/mcp-server.ts'
+import { useMcpScene } from '../../../testing/mcp/mcp-scene.ts'
+import { useMcpServer } from '../../../testing/mcp/mcp-server.ts'
 import {
   agree,
   bytesOf,
@@ -13,7 +13,7 @@ import {
   piece,
   type Process,
   useAnsweringProcessor,
-} from '../../../testing/processor.ts'
+} from '../../../testing/services/processor.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 /** Another word wherever this one stands and no piece cuts it. */

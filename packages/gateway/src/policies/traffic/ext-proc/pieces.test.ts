@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { test, type TestContext } from 'node:test'
-import { bytesOption } from '../../../testing/authorizer.ts'
+import { bytesOption } from '../../../testing/services/authorizer.ts'
 import { request } from '../../../testing/client.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type Process,
   useAnsweringProcessor,
   useProcessor,
-} from '../../../testing/processor.ts'
+} from '../../../testing/services/processor.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 import type { ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 

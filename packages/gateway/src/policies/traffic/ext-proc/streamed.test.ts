@@ -20,7 +20,7 @@ import {
   type ProcessorCall,
   useAnsweringProcessor,
   useProcessor,
-} from '../../../testing/processor.ts'
+} from '../../../testing/services/processor.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 import type { ProcessingRequest } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'

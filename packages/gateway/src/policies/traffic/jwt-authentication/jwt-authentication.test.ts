@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { sendRaw, request } from '../../../testing/client.ts'
-import { createSigningKey, forge, ISSUER, keySetOf, sign } from '../../../testing/issuer.ts'
+import { createSigningKey, forge, ISSUER, keySetOf, sign } from '../../../testing/services/issuer.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const key = createSigningKey('main')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
-import { createSigningKey } from '../../../testing/issuer.ts'
-import { type OpenIdProvider, useOpenIdProvider } from '../../../testing/openid-provider.ts'
+import { createSigningKey } from '../../../testing/services/issuer.ts'
+import { type OpenIdProvider, useOpenIdProvider } from '../../../testing/services/openid-provider.ts'
 import { useConfigFile, useProgram } from '../../../testing/process.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 

@@ -1,9 +1,9 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/fields/credential-location.ts'
-import { audiences, jwks, tokenMode } from '../../../schema/fields/jwt.ts'
+import { credentialLocation } from '../../../schema/fields/auth/credential-location.ts'
+import { audiences, jwks, tokenMode } from '../../../schema/fields/auth/jwt.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { identityProvider, resourceMetadata } from '../../../schema/fields/mcp-oauth.ts'
+import { identityProvider, resourceMetadata } from '../../../schema/fields/auth/mcp-oauth.ts'
 import { string } from '../../../schema/fields/values.ts'
 
 const provider = object({

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { request, sendRaw } from '../../../testing/client.ts'
-import { useAuth0, useKeycloak } from '../../../testing/identity-providers.ts'
-import { createSigningKey, forge, keySetOf, sign } from '../../../testing/issuer.ts'
+import { useAuth0, useKeycloak } from '../../../testing/services/identity-providers.ts'
+import { createSigningKey, forge, keySetOf, sign } from '../../../testing/services/issuer.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const key = createSigningKey('main')

@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { audiences, jwks, tokenMode } from '../../../schema/fields/jwt.ts'
+import { audiences, jwks, tokenMode } from '../../../schema/fields/auth/jwt.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { identityProvider, issuerUrl, resourceMetadata } from '../../../schema/fields/mcp-oauth.ts'
+import { identityProvider, issuerUrl, resourceMetadata } from '../../../schema/fields/auth/mcp-oauth.ts'
 
 /** SPEC 2.12, the standalone form of `jwtAuthentication.mcp`. */
 export const mcpAuthentication = definePolicy({

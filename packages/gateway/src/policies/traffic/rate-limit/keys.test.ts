@@ -4,7 +4,7 @@ import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { KeptTables } from '../../../state/keyed-tables.ts'
 import { request } from '../../../testing/client.ts'
-import { createSigningKey, ISSUER, keySetOf, sign } from '../../../testing/issuer.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../../testing/services/issuer.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 import '../../../testing/all-features.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { useFleet } from '../../../testing/fleet.ts'
+import { useFleet } from '../../../testing/workers/fleet.ts'
 import { KeepAliveClient } from '../../../testing/keep-alive-client.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { useOrigin } from '../../../testing/scene.ts'

@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../testing/gateway.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
-import { useReplicas } from '../../../testing/replicas.ts'
+import { useReplicas } from '../../../testing/workers/replicas.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 interface Scene {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
-import { RawClient } from '../../../testing/http1-server.ts'
+import { RawClient } from '../../../testing/http/http1-server.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 
 /** Bodies of up to 1024 bytes may be kept. */

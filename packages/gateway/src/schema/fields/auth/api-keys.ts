@@ -1,0 +1,105 @@
+import { Refusal, scalar } from '../../kit.ts'
+import type { JsonObject, Schema } from '../../kit.ts'
+import { locateSecret, secretJson } from '../references.ts'
+
+/** API keys, with metadata about their owners. */
+
+/** An API key or its hash: `sha256:` and 64 hexadecimal digits. */
+export type ApiKeyEntry = { metadata: JsonObject } & (
+  | { key: string; keyHash?: undefined }
+  | { key?: undefined; keyHash: string }
+)
+
+const keyPattern = /^[\x21-\x7e]{8,1024}$/
+const hashPattern = /^sha256:[0-9A-Fa-f]{64}$/
+const expected =
+  'a key of 8 to 1024 printable characters without spaces, `{key, metadata}`, `{keyHash: "sha256:<hex>", metadata}`, `{file: path}` or `{env: NAME}`'
+
+/** One key: inline, or in its own file or environment variable. */
+export function apiKeyEntry(): Schema<ApiKeyEntry> {
+  return scalar<ApiKeyEntry>(
+    // `sources` reads keys from files and variables before this value is used.
+    (input) => (locateSecret(input) === null ? readEntry(input) : { keyHash: '', metadata: {} }),
+    {
+      type: 'API key',
+      expected,
+      json: { anyOf: [{ type: 'string', minLength: 8, maxLength: 65_536 }, secretJson, entryJson] },
+      secret: true,
+      refers: { to: 'contents', locate: locateSecret, expected, pem: null, read: parseApiKey },
+    },
+  )
+}
+
+/** Parses a value of a Secret: a key, or JSON with a key and metadata. */
+export function parseApiKey(text: string): ApiKeyEntry | Refusal {
+  return readEntry(text.trim())
+}
+
+/** Parses a JSON object of names and keys, each key in one of the same forms. */
+export function parseApiKeys(text: string): Record<string, ApiKeyEntry> | Refusal {
+  const all = parseJson(text)
+  if (!isMapping(all)) return new Refusal('bad_format', { detail: 'something else than a JSON object' })
+  const entries: [string, ApiKeyEntry][] = []
+  for (const [name, value] of Object.entries(all)) {
+    const entry = readEntry(value)
+    if (entry instanceof Refusal)
+      return new Refusal(entry.code, { detail: `${entry.detail} at ${JSON.stringify(name)}` })
+    entries.push([name, entry])
+  }
+  if (entries.length < 1 || entries.length > MAX_KEYS) {
+    return new Refusal('out_of_range', { detail: `${entries.length} keys` })
+  }
+  return Object.fromEntries(entries)
+}
+
+/** Reads an entry: the text is the key itself, or a JSON object. */
+function readEntry(input: unknown): ApiKeyEntry | Refusal {
+  if (typeof input === 'string' && !input.startsWith('{')) {
+    return keyPattern.test(input)
+      ? { key: input, metadata: {} }
+      : refuse('a key that is too short or too long, or has spaces in it')
+  }
+  const value = typeof input === 'string' ? parseJson(input) : input
+  if (!isMapping(value)) return refuse('neither a key nor a JSON object')
+  const { key, keyHash, metadata = {}, ...rest } = value
+  if (Object.keys(rest).length > 0) return refuse(`an unknown key ${JSON.stringify(Object.keys(rest)[0])}`)
+  if (!isMapping(metadata) || JSON.stringify(metadata).length > MAX_METADATA) {
+    return refuse(`metadata that is not an object of at most ${MAX_METADATA} characters`)
+  }
+  if ((key === undefined) === (keyHash === undefined)) return refuse('not exactly one of `key` and `keyHash`')
+  if (typeof key === 'string' && keyPattern.test(key)) return { key, metadata }
+  if (typeof keyHash === 'string' && hashPattern.test(keyHash)) return { keyHash: keyHash.toLowerCase(), metadata }
+  return refuse(
+    key === undefined ? 'a `keyHash` of another form' : 'a key that is too short or too long, or has spaces in it',
+  )
+}
+
+function refuse(detail: string): Refusal {
+  return new Refusal('bad_format', { detail })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isMapping(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const MAX_KEYS = 10_000
+const MAX_METADATA = 4_096
+
+const entryJson: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    key: { type: 'string', pattern: keyPattern.source },
+    keyHash: { type: 'string', pattern: hashPattern.source },
+    metadata: { type: 'object' },
+  },
+  oneOf: [{ required: ['key'] }, { required: ['keyHash'] }],
+}

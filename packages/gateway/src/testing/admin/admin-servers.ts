@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { type RunningServers, type ServersOptions, startServers } from '../../admin/servers.ts'
+import { noPages } from '../../admin/ui/page-source.ts'
+import { configOf } from './config-source.ts'
+import { noHistory } from './metrics-source.ts'
+import { questionsOf } from './question-source.ts'
+import { requestsOf } from './requests-source.ts'
+
+/** Servers for operators with nothing behind them; a test brings what it is about. */
+export const NOTHING_BEHIND: ServersOptions = {
+  addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
+  adminToken: null,
+  metrics: () => [],
+  readiness: () => ({ draining: false, pending: [] }),
+  silentWorkers: () => Promise.resolve([]),
+  configDump: () => ({}),
+  logFilter: () => 'info',
+  setLogFilter: () => null,
+  requests: requestsOf(),
+  trace: { isFull: true, check: () => null, watch: () => () => {} },
+  quit: () => {},
+  config: configOf(),
+  questions: questionsOf(),
+  history: noHistory(),
+  pages: noPages,
+}
+
+/** `at` is the address of the admin server. They go away with the test. */
+export async function useAdmin(
+  t: TestContext,
+  options: Partial<ServersOptions> = {},
+): Promise<{ running: RunningServers; at: string }> {
+  const started = await startServers({ ...NOTHING_BEHIND, ...options })
+  assert.ok(started.ok, JSON.stringify(started))
+  t.after(() => started.value.close())
+  return { running: started.value, at: started.value.addresses.admin[0] ?? '' }
+}

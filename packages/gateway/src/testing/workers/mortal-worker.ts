@@ -1,0 +1,45 @@
+import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
+import type { ToWorker, WorkerSettings } from '../../process/workers/messages.ts'
+import '../../process/workers/worker.ts'
+import { DEADLY } from './mortal-worker-config.ts'
+
+/** What the worker of that name is told to do; null means every worker. */
+export interface Fate {
+  name: string | null
+  how: 'die' | 'throw' | 'reject' | 'fill the heap' | 'never answer' | 'be busy'
+  /** How long it is to be busy. */
+  milliseconds?: number
+}
+
+const hoard: number[][] = []
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.type === 'config' && JSON.stringify(message.config).includes(DEADLY)) process.exit(1)
+})
+const channel = new BroadcastChannel('portico-mortal-worker')
+channel.unref()
+channel.onmessage = (event) => {
+  const { name, how, milliseconds = 0 } = (event as { data: Fate }).data
+  if (name !== null && name !== (workerData as WorkerSettings).name) return
+  switch (how) {
+    case 'die':
+      setImmediate(() => process.exit(1))
+      return
+    case 'throw':
+      setImmediate(() => {
+        throw new Error('told to throw')
+      })
+      return
+    case 'reject':
+      void Promise.reject(new Error('told to reject'))
+      return
+    case 'fill the heap':
+      setInterval(() => hoard.push(Array.from({ length: 1_000_000 }, (_, at) => at + 0.5)), 1)
+      return
+    case 'never answer':
+      channel.postMessage({ name: 'the test', how: 'never answer' } satisfies Fate)
+      for (;;);
+    case 'be busy':
+      channel.postMessage({ name: 'the test', how: 'be busy' } satisfies Fate)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+  }
+}
