@@ -27,6 +27,14 @@ test('a connection is known by both its ends', async (t) => {
   assert.deepEqual([info.scheme, info.sni, info.handshake, info.principal()], ['http', 'a.test', '', ''])
 })
 
+test('a connection that is closed before it is looked at has no address, and port 0', async (t) => {
+  const { accepted } = await usePair(t)
+  accepted.destroy()
+  const info = connectionInfo(accepted, null, '')
+  assert.deepEqual([info.address, info.port, info.rawPort, info.source], ['', 0, 0, ':0'])
+  assert.deepEqual(info.destination(), { address: '', port: 0 })
+})
+
 test('the addresses in a PROXY header are used, and the address of the proxy is kept', async (t) => {
   const { accepted, client } = await usePair(t)
   const ends = { source: { address: '2001:db8::1', port: 7 }, destination: { address: '2001:db8::2', port: 8 } }

@@ -49,7 +49,7 @@ export class BindServer<L> {
   #closed: Promise<void> | null = null
   readonly #refused = (info: ConnectionInfo, status: number, code: string): void => {
     this.#observer.refused(info, status, code)
-    if (status > 0) this.#state.onMalformed(info, status, code)
+    if (status !== 0) this.#state.onMalformed(info, status, code)
   }
   readonly #reset = (info: ConnectionInfo, code: string): void => {
     this.#observer.reset(info, code)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
-import { readerOf, SharedBufferReader, type SocketReader } from './socket-reader.ts'
+import { readerOf, SharedBufferReader, type SocketReader, StreamReader } from './socket-reader.ts'
 
 const authority = createAuthority()
 const certificate = authority.issue({ names: ['a.test'] })
@@ -116,4 +116,27 @@ test('a chunk is the receiver’s to keep: the next read does not change it', as
   client.write('two')
   await arrived(2)
   assert.deepEqual(kept.map(String), ['one', 'two'])
+})
+
+test('bytes that wait in the stream of a socket come first', async (t) => {
+  const { client, server } = await usePair(t)
+  server.pause()
+  server.unshift(Buffer.from('first '))
+  const reader = readerOf(server)
+  assert.ok(reader instanceof StreamReader)
+  let text = ''
+  reader.start((chunk) => (text += chunk.toString()))
+  server.resume()
+  client.end('and last')
+  await once(server, 'end')
+  assert.equal(text, 'first and last')
+})
+
+test('a socket that is already closed gets a reader that reads nothing', async (t) => {
+  const { server } = await usePair(t)
+  server.destroy()
+  const reader = readerOf(server)
+  assert.ok(reader instanceof StreamReader)
+  reader.start(() => assert.fail('nothing can arrive'))
+  await once(server, 'close')
 })

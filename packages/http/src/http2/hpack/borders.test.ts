@@ -88,3 +88,21 @@ test('as many of the shortest fields as fit are all found', () => {
   for (const [index, field] of kept.entries()) assert.equal(table.at(index), field)
   assert.equal(table.at(kept.length), undefined)
 })
+
+test('fields are passed on up to the limits, and only counted beyond them', () => {
+  const field = (name: string): Buffer => Buffer.from(literalField(name, 'v'), 'latin1')
+  const block = Buffer.concat(['a', 'b', 'c', 'd'].map(field))
+  const size = sizeOf(new Field('a', 'v'))
+  for (const [limits, passed] of [
+    [{ maxSize: 4 * size, maxFields: 4 }, 'abcd'],
+    [{ maxSize: 3 * size, maxFields: 4 }, 'abc'],
+    [{ maxSize: 3 * size - 1, maxFields: 4 }, 'ab'],
+    [{ maxSize: 4 * size, maxFields: 2 }, 'ab'],
+    [{ maxSize: 1 * size, maxFields: 2 }, 'a'],
+  ] as const) {
+    const decoder = new HpackDecoder(limits)
+    let seen = ''
+    assert.equal(decoder.decode(block, 0, block.length, { field: ({ name }) => (seen += name) }), true)
+    assert.deepEqual([seen, decoder.size, decoder.count], [passed, 4 * size, 4], JSON.stringify(limits))
+  }
+})

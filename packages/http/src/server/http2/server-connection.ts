@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler, ExchangeObserver } from '../../exchange/exchange.ts'
 import { contained, InternalFault, reportFault } from '../../runtime/faults.ts'
@@ -117,7 +116,7 @@ export class Http2ServerConnection implements RequestFramesHost {
       maxFrame: options.frameSize,
       maxWhole: Math.min(options.frameSize, maxBlockSize(options.maxHeaderSize)),
     })
-    this.#idleSince = performance.now()
+    this.#idleSince = options.deadlines.now()
     this.#lookedAt = this.#idleSince
     this.#watchMs = Math.min(options.idleTimeoutMs, options.stallTimeoutMs)
     options.deadlines.set(this.#watch, this.#watchMs)
@@ -257,7 +256,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     const { open } = this.#streams
     open.delete(exchange.output.id)
     this.output.forget(exchange.output)
-    if (open.size === 0) this.#idleSince = performance.now()
+    if (open.size === 0) this.#idleSince = this.now()
     return exchange.closed(cause)
   }
 
@@ -411,7 +410,7 @@ export class Http2ServerConnection implements RequestFramesHost {
   /** Checks all streams periodically, instead of a timer per stream. */
   #look(): void {
     const { deadlines, idleTimeoutMs } = this.#options
-    const now = performance.now()
+    const now = deadlines.now()
     const elapsed = now - this.#lookedAt
     this.#lookedAt = now
     if (this.#isOver) return

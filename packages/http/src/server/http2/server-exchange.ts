@@ -128,7 +128,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
       return true
     }
     if (ends) this.inputEnded = true
-    if (padding > 0) this.#giveBack(padding)
+    this.#giveBack(padding)
     try {
       if (chunk.length > 0) this.#take(chunk)
       if (ends) this.#endInput()

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test, type TestContext } from 'node:test'
+import { FakeTime } from '../../../../gateway/src/testing/fake-time.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { HeaderBlock } from '../../fields/header-block.ts'
+import type { Http2ServerOptions } from './server-connection.ts'
+import { END_STREAM, FrameClient, GOAWAY, PING, RST_STREAM, WINDOW_UPDATE } from '../../testing/frame-client.ts'
+import { reply, startServer, until } from '../../testing/http2-server.ts'
+
+const GET: [string, string][] = [
+  [':method', 'GET'],
+  [':scheme', 'http'],
+  [':authority', 'a.test'],
+  [':path', '/'],
+]
+/** Milliseconds. */
+const IDLE = 60_000
+const STALL = 30_000
+
+async function useServer(t: TestContext, settings?: Buffer, options: Partial<Http2ServerOptions> = {}) {
+  const time = new FakeTime()
+  const limits = { deadlines: time.deadlines, idleTimeoutMs: IDLE, stallTimeoutMs: STALL, ...options }
+  const server = await startServer(() => {}, limits)
+  const client = await FrameClient.open(server.port, settings)
+  t.after(async () => {
+    client.destroy()
+    await server.close()
+    time.deadlines.close()
+  })
+  await roundTrip(client)
+  /** Lets time pass in steps, as the deadlines see it. */
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 5_000) await time.advance(Math.min(left, 5_000))
+  }
+  const open = async (stream: number): Promise<Exchange> => {
+    const before = server.exchanges.length
+    client.headers(stream, GET)
+    await until(() => server.exchanges.length > before)
+    const exchange = server.exchanges.at(-1)
+    assert.ok(exchange !== undefined)
+    return exchange
+  }
+  const isLeaving = (): boolean => client.frames.some((frame) => frame.type === GOAWAY)
+  return { server, client, pass, open, isLeaving }
+}
+
+let pings = 0
+
+/** Waits until the server has read and answered everything that the client has sent. */
+async function roundTrip(client: FrameClient): Promise<void> {
+  const payload = Buffer.alloc(8)
+  payload.writeUInt32BE(++pings)
+  client.send(PING, 0, 0, payload)
+  await client.wait((frame) => frame.type === PING && frame.payload.equals(payload))
+}
+
+test('a connection is idle from the end of its last stream on', async (t) => {
+  const { client, pass, open, isLeaving } = await useServer(t)
+  const [one, other] = [await open(1), await open(3)]
+  await pass(2 * IDLE)
+  reply(other, 200)
+  await pass(2 * IDLE)
+  reply(one, 200)
+  await client.wait((frame) => frame.stream === 1 && (frame.flags & END_STREAM) !== 0)
+  await pass(IDLE - 5_000)
+  await roundTrip(client)
+  assert.equal(isLeaving(), false)
+  await pass(STALL + 10_000)
+  await client.wait((frame) => frame.type === GOAWAY)
+})
+
+test('a connection without any stream is idle from its start on', async (t) => {
+  const { client, pass, isLeaving } = await useServer(t)
+  await pass(IDLE - 5_000)
+  await roundTrip(client)
+  assert.equal(isLeaving(), false)
+  await pass(STALL + 10_000)
+  await client.wait((frame) => frame.type === GOAWAY)
+})
+
+/** Windows that let a server send all it has. */
+const WIDE = Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff])
+
+test('a client that takes nothing from its socket is cut off after the idle timeout', async (t) => {
+  const { server, client, pass, open } = await useServer(t, WIDE)
+  client.send(WINDOW_UPDATE, 0, 0, Buffer.from([0x7f, 0, 0, 0]))
+  const exchange = await open(1)
+  await roundTrip(client)
+  client.socket.pause()
+  const sink = exchange.respond(200, new HeaderBlock(), -1)
+  for (let sent = 0; sent < 512; sent++) sink.write(Buffer.alloc(65_536))
+  sink.end(null)
+  // The kernel takes its part within a few turns.
+  for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
+  await pass(IDLE - 5_000)
+  assert.equal(server.closed, 0)
+  await pass(2 * IDLE)
+  await until(() => server.closed === 1)
+})
+
+test('a client that takes something now and then stays', async (t) => {
+  const { server, client, pass, open } = await useServer(t, WIDE)
+  client.send(WINDOW_UPDATE, 0, 0, Buffer.from([0x7f, 0, 0, 0]))
+  const exchange = await open(1)
+  await roundTrip(client)
+  client.socket.pause()
+  const sink = exchange.respond(200, new HeaderBlock(), -1)
+  for (let sent = 0; sent < 512; sent++) sink.write(Buffer.alloc(65_536))
+  sink.end(null)
+  for (let round = 0; round < 6; round++) {
+    const before = client.socket.bytesRead
+    client.socket.resume()
+    await until(() => client.socket.bytesRead > before + 2_000_000)
+    client.socket.pause()
+    await pass(STALL)
+  }
+  assert.equal(server.closed, 0)
+})
+
+test('a stream whose client sends nothing more of its body is reset after the stall timeout', async (t) => {
+  const { server, client, pass } = await useServer(t)
+  client.headers(1, [[':method', 'POST'], ...GET.slice(1)], 4)
+  await until(() => server.exchanges.length === 1)
+  server.exchanges[0]?.body.pipe({
+    source: null,
+    write: () => {},
+    flush: () => true,
+    end: () => assert.fail('the body has no end'),
+    abort: () => {},
+  })
+  await pass(STALL - 5_000)
+  client.send(0, 0, 1, Buffer.from('more'))
+  await roundTrip(client)
+  await pass(STALL - 5_000)
+  await roundTrip(client)
+  assert.ok(!client.frames.some((frame) => frame.type === RST_STREAM))
+  await pass(2 * STALL)
+  assert.equal(await client.outcome(1), 'reset 2')
+})
+
+test('pings are sent at their interval, and a client that answers none of them is given up', async (t) => {
+  const limits = { keepaliveIntervalMs: 10_000, keepaliveTimeoutMs: 20_000, idleTimeoutMs: 3_600_000 }
+  const { server, client, pass } = await useServer(t, undefined, limits)
+  const asked = (): number => client.frames.filter((frame) => frame.type === PING && (frame.flags & 1) === 0).length
+  await pass(5_000)
+  await roundTrip(client)
+  assert.equal(asked(), 0)
+  for (let count = 1; count < 4; count++) {
+    await pass(10_000)
+    await until(() => asked() === count)
+    // The client's own answer is read before more time passes.
+    await roundTrip(client)
+  }
+  assert.equal(server.closed, 0)
+  client.socket.pause()
+  await pass(10_000)
+  await pass(15_000)
+  assert.equal(server.closed, 0)
+  await pass(10_000)
+  await until(() => server.closed === 1)
+})
+
+test('a connection that reached its age is drained', async (t) => {
+  const { client, pass, open, isLeaving } = await useServer(t, undefined, { maxDurationMs: 300_000 })
+  const exchange = await open(1)
+  await pass(295_000)
+  await roundTrip(client)
+  assert.equal(isLeaving(), false)
+  await pass(10_000)
+  await client.wait((frame) => frame.type === GOAWAY)
+  reply(exchange, 200)
+  assert.equal(await client.outcome(1), 'status 200')
+  await once(client.socket, 'close')
+})
