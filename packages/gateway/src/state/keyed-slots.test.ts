@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { BudgetRule } from './budget-rule.ts'
+import { BudgetRule, windowOf } from './budget-rule.ts'
 import { createKeyedTable, KeyedBudgets } from './keyed-budgets.ts'
 import { KeyedSlots } from './keyed-slots.ts'
 
@@ -113,4 +113,56 @@ test('a budget that took the place of another counts from the time of its own fi
   assert.deepEqual(of('new').take(1, 6_300).resetMs, 1000)
   of('new').giveBack(1, first.window, 6_300)
   assert.equal(of('new').look(6_300).remaining, 1, 'what a window before has given is not given back')
+})
+
+describe('a slot that goes to another key', () => {
+  /** A group whose budgets are all in use until a time of their own: that of slot 5 is full again first. */
+  function useFullGroup(rule: BudgetRule, unused = -1) {
+    const buffer = new SharedArrayBuffer(KeyedSlots.bytesFor(1))
+    const slots = new KeyedSlots(buffer)
+    for (let owner = 1; owner <= GROUP; owner++) {
+      const slot = owner - 1
+      const start = slot === 5 ? 0 : 10
+      assert.deepEqual(slots.enter({ owner: BigInt(owner), first: slot }, rule, start), { slot, start, word: 0n })
+      // A unit of the first window is spent.
+      if (slot !== unused) assert.equal(slots.swap(slot, 0n, 1n), true)
+    }
+    const words = new BigInt64Array(buffer)
+    return { slots, startWordOf: (slot: number) => words[GROUP + slot * 2] }
+  }
+
+  test('is that of the budget that has been full for the longest time, and none before that', () => {
+    const { slots } = useFullGroup(RULE)
+    const enter = (owner: bigint, now: number): number | null => {
+      const tenancy = slots.enter({ owner, first: 40 }, RULE, now)
+      if (tenancy !== null) slots.swap(tenancy.slot, tenancy.word, tenancy.word + 1n)
+      return tenancy?.slot ?? null
+    }
+    assert.equal(enter(1_000n, 999), null)
+    assert.equal(enter(1_000n, 1_000), 5)
+    assert.equal(enter(1_001n, 1_009), null)
+    // Of several that are equally old, the first.
+    assert.equal(enter(1_001n, 1_010), 0)
+    assert.equal(enter(1_000n, 1_010), 5, 'the new key keeps its slot')
+  })
+
+  test('begins a window of its own at that time', () => {
+    for (const now of [1_000, 1_234.9, 77_000]) {
+      const { slots } = useFullGroup(RULE)
+      const tenancy = slots.enter({ owner: 1_000n, first: 40 }, RULE, now)
+      assert.ok(tenancy !== null)
+      const window = windowOf(tenancy.word)
+      assert.ok(window > 0)
+      assert.equal(tenancy.start + window * RULE.windowMs, Math.floor(now))
+    }
+  })
+
+  test('never has the start of a budget that was not used yet', (t) => {
+    t.mock.method(Math, 'random', () => 0)
+    const rule = new BudgetRule({ amount: 2, burst: 0, windowMs: 1_001 })
+    const { slots, startWordOf } = useFullGroup(rule, 5)
+    // Window 1 begins at 1,000, so window 0 began a millisecond before the clock did: a word of 0.
+    const tenancy = slots.enter({ owner: 1_000n, first: 40 }, rule, 1_000)
+    assert.deepEqual([tenancy?.slot, tenancy?.start, startWordOf(5)], [5, 0, 1n])
+  })
 })

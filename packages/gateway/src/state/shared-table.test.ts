@@ -48,6 +48,69 @@ test('four slots of five can be had for certain', () => {
   for (let i = 0; i < 6553; i++) assert.notEqual(table.cells(`key ${i}`), null, `key ${i}`)
 })
 
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+/** A table of one slot, with the key that owns it. */
+function useSlot() {
+  const buffer = createTable(1)
+  const table = new SharedTable(buffer)
+  const path = table.path('a')
+  const slot = table.locate(path)
+  assert.equal(slot, 0)
+  const marks = new Int32Array(buffer)
+  return {
+    table,
+    path,
+    /** The minute of the last use, counted from 1; -1 while the main thread gives the slot to another key. */
+    get mark() {
+      return marks[2]
+    },
+    set mark(value) {
+      marks[2] = value ?? 0
+    },
+  }
+}
+
+test('the time of the last use never goes back', () => {
+  const slot = useSlot()
+  for (const [now, mark] of [
+    [10 * MINUTE, 11],
+    [9 * MINUTE, 11],
+    [11 * MINUTE - 1, 11],
+    [11 * MINUTE, 12],
+  ] as const) {
+    assert.equal(slot.table.touch(0, slot.path, now), true)
+    assert.equal(slot.mark, mark)
+  }
+  assert.equal(slot.table.touch(0, slot.table.path('b'), 0), false)
+})
+
+test('a slot that is being given to another key cannot be used meanwhile', () => {
+  const slot = useSlot()
+  slot.mark = -1
+  assert.equal(slot.table.touch(0, slot.path, 5 * MINUTE), false)
+  assert.equal(slot.mark, -1)
+})
+
+test('a slot may go to another key after a day without use, not before, and not while it is kept', () => {
+  const slot = useSlot()
+  const other = slot.table.path('b')
+  const reuse = (now: number, isKept = false) => slot.table.reuse(other, now, () => isKept)
+  // The slot was never used: its day begins with the first look.
+  assert.equal(reuse(5 * DAY), null)
+  assert.equal(reuse(6 * DAY - MINUTE), null)
+  assert.equal(reuse(6 * DAY, true), null)
+  slot.table.words(0)[3] = 7n
+  assert.equal(reuse(6 * DAY), 0)
+  assert.deepEqual([...slot.table.words(0)], [0n, 0n, 0n, 0n, 0n, 0n])
+  assert.deepEqual([slot.table.touch(0, slot.path, 6 * DAY), slot.table.touch(0, other, 6 * DAY)], [false, true])
+  assert.equal(
+    slot.table.reuse(slot.path, 7 * DAY - MINUTE, () => false),
+    null,
+  )
+})
+
 test('the size is a power of two', () => {
   assert.throws(() => createTable(1000), RangeError)
 })

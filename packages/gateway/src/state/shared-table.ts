@@ -51,7 +51,7 @@ export class SharedTable implements SharedCounters {
    * Returns the slot of the key and claims a free slot if the key has none; null when the probe sequence has neither.
    */
   locate(path: Path): number | null {
-    for (let probe = 0; probe < PROBES; probe++) {
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
       const slot = this.#slotAt(path, probe)
       const at = slot * SLOT_WORDS
       let owner = Atomics.load(this.#owners, at)
@@ -78,7 +78,7 @@ export class SharedTable implements SharedCounters {
 
   /** Gives the key a slot that was unused for a day. Only the main thread may call it: its death ends the process. */
   reuse(path: Path, now: number, isKept: (slot: number) => boolean): number | null {
-    for (let probe = 0; probe < PROBES; probe++) {
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
       const slot = this.#slotAt(path, probe)
       if (isKept(slot)) continue
       const at = slot * SLOT_MARKS + MARK
@@ -165,7 +165,7 @@ const MARK = 2
 const FREE = 0n
 const CHANGING = -1
 /** When nine of ten slots are in use, one key in a million finds no free slot in this many probes. */
-const PROBES = 128
+const MAX_PROBES = 128
 const IDLE_MINUTES = 24 * 60
 
 /** Never 0, because a mark of 0 means "not used yet". */
