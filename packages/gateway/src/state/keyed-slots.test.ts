@@ -141,7 +141,7 @@ describe('a slot that goes to another key', () => {
     assert.equal(enter(1_000n, 999), null)
     assert.equal(enter(1_000n, 1_000), 5)
     assert.equal(enter(1_001n, 1_009), null)
-    // Of several that are equally old, the first.
+    // The first of several that are equally old.
     assert.equal(enter(1_001n, 1_010), 0)
     assert.equal(enter(1_000n, 1_010), 5, 'the new key keeps its slot')
   })

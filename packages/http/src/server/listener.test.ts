@@ -21,7 +21,7 @@ interface Bind {
   events: string[]
   exchanges: Exchange[]
   raw: Socket[]
-  open(first?: string): Promise<Socket>
+  open: (first?: string) => Promise<Socket>
 }
 
 async function useBind(t: TestContext, options: Partial<BindState<string>> = {}): Promise<Bind> {
