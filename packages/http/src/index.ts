@@ -26,7 +26,7 @@ export { isConnectionField, isForwardingHeader, mayBeTrailer } from './fields/fi
 export { fieldText } from './fields/field-text.ts'
 export { HeaderBlock, isHeaderValue, nameList } from './fields/header-block.ts'
 export { Hops, HOPS_HEADER } from './fields/hops.ts'
-export { latin1 } from './text/latin1.ts'
+export { latin1 } from './text/characters.ts'
 export { isAmbiguousPath, isAuthority } from './http1/target.ts'
 export { ObservedBody } from './body/observed-body.ts'
 export { ReplayableBody } from './body/replayable-body.ts'

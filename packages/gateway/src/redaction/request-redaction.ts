@@ -13,6 +13,8 @@ export interface RequestRedaction {
   target(text: string): string
   headers(headers: Headers): RedactedHeaders
   values(values: Values): Values
+  /** A single text, such as an error message or the name of a tool. */
+  text(text: string): string
   body: BodyRedaction
 }
 
@@ -26,6 +28,7 @@ export function createRedaction(credentials: ReadonlySet<string>): RequestRedact
       if (isSimple(text)) return text
       return MAY_HIDE.test(text) || !isPlain(text) ? (redacted(text) as string) : text
     },
+    text: (text) => (isSimple(text) ? text : (redacted(text) as string)),
     headers(headers) {
       const found = new Map<string, string | string[]>()
       let count = 0

@@ -2,7 +2,7 @@
 export { type AddressGuard, createAddressGuard } from '../client/addresses/address-guard.ts'
 export { choose, type Standing } from '../client/endpoints/balance.ts'
 export { rangeMatcher } from '../client/addresses/block-list.ts'
-export { Destination, type DestinationOptions } from '../client/destination/destination.ts'
+export { chooseVersion, Destination, type DestinationOptions } from '../client/destination/destination.ts'
 export type { Tunnel } from '../client/pool/dial.ts'
 export { createResolver, type LookupFamily, type Resolver, type ResolverOptions } from '../client/addresses/dns.ts'
 export { EndpointCall, type EndpointOwner, type Eviction } from '../client/endpoints/endpoint-call.ts'
@@ -26,4 +26,3 @@ export {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../client/upstream-types.ts'
-export { chooseVersion } from '../client/destination/version.ts'

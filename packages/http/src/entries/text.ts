@@ -1,4 +1,4 @@
 /** `@portico/http/text`: syntax of addresses and cookies; loads in a browser. */
-export { codeAt } from '../text/char-code.ts'
+export { codeAt } from '../text/characters.ts'
 export { cookieValues } from '../text/cookie-lines.ts'
 export { isCidr, isIp, isIpv4, isIpv6 } from '../text/ip.ts'

@@ -1,6 +1,6 @@
 /** Byte classes of RFC 9110 and 9112; a head is read as latin1 text, so each character code is a byte. */
 
-export { latin1 } from '../text/latin1.ts'
+export { latin1 } from '../text/characters.ts'
 
 /** tchar: the bytes of methods and header names. */
 export const TOKEN = classOf((c) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(c)))

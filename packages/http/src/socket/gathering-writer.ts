@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { chunkHead, framedChunk } from './chunk-frame.ts'
-import { latin1 } from '../text/latin1.ts'
+import { latin1 } from '../text/characters.ts'
 
 /** Gathers the pieces of a message and passes them to the socket in as few writes as possible. */
 export class GatheringWriter {

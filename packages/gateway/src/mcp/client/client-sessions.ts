@@ -28,11 +28,11 @@ export class ClientSessions {
   }
 
   /** The one that the header names, for a request of this id; null when there is none, and the client knows. */
-  named(headers: HeaderBlock, refusals: Refusals, request: RpcId | null): LiveSession | null {
+  named(headers: HeaderBlock, refuse: () => Refusals, request: RpcId | null): LiveSession | null {
     const id = headers.joined('mcp-session-id')
     const session = id === null ? null : this.find(id)
-    if (id === null) refusals.badRequest(request, 'Mcp-Session-Id header is required')
-    else if (session === null) refusals.sessionNotFound(request)
+    if (id === null) refuse().badRequest(request, 'Mcp-Session-Id header is required')
+    else if (session === null) refuse().sessionNotFound(request)
     return session
   }
 

@@ -18,7 +18,7 @@ import { SessionStream } from './session-stream.ts'
 export class McpCall implements UpstreamCall {
   readonly #endpoint: Endpoint
   readonly #parts: EndpointCallParts
-  readonly #refusals: Refusals
+  #refusals: Refusals | null = null
   /** What goes on until the client has its answer. */
   #work: { close(cause: Error): void } | null = null
   #isCancelled = false
@@ -27,20 +27,19 @@ export class McpCall implements UpstreamCall {
     this.#endpoint = endpoint
     this.#parts = parts
     parts.rx.mcp ??= new McpRecord()
-    this.#refusals = new Refusals(parts)
   }
 
   start(): this {
     const { rx, request } = this.#parts
     const refusal = this.#endpoint.guard(rx)
-    const isLegacy = /(^|\/)sse$/.test(targetPath(request.target))
+    const isLegacy = LEGACY_TARGET.test(request.target)
     // Where nobody signs in it is all that a session takes.
     if (isLegacy) rx.target = withHiddenParameter(rx.target, 'sessionId')
     if (refusal === null) {
       this.#serve(isLegacy)
     } else {
       rx.reason = 'Authorization'
-      this.#refusals.http(403, refusal)
+      this.#refuse().http(403, refusal)
     }
     return this
   }
@@ -67,11 +66,11 @@ export class McpCall implements UpstreamCall {
   }
 
   #notAllowed(allowed: string): void {
-    this.#refusals.http(405, 'method not allowed', [['allow', allowed]])
+    this.#refuse().http(405, 'method not allowed', [['allow', allowed]])
   }
 
   #post(isLegacy: boolean): void {
-    const post = new PostCall(this.#endpoint, this.#parts, this.#refusals)
+    const post = new PostCall(this.#endpoint, this.#parts, () => this.#refuse())
     this.#work = post
     post.start(isLegacy)
   }
@@ -80,8 +79,8 @@ export class McpCall implements UpstreamCall {
   #listen(): void {
     const { headers } = this.#parts.request
     const refusal = checkGet(headers)
-    if (refusal !== null) return this.#refusals.http(refusal.status, refusal.text)
-    const session = this.#sessions().named(headers, this.#refusals, null)
+    if (refusal !== null) return this.#refuse().http(refusal.status, refusal.text)
+    const session = this.#sessions().named(headers, () => this.#refuse(), null)
     if (session === null) return
     const stream = new SessionStream(this.#endpoint, session, this.#parts)
     this.#work = stream
@@ -91,7 +90,7 @@ export class McpCall implements UpstreamCall {
   /** The end of a session. */
   #delete(): void {
     const { request, handler } = this.#parts
-    const session = this.#sessions().named(request.headers, this.#refusals, null)
+    const session = this.#sessions().named(request.headers, () => this.#refuse(), null)
     if (session === null) return
     const ended = this.#endpoint.sessions.end(session).then(() => {
       const { deadlines } = this.#endpoint
@@ -105,11 +104,16 @@ export class McpCall implements UpstreamCall {
   #openLegacy(): void {
     const { request, rx } = this.#parts
     const refusal = checkGet(request.headers)
-    if (refusal !== null) return this.#refusals.http(refusal.status, refusal.text)
+    if (refusal !== null) return this.#refuse().http(refusal.status, refusal.text)
     const { id, session } = this.#sessions().ahead(LEGACY)
     const stream = new LegacyStream(this.#endpoint, session, this.#parts)
     this.#work = stream
     stream.open(`${targetPath(rx.target)}?sessionId=${id}`)
+  }
+
+  /** Most requests are not refused, so the object is made on demand. */
+  #refuse(): Refusals {
+    return (this.#refusals ??= new Refusals(this.#parts))
   }
 
   #sessions(): ClientSessions {
@@ -118,4 +122,6 @@ export class McpCall implements UpstreamCall {
 }
 
 const LEGACY = '2024-11-05'
+/** A path that ends in `sse`, with or without a query. */
+const LEGACY_TARGET = /^(?:[^?]*\/)?sse(?:\?|$)/
 const NOTHING = Buffer.alloc(0)

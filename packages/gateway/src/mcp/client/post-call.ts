@@ -23,19 +23,19 @@ export class PostCall extends RequestReader {
   protected readonly rx: RequestContext
   readonly #endpoint: Endpoint
   readonly #parts: EndpointCallParts
-  readonly #refusals: Refusals
+  readonly #refuse: () => Refusals
   readonly #sessions: ClientSessions
   #exchange: Exchange | null = null
   /** The answer comes by the stream that the client opened before. */
   #isLegacy = false
   #isCancelled = false
 
-  constructor(endpoint: Endpoint, parts: EndpointCallParts, refusals: Refusals) {
+  constructor(endpoint: Endpoint, parts: EndpointCallParts, refuse: () => Refusals) {
     super()
     this.rx = parts.rx
     this.#endpoint = endpoint
     this.#parts = parts
-    this.#refusals = refusals
+    this.#refuse = refuse
     this.#sessions = new ClientSessions(endpoint, parts.rx)
   }
 
@@ -43,7 +43,7 @@ export class PostCall extends RequestReader {
     this.#isLegacy = isLegacy
     const refusal = checkPost(this.#parts.request.headers, isLegacy)
     if (refusal === null) this.readRequest(this.#endpoint.maxBytes)
-    else this.#refusals.http(refusal.status, refusal.text)
+    else this.#refuse().http(refusal.status, refusal.text)
   }
 
   close(cause: Error): void {
@@ -53,10 +53,10 @@ export class PostCall extends RequestReader {
 
   protected bodyRead(refusal: Reply | undefined): void {
     if (this.#isCancelled) return
-    if (refusal !== undefined) return this.#refusals.reply(refusal)
+    if (refusal !== undefined) return this.#refuse().reply(refusal)
     const { rx } = this
     const message = readMessage(rx.bufferedBody!.whole!)
-    if (message instanceof BadMessage) return this.#refusals.unreadable(message)
+    if (message instanceof BadMessage) return this.#refuse().unreadable(message)
     rx.mcp!.method = message.method
     if (this.#isLegacy) this.#legacyMessage(message)
     else this.#message(message)
@@ -65,7 +65,7 @@ export class PostCall extends RequestReader {
   #message(message: RpcMessage): void {
     const { rx, request } = this.#parts
     const checked = checkMessage(message, request.headers, !this.#endpoint.namer.isMerged)
-    if ('status' in checked) return this.#refusals.message(message, checked)
+    if ('status' in checked) return this.#refuse().message(message, checked)
     rx.mcp!.version = checked.version
     const session = this.#sessionFor(message, checked)
     if (session !== null) this.#serve(message, session, checked.meta, this.#answerTo(message))
@@ -76,12 +76,12 @@ export class PostCall extends RequestReader {
     const { headers } = this.#parts.request
     if (meta !== null) {
       if (!headers.has('mcp-session-id')) return this.#sessions.ofCaller(version, meta)
-      this.#refusals.badRequest(message.id, 'this revision has no sessions')
+      this.#refuse().badRequest(message.id, 'this revision has no sessions')
       return null
     }
     if (message.method === 'initialize') return this.#sessions.begin(objectAt(message.value, 'params'))
     if (!this.#endpoint.isStateful) return this.#sessions.passing(version)
-    return this.#sessions.named(headers, this.#refusals, message.id)
+    return this.#sessions.named(headers, this.#refuse, message.id)
   }
 
   #serve(message: RpcMessage, session: LiveSession, requestMeta: JsonObject | null, answer: AnswerPort): void {
@@ -106,7 +106,7 @@ export class PostCall extends RequestReader {
     const { handler, request } = this.#parts
     const id = new URLSearchParams(targetQuery(request.target)).get('sessionId')
     const session = id === null ? null : this.#sessions.find(id)
-    if (session === null) return this.#refusals.sessionNotFound(message.id)
+    if (session === null) return this.#refuse().sessionNotFound(message.id)
     const answer = new MailAnswer(this.#endpoint.hub, session.state.key, () => {
       exchange?.cancel(CLIENT_GONE)
       // The stream was closed while its session began, and could not end what was not there yet.

@@ -19,10 +19,12 @@ export type RawSink = (headers: HeaderBlock, body: Source) => void
 /** What takes an answer, where nothing is asked. */
 export type DirectSink = Omit<AnswerSink, 'raw'> & { readonly raw: RawSink | undefined }
 
-/** Whether the result of a request can ask the client for something first. */
-export function isAskable({ requestMeta, session }: Exchange, { method }: RpcMessage): boolean {
-  if (requestMeta === null || !ASKING_METHODS.has(method)) return false
-  return Object.keys(session.abilities).length > 0
+/**
+ * Whether the result of a request can ask the client for input first. The request is of a revision without sessions, which
+ * has `requestMeta`.
+ */
+export function isAskable({ session }: Exchange, { method }: RpcMessage): boolean {
+  return ASKING_METHODS.has(method) && Object.keys(session.abilities).length > 0
 }
 
 /** The answer of one target that may ask the client something while it is at it: the call then waits. */

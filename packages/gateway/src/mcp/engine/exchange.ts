@@ -133,7 +133,7 @@ export class Exchange {
     const { facts, rx } = this
     if (this.#isReported) return
     this.#isReported = true
-    traceCall(rx, facts)
+    if (rx.trace !== null) traceCall(rx.trace, facts)
   }
 
   /** What came of it, for logs and metrics. */

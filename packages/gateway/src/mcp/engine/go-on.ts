@@ -16,14 +16,15 @@ import { DirectAnswer, type SingleTargetOptions } from './single-target.ts'
 import { tellTarget } from './tell.ts'
 
 /**
- * Goes on with a call that waits for answers, where the request brings some. False when it is a call of its own: what
- * targets without sessions give clients to show again is theirs.
+ * Resumes a call that waits for input if the request brings input for it. The request is of a revision without sessions,
+ * which has `requestMeta`. Returns false for a call of its own: a `requestState` of a target without sessions belongs to
+ * that target.
  */
 export function goOn(asked: AskedTarget, options: SingleTargetOptions): boolean {
   const { exchange, target, request } = asked
-  const { endpoint, session, requestMeta } = exchange
+  const { endpoint, session } = exchange
   const { requestState } = objectAt(request.value, 'params')
-  if (requestMeta === null || typeof requestState !== 'string' || !ASKING_METHODS.has(request.method)) return false
+  if (typeof requestState !== 'string' || !ASKING_METHODS.has(request.method)) return false
   const state = endpoint.waiting.open(requestState)
   if (state === null && isSessionless(session.versionAt(target))) return false
   const isTheirs =

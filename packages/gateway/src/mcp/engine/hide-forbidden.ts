@@ -1,12 +1,12 @@
 import type { RuleOutcome } from '../../pipeline/policy/authorization.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { RequestTrace } from '../../pipeline/context/trace.ts'
 import type { McpVerdict } from '../authorize.ts'
 import type { McpRecord, McpItem, McpOutcome } from '../../records/mcp-record.ts'
 import { type Endpoint, targetNamed } from './endpoint.ts'
 
-/** Tells the trace, and the record of a call that is denied, which rules decided. */
+/** Writes the rules that decided to the trace, and to the record of a denied call. */
 export function traceDecision(rx: RequestContext, item: McpItem, { isAllowed, isAmbiguous, rules }: McpVerdict): void {
-  if (rules.length === 0) return
   const spelling = isAmbiguous ? { spelling: AMBIGUOUS } : {}
   if (!isAllowed) rx.notes = { code: 'mcp_denied', item, rules, ...spelling }
   if (rx.trace === null) return
@@ -14,9 +14,8 @@ export function traceDecision(rx: RequestContext, item: McpItem, { isAllowed, is
   rx.trace.emit(message, isAllowed ? 'success' : 'error')
 }
 
-/** Tells who watches what came of a message. */
-export function traceCall({ trace }: RequestContext, facts: McpRecord): void {
-  if (trace === null) return
+/** Writes the outcome of a message to the trace. */
+export function traceCall(trace: RequestTrace, facts: McpRecord): void {
   const { method, target, item, outcome, errorCode, errorMessage, targetMillis } = facts
   const failure = errorCode === null ? {} : { code: errorCode, error: errorMessage }
   const message = { type: 'mcpCall', method, target, item, outcome, durationMs: targetMillis, ...failure }

@@ -25,8 +25,8 @@ export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   const { namer, targets } = exchange.endpoint
   if (method === 'initialize' || method === 'server/discover')
     return follow(exchange.rx, serveInitialize(exchange, request))
-  if (isListMethod(method)) return serveList(exchange, request, method)
   if (isAboutItem(method)) return serveItem(exchange, request)
+  if (isListMethod(method)) return serveList(exchange, request, method)
   if (method === 'subscriptions/listen') announceChanges(exchange, request)
   const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0].judge.hasRules
   if (method === 'subscriptions/listen' && !isPlain) return follow(exchange.rx, serveListen(exchange, request))
@@ -94,7 +94,9 @@ function toOwner(exchange: Exchange, request: RpcMessage, asked: Asked, owned: O
   const go = (isThere: boolean): void => {
     if (exchange.isCancelled) return
     const isDenied = !verdict.isAllowed || (verdict.isAmbiguous && !isThere)
-    traceDecision(rx, item, { ...verdict, isAllowed: !isDenied, isAmbiguous: verdict.isAllowed && isDenied })
+    if (verdict.rules.length > 0) {
+      traceDecision(rx, item, { ...verdict, isAllowed: !isDenied, isAmbiguous: verdict.isAllowed && isDenied })
+    }
     if (isDenied) rx.reason = 'Authorization'
     if (isDenied || !isThere) refuseUnknown(exchange, request, asked, isDenied ? 'denied' : 'error')
     else askOwner(exchange, target, request, asked, owned)
@@ -111,7 +113,9 @@ function askOwner(exchange: Exchange, target: Target, request: RpcMessage, asked
   if (request.method === 'resources/directory/read' && target.judge.hasRules) {
     return askTarget(exchange, target, { ...options, edit: filterPage(exchange, target, 'resources/list') })
   }
-  if (!goOn({ exchange, target, request }, options)) askTarget(exchange, target, options)
+  // Only revisions without sessions resume calls.
+  if (exchange.requestMeta !== null && goOn({ exchange, target, request }, options)) return
+  askTarget(exchange, target, options)
 }
 
 /** Tools and prompts are looked up in lists before the target is asked. */

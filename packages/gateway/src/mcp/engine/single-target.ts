@@ -27,7 +27,8 @@ export function askTarget(exchange: Exchange, target: Target, options: SingleTar
   exchange.facts.askedAt = exchange.endpoint.now()
   const { request, message } = options
   const direct = new DirectAnswer(exchange, target, options)
-  const askable = isAskable(exchange, request) ? new AskableAnswer({ exchange, target, request }, direct) : null
+  const canAsk = exchange.requestMeta !== null && isAskable(exchange, request)
+  const askable = canAsk ? new AskableAnswer({ exchange, target, request }, direct) : null
   const call = new TargetCall(exchange.session, target, message, exchange.callerFor(target), askable ?? direct)
   askable?.follow(call)
   exchange.keep(call).start()
@@ -141,11 +142,14 @@ export class DirectAnswer implements AnswerSink {
   }
 
   #outward(message: RpcMessage): RpcMessage {
+    const { isMerged, isPrefixed } = this.#exchange.endpoint.namer
+    if (!isMerged && !isPrefixed) return message
     return outward(this.#exchange, this.#target, message, this.#options.request.method)
   }
 
   #position(eventId: string): string {
-    if (eventId !== '') this.#canGoOn = true
+    if (eventId === '') return ''
+    this.#canGoOn = true
     return callPosition(this.#exchange, this.#target, eventId)
   }
 }

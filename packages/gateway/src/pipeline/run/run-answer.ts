@@ -13,10 +13,10 @@ export function answerWith(rx: RequestContext, reply: Reply, date: string): void
   rx.bufferedResponse = wholeBody(reply.body)
 }
 
-/** Callers of a refusal get the name of its record, and nothing else of it. */
+/** Gives the client of a denied request the id of its record, and nothing else of the record. */
 export function nameDecision(rx: AnsweredRequest, recordId: (rx: RequestContext) => string | null): void {
   const isDeniedItem = rx.mcp?.outcome === 'denied'
-  if (rx.reason === 'DirectResponse' || (rx.reason === 'Upstream' && !isDeniedItem)) return
+  if (rx.reason === 'DirectResponse') return
   rx.decisionId = recordId(rx)
   // A header that only denials have would tell a hidden tool from an unknown one.
   if (rx.decisionId !== null && !isDeniedItem) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)

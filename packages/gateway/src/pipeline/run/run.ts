@@ -325,7 +325,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     const rx = this.rx as AnsweredRequest
     if (this.#services.keepBodies !== null) this.#services.keepBodies.response(rx)
     const body = rx.responseBody
-    if (rx.reason !== 'Upstream' || rx.mcp !== null) nameDecision(rx, this.#services.recordId)
+    if (rx.reason !== 'Upstream' || rx.mcp?.outcome === 'denied') nameDecision(rx, this.#services.recordId)
     if (this.#services.requestIds !== null) this.#services.requestIds.answering(rx)
     rx.trace?.responseSnapshot('final response')
     const sink = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)

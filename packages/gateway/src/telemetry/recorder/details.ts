@@ -1,6 +1,6 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { llmFacts } from './model-details.ts'
-import { shortened } from './shortened.ts'
+import { shortened } from './record-texts.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { bodyText } from './body-text.ts'
 import { changeOf, type StoredChange } from './changed-request.ts'
@@ -138,8 +138,7 @@ function bounded(values: RecordValues): RecordValues {
 }
 
 function textOf(redaction: RequestRedaction, text: string): string {
-  const { text: shown } = redaction.values({ text })
-  return typeof shown === 'string' ? shortened(shown) : ''
+  return shortened(redaction.text(text))
 }
 
 function mcpFacts(facts: McpRecord, redaction: RequestRedaction): RecordedMcp {

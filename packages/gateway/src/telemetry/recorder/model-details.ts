@@ -1,5 +1,5 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
-import { shortened } from './shortened.ts'
+import { shortened } from './record-texts.ts'
 import type { RecordedLlm } from './record.ts'
 
 /** What a record says of a model call. */

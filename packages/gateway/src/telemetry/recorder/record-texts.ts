@@ -54,6 +54,12 @@ export function sizeOf(text: string): number {
   return text.length <= WORTH_A_LOOK ? 3 * text.length : Buffer.byteLength(text)
 }
 
+/** Shortens a text that a client or a backend chose, because a record must not grow with it. */
+export function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+const MAX_TEXT = 256
 const SEPARATOR_CODE = SEPARATOR.charCodeAt(0)
 const SHORT = 96
 const WORTH_A_LOOK = 512

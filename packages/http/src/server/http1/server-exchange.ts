@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Sink, Source } from '../../body/body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../../exchange/exchange.ts'
 import { contained, InternalFault, reportFault } from '../../runtime/faults.ts'
@@ -5,7 +6,6 @@ import type { GatheringWriter } from '../../socket/gathering-writer.ts'
 import type { HeaderBlock } from '../../fields/header-block.ts'
 import { ChunkedDecoder, lastChunk } from '../../http1/chunked.ts'
 import type { MessageHead } from '../../http1/head.ts'
-import { statusLine } from '../../http1/status.ts'
 
 /** The connection of an exchange, as the exchange uses it. */
 export interface ExchangeHost {
@@ -330,3 +330,17 @@ function flushDue(exchange: Http1Exchange): void {
 const MAX_DROPPED = 65536
 /** TLS delivers one read in several records: all of them are forwarded in one write. */
 const LARGE_CHUNK = 8192
+
+const statusLines = new Map<number, string>()
+
+/**
+ * Returns `HTTP/1.1 200 OK` and the line end. Reason phrases are the gateway's own, because nothing may depend on them.
+ */
+export function statusLine(status: number): string {
+  let line = statusLines.get(status)
+  if (line === undefined) {
+    line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+    statusLines.set(status, line)
+  }
+  return line
+}

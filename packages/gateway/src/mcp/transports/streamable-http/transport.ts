@@ -129,7 +129,8 @@ class StreamableLink implements TargetLink {
     answer: AnswerSink,
     hasSession: boolean,
   ): StreamableCall {
-    return new StreamableCall(request, toReplica(caller, this.#endpoint), answer, this.#services, hasSession)
+    const at = this.#endpoint === '' ? caller : toReplica(caller, this.#endpoint)
+    return new StreamableCall(request, at, answer, this.#services, hasSession)
   }
 
   #headers(caller: Caller): HeaderBlock {
