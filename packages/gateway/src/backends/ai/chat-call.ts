@@ -8,7 +8,7 @@ import { follow } from '../../pipeline/call/follow.ts'
 import { MAX_ERROR_BYTES, NOT_NEEDED } from './answer-faults.ts'
 import { ChatObserver } from './chat-observer.ts'
 import { headersFor } from './client-response.ts'
-import { HeldBody } from './held-body.ts'
+import { DeferredBody } from './deferred-body.ts'
 import type { FailoverCall, ModelCall } from './failover-call.ts'
 import { guardContext, noteUnexamined, noteVerdicts } from './guard-reports.ts'
 import {
@@ -20,9 +20,10 @@ import {
   prepareChat,
   type PreparedChat,
 } from './prepare-chat.ts'
+import { passStream } from './native-stream.ts'
 import type { ReadyProvider } from './provider.ts'
 import { SentChat } from './sent-chat.ts'
-import { createStreamWork } from './stream-work.ts'
+import { translateStream } from './translated-stream.ts'
 import { WholeAnswer } from './whole-answer.ts'
 
 /** One chat: edited, guarded and translated on the way to the provider, and on the way back. */
@@ -133,26 +134,27 @@ export class ChatCall implements ModelCall {
   #answerStream({ prepared, provider, context }: SentChat, { headers, body }: UpstreamResponse): void {
     const call = this.#call
     const { client, attempts } = call
-    const { work, guard } = createStreamWork(this.#observer, {
+    const createWork = prepared.answersAsIs ? passStream : translateStream
+    const { work, guard } = createWork(this.#observer, {
       prepared,
       guards: provider.guards.response,
       format: this.#chat.format,
       context,
       guardContext: guardContext(call.rx, call.headers, headers),
       awaitsContent: attempts.hasOthers,
-      hide: (text) => attempts.redact(text),
+      redact: (text) => attempts.redact(text),
     })
     this.#observer.streams(headers, guard)
-    const held = new HeldBody(body, work, () => {
+    const deferred = new DeferredBody(body, work, () => {
       const error = work.firstError
-      if (client.isOver || (error !== null && call.failsOver(error, headers))) return held.cancel(NOT_NEEDED)
-      if (error === null) return client.send(200, headersFor(headers, 'text/event-stream'), held)
+      if (client.isOver || (error !== null && call.failsOver(error, headers))) return deferred.cancel(NOT_NEEDED)
+      if (error === null) return client.send(200, headersFor(headers, 'text/event-stream'), deferred)
       // Nothing was sent to the client yet, so the client gets the error with the provider's status.
-      held.cancel(NOT_NEEDED)
+      deferred.cancel(NOT_NEEDED)
       if (error.code === STREAM_BROKEN) client.noteFault(work.fault?.code ?? 'stream_unreadable', error.message)
       client.refuse(error, headers)
     })
-    held.open()
+    deferred.open()
   }
 
   /** Errors of providers keep their status, and are sent in the client's format. */

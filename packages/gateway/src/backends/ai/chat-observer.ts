@@ -5,8 +5,7 @@ import { AnswerLosses } from './answer-losses.ts'
 import type { FailoverCall } from './failover-call.ts'
 import { noteVerdicts } from './guard-reports.ts'
 import type { ClientChat, PreparedChat } from './prepare-chat.ts'
-import type { ResponseObserver } from './response-events.ts'
-import type { StreamGuard } from './stream-work.ts'
+import type { ResponseObserver, StreamGuard } from './stream-work.ts'
 
 /** Records what a chat's response tells: model, usage, faults, verdicts of guards, and losses of translation. */
 export class ChatObserver implements ResponseObserver {

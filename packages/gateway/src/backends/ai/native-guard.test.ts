@@ -10,7 +10,7 @@ import { createRegexGuard } from '../../llm/guards/regex/guard.ts'
 import { cutAt, privateText, somePlaces } from '../../llm/guards/testing/splits.ts'
 import { everyCut, responseContext } from '../../../../chat/src/testing/exchange.ts'
 import { HeaderBlock } from '@portico/http'
-import { NativeWork } from './response-events.ts'
+import { NativeStream } from './native-stream.ts'
 
 /** Guards change texts where they stand, and leave every other byte alone. */
 
@@ -294,10 +294,10 @@ function context(about: { role: 'assistant'; form: 'text' }[]) {
   return { ...ctx, about }
 }
 
-function workOf(name: Name, guards: readonly Guard[]): NativeWork {
+function workOf(name: Name, guards: readonly Guard[]): NativeStream {
   const format = clientFormats[name]
   const encoder = format.createStreamEncoder(responseContext())
-  return new NativeWork(
+  return new NativeStream(
     format.createStreamDecoder(responseContext()),
     { observe() {}, over() {} },
     {
@@ -306,7 +306,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeWork {
       keepsLastRecord: false,
       endMarks: format.endMarks,
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
-      hide: (text) => text,
+      redact: (text) => text,
       guard: new ResponseGuards(guards).recordStream(format.texts, ctx),
     },
   )

@@ -2,146 +2,47 @@ import {
   brokenStream,
   type ChatError,
   type ChatEvent,
-  type PassedStream,
   STREAM_BROKEN,
   type StreamDecoder,
-  type StreamEncoder,
   type StreamFault,
   streamFault,
-  type StreamFaultCode,
 } from '@portico/chat'
-import { nowOrLater } from '../../llm/guards/now-or-later.ts'
-import type { EventGuard } from '../../llm/guards/event-guard.ts'
-import { errorOf } from '../../llm/guards/rejection.ts'
-import type { RecordGuard } from '../../llm/guards/record-guard.ts'
 import { latin1 } from '@portico/http'
-import type { BodyWork, Given } from './held-body.ts'
+import { nowOrLater } from '../../llm/guards/now-or-later.ts'
+import type { RecordGuard } from '../../llm/guards/record-guard.ts'
+import { errorOf } from '../../llm/guards/rejection.ts'
+import type { Chunks } from './deferred-body.ts'
 import { SseRecords } from './sse-records.ts'
+import {
+  type DetectedFault,
+  encodeStreamError,
+  isContent,
+  type ResponseObserver,
+  type StreamGuard,
+  type StreamParts,
+  type StreamWork,
+  type TellError,
+} from './stream-work.ts'
 
-/** Receives the events of a response, however the response is read. */
-export interface ResponseObserver {
-  observe(event: ChatEvent): void
-  /**
-   * Ends the response. `records` is the number of records, an estimate of the tokens of a broken stream. `whole` says
-   * that reported usage needs no estimate. Not called when an error was all that came: such a response costs nothing,
-   * and the request may still fail over. `fault` is the provider's later fault.
-   */
-  over(outcome: { whole: boolean; records: number; fault: StreamFault | null }): void
-}
-
-/**
- * Encodes an error at the end of the client's stream; `passed` is the part of the stream that the client already has.
- */
-export type TellError = (error: ChatError, passed: PassedStream | null) => string
-
-type DetectedFault = Exclude<StreamFaultCode, 'stream_error'>
-
-/** Translates a stream from the provider's format to the client's. */
-export class TranslatedWork implements BodyWork {
-  isDone = false
-  /** Set when an error came before any bytes were sent. */
-  firstError: ChatError | null = null
-  /** The provider's first fault, before or after the stream began; null while there is none. */
-  fault: StreamFault | null = null
-  readonly #decoder: StreamDecoder
-  readonly #observer: ResponseObserver
-  readonly #encoder: StreamEncoder
-  readonly #tellError: TellError
-  readonly #guard: EventGuard | null
-  #held = ''
-  #hasContent = false
-  #isFinished = false
-  /** Whether usage was reported after the last part of the response. */
-  #hasFinalUsage = false
-  #records = 0
-
-  constructor(
-    decoder: StreamDecoder,
-    observer: ResponseObserver,
-    { encoder, tellError, guard }: { encoder: StreamEncoder; tellError: TellError; guard: EventGuard | null },
-  ) {
-    this.#decoder = decoder
-    this.#observer = observer
-    this.#encoder = encoder
-    this.#tellError = tellError
-    this.#guard = guard
-  }
-
-  chunk(chunk: Buffer): Given | Promise<Given> {
-    const events = this.#read(this.#decoder.push(chunk), 'stream_unreadable')
-    return this.#guard === null
-      ? this.#encode(events)
-      : nowOrLater(this.#guard.push(events), (seen) => this.#encode(seen))
-  }
-
-  end(): Given | Promise<Given> {
-    return this.#endWith(this.#read(this.#decoder.end(), 'stream_incomplete'))
-  }
-
-  #endWith(events: readonly ChatEvent[]): Given | Promise<Given> {
-    if (this.#guard === null) return this.#finish(events)
-    const guard = this.#guard
-    return nowOrLater(guard.push(events), (seen) => nowOrLater(guard.end(), (rest) => this.#finish([...seen, ...rest])))
-  }
-
-  /** The client gets an error in its own format, because a truncated stream would look complete. */
-  broken(cause: Error): Given | Promise<Given> {
-    if (this.#isFinished || this.fault !== null) return this.end()
-    return this.#endWith(this.#read([{ type: 'error', error: brokenStream(cause.message) }], 'connection_lost'))
-  }
-
-  over(): void {
-    if (this.firstError !== null) return
-    const whole = this.#isFinished || (this.fault?.code === 'stream_error' && this.#hasFinalUsage)
-    this.#observer.over({ whole, records: this.#records, fault: this.fault })
-  }
-
-  #read(events: readonly ChatEvent[], code: DetectedFault): readonly ChatEvent[] {
-    for (const event of events) {
-      this.#observer.observe(event)
-      if (event.type === 'error') {
-        this.fault ??= streamFault(event.error, code)
-        if (!this.#hasContent) this.firstError = event.error
-      }
-      if (event.type === 'usage') this.#hasFinalUsage = true
-      if (event.type === 'partDelta') {
-        this.#hasFinalUsage = false
-        this.#records++
-      }
-      if (event.type === 'finish') this.#isFinished = true
-      if (isContent(event)) this.#hasContent = true
-    }
-    return events
-  }
-
-  #finish(events: readonly ChatEvent[]): Given {
-    const given = this.#encode(events)
-    if (this.isDone) return given
-    this.#held += this.#encoder.end()
-    this.#hasContent = true
-    return [...given, ...this.#flush()]
-  }
-
-  #encode(events: readonly ChatEvent[]): Given {
-    for (const event of events) {
-      if (event.type === 'error') {
-        // Records after an error are not read.
-        this.isDone = true
-        this.#held += this.#tellError(event.error, null)
-        break
-      }
-      this.#held += this.#encoder.event(event)
-    }
-    return this.#flush()
-  }
-
-  /** Sends nothing before the stream has begun without an error. */
-  #flush(): Given {
-    if (!this.#hasContent || this.#held === '') return NOTHING
-    const bytes = Buffer.from(this.#held)
-    this.#held = ''
-    return [bytes]
-  }
+/** Creates the work on a stream in the client's own format. */
+export function passStream(
+  observer: ResponseObserver,
+  { prepared, guards, format, context, guardContext, awaitsContent, redact }: StreamParts,
+): { work: StreamWork; guard: StreamGuard | null } {
+  const guard = guards?.recordStream(format.texts, guardContext) ?? null
+  const work = new NativeStream(prepared.upstream.createStreamDecoder(context), observer, {
+    hidesUsage: prepared.hidesUsage,
+    awaitsContent,
+    endMarks: format.endMarks,
+    keepsLastRecord: format.resumeStreamEncoder !== undefined,
+    tellError(error, passed) {
+      const resumed = passed === null ? undefined : format.resumeStreamEncoder?.(context, passed)
+      return encodeStreamError(error, resumed ?? format.createStreamEncoder(context), redact)
+    },
+    redact,
+    guard,
+  })
+  return { work, guard }
 }
 
 export interface NativeOptions {
@@ -155,7 +56,7 @@ export interface NativeOptions {
   /** Whether `tellError` needs the last record that was sent to the client. */
   keepsLastRecord: boolean
   /** Redacts the credentials that the gateway sent to the provider. */
-  hide: (text: string) => string
+  redact: (text: string) => string
   /** Edits texts in place; null without guards. */
   guard: RecordGuard | null
 }
@@ -164,7 +65,7 @@ export interface NativeOptions {
  * A stream that passes byte for byte, except for masks of a guard. Only the records up to the first token, and those
  * with usage or errors, are parsed.
  */
-export class NativeWork implements BodyWork {
+export class NativeStream implements StreamWork {
   isDone = false
   /** Set when an error came before the first readable record. */
   firstError: ChatError | null = null
@@ -201,7 +102,7 @@ export class NativeWork implements BodyWork {
    * Releases whole records only: a record may have to be withheld, and an error cannot be inserted into the middle of a
    * record.
    */
-  chunk(chunk: Buffer): Given | Promise<Given> {
+  chunk(chunk: Buffer): Chunks | Promise<Chunks> {
     const plain = this.#isUnderWay ? plainRecord(chunk, this.#options.endMarks) : null
     if (plain !== null) {
       this.#recordCount++
@@ -219,7 +120,7 @@ export class NativeWork implements BodyWork {
     return nowOrLater(guard.push(shown), (guarded) => this.#judged(guard, guarded))
   }
 
-  end(): Given | Promise<Given> {
+  end(): Chunks | Promise<Chunks> {
     const rest = this.#records.end()
     const isShown = rest.length > 0 && this.#read(Buffer.concat([rest, RECORD_END]))
     if (this.#broken !== null) return this.#breakOff(this.#broken, 'stream_unreadable')
@@ -232,7 +133,7 @@ export class NativeWork implements BodyWork {
     return this.#breakOff(brokenStream('the stream of the provider ended too early'), 'stream_incomplete')
   }
 
-  broken(cause: Error): Given | Promise<Given> {
+  broken(cause: Error): Chunks | Promise<Chunks> {
     // The provider has sent its last record; only the end of the body is missing.
     if (this.#hasError) return this.end()
     return this.#breakOff(brokenStream(cause.message), 'connection_lost')
@@ -244,7 +145,7 @@ export class NativeWork implements BodyWork {
     this.#observer.over({ whole, records: this.#recordCount, fault: this.fault })
   }
 
-  #given(bytes: Given): Given {
+  #given(bytes: Chunks): Chunks {
     if (this.#hasBegun) {
       const last = bytes.at(-1) ?? this.#early.at(-1)
       if (this.#options.keepsLastRecord && last !== undefined) this.#lastRecord = last.toString('latin1')
@@ -263,7 +164,7 @@ export class NativeWork implements BodyWork {
   }
 
   /** Ends the stream, with the records that a guard still holds. */
-  #last(rest: Given): Given | Promise<Given> {
+  #last(rest: Chunks): Chunks | Promise<Chunks> {
     const { guard } = this.#options
     if (guard === null) return this.#given(rest)
     return nowOrLater(guard.push(rest), (seen) =>
@@ -271,7 +172,7 @@ export class NativeWork implements BodyWork {
     )
   }
 
-  #judged({ rejection, failure }: RecordGuard, guarded: Given): Given {
+  #judged({ rejection, failure }: RecordGuard, guarded: Chunks): Chunks {
     if (rejection === null && failure === null) return this.#given(guarded)
     // The stream had begun without an error, so the client gets the rejection inside its stream.
     if (rejection !== null) this.#hasBegun = true
@@ -281,7 +182,7 @@ export class NativeWork implements BodyWork {
   }
 
   /** The client gets an error in its own format, because a truncated stream would look complete. */
-  #breakOff(error: ChatError, code: DetectedFault): Given | Promise<Given> {
+  #breakOff(error: ChatError, code: DetectedFault): Chunks | Promise<Chunks> {
     this.fault ??= streamFault(error, code)
     const { guard } = this.#options
     if (guard === null || guard.rejection !== null || !this.#hasBegun) return this.#tell(error)
@@ -291,7 +192,7 @@ export class NativeWork implements BodyWork {
     })
   }
 
-  #tell(error: ChatError): Given {
+  #tell(error: ChatError): Chunks {
     if (!this.#hasBegun) this.firstError = error
     this.isDone = true
     const start = this.#hasBegun ? this.#start : null
@@ -303,8 +204,8 @@ export class NativeWork implements BodyWork {
   #plain(record: Buffer): Buffer {
     if (!this.#hasError) return record
     const text = record.toString('latin1')
-    const hidden = this.#options.hide(text)
-    return hidden === text ? record : Buffer.from(hidden, 'latin1')
+    const redacted = this.#options.redact(text)
+    return redacted === text ? record : Buffer.from(redacted, 'latin1')
   }
 
   /** Whether the stream is between the first token and the end, where the marks in a record tell enough. */
@@ -365,18 +266,13 @@ function plainRecord(chunk: Buffer, endMarks: RegExp): string | null {
   return MARKS.test(text) || endMarks.test(text) ? null : text
 }
 
-/** Whether an event is content; `start` and `usage` only announce content. */
-function isContent({ type }: ChatEvent): boolean {
-  return type !== 'start' && type !== 'usage'
-}
-
 /** Whether a record only reports usage. With CR line ends several records arrive as one, which then has choices too. */
 function isOnlyUsage(record: string): boolean {
   if (!record.includes('"usage"') || !NO_CHOICES.test(record)) return false
   return record.indexOf('"choices"') === record.lastIndexOf('"choices"')
 }
 
-const NOTHING: Given = []
+const NOTHING: Chunks = []
 const EVENT = /^(?:\xEF\xBB\xBF)?data:/m
 const RECORD_END = Buffer.from('\n\n')
 const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/

@@ -7,24 +7,25 @@ export interface BodyWork {
    * Returns bytes for the client; an empty list sends nothing yet. The next call waits until a returned promise
    * settles.
    */
-  chunk(chunk: Buffer): Given | Promise<Given>
+  chunk(chunk: Buffer): Chunks | Promise<Chunks>
   /** Returns the remaining bytes at the end of the body. */
-  end(): Given | Promise<Given>
+  end(): Chunks | Promise<Chunks>
   /** Called when the body broke off; returns the bytes to send to the client instead. */
-  broken(cause: Error): Given | Promise<Given>
+  broken(cause: Error): Chunks | Promise<Chunks>
   /** Called when no more bytes are read. */
   over(): void
   /** Whether the work is complete, so that the rest of the body can be dropped. */
   readonly isDone: boolean
 }
 
-export type Given = readonly Buffer[]
+/** Bytes for the client, in order. */
+export type Chunks = readonly Buffer[]
 
 /**
  * A body that is read before the gateway decides whether the client gets it: a stream that begins with an error can
  * still fail over to another provider. `opened` is called once, when the work has released bytes or has ended.
  */
-export class HeldBody implements Source, Sink {
+export class DeferredBody implements Source, Sink {
   source: Source | null = null
   readonly #body: Source
   readonly #work: BodyWork
@@ -82,18 +83,18 @@ export class HeldBody implements Source, Sink {
   }
 
   /** Takes the bytes synchronously unless they are a promise. */
-  #take(given: Given | Promise<Given>, isLast: boolean): void {
+  #take(given: Chunks | Promise<Chunks>, isLast: boolean): void {
     if (given instanceof Promise) this.#wait(given.then((bytes) => this.#took(bytes, isLast)))
     else this.#took(given, isLast)
   }
 
   /** Queues a job behind the pending work. */
-  #later(waiting: Promise<void>, job: () => Given | Promise<Given>, isLast: boolean): void {
+  #later(waiting: Promise<void>, job: () => Chunks | Promise<Chunks>, isLast: boolean): void {
     const given = waiting.then(() => (this.#end === 'open' ? job() : []))
     this.#wait(given.then((bytes) => this.#took(bytes, isLast)))
   }
 
-  #took(given: Given, isLast: boolean): void {
+  #took(given: Chunks, isLast: boolean): void {
     if (this.#end !== 'open') return
     this.#give(given)
     if (!isLast && !this.#work.isDone) return
@@ -147,7 +148,7 @@ export class HeldBody implements Source, Sink {
     this.#body.cancel(cause)
   }
 
-  #give(chunks: Given): void {
+  #give(chunks: Chunks): void {
     for (const chunk of chunks) {
       if (this.#sink !== null) this.#sink.write(chunk)
       // The chunk may be a view of a buffer that the next read overwrites.

@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type ChatEvent, clientFormats, upstreamFormats } from '@portico/chat'
 import { everyCut, responseContext } from '../../../../chat/src/testing/exchange.ts'
-import type { Given } from './held-body.ts'
-import { NativeWork, type ResponseObserver } from './response-events.ts'
+import type { Chunks } from './deferred-body.ts'
+import { NativeStream } from './native-stream.ts'
+import type { ResponseObserver } from './stream-work.ts'
 
 const chunk = (choice: object, usage: object | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [choice], usage })}\n\n`
@@ -21,13 +22,13 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   const outcomes: Parameters<ResponseObserver['over']>[0][] = []
   const observer: ResponseObserver = { observe: (event) => events.push(event), over: (it) => outcomes.push(it) }
   const encoder = clientFormats.completions.createStreamEncoder(context)
-  const work = new NativeWork(upstreamFormats.completions.createStreamDecoder(context), observer, {
+  const work = new NativeStream(upstreamFormats.completions.createStreamDecoder(context), observer, {
     hidesUsage,
     awaitsContent: false,
     keepsLastRecord: false,
     endMarks: clientFormats.completions.endMarks,
     tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
-    hide: (text) => text,
+    redact: (text) => text,
     guard: null,
   })
   const bytes = Buffer.from(stream)
@@ -42,7 +43,7 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   return { given, events, firstError: work.firstError, outcome: outcomes[0] }
 }
 
-function atOnce(given: Given | Promise<Given>): string {
+function atOnce(given: Chunks | Promise<Chunks>): string {
   return given instanceof Promise ? assert.fail('waits') : Buffer.concat(given).toString()
 }
 
