@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '@portico/http'
 import type { ExchangeContext, GuardNote } from '../../llm/guards/guard.ts'
-import type { Unexamined } from '../../llm/guards/guard-request.ts'
+import type { Unexamined } from '../../llm/guards/whole/guard-request.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 

@@ -10,7 +10,7 @@ import { createRegexGuard } from '../../llm/guards/regex/guard.ts'
 import { cutAt, privateText, somePlaces } from '../../llm/guards/testing/splits.ts'
 import { everyCut, responseContext } from '../../../../chat/src/testing/exchange.ts'
 import { HeaderBlock } from '@portico/http'
-import { NativeStream } from './native-stream.ts'
+import { NativeStream } from './chat/native-stream.ts'
 
 /** Guards change texts where they stand, and leave every other byte alone. */
 

@@ -7,7 +7,7 @@ import type { Guard } from './guard.ts'
 import { compare, type Passage, textOf } from './passage.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import { cutAt, longPrivateText, privateText, somePlaces } from './testing/splits.ts'
-import { TextPipes } from './text-pipe.ts'
+import { TextPipes } from './stream/text-pipe.ts'
 
 const response = { message: 'no', statusCode: 403 }
 const builtins = createRegexGuard({ matches: [], builtins: ['Ssn', 'Email'], action: 'Mask' }, response)

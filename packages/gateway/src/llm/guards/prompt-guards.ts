@@ -1,12 +1,12 @@
 import type { ChatEvent, NativeTexts, UnexaminedKind } from '@portico/chat'
 import { chainOf, type GuardChain, type Outcome } from './chain.ts'
-import { EventGuard } from './event-guard.ts'
-import { type GuardedAnswer, guardAnswer } from './guard-answer.ts'
-import { guardBody, type GuardedBody } from './guard-body.ts'
-import { type GuardedRequest, guardRequest, type RequestBody } from './guard-request.ts'
+import { EventGuard } from './stream/event-guard.ts'
+import { type GuardedAnswer, guardAnswer } from './whole/guard-answer.ts'
+import { guardBody, type GuardedBody } from './whole/guard-body.ts'
+import { type GuardedRequest, guardRequest, type RequestBody } from './whole/guard-request.ts'
 import type { ExchangeContext, Guard } from './guard.ts'
-import { RecordGuard } from './record-guard.ts'
-import { TextPipes } from './text-pipe.ts'
+import { RecordGuard } from './stream/record-guard.ts'
+import { TextPipes } from './stream/text-pipe.ts'
 
 /**
  * The guards of one `promptGuard` policy; null for a phase without guards. Backends guard texts only through these two

@@ -8,9 +8,9 @@ import {
   streamFault,
 } from '@portico/chat'
 import { latin1 } from '@portico/http'
-import { nowOrLater } from '../../llm/guards/now-or-later.ts'
-import type { RecordGuard } from '../../llm/guards/record-guard.ts'
-import { errorOf } from '../../llm/guards/rejection.ts'
+import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
+import type { RecordGuard } from '../../../llm/guards/stream/record-guard.ts'
+import { errorOf } from '../../../llm/guards/rejection.ts'
 import type { Chunks } from './deferred-body.ts'
 import { SseRecords } from './sse-records.ts'
 import {

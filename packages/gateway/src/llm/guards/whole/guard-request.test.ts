@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import { HeaderBlock } from '@portico/http'
 import { parseExactObject } from '@portico/http/json'
 import { clientFormats, type JsonObject } from '@portico/chat'
-import type { Guard, TextInfo } from './guard.ts'
-import { RequestGuards } from './prompt-guards.ts'
-import { createRegexGuard } from './regex/guard.ts'
+import type { Guard, TextInfo } from '../guard.ts'
+import { RequestGuards } from '../prompt-guards.ts'
+import { createRegexGuard } from '../regex/guard.ts'
 
 const context = { requestHeaders: new HeaderBlock(), responseHeaders: null }
 const response = { message: 'no', statusCode: 403 }

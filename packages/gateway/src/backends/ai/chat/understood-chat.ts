@@ -1,5 +1,5 @@
-import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
-import type { JsonBody } from '../../llm/edits/json-body.ts'
+import type { ProviderEdits } from '../../../llm/edits/request-edits.ts'
+import type { JsonBody } from '../../../llm/edits/json-body.ts'
 import { type ChatRequest, type ClientFormat, type FormatName, type JsonObject, Unsupported } from '@portico/chat'
 import { hasLargeNumber, type MemberEdits, parseExactJson } from '@portico/http/json'
 

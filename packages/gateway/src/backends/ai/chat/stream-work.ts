@@ -8,8 +8,8 @@ import type {
   StreamFault,
   StreamFaultCode,
 } from '@portico/chat'
-import type { ExchangeContext, GuardNote, Rejection } from '../../llm/guards/guard.ts'
-import type { ResponseGuards } from '../../llm/guards/prompt-guards.ts'
+import type { ExchangeContext, GuardNote, Rejection } from '../../../llm/guards/guard.ts'
+import type { ResponseGuards } from '../../../llm/guards/prompt-guards.ts'
 import type { BodyWork } from './deferred-body.ts'
 import type { PreparedChat } from './prepare-chat.ts'
 

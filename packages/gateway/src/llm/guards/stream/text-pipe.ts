@@ -1,9 +1,9 @@
 import { batchStage } from './batch-stage.ts'
-import { type GuardChain, runGuard } from './chain.ts'
-import type { ExchangeContext, Guard, GuardNote, TextInfo, TextMasker } from './guard.ts'
-import { nowOrLater } from './now-or-later.ts'
-import { NOTHING, Origins, type Passage, textOf, verbatim } from './passage.ts'
-import { failedClosed } from './rejection.ts'
+import { type GuardChain, runGuard } from '../chain.ts'
+import type { ExchangeContext, Guard, GuardNote, TextInfo, TextMasker } from '../guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import { NOTHING, Origins, type Passage, textOf, verbatim } from '../passage.ts'
+import { failedClosed } from '../rejection.ts'
 import type { Released, Stage, StageFactory } from './stage.ts'
 
 /** The texts of one streamed response: each text has its own pipe through all guards, and all share their notes. */

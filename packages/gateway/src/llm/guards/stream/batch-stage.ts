@@ -1,6 +1,6 @@
-import type { Mask, Pass, Rejection } from './guard.ts'
-import { nowOrLater } from './now-or-later.ts'
-import { compare, NOTHING, type Passage, verbatim } from './passage.ts'
+import type { Mask, Pass, Rejection } from '../guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import { compare, NOTHING, type Passage, verbatim } from '../passage.ts'
 import type { Released, Stage } from './stage.ts'
 
 /** The maximum number of new characters in a check, in addition to the characters of the overlap. */

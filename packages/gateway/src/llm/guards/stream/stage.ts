@@ -1,5 +1,5 @@
-import type { GuardNote, Rejection, TextInfo } from './guard.ts'
-import type { Passage } from './passage.ts'
+import type { GuardNote, Rejection, TextInfo } from '../guard.ts'
+import type { Passage } from '../passage.ts'
 
 /** One guard at work on one streamed text. */
 export interface Stage {

@@ -1,4 +1,4 @@
-import type { JsonBody } from '../../llm/edits/json-body.ts'
+import type { JsonBody } from '../../../llm/edits/json-body.ts'
 import { applyEdits, joinEdits, type MemberEdits, spliceJson } from '@portico/http/json'
 import { type ClientFormat, type Json, type Loss, Unsupported, type UpstreamFormat } from '@portico/chat'
 import {
@@ -11,11 +11,11 @@ import {
   joinEmbeddings,
   requestsOf,
 } from '@portico/chat/embeddings'
-import type { LlmRecord } from '../../records/llm-record.ts'
-import type { EditedRequest } from '../../llm/edits/request-edits.ts'
+import type { LlmRecord } from '../../../records/llm-record.ts'
+import type { EditedRequest } from '../../../llm/edits/request-edits.ts'
 import type { HeaderBlock } from '@portico/http'
-import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import type { ReadyProvider } from './provider.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { ReadyProvider } from '../provider.ts'
 import { NextRequest, type PreparedJob, type WholeJob } from './whole-call.ts'
 
 /** Embeddings in OpenAI's form, of whichever provider. */

@@ -1,8 +1,8 @@
 import type { JsonObject, Reading, RequestVisitor, UnexaminedKind } from '@portico/chat'
-import type { GuardChain } from './chain.ts'
-import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
-import { nowOrLater } from './now-or-later.ts'
-import { failedClosed } from './rejection.ts'
+import type { GuardChain } from '../chain.ts'
+import type { ExchangeContext, GuardNote, Rejection, TextInfo } from '../guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import { failedClosed } from '../rejection.ts'
 
 export interface GuardedRequest {
   /** The same body object when nothing was masked. */

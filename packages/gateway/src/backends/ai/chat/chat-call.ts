@@ -2,15 +2,15 @@ import { malformed, type FormatName, STREAM_BROKEN, Unsupported } from '@portico
 import { isObject, parseJsonObject } from '@portico/http/json'
 import type { UpstreamResponse } from '@portico/http/client'
 import { collect, type HeaderBlock } from '@portico/http'
-import { nowOrLater } from '../../llm/guards/now-or-later.ts'
-import { readStart } from '../../pipeline/body/buffered-body.ts'
-import { follow } from '../../pipeline/call/follow.ts'
-import { MAX_ERROR_BYTES, NOT_NEEDED } from './answer-faults.ts'
+import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
+import { readStart } from '../../../pipeline/body/buffered-body.ts'
+import { follow } from '../../../pipeline/call/follow.ts'
+import { MAX_ERROR_BYTES, NOT_NEEDED } from '../answer-faults.ts'
 import { ChatObserver } from './chat-observer.ts'
-import { headersFor } from './client-response.ts'
+import { headersFor } from '../client-response.ts'
 import { DeferredBody } from './deferred-body.ts'
-import type { FailoverCall, ModelCall } from './failover-call.ts'
-import { guardContext, noteUnexamined, noteVerdicts } from './guard-reports.ts'
+import type { FailoverCall, ModelCall } from '../failover-call.ts'
+import { guardContext, noteUnexamined, noteVerdicts } from '../guard-reports.ts'
 import {
   type ClientChat,
   editChat,
@@ -21,7 +21,7 @@ import {
   type PreparedChat,
 } from './prepare-chat.ts'
 import { passStream } from './native-stream.ts'
-import type { ReadyProvider } from './provider.ts'
+import type { ReadyProvider } from '../provider.ts'
 import { SentChat } from './sent-chat.ts'
 import { translateStream } from './translated-stream.ts'
 import { WholeAnswer } from './whole-answer.ts'

@@ -3,12 +3,12 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '@portico/http'
 import { type ChatEvent, collectResponse } from '@portico/chat'
-import type { Guard } from './guard.ts'
+import type { Guard } from '../guard.ts'
 import type { EventGuard } from './event-guard.ts'
-import { ResponseGuards } from './prompt-guards.ts'
-import { createRegexGuard } from './regex/guard.ts'
-import type { RegexGuardConfig } from './regex/schema.ts'
-import { answers } from './testing/answers.ts'
+import { ResponseGuards } from '../prompt-guards.ts'
+import { createRegexGuard } from '../regex/guard.ts'
+import type { RegexGuardConfig } from '../regex/schema.ts'
+import { answers } from '../testing/answers.ts'
 
 const context = { requestHeaders: new HeaderBlock(), responseHeaders: new HeaderBlock() }
 const response = { message: 'The response was rejected due to inappropriate content.', statusCode: 403 }

@@ -1,8 +1,8 @@
 import type { ClientFormat, FormatName } from '@portico/chat'
 import type { HeaderBlock } from '@portico/http'
-import { type ListedModel, readModelList, writeModelList } from '../../llm/providers/model-list.ts'
-import type { ModelListKind } from '../../llm/providers/provider.ts'
-import type { CallServices } from './failover-call.ts'
+import { type ListedModel, readModelList, writeModelList } from '../../../llm/providers/model-list.ts'
+import type { ModelListKind } from '../../../llm/providers/provider.ts'
+import type { CallServices } from '../failover-call.ts'
 import type { WholeJob } from './whole-call.ts'
 
 export interface ModelsQuestion {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { BATCH, batchStage, OVERLAP } from './batch-stage.ts'
-import type { Mask, Pass, Rejection } from './guard.ts'
-import { PASS } from './guard.ts'
-import { textOf } from './passage.ts'
+import type { Mask, Pass, Rejection } from '../guard.ts'
+import { PASS } from '../guard.ts'
+import { textOf } from '../passage.ts'
 import type { Released } from './stage.ts'
-import { cutAt, somePlaces } from './testing/splits.ts'
+import { cutAt, somePlaces } from '../testing/splits.ts'
 
 const REJECTION: Rejection = { kind: 'reject', status: 403, body: 'no', found: [], reason: 'test' }
 

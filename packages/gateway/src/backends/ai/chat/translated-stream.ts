@@ -7,8 +7,8 @@ import {
   type StreamFault,
   streamFault,
 } from '@portico/chat'
-import type { EventGuard } from '../../llm/guards/event-guard.ts'
-import { nowOrLater } from '../../llm/guards/now-or-later.ts'
+import type { EventGuard } from '../../../llm/guards/stream/event-guard.ts'
+import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
 import type { Chunks } from './deferred-body.ts'
 import {
   type DetectedFault,

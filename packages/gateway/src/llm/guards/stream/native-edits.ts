@@ -1,8 +1,8 @@
 import { parseJson, type Place, replaceAt } from '@portico/http/json'
 import type { Dependent, FoundText } from '@portico/chat'
-import type { GuardChain } from './chain.ts'
-import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
-import { nowOrLater } from './now-or-later.ts'
+import type { GuardChain } from '../chain.ts'
+import type { ExchangeContext, GuardNote, Rejection, TextInfo } from '../guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
 
 /** The JSON of a response or record, with the edits of the guards. */
 export class NativeEdits {

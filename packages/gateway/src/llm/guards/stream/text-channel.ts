@@ -1,7 +1,7 @@
 import type { NativeText } from './native-edits.ts'
-import { nowOrLater } from './now-or-later.ts'
-import type { Passage } from './passage.ts'
-import type { Rejection, TextInfo } from './guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import type { Passage } from '../passage.ts'
+import type { Rejection, TextInfo } from '../guard.ts'
 import type { Released, Stage } from './stage.ts'
 
 /** One text that spans several records: released text is written back to the records it came from. */

@@ -1,5 +1,5 @@
 import type { HeaderBlock } from '@portico/http'
-import type { JsonBody } from '../../llm/edits/json-body.ts'
+import type { JsonBody } from '../../../llm/edits/json-body.ts'
 import {
   applyEdits,
   hasLargeNumber,
@@ -9,9 +9,9 @@ import {
   parseExactObject,
   spliceJson,
 } from '@portico/http/json'
-import { namesModel } from '../../llm/edits/request-edits.ts'
-import { modelInPath } from '../../llm/edits/request-path.ts'
-import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
+import { namesModel } from '../../../llm/edits/request-edits.ts'
+import { modelInPath } from '../../../llm/edits/request-path.ts'
+import { asksForUsage, completionsEdits } from '../../../llm/edits/native-edits.ts'
 import {
   type ChatRequest,
   type ClientFormat,
@@ -25,10 +25,10 @@ import {
   Unsupported,
   type UpstreamFormat,
 } from '@portico/chat'
-import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
-import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import { targetPath } from '../../pipeline/route/target.ts'
-import type { ReadyProvider } from './provider.ts'
+import type { Provider, ProviderCall } from '../../../llm/providers/provider.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import { targetPath } from '../../../pipeline/route/target.ts'
+import type { ReadyProvider } from '../provider.ts'
 import { UnderstoodChat } from './understood-chat.ts'
 
 /** A client's chat request, parsed. */

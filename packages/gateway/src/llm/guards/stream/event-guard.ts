@@ -1,9 +1,9 @@
 import { parseJsonObject } from '@portico/http/json'
 import type { ChatEvent, JsonObject, StartedPart, Usage } from '@portico/chat'
-import type { GuardNote, Rejection, TextInfo } from './guard.ts'
-import { nowOrLater } from './now-or-later.ts'
-import { textOf } from './passage.ts'
-import { errorOf, failedClosed } from './rejection.ts'
+import type { GuardNote, Rejection, TextInfo } from '../guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import { textOf } from '../passage.ts'
+import { errorOf, failedClosed } from '../rejection.ts'
 import type { Released, Stage, StageFactory } from './stage.ts'
 
 type PartStart = Extract<ChatEvent, { type: 'partStart' }>

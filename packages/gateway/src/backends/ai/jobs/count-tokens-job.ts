@@ -1,9 +1,9 @@
-import type { JsonBody } from '../../llm/edits/json-body.ts'
+import type { JsonBody } from '../../../llm/edits/json-body.ts'
 import { applyEdits, countAt, spliceJson } from '@portico/http/json'
 import { type ClientFormat, type JsonObject, Unsupported, type UpstreamFormat } from '@portico/chat'
 import { countTokens, decodeBedrockCountTokens, encodeBedrockCountTokens } from '@portico/chat/tokens'
 import type { HeaderBlock } from '@portico/http'
-import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { WholeJob } from './whole-call.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ChatRequest, ResponseContext } from '@portico/chat'
-import type { CallServices } from './failover-call.ts'
+import type { CallServices } from '../failover-call.ts'
 import type { ClientChat, PreparedChat } from './prepare-chat.ts'
-import type { ReadyProvider } from './provider.ts'
+import type { ReadyProvider } from '../provider.ts'
 
 /** A chat that was sent to a provider, with the context that its response is decoded and encoded in. */
 export class SentChat {

@@ -1,10 +1,10 @@
 import type { ChatEvent } from '@portico/chat'
-import type { GuardChain } from './chain.ts'
-import { EventGuard } from './event-guard.ts'
-import type { ExchangeContext, GuardNote, Rejection, TextInfo } from './guard.ts'
-import { nowOrLater } from './now-or-later.ts'
-import { NOTHING } from './passage.ts'
-import type { Stage } from './stage.ts'
+import type { GuardChain } from '../chain.ts'
+import { EventGuard } from '../stream/event-guard.ts'
+import type { ExchangeContext, GuardNote, Rejection, TextInfo } from '../guard.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import { NOTHING } from '../passage.ts'
+import type { Stage } from '../stream/stage.ts'
 
 export interface GuardedAnswer {
   /** The events that were given, when nothing was masked. */

@@ -1,10 +1,10 @@
 import { readJsonTree } from '@portico/http/json'
 import type { NativeTexts } from '@portico/chat'
-import type { GuardChain } from './chain.ts'
-import type { ExchangeContext, GuardNote, Rejection } from './guard.ts'
-import { guardWholeTexts, NativeEdits, type NativeText } from './native-edits.ts'
-import { nowOrLater } from './now-or-later.ts'
-import { failedClosed } from './rejection.ts'
+import type { GuardChain } from '../chain.ts'
+import type { ExchangeContext, GuardNote, Rejection } from '../guard.ts'
+import { guardWholeTexts, NativeEdits, type NativeText } from '../stream/native-edits.ts'
+import { nowOrLater } from '../now-or-later.ts'
+import { failedClosed } from '../rejection.ts'
 
 export interface GuardedBody {
   /** The same JSON when nothing was masked; null when the body is not JSON. */
