@@ -20,10 +20,9 @@ export {
   type ExchangeObserver,
   plainAddress,
   type RawConnection,
-  type UnderWay,
+  type ActiveRequest,
 } from './exchange/exchange.ts'
-export { isConnectionField, isForwardingHeader, mayBeTrailer } from './fields/field-rules.ts'
-export { fieldText } from './fields/field-text.ts'
+export { fieldText, isConnectionField, isForwardingHeader, mayBeTrailer } from './fields/field-rules.ts'
 export { HeaderBlock, isHeaderValue, nameList } from './fields/header-block.ts'
 export { Hops, HOPS_HEADER } from './fields/hops.ts'
 export { latin1 } from './text/characters.ts'

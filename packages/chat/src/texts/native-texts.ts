@@ -4,7 +4,7 @@ import {
   type JsonNode,
   type ListNode,
   type ObjectNode,
-  type Place,
+  type TextRange,
   textNodeAt,
 } from '@portico/http/json'
 
@@ -14,7 +14,7 @@ import {
  */
 export type TextStep = FoundText | EndOfTexts | Dependent
 
-export interface FoundText extends Place {
+export interface FoundText extends TextRange {
   do: 'text'
   name: string
   /** The decoded text; null when the JSON at this location is itself the text. */
@@ -36,7 +36,7 @@ export interface EndOfTexts {
  * A value derived from texts, such as a signature. A mask in those texts makes the value invalid; the value is then
  * replaced by `json`.
  */
-export interface Dependent extends Place {
+export interface Dependent extends TextRange {
   do: 'depend'
   /** The prefix of the names of the texts. */
   on: string

@@ -48,7 +48,7 @@ export interface UpstreamCall {
 export type ConnectDone = (outcome: Socket | UpstreamError) => void
 
 /** The address that a call is bound to. */
-export interface Belonging {
+export interface EndpointBinding {
   endpoint: string
   /** Whether the call must not use another address. */
   isOnly: boolean
@@ -59,7 +59,7 @@ export interface EndpointWatcher {
   /** Gateways that the served request had passed when it arrived; empty for calls that the gateway makes itself. */
   readonly hops: string
   /** The address that a previous request bound this request to. */
-  readonly belongsTo?: Belonging | null
+  readonly belongsTo?: EndpointBinding | null
   /** Address of the client, for backends that balance by it. */
   readonly clientAddress?: string
   /**

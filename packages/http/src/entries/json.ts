@@ -8,7 +8,7 @@ export {
   type ListNode,
   nodeAt,
   type ObjectNode,
-  type Place,
+  type TextRange,
   readJsonTree,
   replaceAt,
   textNodeAt,

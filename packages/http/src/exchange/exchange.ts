@@ -122,13 +122,13 @@ export interface Exchange {
 }
 
 /** A request or a connection without HTTP, in progress. */
-export interface UnderWay {
+export interface ActiveRequest {
   /** Key of the route, empty when no route is chosen yet; null when the request has ended. */
   readonly openRoute: string | null
 }
 
 /** Exactly one of `sent` and `gone` is called, once. */
-export interface ExchangeObserver extends Partial<UnderWay> {
+export interface ExchangeObserver extends Partial<ActiveRequest> {
   /** The whole response was handed to the connection. */
   sent(): void
   /** The client disconnected, or the connection broke, before the whole response was sent. */

@@ -11,7 +11,6 @@ export function grpcStatusOfReset(code: number | null): number {
   return code === null ? UNAVAILABLE : (STATUS_OF_RESET.get(code) ?? INTERNAL)
 }
 
-export const DEADLINE_EXCEEDED = 4
 const INTERNAL = 13
 const UNAVAILABLE = 14
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../fields/header-block.ts'
-import { chunkHead, framedChunk } from '../socket/chunk-frame.ts'
+import { chunkHead, framedChunk } from '../socket/gathering-writer.ts'
 import { ChunkedDecoder, lastChunk } from './chunked.ts'
 
 const refused: [text: string, error: string][] = [

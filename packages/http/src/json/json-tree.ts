@@ -3,13 +3,14 @@ import { parseJson } from './json.ts'
 /** A JSON text with the position of every value, for editing a part of the text without changing the rest. */
 export type JsonNode = ObjectNode | ListNode | TextNode | PlainNode
 
-export interface Place {
+/** A part of a text, in characters. */
+export interface TextRange {
   start: number
   /** Position after the last character. */
   end: number
 }
 
-export interface ObjectNode extends Place {
+export interface ObjectNode extends TextRange {
   kind: 'object'
   /** Members in the order of the text; a name may occur twice. */
   members: readonly JsonMemberNode[]
@@ -20,18 +21,18 @@ export interface JsonMemberNode {
   value: JsonNode
 }
 
-export interface ListNode extends Place {
+export interface ListNode extends TextRange {
   kind: 'list'
   items: readonly JsonNode[]
 }
 
-export interface TextNode extends Place {
+export interface TextNode extends TextRange {
   kind: 'text'
   value: string
 }
 
 /** A number, true, false or null. */
-export interface PlainNode extends Place {
+export interface PlainNode extends TextRange {
   kind: 'plain'
   value: number | boolean | null
 }
@@ -58,7 +59,7 @@ export function indexAt(node: JsonNode | undefined, name: string): number | unde
 }
 
 /** Replaces the JSON at these positions, which are in order and do not overlap. */
-export function replaceAt(text: string, edits: readonly (Place & { json: string })[]): string {
+export function replaceAt(text: string, edits: readonly (TextRange & { json: string })[]): string {
   let replaced = ''
   let at = 0
   for (const { start, end, json } of edits) {

@@ -55,7 +55,7 @@ export class InternalFault extends Error {
 }
 
 /**
- * The exception for a log line: its class, code, message and the places it came through. Messages that quote input,
+ * The exception for a log line: its class, code, message and the stack frames. Messages that quote input,
  * such as those of `JSON.parse` or of argument checks of the runtime, are left out: the input may hold a secret.
  */
 export function describeFault(error: unknown): string {
@@ -63,8 +63,8 @@ export function describeFault(error: unknown): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null
   const quotesInput = code !== null || error instanceof SyntaxError || error instanceof URIError
   const name = code === null ? error.name : `${error.name} ${code}`
-  const places = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
-  return [quotesInput ? name : `${name}: ${error.message}`, ...places.slice(0, MOST_PLACES)].join('\n')
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return [quotesInput ? name : `${name}: ${error.message}`, ...frames.slice(0, MAX_FRAMES)].join('\n')
 }
 
-const MOST_PLACES = 12
+const MAX_FRAMES = 12

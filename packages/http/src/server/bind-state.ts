@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { AcceptTlsOptions, TlsChoice } from './tls/accept-tls.ts'
 import type { ClientHello } from './tls/client-hello.ts'
-import type { ConnectionInfo, Exchange, UnderWay } from '../exchange/exchange.ts'
+import type { ConnectionInfo, Exchange, ActiveRequest } from '../exchange/exchange.ts'
 import type { Http2Limits } from './http2/server-connection.ts'
 import type { ProxyProtocolOptions } from '../socket/proxy-protocol.ts'
 
@@ -32,7 +32,7 @@ export interface BindState<L> {
   /** Returns whether the terminated TLS carries a protocol other than HTTP; left out when it is always HTTP. */
   isRaw?(listener: L): boolean
   /** Handles connections of TCP listeners, and of TLS listeners without HTTP. */
-  onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): UnderWay
+  onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): ActiveRequest
   /** Called when the parser answered a message because it is not a valid request. */
   onMalformed(info: ConnectionInfo, status: number, code: string): void
   /** Called when a connection was closed before the client could send a request. */

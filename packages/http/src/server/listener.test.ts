@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import type { BindState } from './bind-state.ts'
 import { Deadlines } from '../runtime/deadlines.ts'
-import type { Exchange, UnderWay } from '../exchange/exchange.ts'
+import type { ActiveRequest, Exchange } from '../exchange/exchange.ts'
 import { HeaderBlock } from '../fields/header-block.ts'
 import { FrameClient } from '../testing/frame-client.ts'
 import { http2Defaults } from './http2/server-connection.ts'
@@ -41,7 +41,7 @@ async function useBind(t: TestContext, options: Partial<BindState<string>> = {})
     acceptTls: () => assert.fail('no TLS here'),
     chooseTls: () => null,
     onExchange: (exchange) => void exchanges.push(exchange),
-    onRaw: (socket): UnderWay => {
+    onRaw: (socket): ActiveRequest => {
       raw.push(socket)
       return { openRoute: 'raw' }
     },

@@ -8,7 +8,7 @@ import {
   type ConnectionInfo,
   type Exchange,
   type ProxiedEnds,
-  type UnderWay,
+  type ActiveRequest,
 } from '../exchange/exchange.ts'
 import { reportFault } from '../runtime/faults.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
@@ -25,7 +25,7 @@ interface Connection {
   drain(quietMs?: number): void
   drainSoon(milliseconds: number): void
   destroy(cause: Error): void
-  eachObserver(visit: (observer: Partial<UnderWay> | null) => void): void
+  eachObserver(visit: (observer: Partial<ActiveRequest> | null) => void): void
 }
 
 interface LiveConnection<L> {
@@ -40,7 +40,7 @@ export class BindServer<L> {
   readonly #server: Server
   readonly #connections = new Set<LiveConnection<L>>()
   /** Sockets whose protocol is not known yet. */
-  readonly #strangers = new Set<Socket>()
+  readonly #undetected = new Set<Socket>()
   #state: BindState<L>
   #draining = false
   /** Connections accepted since the start, and the number of them that are open. */
@@ -115,13 +115,13 @@ export class BindServer<L> {
   drain(quietMs?: number): void {
     this.#draining = true
     for (const { connection } of this.#connections) connection.drain(quietMs)
-    this.#hurry([...this.#strangers])
+    this.#hurry([...this.#undetected])
   }
 
   destroy(): void {
     this.#server.close()
     for (const { connection } of this.#connections) connection.destroy(new Error('gateway is shutting down'))
-    for (const socket of this.#strangers) socket.destroy()
+    for (const socket of this.#undetected) socket.destroy()
   }
 
   /** The port that the server listens on; 0 before and after. */
@@ -131,7 +131,7 @@ export class BindServer<L> {
   }
 
   get connectionCount(): number {
-    return this.#connections.size + this.#strangers.size
+    return this.#connections.size + this.#undetected.size
   }
 
   /**
@@ -139,7 +139,7 @@ export class BindServer<L> {
    * for it.
    */
   countOpen(counts: Map<string, number>): void {
-    const count = (observer: Partial<UnderWay> | null): void => {
+    const count = (observer: Partial<ActiveRequest> | null): void => {
       const route = observer?.openRoute ?? null
       if (route !== null) counts.set(route, (counts.get(route) ?? 0) + 1)
     }
@@ -149,7 +149,7 @@ export class BindServer<L> {
   /** While the port drains, silent clients are disconnected. */
   #hurry(sockets: Socket[]): void {
     const dismiss = (): void => {
-      for (const socket of sockets) if (this.#strangers.has(socket)) socket.destroy()
+      for (const socket of sockets) if (this.#undetected.has(socket)) socket.destroy()
     }
     // Runs after the reads of this turn: a delayed thread must not blame a client whose bytes have already arrived.
     this.#deadlines.set(new Deadline(() => setImmediate(dismiss)), LATE_MS)
@@ -167,10 +167,10 @@ export class BindServer<L> {
       ? adoptShared(accepted)
       : { socket: accepted, reader: new StreamReader(accepted) }
     socket.on('error', ignore)
-    this.#strangers.add(socket)
+    this.#undetected.add(socket)
     if (this.#draining) this.#hurry([socket])
     socket.once('close', () => {
-      this.#strangers.delete(socket)
+      this.#undetected.delete(socket)
       this.#open--
       this.#state.cap?.count.add(-1)
       this.#observer.closed(socket.bytesRead, socket.bytesWritten)
@@ -252,7 +252,7 @@ export class BindServer<L> {
       choose: (hello) => this.#state.chooseTls(hello),
       onSecure: (secure, listener, hello) => {
         this.#observer.handshake(performance.now() - startedAt)
-        this.#strangers.delete(socket)
+        this.#undetected.delete(socket)
         secure.on('error', ignore)
         secure.allowHalfOpen = true
         const info = connectionInfo(socket, proxied, hello.sni ?? '', secure)
@@ -276,7 +276,7 @@ export class BindServer<L> {
     const { idleTimeoutMs } = this.#state.http1
     const limits = { deadlines: this.#deadlines, idleTimeoutMs, headTimeoutMs: HEAD_MS }
     detectHttp(socket, reader, limits, (version, bytes) => {
-      this.#strangers.delete(socket)
+      this.#undetected.delete(socket)
       if (version === 1) this.#serveHttp1(socket, info, null, { reader, bytes })
       else this.#serveHttp2(socket, info, null, { reader, bytes })
     })
@@ -336,7 +336,7 @@ export class BindServer<L> {
   }
 
   #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {
-    let run: UnderWay | null = null
+    let run: ActiveRequest | null = null
     const connection: Connection = {
       drain: () => {},
       drainSoon: () => {},
@@ -344,7 +344,7 @@ export class BindServer<L> {
       eachObserver: (visit) => visit(run),
     }
     const live = this.#track(connection, listener)
-    this.#strangers.delete(socket)
+    this.#undetected.delete(socket)
     socket.once('close', () => this.#connections.delete(live))
     run = this.#state.onRaw(socket, info, listener)
   }

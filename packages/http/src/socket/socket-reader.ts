@@ -72,10 +72,10 @@ export class SharedBufferReader implements SocketReader {
   /** Returns null when the socket does not support it, or has unread bytes in its stream that must come first. */
   static installedOn(socket: Socket): SharedBufferReader | null {
     const { _handle: handle } = socket as Socket & { _handle?: { useUserBuffer?(buffer: Buffer): void } | null }
-    const places = placesOf(socket)
-    if (places === null || handle?.useUserBuffer === undefined || socket.readableLength > 0) return null
+    const keys = readBufferKeys(socket)
+    if (keys === null || handle?.useUserBuffer === undefined || socket.readableLength > 0) return null
     const reader = new SharedBufferReader()
-    Object.assign(socket, { [places.buffer]: SHARED, [places.callback]: reader.onread.callback })
+    Object.assign(socket, { [keys.buffer]: SHARED, [keys.callback]: reader.onread.callback })
     handle.useUserBuffer(SHARED)
     socket.resume()
     return reader.attach(socket)
@@ -144,7 +144,7 @@ export function readerOf(socket: Socket): SocketReader {
  * Returns the symbols under which a socket stores its read buffer and callback. A TLS socket on top of another socket
  * does not accept the option, so its effect is applied afterwards; null when the runtime's internals have changed.
  */
-function placesOf(socket: Socket): { buffer: symbol; callback: symbol } | null {
+function readBufferKeys(socket: Socket): { buffer: symbol; callback: symbol } | null {
   const symbols = Object.getOwnPropertySymbols(socket)
   const buffer = symbols.find(({ description }) => description === 'kBuffer')
   const callback = symbols.find(({ description }) => description === 'kBufferCb')

@@ -1,5 +1,5 @@
 import { type ChatError, STREAM_BROKEN } from '@portico/chat'
-import { type EndpointCall, UpstreamError, type UpstreamResponse } from '@portico/http/client'
+import { type EndpointLease, UpstreamError, type UpstreamResponse } from '@portico/http/client'
 import type { HeaderBlock } from '@portico/http'
 import type { Provider } from '../../llm/providers/provider.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
@@ -19,7 +19,7 @@ type ResponseHead = Pick<UpstreamResponse, 'status' | 'headers'>
 /** The providers that one call tries, one after the other: the lease, the health and the record of each. */
 export class ProviderAttempts {
   /** The lease of the current provider; null before the first one. */
-  lease: EndpointCall | null = null
+  lease: EndpointLease | null = null
   provider: ReadyProvider | null = null
   readonly #rx: RequestContext
   readonly #providers: ProviderGroups

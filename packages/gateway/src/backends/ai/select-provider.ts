@@ -1,15 +1,15 @@
 import type { Provider } from '../../llm/providers/provider.ts'
-import { choose, type EndpointCall, type Endpoints, type Standing } from '@portico/http/client'
+import { choose, type EndpointLease, type Endpoints, type Standing } from '@portico/http/client'
 import type { ReadyProvider } from './provider.ts'
 
 export interface ChosenProvider {
   provider: ReadyProvider
   /** The provider's endpoint, in use until the call has ended. */
-  lease: EndpointCall
+  lease: EndpointLease
 }
 
 interface ChoiceServices {
-  endpoints: Pick<Endpoints, 'visit'>
+  endpoints: Pick<Endpoints, 'lease'>
   random: () => number
   monotonic: () => number
 }
@@ -44,7 +44,7 @@ export class ProviderGroups {
         ? this.#groups
         : this.#groups.map((group) => group.filter((each) => each.vendor.name === vendor))
     const provider = selectProvider(groups, tried, standingOf, random)
-    return provider === null ? null : { provider, lease: endpoints.visit(provider.owner, provider.endpoint) }
+    return provider === null ? null : { provider, lease: endpoints.lease(provider.owner, provider.endpoint) }
   }
 }
 

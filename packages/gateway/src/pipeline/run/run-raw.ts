@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type ConnectionInfo, plainAddress, type UnderWay } from '@portico/http'
+import { type ConnectionInfo, plainAddress, type ActiveRequest } from '@portico/http'
 import type { HandshakePasses } from '@portico/http/server'
 import { splice } from '@portico/http/websocket'
 import { formatHostPort, type UpstreamCall, UpstreamError } from '@portico/http/client'
@@ -23,13 +23,13 @@ export function runRaw(
   info: ConnectionInfo,
   listener: CompiledListener,
   services: RawServices,
-): UnderWay {
+): ActiveRequest {
   const run = new RawRun(info, listener, services)
   run.start(socket)
   return run
 }
 
-class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
+class RawRun implements AccessRecord, RequestOutcome, CallContext, ActiveRequest {
   readonly method = null
   readonly host = null
   readonly target = null

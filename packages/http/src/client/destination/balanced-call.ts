@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isAtHand } from '../../body/body.ts'
 import type { RawConnection } from '../../exchange/exchange.ts'
 import type { HeaderBlock } from '../../fields/header-block.ts'
@@ -10,19 +11,17 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../upstream-types.ts'
-import { endpointFor } from './affinity.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
-import type { EndpointOwner } from '../endpoints/endpoint-call.ts'
+import type { EndpointLease, EndpointOwner } from '../endpoints/endpoint-lease.ts'
 import { ForwardingHandler } from '../pool/forwarding-handler.ts'
 import { NoTunnels } from '../no-tunnels.ts'
 import type { PlainEndpoint } from '../endpoints/plain-endpoint.ts'
 import type { Pool } from '../pool/pool.ts'
 import { TrackedBody } from './tracked-body.ts'
-import type { EndpointCall } from '../endpoints/endpoint-call.ts'
 
-/** An address and its connection pool. */
-export interface Way {
+/** An address that a call may go to, with its connection pool. */
+export interface Candidate {
   endpoint: Endpoint
   pool: Pool
   /** Tracks calls when the backend has only this address. */
@@ -30,7 +29,7 @@ export interface Way {
 }
 
 /** The policy and the state for choosing between addresses. */
-export interface WayChoice {
+export interface CandidateChoice {
   owner: EndpointOwner
   endpoints: Endpoints
   watcher: EndpointWatcher
@@ -38,7 +37,7 @@ export interface WayChoice {
   byClient: boolean
 }
 
-export interface BalancedCallOptions extends WayChoice {
+export interface BalancedCallOptions extends CandidateChoice {
   /**
    * Whether to keep the body for a retry, because a connection may refuse a request after it has received part of the
    * body.
@@ -49,10 +48,10 @@ export interface BalancedCallOptions extends WayChoice {
 /** A call to one of several addresses. While no address accepts a connection, the call tries the next address. */
 export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   readonly #options: BalancedCallOptions
-  #ways: readonly Way[] = []
+  #candidates: readonly Candidate[] = []
   #tries = 0
-  #way: Way | null = null
-  #visit: EndpointCall | null = null
+  #candidate: Candidate | null = null
+  #lease: EndpointLease | null = null
   #call: UpstreamCall | null = null
   #cancelled = false
 
@@ -62,54 +61,54 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     this.#options = options
   }
 
-  start(error: UpstreamError | null, ways: readonly Way[]): void {
+  start(error: UpstreamError | null, candidates: readonly Candidate[]): void {
     if (this.#cancelled) return
     if (error !== null) return this.#giveUp(error)
-    const only = onlyWays(ways, this.#options.watcher)
+    const only = allowedCandidates(candidates, this.#options.watcher)
     if (only instanceof UpstreamError) return this.#giveUp(only)
-    this.#ways = only
+    this.#candidates = only
     this.#try()
   }
 
   #try(): void {
-    const way = chooseWay(this.#ways, this.#options)
-    const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint, this.#options.watcher)
-    this.#way = way
-    this.#visit = visit
+    const candidate = chooseCandidate(this.#candidates, this.#options)
+    const lease = this.#options.endpoints.lease(this.#options.owner, candidate.endpoint, this.#options.watcher)
+    this.#candidate = candidate
+    this.#lease = lease
     this.#tries++
-    const call = way.pool.request(this.request, this, this.#options.watcher)
-    if (this.#visit === visit) this.#call = call
+    const call = candidate.pool.request(this.request, this, this.#options.watcher)
+    if (this.#lease === lease) this.#call = call
   }
 
   cancel(cause: Error): void {
     this.#cancelled = true
-    if (cause instanceof UpstreamError) this.#visit?.failed(cause)
-    else this.#visit?.ended()
+    if (cause instanceof UpstreamError) this.#lease?.failed(cause)
+    else this.#lease?.ended()
     this.#call?.cancel(cause)
     this.releaseBody()
   }
 
   override responded(response: UpstreamResponse): void {
-    if (this.#visit !== null) this.#answered(this.#visit, response)
+    if (this.#lease !== null) this.#answered(this.#lease, response)
     super.responded(response)
   }
 
-  #answered(visit: EndpointCall, response: UpstreamResponse): void {
-    visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500, response.status)
-    if (response.body.length === 0) visit.ended()
-    else response.body = new TrackedBody(response.body, visit)
+  #answered(lease: EndpointLease, response: UpstreamResponse): void {
+    lease.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500, response.status)
+    if (response.body.length === 0) lease.ended()
+    else response.body = new TrackedBody(response.body, lease)
   }
 
   override upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    if (this.#visit !== null) keepUntilClosed(this.#visit, raw.socket)
+    if (this.#lease !== null) keepUntilClosed(this.#lease, raw.socket)
     this.handler.upgraded(status, headers, raw, protocol)
   }
 
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
-    this.#visit?.failed(error)
-    this.#ways = this.#ways.filter((way) => way !== this.#way)
-    const isLast = this.#ways.length === 0 || this.#tries >= MAX_TRIES
+    this.#lease?.failed(error)
+    this.#candidates = this.#candidates.filter((candidate) => candidate !== this.#candidate)
+    const isLast = this.#candidates.length === 0 || this.#tries >= MAX_TRIES
     // The request is sent again as HTTP/1.1, and then may go to any address.
     if (error instanceof NoTunnels) return this.#giveUp(error)
     if (isLast || !error.unsent || !this.#isBodyAtHand(error)) return this.#giveUp(error)
@@ -129,31 +128,53 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
 }
 
 /** A call that is bound to one address has no other address to try. */
-function onlyWays(ways: readonly Way[], { belongsTo }: EndpointWatcher): readonly Way[] | UpstreamError {
-  if (!belongsTo?.isOnly) return ways
-  const only = ways.filter(({ endpoint }) => endpoint.name === belongsTo.endpoint)
+function allowedCandidates(
+  candidates: readonly Candidate[],
+  { belongsTo }: EndpointWatcher,
+): readonly Candidate[] | UpstreamError {
+  if (!belongsTo?.isOnly) return candidates
+  const only = candidates.filter(({ endpoint }) => endpoint.name === belongsTo.endpoint)
   if (only.length > 0) return only
   return new UpstreamError('endpoint_gone', `${belongsTo.endpoint} is not one of its addresses any more`, true)
 }
 
-export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher, byClient }: WayChoice): Way {
+export function chooseCandidate(
+  candidates: readonly Candidate[],
+  { owner, endpoints, watcher, byClient }: CandidateChoice,
+): Candidate {
   const own = watcher.belongsTo?.endpoint
   const wanted =
-    own === undefined && byClient && ways.length > 1
+    own === undefined && byClient && candidates.length > 1
       ? endpointFor(
           watcher.clientAddress ?? '',
-          ways.map(({ endpoint }) => endpoint.name),
+          candidates.map(({ endpoint }) => endpoint.name),
         )
       : own
-  const way = endpoints.choose(owner, ways, watcher, wanted)
-  watcher.connectingTo(way.endpoint.name, way.pool.scheme)
-  return way
+  const candidate = endpoints.choose(owner, candidates, watcher, wanted)
+  watcher.connectingTo(candidate.endpoint.name, candidate.pool.scheme)
+  return candidate
+}
+
+/**
+ * Returns the endpoint for requests from an address. The choice stays the same as long as that endpoint exists, even
+ * when other endpoints come and go.
+ */
+export function endpointFor(client: string, endpoints: readonly string[]): string | undefined {
+  let best: string | undefined
+  let highest = ''
+  for (const endpoint of endpoints) {
+    const score = hash('sha1', `${client} ${endpoint}`)
+    if (best !== undefined && score <= highest) continue
+    best = endpoint
+    highest = score
+  }
+  return best
 }
 
 /** Counts a connection without HTTP as a call in progress until it closes. */
-export function keepUntilClosed(visit: EndpointCall, socket: RawConnection['socket']): void {
-  visit.connected()
-  socket.once('close', () => visit.ended())
+export function keepUntilClosed(lease: EndpointLease, socket: RawConnection['socket']): void {
+  lease.connected()
+  socket.once('close', () => lease.ended())
 }
 
 function isConnectError(error: UpstreamError): boolean {

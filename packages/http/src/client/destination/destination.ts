@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { isGrpcContentType } from '../../fields/grpc.ts'
 import { reportFault } from '../../runtime/faults.ts'
 import type { AddressGuard } from '../addresses/address-guard.ts'
-import { BalancedCall, type Way } from './balanced-call.ts'
+import { BalancedCall, type Candidate } from './balanced-call.ts'
 import { BalancedConnect } from './balanced-connect.ts'
 import {
   type ConnectDone,
@@ -16,7 +16,7 @@ import {
 import type { DialOptions } from '../pool/dial.ts'
 import type { Resolver } from '../addresses/dns.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
-import type { EndpointOwner } from '../endpoints/endpoint-call.ts'
+import type { EndpointOwner } from '../endpoints/endpoint-lease.ts'
 import { formatHostPort, parseHostPort } from '../host-port.ts'
 import type { Pools } from '../pool/pools.ts'
 import type { ConnectionSettings } from './settings.ts'
@@ -68,8 +68,10 @@ export class Destination {
   readonly #fixed: readonly string[] | null
   /** Whether neither a guard nor a health policy applies, so that a single address needs no score. */
   readonly #isPlain: boolean
-  readonly #waysByAddress: Record<HttpVersion, Map<string, Way>> = { HTTP1: new Map(), HTTP2: new Map() }
-  readonly #lastWays: Partial<Record<HttpVersion, { addresses: readonly string[]; ways: readonly Way[] }>> = {}
+  readonly #candidatesByAddress: Record<HttpVersion, Map<string, Candidate>> = { HTTP1: new Map(), HTTP2: new Map() }
+  readonly #lastCandidates: Partial<
+    Record<HttpVersion, { addresses: readonly string[]; candidates: readonly Candidate[] }>
+  > = {}
   readonly #tls: Partial<Record<HttpVersion, ClientTls>> = {}
 
   constructor(options: DestinationOptions) {
@@ -107,9 +109,9 @@ export class Destination {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
     const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
     if (only !== undefined && this.#isPlain && !watcher.belongsTo) {
-      const way = this.#way(only, version)
-      watcher.connectingTo(way.endpoint.name, way.pool.scheme)
-      return way.pool.request(request, handler, watcher, way.plain)
+      const candidate = this.#candidate(only, version)
+      watcher.connectingTo(candidate.endpoint.name, candidate.pool.scheme)
+      return candidate.pool.request(request, handler, watcher, candidate.plain)
     }
     const { endpoints, byClient = false } = this.#options
     const call = new BalancedCall(request, handler, {
@@ -121,7 +123,7 @@ export class Destination {
     })
     this.#judge(addresses, (error, found) => {
       try {
-        call.start(error, this.#ways(found, version))
+        call.start(error, this.#candidates(found, version))
       } catch (thrown) {
         reportFault(thrown, 'request')
         call.failed(internalFailure())
@@ -136,7 +138,7 @@ export class Destination {
     const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher, byClient }, done)
     this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) => {
       try {
-        call.start(error, this.#ways(found, 'HTTP1'))
+        call.start(error, this.#candidates(found, 'HTTP1'))
       } catch (thrown) {
         reportFault(thrown, 'request')
         done(internalFailure())
@@ -176,20 +178,20 @@ export class Destination {
   }
 
   /** The resolver returns the same array until the next DNS answer, so the array's identity is the cache key. */
-  #ways(addresses: readonly string[], version: HttpVersion): readonly Way[] {
-    const last = this.#lastWays[version]
-    if (last !== undefined && last.addresses === addresses) return last.ways
-    const ways = addresses.map((address) => this.#way(address, version))
-    this.#lastWays[version] = { addresses, ways }
-    return ways
+  #candidates(addresses: readonly string[], version: HttpVersion): readonly Candidate[] {
+    const last = this.#lastCandidates[version]
+    if (last !== undefined && last.addresses === addresses) return last.candidates
+    const candidates = addresses.map((address) => this.#candidate(address, version))
+    this.#lastCandidates[version] = { addresses, candidates }
+    return candidates
   }
 
-  #way(address: string, version: HttpVersion): Way {
-    const ways = this.#waysByAddress[version]
-    const known = ways.get(address)
+  #candidate(address: string, version: HttpVersion): Candidate {
+    const candidates = this.#candidatesByAddress[version]
+    const known = candidates.get(address)
     if (known !== undefined) return known
     // The addresses of a name change over time; the map must not grow with them.
-    if (ways.size >= MAX_ADDRESSES) ways.clear()
+    if (candidates.size >= MAX_ADDRESSES) candidates.clear()
     const name = this.#endpointName(address)
     const tls = this.#clientTls(version)
     const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle, tunnel } = this.#options.settings
@@ -205,9 +207,9 @@ export class Destination {
       maxIdle: poolMaxIdle,
     }))
     const endpoint = this.#options.endpoints.get(this.#owner, name)
-    const way = { endpoint, pool, plain: this.#options.endpoints.plain(endpoint) }
-    ways.set(address, way)
-    return way
+    const candidate = { endpoint, pool, plain: this.#options.endpoints.plain(endpoint) }
+    candidates.set(address, candidate)
+    return candidate
   }
 
   #clientTls(version: HttpVersion): ClientTls | null {

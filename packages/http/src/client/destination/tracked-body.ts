@@ -1,29 +1,29 @@
 import type { Source } from '../../body/body.ts'
 import type { HeaderBlock } from '../../fields/header-block.ts'
 import { ThroughBody } from '../../body/through-body.ts'
-import type { EndpointCall } from '../endpoints/endpoint-call.ts'
+import type { EndpointLease } from '../endpoints/endpoint-lease.ts'
 
 /** A response body whose end is reported to the endpoint's call. */
 export class TrackedBody extends ThroughBody {
-  readonly #visit: Pick<EndpointCall, 'ended' | 'failed'>
+  readonly #lease: Pick<EndpointLease, 'ended' | 'failed'>
 
-  constructor(body: Source, visit: Pick<EndpointCall, 'ended' | 'failed'>) {
+  constructor(body: Source, lease: Pick<EndpointLease, 'ended' | 'failed'>) {
     super(body)
-    this.#visit = visit
+    this.#lease = lease
   }
 
   override cancel(cause: Error): void {
-    this.#visit.ended()
+    this.#lease.ended()
     super.cancel(cause)
   }
 
   override end(trailers: HeaderBlock | null): void {
-    this.#visit.ended()
+    this.#lease.ended()
     super.end(trailers)
   }
 
   override abort(cause: Error): void {
-    this.#visit.failed()
+    this.#lease.failed()
     super.abort(cause)
   }
 }

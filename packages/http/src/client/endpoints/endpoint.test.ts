@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { createTable, SharedTable } from '../../../../gateway/src/state/shared-table.ts'
 import { Endpoint } from './endpoint.ts'
 import { Endpoints } from './endpoints.ts'
-import type { Eviction } from './endpoint-call.ts'
+import type { Eviction } from './endpoint-lease.ts'
 
 const rule = { durationMs: 1000, restoreHealth: null, consecutiveFailures: 0, healthThreshold: null }
 const owner = { key: 'backend/app', name: 'app', health: { eviction: rule } }
@@ -35,7 +35,7 @@ test('latency is the moving average of healthy answers, the first one taken whol
 test('two workers share the score of an endpoint under a health policy', () => {
   const buffer = createTable(64)
   const [one, other] = [setUp(buffer), setUp(buffer)]
-  one.endpoints.visit(owner, one.endpoints.get(owner, '127.0.0.1:80')).failed()
+  one.endpoints.lease(owner, one.endpoints.get(owner, '127.0.0.1:80')).failed()
   const standing = other.endpoints.get(owner, '127.0.0.1:80').standing(1000, rule, false)
   assert.deepEqual([standing.evicted, standing.health], [true, 0.7])
   assert.equal(other.endpoints.get(owner, '127.0.0.2:80').standing(1000, rule, false).evicted, false)
@@ -47,7 +47,7 @@ test('without a health policy each worker has its own score', () => {
   const buffer = createTable(64)
   const plain = { ...owner, health: null }
   const [one, other] = [setUp(buffer), setUp(buffer)]
-  one.endpoints.visit(plain, one.endpoints.get(plain, '127.0.0.1:80')).failed()
+  one.endpoints.lease(plain, one.endpoints.get(plain, '127.0.0.1:80')).failed()
   assert.equal(one.endpoints.get(plain, '127.0.0.1:80').standing(1000, null, false).health, 0.7)
   assert.equal(other.endpoints.get(plain, '127.0.0.1:80').standing(1000, null, false).health, 1)
 })
@@ -56,20 +56,20 @@ test('a worker keeps the score itself when the shared table is full', () => {
   const table = new SharedTable(createTable(1))
   table.cells('something else')
   const endpoints = new Endpoints({ counters: table, random: () => 0, monotonic: () => 1000, evicted() {} })
-  endpoints.visit(owner, endpoints.get(owner, '127.0.0.1:80')).failed()
+  endpoints.lease(owner, endpoints.get(owner, '127.0.0.1:80')).failed()
   assert.equal(endpoints.get(owner, '127.0.0.1:80').standing(1000, rule, false).evicted, true)
 })
 
 test('an eviction is told once, with its length and number', () => {
   const { endpoints, evictions, clock } = setUp()
   const endpoint = endpoints.get(owner, '127.0.0.1:80')
-  const visits = [1, 2, 3].map(() => endpoints.visit(owner, endpoint))
+  const visits = [1, 2, 3].map(() => endpoints.lease(owner, endpoint))
   assert.equal(endpoint.pending, 3)
-  for (const visit of visits) visit.failed()
+  for (const lease of visits) lease.failed()
   assert.equal(endpoint.pending, 0)
   assert.deepEqual(evictions, [{ backend: 'app', endpoint: '127.0.0.1:80', durationMs: 1000, times: 1 }])
   clock.now += 1008
-  endpoints.visit(owner, endpoint).failed()
+  endpoints.lease(owner, endpoint).failed()
   assert.equal(evictions[1]!.times, 2)
 })
 
@@ -77,11 +77,11 @@ test('a call counts one response, whatever comes after it', () => {
   const { endpoints, evictions } = setUp()
   const endpoint = endpoints.get(owner, '127.0.0.1:80')
   const healthOf = (): number => endpoint.standing(1000, rule, false).health
-  const unanswered = endpoints.visit(owner, endpoint)
+  const unanswered = endpoints.lease(owner, endpoint)
   unanswered.ended()
   unanswered.failed()
   assert.deepEqual([endpoint.pending, healthOf(), evictions.length], [0, 1, 0])
-  const broken = endpoints.visit(owner, endpoint)
+  const broken = endpoints.lease(owner, endpoint)
   broken.answered(false)
   assert.equal(endpoint.pending, 1)
   broken.failed()
@@ -93,14 +93,14 @@ test('a healthy answer counts when it has ended, a connection when it is made', 
   const { endpoints, clock } = setUp()
   const endpoint = endpoints.get(owner, '127.0.0.1:80')
   const latencyOf = (): number => endpoint.standing(clock.now, rule, false).latency
-  const visit = endpoints.visit(owner, endpoint)
+  const lease = endpoints.lease(owner, endpoint)
   clock.now += 20
-  visit.answered(false)
+  lease.answered(false)
   clock.now += 500
   assert.equal(latencyOf(), 0)
-  visit.ended()
+  lease.ended()
   assert.equal(latencyOf(), 0.02)
-  const connection = endpoints.visit(owner, endpoint)
+  const connection = endpoints.lease(owner, endpoint)
   clock.now += 40
   connection.connected()
   assert.equal(latencyOf(), 0.026)
@@ -129,8 +129,8 @@ test('the only endpoint that is not evicted is found among very many', () => {
   const { endpoints } = setUp(createTable(1024))
   const watcher = { hops: '', connectingTo: () => {} }
   const ways = Array.from({ length: 300 }, (_, index) => ({ endpoint: endpoints.get(owner, `10.0.0.${index}:80`) }))
-  for (const { endpoint } of ways.slice(0, -1)) endpoints.visit(owner, endpoint).failed()
+  for (const { endpoint } of ways.slice(0, -1)) endpoints.lease(owner, endpoint).failed()
   for (let i = 0; i < 20; i++) assert.equal(endpoints.choose(owner, ways, watcher), ways.at(-1))
-  endpoints.visit(owner, ways.at(-1)!.endpoint).failed()
+  endpoints.lease(owner, ways.at(-1)!.endpoint).failed()
   assert.ok(ways.includes(endpoints.choose(owner, ways, watcher)))
 })

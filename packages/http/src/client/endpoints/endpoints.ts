@@ -3,7 +3,7 @@ import { choose, type Standing } from './balance.ts'
 import type { EndpointWatcher } from '../upstream-types.ts'
 import { Endpoint, type EndpointState } from './endpoint.ts'
 import { PlainEndpoint } from './plain-endpoint.ts'
-import { EndpointCall, type EndpointOwner, type EndpointServices } from './endpoint-call.ts'
+import { EndpointLease, type EndpointOwner, type EndpointServices } from './endpoint-lease.ts'
 
 export interface NamedState extends EndpointState {
   /** Key of the backend, provider or target. */
@@ -37,37 +37,37 @@ export class Endpoints {
   }
 
   /** Chooses the endpoint for a call: the `wanted` endpoint when it is usable. */
-  choose<Way extends { endpoint: Endpoint }>(
+  choose<Candidate extends { endpoint: Endpoint }>(
     owner: EndpointOwner,
-    ways: readonly Way[],
+    candidates: readonly Candidate[],
     watcher: EndpointWatcher,
     wanted?: string,
-  ): Way {
+  ): Candidate {
     const { random, monotonic } = this.#services
-    const [first] = ways
-    if (first === undefined) throw new Error('there is no way to choose')
-    if (ways.length === 1) return first
+    const [first] = candidates
+    if (first === undefined) throw new Error('there is no endpoint to choose')
+    if (candidates.length === 1) return first
     const now = monotonic()
     const rule = owner.health?.eviction ?? null
-    const standingOf = ({ endpoint }: Way): Standing =>
+    const standingOf = ({ endpoint }: Candidate): Standing =>
       endpoint.standing(now, rule, watcher.hasTried?.(endpoint.name) ?? false)
-    const own = wanted === undefined ? undefined : ways.find(({ endpoint }) => endpoint.name === wanted)
+    const own = wanted === undefined ? undefined : candidates.find(({ endpoint }) => endpoint.name === wanted)
     if (own !== undefined) {
       const { evicted, tried } = standingOf(own)
       if (!evicted && !tried) return own
     }
-    if (ways.length > MANY) {
+    if (candidates.length > MANY) {
       // With very many endpoints, a random sample is used, as long as the sample has a usable endpoint.
-      const some = Array.from({ length: MANY }, () => ways[Math.floor(random() * ways.length)] ?? first)
+      const some = Array.from({ length: MANY }, () => candidates[Math.floor(random() * candidates.length)] ?? first)
       const standings = some.map(standingOf)
       const index = choose(standings, random)
       if (standings[index]?.evicted === false) return some[index] ?? first
     }
-    return ways[choose(ways.map(standingOf), random)] ?? first
+    return candidates[choose(candidates.map(standingOf), random)] ?? first
   }
 
-  visit(owner: EndpointOwner, endpoint: Endpoint, watcher: EndpointWatcher | null = null): EndpointCall {
-    return new EndpointCall(owner, endpoint, this.#services, watcher)
+  lease(owner: EndpointOwner, endpoint: Endpoint, watcher: EndpointWatcher | null = null): EndpointLease {
+    return new EndpointLease(owner, endpoint, this.#services, watcher)
   }
 
   /** Tracks calls to the only address of a backend without a `health` policy. */

@@ -54,7 +54,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   readonly #frames: FrameReader
   /** Closes the socket when the backend does not, because it is gone. */
   readonly #goodbye = new Deadline(() => this.socket.destroy())
-  readonly #underWay = new Set<Http2Call>()
+  readonly #openCalls = new Set<Http2Call>()
   /** Calls that are sent at the end of this turn: when a GOAWAY comes first, the backend has seen none of them. */
   #starting: Http2Call[] = []
   /** Calls that got data in this read. */
@@ -99,12 +99,12 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   /** Calls in progress. */
   get active(): number {
-    return this.#underWay.size
+    return this.#openCalls.size
   }
 
   /** Called once every `LOOK_MS`. */
   look(): void {
-    for (const call of this.#underWay) call.look()
+    for (const call of this.#openCalls) call.look()
   }
 
   /** Whether another call may be sent. */
@@ -128,7 +128,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
     const call = new Http2Call(this, request, handler)
     const isAlone = this.active === 0 && !this.#isFeeding
-    this.#underWay.add(call)
+    this.#openCalls.add(call)
     this.#keepalive.watch()
     if (!isAlone) {
       if (this.#starting.push(call) === 1) setImmediate(startCalls, this)
@@ -235,7 +235,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   #forget(call: Http2Call): void {
     call.isClosed = true
-    this.#underWay.delete(call)
+    this.#openCalls.delete(call)
     const { output } = call
     if (output.id === 0) return
     this.#streams.open.delete(output.id)
@@ -331,7 +331,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   goesAway(lastStream: number, code: number): void {
     this.#goingAway = true
     const because = `GOAWAY with ${frames.errorName(code)}`
-    for (const call of [...this.#underWay]) {
+    for (const call of [...this.#openCalls]) {
       // A call without a stream gets none on this connection.
       if (call.output.id !== 0 && call.output.id <= lastStream) continue
       this.#forget(call)
@@ -387,7 +387,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.socket.off('end', this.#onEnd)
     this.socket.resume()
     this.#settle(false)
-    for (const call of [...this.#underWay]) {
+    for (const call of [...this.#openCalls]) {
       this.#forget(call)
       this.calls++
       try {

@@ -86,7 +86,7 @@ export class Pool {
     return this.#open + this.#dialing
   }
 
-  /** `plain` is notified of the call's end when no `EndpointCall` tracks the address. */
+  /** `plain` is notified of the call's end when no `EndpointLease` tracks the address. */
   request(
     request: UpstreamRequest,
     handler: UpstreamHandler,

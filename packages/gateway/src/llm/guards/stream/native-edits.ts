@@ -1,4 +1,4 @@
-import { parseJson, type Place, replaceAt } from '@portico/http/json'
+import { parseJson, replaceAt, type TextRange } from '@portico/http/json'
 import type { Dependent, FoundText } from '@portico/chat'
 import type { GuardChain } from '../chain.ts'
 import type { ExchangeContext, GuardNote, Rejection, TextInfo } from '../guard.ts'
@@ -35,7 +35,11 @@ export class NativeEdits {
   write(masked: ReadonlySet<string>): string | null {
     const changed = this.#texts.filter((text) => text.isChanged)
     if (changed.some((text) => text.breaksJson)) return null
-    const edits: (Place & { json: string })[] = changed.map(({ found: { start, end }, json }) => ({ start, end, json }))
+    const edits: (TextRange & { json: string })[] = changed.map(({ found: { start, end }, json }) => ({
+      start,
+      end,
+      json,
+    }))
     edits.push(...this.#dependents.filter((dependent) => this.#isVoid(dependent, masked)))
     if (edits.length === 0) return this.#json
     return replaceAt(

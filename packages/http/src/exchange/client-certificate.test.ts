@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
-import { principalOf } from './principal.ts'
+import { principalOf } from './client-certificate.ts'
 
 test('a URI comes before a name, a name before the subject', () => {
   const authority = createAuthority()

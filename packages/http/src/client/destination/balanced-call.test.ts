@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { endpointFor } from './affinity.ts'
+import { endpointFor } from './balanced-call.ts'
 
 const endpoints = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 12 })
 

@@ -36,7 +36,7 @@ export interface HealthRule {
 }
 
 /** One call to one endpoint, until the call has ended; updates the endpoint's score. */
-export class EndpointCall {
+export class EndpointLease {
   readonly #owner: EndpointOwner
   readonly #endpoint: Endpoint
   readonly #services: EndpointServices
