@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { mutantsOf } from './changes.mjs'
-import { CoveringTests } from './covering-tests.mjs'
+import { CoveringTests, WIDER } from './covering-tests.mjs'
 import { TreeCopy } from './tree-copy.mjs'
 import { Workspace } from './workspace.mjs'
 
@@ -96,4 +96,14 @@ test('packages that are installed for one package alone are found in the copy', 
   const tree = await TreeCopy.of(root)
   t.after(() => tree.remove())
   assert.equal(await tree.passes('packages/outer/src/outer.test.ts'), true)
+})
+
+test('every folder with wider tests exists, and so do the tests', () => {
+  const files = globSync('packages/*/src/**/*.ts', { cwd: repository })
+  for (const { sources, tests } of WIDER)
+    for (const pattern of [sources, ...tests])
+      assert.ok(
+        files.some((file) => pattern.test(file)),
+        String(pattern),
+      )
 })

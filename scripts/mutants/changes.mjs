@@ -105,7 +105,7 @@ function nameOf(node) {
  * Parts whose changes no test should see, because nobody could:
  * - types, imports, and words for people (messages of errors, logs, traces);
  * - values of constants in capitals at the top of a file: sizes and times that were chosen, where one more is as good;
- * - how many bytes of randomness are drawn, and which bytes of a hash are used: one is as random as the other.
+ * - how many bits of randomness are drawn, and which bytes of a hash are used: one is as random as the other.
  */
 function isSilent(node, text) {
   if (/^(TS|Import|ExportAll)/.test(node.type))
@@ -113,7 +113,7 @@ function isSilent(node, text) {
   if (node.type === 'NewExpression') return /Error$|^ConfigFault$/.test(node.callee.name ?? '')
   if (node.type === 'VariableDeclarator') return isChosenNumber(node)
   if (node.type !== 'CallExpression') return false
-  return /(^|\.)(log|trace|logger)(\?)?\.\w+$|\.(describe|emit|note)$|^randomBytes$|^digest\.read\w+$/.test(
+  return /(^|\.)(log|trace|logger)(\?)?\.\w+$|\.(describe|emit|note)$|^random(Bytes)?$|^digest\.read\w+$/.test(
     textAt(node.callee, text),
   )
 }

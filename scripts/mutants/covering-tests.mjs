@@ -3,38 +3,58 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Workspace } from './workspace.mjs'
 
-/** Tests in other folders, by the folder of the source: they reach it over real sockets or with whole resources. */
-const WIDER = [
+/**
+ * Tests in other folders, by the folder of the source: they reach it over real sockets or with whole resources. `*` stands
+ * for a part of a name, `**` for any folders.
+ */
+export const WIDER = [
   [
-    /^packages\/translate\//,
-    /^packages\/translate\/src\/(translator|testing\/(golden|secrets|blast-radius|any-order|partial-materials))\.test/,
+    'packages/translate/src/**',
+    'packages/translate/src/**/translator',
+    'packages/translate/src/testing/**/{golden,secrets,blast-radius,any-order,partial-materials}',
+    'packages/controller/src/**/{controller,controller-materials,deployments}',
   ],
-  [/^packages\/translate\//, /^packages\/controller\/src\/(controller(-materials)?|deployments)\.test/],
-  [/http\/src\/(server\/)?http2\//, /http\/src\/server\/(http2\/[^/]+|large-bodies|client-leaves)\.test/],
-  [/http\/src\/(server\/)?http1\//, /http\/src\/server\/(http1\/[^/]+|large-bodies|client-leaves)\.test/],
+  ['**/http/src/{server/,}http1/**', '**/http/src/server/http1/*'],
+  ['**/http/src/http1/**', '**/http/src/client/http1/*'],
+  ['**/http/src/{server/,}http2/**', '**/http/src/server/http2/*'],
+  ['**/http/src/http2/**', '**/http/src/client/http2/*'],
   [
-    /http\/src\/(server\/)?http[12]\//,
-    /pipeline\/([a-z]+\/)?drain\.test|policies\/(traffic\/(upgrades|timeouts)|frontend\/http)\//,
-  ],
-  [
-    /http\/src\/(server\/)?tls\//,
-    /policies\/(frontend|backend)\/tls\/|client\/destination\/tls\.test|process\/(workers\/client-certificate|telemetry\/certificate-expiry)\.test/,
-  ],
-  [
-    /http\/src\/(server|socket|body|exchange|fields|runtime|websocket)\/[^/]+$/,
-    /pipeline\/([a-z]+\/)?drain\.test|policies\/(traffic\/upgrades|backend\/tunnel|frontend\/(http|tcp))\//,
-  ],
-  [
-    /http\/src\/server\/listener/,
-    /policies\/frontend\/(tls|proxy-protocol|network-authorization)\/|static\/raw\.test|process\/(workers\/connection-cap|config\/reload)\.test/,
+    '**/http/src/{server/,}http?/**',
+    '**/http/src/server/{large-bodies,client-leaves}',
+    '**/pipeline/**/drain',
+    '**/policies/traffic/{upgrades,timeouts}/**',
+    '**/policies/frontend/http/**',
   ],
   [
-    /\/src\/llm\/guards\//,
-    /backends\/ai\/(guarded|native-guard|guard-bypass|guarded-failover)\.test|policies\/backend\/ai\//,
+    '**/http/src/{server/,}tls/**',
+    '**/policies/{frontend,backend}/tls/**',
+    '**/client/destination/tls',
+    '**/process/**/{client-certificate,certificate-expiry}',
   ],
-  [/\/explain\.ts$/, /gateway\/src\/explain\/[^/]+\.test/],
-  [/gateway\/src\/mcp\/authorize/, /policies\/backend\/mcp\/|backends\/mcp\/tools\.test/],
-]
+  [
+    '**/http/src/{server,socket,body,exchange,fields,runtime,websocket}/*',
+    '**/pipeline/**/drain',
+    '**/policies/traffic/upgrades/**',
+    '**/policies/backend/tunnel/**',
+    '**/policies/frontend/{http,tcp}/**',
+  ],
+  [
+    '**/http/src/server/listener.ts',
+    '**/policies/frontend/{tls,proxy-protocol,network-authorization}/**',
+    '**/static/raw',
+    '**/process/**/{connection-cap,reload}',
+  ],
+  [
+    '**/src/llm/guards/**',
+    '**/backends/ai/**/{guarded,native-guard,guard-bypass,guarded-failover}',
+    '**/policies/backend/ai/**',
+  ],
+  ['**/explain.ts', 'packages/gateway/src/explain/*'],
+  ['**/src/mcp/authorize.ts', '**/policies/backend/mcp/**', '**/backends/mcp/**/tools'],
+].map(([sources, ...tests]) => ({
+  sources: patternOf(sources),
+  tests: tests.map((test) => patternOf(`${test}${test.endsWith('**') ? '/*' : ''}.test.ts`)),
+}))
 const MOST_TESTS = 24
 /** So many imports away that a test counts for nothing by them. */
 const FAR = 4
@@ -55,7 +75,7 @@ export class CoveringTests {
   of(file) {
     const own = file.replace(/\.ts$/, '.test.ts')
     const folder = dirname(file)
-    const wider = WIDER.flatMap(([source, test]) => (source.test(file) ? [test] : []))
+    const wider = WIDER.flatMap(({ sources, tests }) => (sources.test(file) ? tests : []))
     const words = wordsOf(file, readFileSync(join(this.#root, file), 'utf8'))
     const ranked = this.#tests.map((known) => {
       const { test, text } = known
@@ -67,7 +87,16 @@ export class CoveringTests {
       // Tests that start the program as users do import nothing of it.
       const depth = known.depths.get(file) ?? (isWider && test.includes('/process/') ? FAR : undefined)
       if (depth === undefined) return { test, rank: 0 }
-      const place = test === own ? 100 : isWider ? 30 : isNear ? 30 - distance(folder, test) : 5
+      const place =
+        test === own
+          ? 100
+          : isWider
+            ? packageOf(test) === packageOf(file)
+              ? 30
+              : 10
+            : isNear
+              ? 30 - distance(folder, test)
+              : 5
       return { test, rank: place + Math.max(0, 40 - 10 * depth) + Math.min(mentions, 4) * 4 }
     })
     return ranked
@@ -110,6 +139,16 @@ function testsIn(root, folder) {
     const test = join(folder, name)
     return { test, text: readFileSync(join(root, test), 'utf8'), depths: null }
   })
+}
+
+/** A pattern of paths: `*` and `?` within a name, `**` for any folders, `{a,b}` for either. */
+function patternOf(text) {
+  const parts = { '**/': '(.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]', '.': '\\.', '{': '(', '}': ')', ',': '|' }
+  return new RegExp(`^${text.replaceAll(/\*\*\/|\*\*|[*?.{},]/g, (part) => parts[part])}$`)
+}
+
+function packageOf(file) {
+  return file.split('/')[1]
 }
 
 function distance(folder, test) {
