@@ -139,3 +139,23 @@ test('a body that breaks off breaks the attempt', () => {
   body.sink!.abort(GONE)
   assert.equal(first.aborted, GONE)
 })
+
+test('a repeated part is delivered before more of the body comes, however small', () => {
+  const { body, replayable, first } = setUp()
+  assert.equal(replayable.whole, true)
+  body.give('x')
+  replayable.rewind()
+  const flushed: string[] = []
+  const again = new (class extends Attempt {
+    override flush(): boolean {
+      flushed.push(this.text)
+      return true
+    }
+  })()
+  replayable.pipe(again)
+  assert.deepEqual([flushed, body.resumes], [['x'], 1])
+  const untouched = setUp()
+  untouched.replayable.rewind()
+  untouched.replayable.pipe(again)
+  assert.deepEqual([flushed.length, first.text], [1, 'x'])
+})

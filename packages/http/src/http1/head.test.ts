@@ -372,3 +372,12 @@ test('several lines of Upgrade are one list', () => {
   const head = request('GET / HTTP/1.1', 'Upgrade: H2C', 'upgrade: websocket', 'Connection: upgrade')
   assert.equal(head.upgrade, 'h2c, websocket')
 })
+
+test('a length has at most 15 digits', () => {
+  assert.equal(request('POST / HTTP/1.1', `Content-Length: ${'0'.repeat(14)}7`).contentLength, 7)
+  assert.equal(request('POST / HTTP/1.1', `Content-Length: ${'9'.repeat(15)}`).contentLength, 999_999_999_999_999)
+  for (const length of ['9'.repeat(16), `${'0'.repeat(15)}7`, '', '-1', '1/', '1:', '+1']) {
+    const head = parseRequestHead(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`, LIMITS)
+    assert.ok(!(head instanceof MessageHead) && head.status === 400, length)
+  }
+})

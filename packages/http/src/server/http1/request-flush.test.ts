@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { answer, eventually, RawClient, startHttp1Server } from '../../../../gateway/src/testing/http/http1-server.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
 import type { ConnectionInfo } from '../../exchange/exchange.ts'
 import { INFO } from '../../testing/http2-server.ts'
 import { MessageHead, parseRequestHead } from '../../http1/head.ts'
@@ -68,4 +70,29 @@ test('bytes behind the end of a body are left to the next request', () => {
   assert.equal(feed(60_000), 60_000)
   assert.equal(feed(60_000), 40_000)
   assert.deepEqual([seen.bytes, exchange.bytesIn, exchange.requestDone], [100_000, 100_000, true])
+})
+
+test('a body that nobody wants any more is read to its end, before there is a response', async () => {
+  const size = 1_000_000
+  const exchanges: Exchange[] = []
+  await using server = await startHttp1Server((exchange) => {
+    exchanges.push(exchange)
+    exchange.body.pipe({
+      source: null,
+      write: () => {},
+      flush: () => false,
+      end: () => assert.fail('nobody wants it'),
+      abort: () => assert.fail('nobody wants it'),
+    })
+  })
+  using client = new RawClient(server.port)
+  client.send(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${size}\r\n\r\n`)
+  client.send(Buffer.alloc(size))
+  await eventually(() => (exchanges[0]?.bytesIn ?? 0) > 0, 'the first part')
+  const [exchange] = exchanges
+  assert.ok(exchange !== undefined && exchange.bytesIn < size)
+  exchange.body.cancel(new Error('enough'))
+  await eventually(() => exchange.bytesIn === size, 'the rest')
+  answer(exchange, 200, 'whole')
+  assert.match(await client.until('whole'), /^HTTP\/1\.1 200 /)
 })

@@ -138,7 +138,8 @@ export class Http1ServerConnection implements ExchangeHost {
   /** Fast path: most requests are only a head that arrives in one piece. */
   readonly #onGlance = (bytes: Buffer, length: number): boolean => {
     if (this.#input !== null || this.#exchange !== null || length > SHORT_HEAD) return false
-    if (this.#detached || this.#socket.destroyed || this.#socket.writableNeedDrain) return false
+    // A detached connection does not read: its reader is released.
+    if (this.#socket.destroyed || this.#socket.writableNeedDrain) return false
     if (bytes[0] === CR || bytes[length - 1] !== LF) return false
     const text = latin1(bytes, 0, length)
     const end = text.indexOf(HEAD_END)

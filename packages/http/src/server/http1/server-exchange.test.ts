@@ -214,3 +214,18 @@ test('a long or endless body that a reply leaves unread ends the connection', as
     assert.match(await client.all(), /connection: close/)
   }
 })
+
+test('interim answers after the head of the response are dropped', async () => {
+  await using server = await startHttp1Server((exchange) => {
+    const sink = exchange.respond(200, new HeaderBlock(), -1)
+    exchange.inform(103, HeaderBlock.of([['link', '</a>']]))
+    sink.write(Buffer.from('body'))
+    sink.end(null)
+    exchange.inform(103, HeaderBlock.of([['link', '</a>']]))
+  })
+  using client = new RawClient(server.port)
+  client.send(`${GET}Connection: close\r\n\r\n`)
+  const reply = await client.all()
+  assert.match(reply, /^HTTP\/1\.1 200 OK/)
+  assert.doesNotMatch(reply, /103/)
+})

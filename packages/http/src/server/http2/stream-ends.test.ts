@@ -247,3 +247,76 @@ test('a client that waits for its response stays, however long nothing is sent',
   await ended(client, 1)
   assert.equal(bodyOf(client, 1), 'late')
 })
+
+test('nothing is sent on a stream that the client has reset, whatever is done with its exchange', async (t) => {
+  const { server, client } = await useServer(t, () => {})
+  client.headers(1, head('GET'))
+  await until(() => server.exchanges.length === 1)
+  client.send(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, 8]))
+  await until(() => server.connections[0]?.active === 0)
+  const [exchange] = server.exchanges
+  assert.ok(exchange !== undefined)
+  exchange.inform(103, HeaderBlock.of([['link', '</a>']]))
+  const sink = exchange.respond(200, new HeaderBlock(), -1)
+  sink.write(Buffer.from('late'))
+  assert.equal(sink.flush(), true)
+  sink.write(Buffer.from('later'))
+  sink.end(null)
+  exchange.reset(new Error('again'))
+  await roundTrip(client)
+  assert.deepEqual(
+    client.frames.filter((frame) => frame.stream === 1),
+    [],
+  )
+})
+
+test('interim answers after the head of the response are dropped', async (t) => {
+  const { client } = await useServer(t, (exchange) => {
+    const sink = exchange.respond(200, new HeaderBlock(), -1)
+    exchange.inform(103, HeaderBlock.of([['link', '</a>']]))
+    sink.write(Buffer.from('body'))
+    sink.end(null)
+  })
+  client.headers(1, head('GET'))
+  await ended(client, 1)
+  assert.equal(ofStream(client, 1, HEADERS).length, 1)
+})
+
+const NARROW = { windowSize: 65_535, largestWindowSize: 65_535 }
+
+test('a body that waited is given no window back once it has ended', async (t) => {
+  const { server, client } = await useServer(t, () => {}, NARROW)
+  client.headers(1, head('POST'), END_HEADERS)
+  for (let sent = 0; sent < 3; sent++) client.send(DATA, 0, 1, Buffer.alloc(16_384))
+  client.send(DATA, END_STREAM, 1, Buffer.alloc(16_383))
+  await roundTrip(client)
+  const [exchange] = server.exchanges
+  assert.ok(exchange !== undefined)
+  assert.equal(exchange.bytesIn, 0)
+  exchange.body.pipe(collector((body) => reply(exchange, 200, String(body.length))))
+  await ended(client, 1)
+  assert.equal(bodyOf(client, 1), '65535')
+  assert.deepEqual(ofStream(client, 1, WINDOW_UPDATE), [])
+})
+
+test('a body that waited and is not wanted gives its window back, so that the client can go on', async (t) => {
+  const { server, client } = await useServer(t, () => {}, NARROW)
+  client.headers(1, head('POST'), END_HEADERS)
+  for (let sent = 0; sent < 3; sent++) client.send(DATA, 0, 1, Buffer.alloc(16_384))
+  client.send(DATA, 0, 1, Buffer.alloc(16_383))
+  await roundTrip(client)
+  assert.deepEqual(ofStream(client, 1, WINDOW_UPDATE), [])
+  const [exchange] = server.exchanges
+  assert.ok(exchange !== undefined)
+  exchange.body.cancel(new Error('enough'))
+  await roundTrip(client)
+  assert.deepEqual(
+    ofStream(client, 1, WINDOW_UPDATE).map((frame) => frame.payload.readUInt32BE(0)),
+    [65_535],
+  )
+  client.send(DATA, END_STREAM, 1, Buffer.alloc(10))
+  await roundTrip(client)
+  reply(exchange, 200, 'done')
+  await ended(client, 1)
+  assert.deepEqual(ofStream(client, 1, RST_STREAM), [])
+})

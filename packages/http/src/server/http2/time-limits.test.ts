@@ -139,6 +139,63 @@ test('a stream whose client sends nothing more of its body is reset after the st
   assert.equal(await client.outcome(1), 'reset 2')
 })
 
+const UPLOAD = [[':method', 'POST'], ...GET.slice(1)] as [string, string][]
+const endless = (hasRoom: boolean) => ({
+  source: null,
+  write: () => {},
+  flush: () => hasRoom,
+  end: () => assert.fail('the body has no end'),
+  abort: () => {},
+})
+const unfinished: [name: string, fields: [string, string][], act: (exchange: Exchange) => void, isReset: boolean][] = [
+  ['is read', UPLOAD, (exchange) => exchange.body.pipe(endless(true)), true],
+  ['is dropped', UPLOAD, (exchange) => exchange.body.cancel(new Error('enough')), true],
+  ['is not read yet', UPLOAD, () => {}, false],
+  ['has a consumer without room', UPLOAD, (exchange) => exchange.body.pipe(endless(false)), false],
+  [
+    'is a stream of messages',
+    [...UPLOAD, ['content-type', 'application/grpc']],
+    (exchange) => exchange.body.pipe(endless(true)),
+    false,
+  ],
+]
+for (const [name, fields, act, isReset] of unfinished) {
+  test(`a client that sends no more of a body that ${name} is ${isReset ? '' : 'not '}reset`, async (t) => {
+    const { server, client, pass } = await useServer(t)
+    client.headers(1, fields, 4)
+    client.send(0, 0, 1, Buffer.from('some'))
+    await until(() => server.exchanges.length === 1)
+    await roundTrip(client)
+    const [exchange] = server.exchanges
+    assert.ok(exchange !== undefined)
+    act(exchange)
+    await pass(4 * IDLE)
+    await roundTrip(client)
+    assert.equal(
+      client.frames.some((frame) => frame.type === RST_STREAM),
+      isReset,
+    )
+    assert.equal(server.connections[0]?.active, isReset ? 0 : 1)
+  })
+}
+
+test('a tunnel may be silent for long', async (t) => {
+  const { server, client, pass } = await useServer(t)
+  const tunnel: [string, string][] = [
+    [':method', 'CONNECT'],
+    [':authority', 'a.test:443'],
+  ]
+  client.headers(1, tunnel, 4)
+  await until(() => server.exchanges.length === 1)
+  const raw = server.exchanges[0]?.takeOver(200, new HeaderBlock())
+  raw?.socket.on('error', () => {}).resume()
+  await pass(4 * IDLE)
+  await roundTrip(client)
+  assert.equal(server.connections[0]?.active, 1)
+  assert.ok(!client.frames.some((frame) => frame.type === RST_STREAM))
+  raw?.socket.destroy()
+})
+
 test('pings are sent at their interval, and a client that answers none of them is given up', async (t) => {
   const limits = { keepaliveIntervalMs: 10_000, keepaliveTimeoutMs: 20_000, idleTimeoutMs: 3_600_000 }
   const { server, client, pass } = await useServer(t, undefined, limits)
@@ -172,4 +229,39 @@ test('a connection that reached its age is drained', async (t) => {
   reply(exchange, 200)
   assert.equal(await client.outcome(1), 'status 200')
   await once(client.socket, 'close')
+})
+
+test('a drain goes on as soon as the client has answered its ping, and not before', async (t) => {
+  const { server, client, open, pass } = await useServer(t, undefined, { keepaliveIntervalMs: 10_000 })
+  await open(1)
+  const goaways = (): number[] =>
+    client.frames.filter((frame) => frame.type === GOAWAY).map((frame) => frame.payload.readUInt32BE(0))
+  await pass(10_000)
+  await roundTrip(client)
+  assert.deepEqual(goaways(), [])
+  server.connections[0]?.drain()
+  server.connections[0]?.drain()
+  await until(() => goaways().length === 2)
+  assert.deepEqual(goaways(), [2 ** 31 - 1, 1])
+  await roundTrip(client)
+  assert.equal(goaways().length, 2)
+})
+
+test('a drain goes on after a second when the client does not answer its ping', async (t) => {
+  const { server, client, pass } = await useServer(t)
+  client.headers(1, GET)
+  await until(() => server.exchanges.length === 1)
+  client.socket.pause()
+  server.connections[0]?.drain()
+  client.headers(3, GET)
+  await until(() => server.exchanges.length === 2)
+  await pass(1_100)
+  client.headers(5, GET)
+  const fence = Buffer.from('a fence.')
+  client.send(PING, 0, 0, fence)
+  client.socket.resume()
+  await client.wait((frame) => frame.type === PING && frame.payload.equals(fence))
+  assert.equal(server.exchanges.length, 2)
+  const last = client.frames.filter((frame) => frame.type === GOAWAY).at(-1)
+  assert.equal(last?.payload.readUInt32BE(0), 3)
 })
