@@ -147,7 +147,7 @@ export abstract class ReceivedFrames<
     // The connection's window is returned at once: each stream has its own window, which is returned as its body is
     // consumed.
     const granted = this.#window.release(size)
-    if (granted > 0) this.host.grant(0, granted)
+    if (granted !== 0) this.host.grant(0, granted)
     const isPadded = (flags & frames.PADDED) !== 0
     const padding = isPadded ? (bytes[start] ?? 0) + 1 : 0
     if (padding > size) return this.host.fail(frames.PROTOCOL_ERROR)

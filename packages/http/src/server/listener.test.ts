@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import type { BindState } from './bind-state.ts'
@@ -186,6 +187,25 @@ describe('the connections of a port', () => {
     assert.equal(mine().length, 1)
     client.resume()
     await until(() => mine().length === 2)
+  })
+
+  const TCP_TABLE = '/proc/net/tcp'
+  it('are probed by the kernel while they are silent, if the config says so', async (t) => {
+    if (!existsSync(TCP_TABLE)) return t.skip(`no ${TCP_TABLE} on this system`)
+    /** The kind of timer that the kernel runs for the accepted socket: 00 for none, 02 for keepalive. */
+    const timerOf = ({ localPort = 0, remotePort = 0 }: Socket): string | undefined => {
+      const end = (port: number): string => `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+      const row = new RegExp(`: ${end(remotePort)} ${end(localPort)} \\w\\w \\w+:\\w+ (\\w\\w):`)
+      return row.exec(readFileSync(TCP_TABLE, 'latin1'))?.[1]
+    }
+    const probed = await useBind(t, { keepalive: { retries: 3, timeMs: 600_000, intervalMs: 60_000 } })
+    const client = await probed.open()
+    await until(() => probed.server.connectionCount === 1)
+    assert.equal(timerOf(client), '02')
+    const plain = await useBind(t)
+    const other = await plain.open()
+    await until(() => plain.server.connectionCount === 1)
+    assert.equal(timerOf(other), '00')
   })
 
   it('are all closed at once when the port is destroyed', async (t) => {

@@ -229,3 +229,16 @@ test('interim answers after the head of the response are dropped', async () => {
   assert.match(reply, /^HTTP\/1\.1 200 OK/)
   assert.doesNotMatch(reply, /103/)
 })
+
+test('after a fault in one request, its response is the last on the connection', async () => {
+  let handled = 0
+  await using server = await startHttp1Server((exchange) => {
+    handled++
+    exchange.observer = { sent: () => {}, gone: () => {}, faulted: () => answer(exchange, 500, 'a fault') }
+    throw new Error('a fault')
+  })
+  using client = new RawClient(server.port)
+  client.send(`${GET}\r\n${GET}\r\n`)
+  assert.match(await client.all(), /^HTTP\/1\.1 500 [^]*connection: close\r\n\r\na fault$/)
+  assert.equal(handled, 1)
+})

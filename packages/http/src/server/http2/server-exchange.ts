@@ -180,7 +180,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   #giveBack(bytes: number): void {
     if (this.inputEnded || this.isClosed) return
     const granted = this.#window.release(bytes)
-    if (granted > 0) this.#host.grant(this.output.id, granted)
+    if (granted !== 0) this.#host.grant(this.output.id, granted)
   }
 
   /** Delivers the received part of the request. */
