@@ -5,7 +5,19 @@ import { FakeTime } from '../../../../gateway/src/testing/fake-time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { HeaderBlock } from '../../fields/header-block.ts'
 import type { Http2ServerOptions } from './server-connection.ts'
-import { END_STREAM, FrameClient, GOAWAY, PING, RST_STREAM, WINDOW_UPDATE } from '../../testing/frame-client.ts'
+import {
+  CONTINUATION,
+  END_HEADERS,
+  END_STREAM,
+  frame as frameBytes,
+  FrameClient,
+  GOAWAY,
+  HEADERS,
+  literalFields,
+  PING,
+  RST_STREAM,
+  WINDOW_UPDATE,
+} from '../../testing/frame-client.ts'
 import { reply, startServer, until } from '../../testing/http2-server.ts'
 
 const GET: [string, string][] = [
@@ -264,4 +276,62 @@ test('a drain goes on after a second when the client does not answer its ping', 
   assert.equal(server.exchanges.length, 2)
   const last = client.frames.filter((frame) => frame.type === GOAWAY).at(-1)
   assert.equal(last?.payload.readUInt32BE(0), 3)
+})
+
+test('each head has its own time limit, and a finished head has none', async (t) => {
+  const { server, client, pass, isLeaving } = await useServer(t)
+  const [most, rest] = [literalFields(GET.slice(0, 3)), literalFields(GET.slice(3))]
+  const arrived = async (bytes: number): Promise<void> => until(() => server.bytesRead() >= bytes)
+  for (const stream of [1, 3]) {
+    client.send(HEADERS, END_STREAM, stream, most)
+    await arrived(client.socket.bytesWritten)
+    await pass(STALL - 5_000)
+    client.send(CONTINUATION, END_HEADERS, stream, rest)
+    await roundTrip(client)
+  }
+  await pass(2 * STALL)
+  await roundTrip(client)
+  assert.deepEqual([server.exchanges.length, isLeaving(), server.refused], [2, false, []])
+  client.send(HEADERS, END_STREAM, 5, most)
+  await arrived(client.socket.bytesWritten)
+  await pass(STALL + 10_000)
+  const last = await client.wait((frame) => frame.type === GOAWAY)
+  assert.equal(last?.payload.readUInt32BE(4), 1)
+  assert.deepEqual(server.refused, ['0 request_head_timeout'])
+})
+
+test('a frame that stops in its middle is cut off, also after one that arrived in pieces', async (t) => {
+  // An idle connection would be asked to leave meanwhile.
+  const { server, client, pass, isLeaving } = await useServer(t, undefined, { idleTimeoutMs: 3_600_000 })
+  const payload = Buffer.from('in parts')
+  const ping = frameBytes(PING, 0, 0, payload)
+  client.socket.write(ping.subarray(0, 5))
+  await until(() => server.bytesRead() >= client.socket.bytesWritten)
+  client.socket.write(ping.subarray(5))
+  await client.wait((frame) => frame.type === PING && frame.payload.equals(payload))
+  await pass(STALL + 10_000)
+  await roundTrip(client)
+  assert.equal(isLeaving(), false)
+  client.socket.write(ping.subarray(0, 12))
+  await until(() => server.bytesRead() >= client.socket.bytesWritten)
+  await pass(STALL + 10_000)
+  await client.wait((frame) => frame.type === GOAWAY)
+  assert.deepEqual(server.refused, ['0 request_head_timeout'])
+})
+
+test('a head whose first frame arrives in pieces is timed from its first byte', async (t) => {
+  const { server, client, pass, isLeaving } = await useServer(t)
+  const first = frameBytes(HEADERS, END_STREAM, 1, literalFields(GET.slice(0, 3)))
+  const send = async (bytes: Buffer): Promise<void> => {
+    client.socket.write(bytes)
+    await until(() => server.bytesRead() >= client.socket.bytesWritten)
+  }
+  await send(first.subarray(0, 12))
+  await pass(STALL - 10_000)
+  await send(first.subarray(12))
+  await pass(5_000)
+  assert.equal(isLeaving(), false)
+  await pass(10_000)
+  await client.wait((frame) => frame.type === GOAWAY)
+  assert.deepEqual(server.refused, ['0 request_head_timeout'])
 })
