@@ -49,3 +49,13 @@ test('an object that nobody uses stays while it is among the last 64 that were h
   assert.equal(kept.shared('key 0', make).number, known, 'the oldest is made anew')
   assert.equal(kept.shared('shared', make).number, known + 1, 'an object that was not held is made anew')
 })
+
+test('an object that is in use stays the same, however many others come and go', () => {
+  const kept = new WorkerCache()
+  const used = kept.shared('used', () => ({ name: 'used' }))
+  for (let i = 0; i < 5_000; i++) kept.shared(`key ${i}`, () => ({ name: 'unused' }))
+  assert.equal(
+    kept.shared('used', () => ({ name: 'other' })),
+    used,
+  )
+})

@@ -33,7 +33,8 @@ async function collections(mode: 'counted' | 'left alone'): Promise<{ young: num
 
 test('buffers that are counted are freed by collections of what is young, hardly ever by one of the whole heap', async () => {
   const [counted, leftAlone] = await Promise.all([collections('counted'), collections('left alone')])
-  assert.ok(counted.young > 100, `${counted.young} young ones`)
+  // A gigabyte is counted, and eight megabytes are one collection.
+  assert.ok(counted.young > 100 && counted.young < 2_000, `${counted.young} young ones`)
   assert.ok(counted.whole <= 3, `${counted.whole} whole ones`)
   // The runtime's own behavior is the reason for the counter: when this fails, the counter can be removed.
   assert.ok(leftAlone.whole > counted.whole, `${leftAlone.whole} whole ones when left alone`)

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FakeTime } from '../../../../gateway/src/testing/fake-time.ts'
+import { answer, eventually, RawClient, startHttp1Server } from '../../../../gateway/src/testing/http/http1-server.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+/** Milliseconds. */
+const IDLE = 60_000
+
+test('a client that waits for its response stays, however long the response takes', async (t) => {
+  const time = new FakeTime()
+  t.after(() => time.deadlines.close())
+  const exchanges: Exchange[] = []
+  await using server = await startHttp1Server((exchange) => exchanges.push(exchange), {
+    deadlines: time.deadlines,
+    idleTimeoutMs: IDLE,
+  })
+  using client = new RawClient(server.port)
+  client.send(GET)
+  await eventually(() => exchanges.length === 1, 'the request')
+  for (let passed = 0; passed < 5; passed++) await time.advance(IDLE + 1_000)
+  const [exchange] = exchanges
+  assert.ok(exchange !== undefined)
+  answer(exchange, 200, 'late')
+  await client.until('late')
+  assert.equal(server.connections.size, 1)
+})
+
+test('a client that leaves inside a head is let go at once', async () => {
+  await using server = await startHttp1Server(() => assert.fail('no request is whole'))
+  using client = new RawClient(server.port)
+  client.socket.end('GET / HTTP/1.1\r\nHost')
+  assert.equal(await client.all(), '')
+  await eventually(() => server.connections.size === 0, 'the end of the connection')
+  assert.deepEqual(server.refused, [])
+})
