@@ -133,7 +133,7 @@ class Program {
         if (this.#keeper.bundle !== bundle) this.#controller.redeploy()
         bundle = this.#keeper.bundle
       },
-      onError: (problem) => log.warn('certificate renewal failed, retrying', { problem }),
+      onError: (problem) => log.warn('certificate authorities could not be read or renewed, retrying', { problem }),
     })
   }
 

@@ -297,7 +297,7 @@ describe('a Gateway', () => {
     const client = await connect().hello().received('config')
     publisher.retire('shop/web')
     await client.ended()
-    assert.equal(client.of('goodbye')[0]?.reason, 'Gateway deleted')
+    assert.equal(client.of('goodbye')[0]?.reason, 'the Gateway was deleted, or another controller serves its class')
     assert.deepEqual(publisher.stateOf('shop/web'), { connected: 0, acknowledged: false, problems: [] })
     const again = await connect().hello().received('ping')
     publisher.publish('shop/web', irOf(2))

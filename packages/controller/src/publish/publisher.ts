@@ -104,7 +104,8 @@ export class Publisher {
     const served = this.#gateways.remove(gateway)
     if (served === undefined) return
     served.feed.close()
-    for (const dataPlane of served.dataPlanes) dataPlane.goodbye('Gateway deleted')
+    for (const dataPlane of served.dataPlanes)
+      dataPlane.goodbye('the Gateway was deleted, or another controller serves its class')
   }
 
   stateOf(gateway: string): GatewayState {

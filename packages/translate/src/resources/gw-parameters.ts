@@ -61,9 +61,9 @@ const image = object({
 
 const environmentVariable = object({
   name: string({ min: 1, max: 1_024 }).describe('Name of the variable.'),
-  value: string({ max: 65_536 }).optional().describe('Value of the entry.'),
+  value: string({ max: 65_536 }).optional().describe('Value of the variable.'),
   valueFrom: anyObject().optional().describe('Source of the value, as in a container.'),
-}).describe('A variable.')
+}).describe('An environment variable.')
 
 const resources = object({
   limits: quantities().describe('Limits of the container.'),
@@ -73,7 +73,9 @@ const resources = object({
 
 const shutdown = object(
   {
-    min: second().describe('Minimum seconds that open connections get.'),
+    min: second().describe(
+      'Seconds for which nothing changes after the Pod was told to end, so that load balancers notice.',
+    ),
     max: second().describe('Seconds after which the Pod is killed.'),
   },
   [

@@ -11,7 +11,11 @@ export interface ReasonEntry {
  * All reasons in statuses. A reason without an entry does not compile; porticoctl and docs/troubleshooting.md print them.
  */
 export const reasons = {
-  Accepted: { on: 'all kinds but GwPolicy', means: 'The resource is valid and in use.', fix: null },
+  Accepted: {
+    on: 'all kinds but GwPolicy',
+    means: 'The resource is valid; a route is attached to the parent.',
+    fix: null,
+  },
   AddressNotAssigned: {
     on: 'Gateway',
     means: 'The Service of the data plane has no address yet.',
@@ -214,7 +218,12 @@ export function reasonEntry(reason: string): ReasonEntry | undefined {
 
 /** The meaning of conditions, by type. */
 export const conditionTypes = {
-  Accepted: { on: 'all kinds', should: 'True', means: 'The resource is valid and in use.' },
+  Accepted: {
+    on: 'all kinds',
+    should: 'True',
+    means:
+      'The resource is valid; a route is attached to the parent. `Programmed` of the Gateway says whether data planes serve it.',
+  },
   Attached: { on: 'GwPolicy', should: 'True', means: 'The target of the policy belongs to a Gateway.' },
   Conflicted: { on: 'listeners', should: 'False', means: 'Another listener conflicts with this one.' },
   InsecureFrontendValidationMode: {

@@ -34,7 +34,7 @@ export function certificateOf(context: Context, from: Referrer, to: ObjectRefere
 /** Reads the CAs under `ca.crt` of a ConfigMap or a Secret. */
 export function authoritiesOf(context: Context, from: Referrer, to: ObjectReference): { pem: string } | Unusable {
   if (to.group !== '' || (to.kind !== 'ConfigMap' && to.kind !== 'Secret')) {
-    return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is not a ConfigMap` }
+    return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is neither a ConfigMap nor a Secret` }
   }
   if (!isGranted(context, from, to)) return notPermitted(from, to)
   const invalid = (message: string): Unusable => ({ reason: 'InvalidCACertificateRef', message })

@@ -35,7 +35,7 @@ export function conflictsOf(context: Context, id: string, { gateway, listeners }
     .filter(({ owner }) => owner !== id)
     .map(({ key, hostname, owner }) => {
       const what = hostname === '' ? 'all connections' : `connections for ${hostname}`
-      return `${printId(owner)} is older and gets ${what} of listener ${key.slice(key.lastIndexOf('/') + 1)}`
+      return `${printId(owner)} takes precedence and gets ${what} of listener ${key.slice(key.lastIndexOf('/') + 1)}`
     })
   if (notices.length === 0 || notices.length < claims.length) return { refusal: null, notices }
   return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
@@ -53,7 +53,7 @@ function lostToOtherKind(
     const listener = key.slice(key.lastIndexOf('/') + 1)
     return winner === undefined
       ? []
-      : [`${printId(winner)} takes precedence for some of its hostnames at listener ${listener}`]
+      : [`${printId(winner)} shares a hostname and takes precedence, so listener ${listener} does not serve this route`]
   })
   if (notices.length === 0 || notices.length < listeners.length) return { refusal: null, notices }
   return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
