@@ -186,6 +186,33 @@ describe('imports go one way', () => {
   }
 })
 
+/** No folder has more source files, so that a newcomer finds a file by its name. Tests do not count. */
+const MOST_FILES = 25
+/** Folders that still have more, with their number, which may only shrink. */
+const LARGE: Readonly<Record<string, number>> = {
+  bench: 31,
+  'packages/gateway/src/backends/ai': 28,
+  scripts: 33,
+}
+
+describe('folders', () => {
+  it(`have at most ${MOST_FILES} source files`, () => {
+    const root = join(packagesRoot, '..')
+    const sources = [...graphByPackage.keys()].map((name) => `packages/${name}/src`)
+    const counts = new Map<string, number>()
+    for (const top of [...sources, 'bench', 'scripts', 'site']) {
+      for (const file of readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(tsx?|mjs|js)$/.test(file) || /\.test\.|(^|\/)(node_modules|dist)\//.test(file)) continue
+        const folder = dirname(join(top, file))
+        counts.set(folder, (counts.get(folder) ?? 0) + 1)
+      }
+    }
+    assert.ok(counts.size > 100)
+    const found = [...counts].filter(([folder, count]) => count > (LARGE[folder] ?? MOST_FILES))
+    assert.deepEqual(found, [], 'sort the files of a larger folder into folders by task')
+  })
+})
+
 function expectNone(isForbidden: (file: string, found: Import) => boolean): void {
   const found = [...importsByFile].flatMap(([file, imports]) =>
     imports.filter((entry) => isForbidden(file, entry)).map((entry) => `${file} imports ${entry.to}`),
