@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ConfigEditSource } from './config-edit-api.ts'
 import type { BackendsView, ConfigView, RoutesView } from './config-view.ts'
-import type { ListenerSource } from './send/door.ts'
+import type { ListenerSource } from './send/reachable-listener.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
 

@@ -4,7 +4,7 @@ import { readJson } from '../read-json.ts'
 import type { RequestsSource } from '../requests.ts'
 import type { TraceSource } from '../trace.ts'
 import { checkCall } from './check-call.ts'
-import type { ListenerSource } from './door.ts'
+import type { ListenerSource } from './reachable-listener.ts'
 import { Sending, type SendLimits } from './sending.ts'
 
 export interface SendParts {
@@ -21,8 +21,8 @@ export function createSendAnswer(parts: SendParts, limits = LIMITS): (request: I
     if ('refused' in read) return read.refused
     const call = checkCall(read.value)
     if (typeof call === 'string') return text(400, `${call}\n`)
-    const door = parts.config.door(call.bind, call.listener)
-    if (typeof door === 'string') return text(400, `${door}\n`)
+    const listener = parts.config.findListener(call.bind, call.listener)
+    if (typeof listener === 'string') return text(400, `${listener}\n`)
     if (open >= MOST_AT_ONCE) return text(503, 'too many requests are being sent\n')
     return {
       status: 200,
@@ -31,7 +31,7 @@ export function createSendAnswer(parts: SendParts, limits = LIMITS): (request: I
       body: (stream) => {
         open++
         stream.keepAlive()
-        const sending = new Sending(call, door, { ...parts, limits })
+        const sending = new Sending(call, listener, { ...parts, limits })
         void sending.run(stream).finally(() => open--)
         return () => sending.stop()
       },

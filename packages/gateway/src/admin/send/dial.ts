@@ -1,24 +1,29 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { formatHostPort } from '../address.ts'
-import { type Door, hostOf, serverNameOf } from './door.ts'
+import { type ReachableListener, hostOf, serverNameOf } from './reachable-listener.ts'
 import type { SendCall } from './send-view.ts'
 
 /** A connection to a listener of this process: the address is the listener's own, whatever a call says. */
-export async function dial(door: Door, signal: AbortSignal): Promise<Socket> {
-  const socket = connect({ host: door.address, port: door.port })
-  if (door.proxyHeader !== null) socket.write(OWN_CONNECTION[door.proxyHeader])
+export async function dial(listener: ReachableListener, signal: AbortSignal): Promise<Socket> {
+  const socket = connect({ host: listener.address, port: listener.port })
+  if (listener.proxyHeader !== null) socket.write(OWN_CONNECTION[listener.proxyHeader])
   await ready(socket, 'connect', signal)
   return socket
 }
 
 /** TLS on that connection, where the listener has it. */
-export async function secure(socket: Socket, door: Door, call: SendCall, signal: AbortSignal): Promise<Socket> {
-  if (!door.isTls) return socket
-  const servername = serverNameOf(call.host ?? hostOf(door))
+export async function secure(
+  socket: Socket,
+  listener: ReachableListener,
+  call: SendCall,
+  signal: AbortSignal,
+): Promise<Socket> {
+  if (!listener.isTls) return socket
+  const servername = serverNameOf(call.host ?? hostOf(listener))
   const secured = connectTls({
     socket,
-    ALPNProtocols: [door.isHttp2 ? 'h2' : 'http/1.1'],
+    ALPNProtocols: [listener.isHttp2 ? 'h2' : 'http/1.1'],
     // At the other end is this process: whom its certificate names is for other clients to ask.
     rejectUnauthorized: false,
     ...(servername !== undefined && { servername }),

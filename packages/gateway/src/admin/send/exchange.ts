@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { type Door, hostOf } from './door.ts'
+import { type ReachableListener, hostOf } from './reachable-listener.ts'
 import type { SendCall } from './send-view.ts'
 
 /** The head of an answer, and its body as it comes. */
@@ -13,12 +13,12 @@ export interface Answer {
 }
 
 /** Sends it; the head of the answer. Redirects are answers like others. */
-export function exchange(socket: Socket, door: Door, call: SendCall): Promise<Answer> {
-  return door.isHttp2 ? exchangeHttp2(socket, door, call) : exchangeHttp1(socket, door, call)
+export function exchange(socket: Socket, listener: ReachableListener, call: SendCall): Promise<Answer> {
+  return listener.isHttp2 ? exchangeHttp2(socket, listener, call) : exchangeHttp1(socket, listener, call)
 }
 
-function exchangeHttp1(socket: Socket, door: Door, call: SendCall): Promise<Answer> {
-  const { method, path, host = hostOf(door), headers = [], body } = call
+function exchangeHttp1(socket: Socket, listener: ReachableListener, call: SendCall): Promise<Answer> {
+  const { method, path, host = hostOf(listener), headers = [], body } = call
   const sent: ClientRequest = request({
     createConnection: () => socket,
     method,
@@ -42,10 +42,10 @@ function exchangeHttp1(socket: Socket, door: Door, call: SendCall): Promise<Answ
   })
 }
 
-async function exchangeHttp2(socket: Socket, door: Door, call: SendCall): Promise<Answer> {
+async function exchangeHttp2(socket: Socket, listener: ReachableListener, call: SendCall): Promise<Answer> {
   // Loaded by those who have such a listener.
   const { connect } = await import('node:http2')
-  const { method, path, host = hostOf(door), headers = [], body } = call
+  const { method, path, host = hostOf(listener), headers = [], body } = call
   const session = connect(`https://${host}`, { createConnection: () => socket, settings: { enablePush: false } })
   const byName = Map.groupBy(headers, ([name]) => name.toLowerCase())
   const fields: OutgoingHttpHeaders = {

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { useAdmin } from '../../testing/admin/admin-servers.ts'
 import { configOf } from '../../testing/admin/config-source.ts'
 import { until, useTcpServer } from '../../testing/scene.ts'
-import type { Door } from './door.ts'
+import type { ReachableListener } from './reachable-listener.ts'
 import type { SendCall, SendEvent } from './send-view.ts'
 
 test('a request goes to the listener as it is written, and its answer is told piece by piece', async (t) => {
@@ -186,8 +186,8 @@ async function scene(t: TestContext, onConnection: OnConnection, { token = null 
     })
   })
   const plain = { isTls: false, hostname: '', proxyHeader: null, isHttp2: false }
-  const door: Door = { address: '127.0.0.1', port: server.port, ...plain }
-  const { at } = await useAdmin(t, { adminToken: token, config: { ...configOf(), door: () => door } })
+  const listener: ReachableListener = { address: '127.0.0.1', port: server.port, ...plain }
+  const { at } = await useAdmin(t, { adminToken: token, config: { ...configOf(), findListener: () => listener } })
   const admin = `http://${at}`
   const send = async (fields: Partial<SendCall>): Promise<SendEvent[]> => {
     const { status, body } = await post(admin, JSON.stringify({ ...CALL, ...fields }))

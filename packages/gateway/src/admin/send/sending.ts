@@ -3,7 +3,7 @@ import type { RequestSummary } from '../../telemetry/recorder/record.ts'
 import type { EventStream } from '../event-stream.ts'
 import type { RequestsSource } from '../requests.ts'
 import type { TraceSource } from '../trace.ts'
-import { type Door, hostOf, serverNameOf } from './door.ts'
+import { type ReachableListener, hostOf, serverNameOf } from './reachable-listener.ts'
 import { dial, secure, sourceOf } from './dial.ts'
 import { type Answer, exchange } from './exchange.ts'
 import type { SendCall, SendEnd, SendEvent } from './send-view.ts'
@@ -26,15 +26,15 @@ export interface SendLimits {
 /** One request on its way, told to a stream. */
 export class Sending {
   readonly #call: SendCall
-  readonly #door: Door
+  readonly #listener: ReachableListener
   readonly #parts: SendingParts
   readonly #stop = new AbortController()
   #bytes = 0
   #isCut = false
 
-  constructor(call: SendCall, door: Door, parts: SendingParts) {
+  constructor(call: SendCall, listener: ReachableListener, parts: SendingParts) {
     this.#call = call
-    this.#door = door
+    this.#listener = listener
     this.#parts = parts
   }
 
@@ -53,12 +53,12 @@ export class Sending {
     let trace: Awaited<ReturnType<typeof watchOne>> = null
     const late = setTimeout(() => this.#stop.abort(), this.#parts.limits.timeoutMs)
     try {
-      socket = await dial(this.#door, this.#stop.signal)
+      socket = await dial(this.#listener, this.#stop.signal)
       source = sourceOf(socket)
-      socket = await secure(socket, this.#door, this.#call, this.#stop.signal)
+      socket = await secure(socket, this.#listener, this.#call, this.#stop.signal)
       if (this.#call.trace === true)
         trace = await watchOne(this.#parts.trace, socket, (event) => tell({ type: 'trace', event }))
-      const answer = await exchange(socket, this.#door, this.#call)
+      const answer = await exchange(socket, this.#listener, this.#call)
       tell({ type: 'head', status: answer.status, headers: answer.headers })
       await this.#tellBody(answer, stream)
     } catch (failure) {
@@ -111,7 +111,7 @@ export class Sending {
     const { code, message, reason } = failure as NodeJS.ErrnoException & { reason?: string }
     if (code === 'ECONNRESET' || code === 'EPIPE') return 'the gateway closed the connection without a whole answer'
     if (code === 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
-      return `no listener on this port has the name ${serverNameOf(this.#call.host ?? hostOf(this.#door)) ?? 'of the host, which is an address'}`
+      return `no listener on this port has the name ${serverNameOf(this.#call.host ?? hostOf(this.#listener)) ?? 'of the host, which is an address'}`
     // Messages of OpenSSL have addresses and source lines in them.
     return reason === undefined ? message : `the TLS handshake failed: ${reason}`
   }

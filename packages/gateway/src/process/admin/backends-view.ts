@@ -1,15 +1,15 @@
 import { formatHostPort } from '../../admin/address.ts'
 import type { BackendsView, ViewedBackend, ViewedError, ViewedPart } from '../../admin/config-view.ts'
 import type { AiProvider, Backend, Ir, McpTarget } from '../../ir/resources.ts'
-import type { KnownEndpoints } from './endpoint-states.ts'
+import type { EndpointStates } from './endpoint-states.ts'
 
 export interface BackendFacts {
-  endpoints: KnownEndpoints
-  /** What went wrong last at a target of a backend. */
+  endpoints: EndpointStates
+  /** Returns the last error of a target of a backend. */
   errorOf: (backend: string, target: string) => ViewedError | null
 }
 
-/** Where requests go, in words, and how it goes there. */
+/** `viewBackends` lists the backends with their addresses, the health of their endpoints and their last errors. */
 export function viewBackends(ir: Ir, generation: number, facts: BackendFacts): BackendsView {
   const { unheard } = facts.endpoints
   return { generation, unheard, backends: ir.backends.map((backend) => viewBackend(backend, facts)) }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { ConfigProblem, ConfigView } from '../../admin/config-view.ts'
-import type { HeldText } from '../config/config-text-store.ts'
-import { shownText } from './redacted-text.ts'
+import type { ConfigTextStore } from '../config/config-text-store.ts'
+import { redactedConfigText } from './redacted-text.ts'
 
 export interface ConfigViewParts {
   generation: number
@@ -9,14 +9,14 @@ export interface ConfigViewParts {
   /** Empty without one. */
   file: string
   /** Stands in for a file. */
-  memory: HeldText | null
-  /** Of the last reload, without secrets. */
+  memory: ConfigTextStore | null
+  /** Problems of the last reload, without secrets. */
   problems: readonly string[]
   edit: ConfigView['edit']
   versionOf: (text: string) => string
 }
 
-/** The file as it is now, and what the last reload said of it. */
+/** `viewConfig` returns the file as it is now, with the problems of the last reload. */
 export function viewConfig(parts: ConfigViewParts): ConfigView {
   const { generation, since, file, memory, problems, edit, versionOf } = parts
   const read = memory === null ? readShown(file, versionOf) : shown(memory.read(), versionOf)
@@ -32,7 +32,7 @@ function readShown(file: string, versionOf: ConfigViewParts['versionOf']): ReadF
     if (statSync(file).isDirectory()) return none('the config is a folder of manifests')
     if (size > MOST_BYTES) return none(`the file has more than ${MOST_BYTES / 1024 / 1024} MiB`)
     const text = readFileSync(file, 'utf8')
-    // Of resources nobody knows which values are secret.
+    // Nothing says which values of Kubernetes resources are secret.
     if (/^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(text)) return none('the config is a file of manifests')
     return shown(text, versionOf)
   } catch (error) {
@@ -41,7 +41,7 @@ function readShown(file: string, versionOf: ConfigViewParts['versionOf']): ReadF
 }
 
 function shown(text: string, versionOf: ConfigViewParts['versionOf']): ReadFile {
-  const [clean, version] = [shownText(text), versionOf(text)]
+  const [clean, version] = [redactedConfigText(text), versionOf(text)]
   return clean === null
     ? { ...none('the file is no valid YAML, so that secrets in it cannot be told'), version }
     : { text: clean, reason: null, version }

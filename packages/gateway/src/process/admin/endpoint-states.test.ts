@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NamedState } from '@portico/http/client'
-import { KnownEndpoints } from './endpoint-states.ts'
+import { EndpointStates } from './endpoint-states.ts'
 
 const fine: NamedState = {
   ...{ backend: 'b', name: '10.0.0.1:80', isShared: true, health: 1, failures: 0, evictions: 0 },
   ...{ evictedForMs: 0, latencyMs: 0, pending: 1, lastFailure: null },
 }
 
-test('what workers say of one endpoint is put together, the newest failure of all', () => {
+test('reports of all workers about an endpoint are merged, with the newest failure', () => {
   const evicted = { ...fine, evictedForMs: 4000, health: 0.7, failures: 2, evictions: 1, latencyMs: 12 }
-  const known = new KnownEndpoints(
+  const known = new EndpointStates(
     [
       [{ ...evicted, lastFailure: { cause: 'status 503', agoMs: 500 } }],
       null,
@@ -29,7 +29,7 @@ test('what workers say of one endpoint is put together, the newest failure of al
 })
 
 test('one whose last answer was bad is failing, and one without an answer has no latency', () => {
-  const known = new KnownEndpoints([[{ ...fine, name: 'a', failures: 1, isShared: false }, fine]], 0)
+  const known = new EndpointStates([[{ ...fine, name: 'a', failures: 1, isShared: false }, fine]], 0)
   assert.deepEqual(
     known
       .of('b')

@@ -1,11 +1,11 @@
 import type { ViewedEndpoint } from '../../admin/config-view.ts'
 import type { NamedState } from '@portico/http/client'
 
-/** What workers know of endpoints, put together. */
-export class KnownEndpoints {
+/** The states of endpoints, merged from the reports of all workers. */
+export class EndpointStates {
   readonly #statesByBackend = new Map<string, Map<string, NamedState[]>>()
   readonly #now: number
-  /** Workers that did not say. */
+  /** The number of workers that did not report. */
   readonly unheard: number
 
   /** One list for each worker, null where it did not say; `now` is in milliseconds since 1970. */
@@ -18,12 +18,12 @@ export class KnownEndpoints {
     }
   }
 
-  /** Of one backend, provider or target. */
+  /** The endpoints of one backend, provider or target. */
   of(key: string): ViewedEndpoint[] {
     return [...(this.#statesByBackend.get(key) ?? [])].map(([name, states]) => this.#joined(name, states))
   }
 
-  /** Workers that share what they know say the same; of others the worst is told. */
+  /** Workers that share health report the same state; otherwise the worst state is shown. */
   #joined(name: string, states: readonly NamedState[]): ViewedEndpoint {
     const most = (of: (state: NamedState) => number): number => Math.max(...states.map(of))
     const evictedForMs = most((state) => state.evictedForMs)
@@ -48,4 +48,4 @@ export class KnownEndpoints {
 }
 
 /** Nobody was asked. */
-export const NOTHING_KNOWN: KnownEndpoints = new KnownEndpoints([], 0)
+export const NOTHING_KNOWN: EndpointStates = new EndpointStates([], 0)

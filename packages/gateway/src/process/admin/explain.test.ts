@@ -155,7 +155,7 @@ test('the page shows what is printed, and every command of it works', async (t) 
   assert.equal(outputs.length, 6)
 })
 
-test('what is not recorded is not explained', async (t) => {
+test('a request without a record is not explained', async (t) => {
   const { file } = useConfigFile(t, config)
   const program = await useProgram(t, { args: ['-f', file] })
   const answer = await fetch(`${program.admin}/api/requests/nothing/explain`)

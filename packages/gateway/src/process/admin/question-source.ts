@@ -9,7 +9,7 @@ export interface QuestionParts {
   identity: ProxyIdentity
 }
 
-/** What answers is loaded by those who ask. */
+/** `createQuestionSource` loads the code that answers at the first question. */
 export function createQuestionSource({ live, record, identity }: QuestionParts): QuestionSource {
   return {
     places: async () => (await import('../../explain/expression-places.ts')).expressionPlaces(),

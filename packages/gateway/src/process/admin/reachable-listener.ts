@@ -1,17 +1,17 @@
 import { isIP } from 'node:net'
-import { type Door, reachable } from '../../admin/send/door.ts'
+import { type ReachableListener, reachable } from '../../admin/send/reachable-listener.ts'
 import { indexPolicies } from '../../ir/merge.ts'
 import { PoliciesByTarget } from '../../ir/policies-by-target.ts'
 import type { Ir } from '../../ir/resources.ts'
 import { joinedTraffic } from '../../policies/order.ts'
 
-/** Where a listener is reached from here, on a port that workers have; a text says why it is not. */
-export function findDoor(
+/** `findReachableListener` returns the address at which this process reaches a listener, or the reason why it cannot. */
+export function findReachableListener(
   { binds, listeners, policies }: Ir,
   ports: Readonly<Record<string, number>>,
   bindKey: string,
   listenerKey: string,
-): Door | string {
+): ReachableListener | string {
   const bind = binds.find(({ key }) => key === bindKey)
   if (bind === undefined) return `there is no bind ${JSON.stringify(bindKey)}: GET /api/routes lists them`
   const listener = listeners.find(({ key }) => key === listenerKey)

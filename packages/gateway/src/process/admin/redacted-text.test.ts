@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { restoreHidden } from '../config-edit/hidden-values.ts'
 import { secretPlaces, written } from './testing/written-secrets.ts'
-import { shownText } from './redacted-text.ts'
+import { redactedConfigText } from './redacted-text.ts'
 
 test('secrets are hidden in their places, all else stays as it was written', () => {
   const text = `# apiKey: sk-in-a-comment
@@ -25,7 +25,7 @@ binds:
   headers: [{ name: authorization, value: Bearer abc.def }]
   url: https://user:hunter2@example.com/a?access_token=t0ken&b=1
 `
-  const shown = shownText(text) ?? ''
+  const shown = redactedConfigText(text) ?? ''
   for (const secret of ['sk-in', 'sk-of-a-policy', 'inline-key', 'sk-folded', 'abc.def', 'hunter2', 't0ken'])
     assert.ok(!shown.includes(secret), `${secret} in ${shown}`)
   for (const plain of [
@@ -39,14 +39,14 @@ binds:
 })
 
 test('an anchor that an alias uses as a secret is hidden where it stands', () => {
-  assert.equal(shownText('a: &a plain\npassword: *a\n'), 'a: &a "<redacted>"\npassword: *a\n')
+  assert.equal(redactedConfigText('a: &a plain\npassword: *a\n'), 'a: &a "<redacted>"\npassword: *a\n')
 })
 
-test('what is no YAML is not shown', () => {
-  assert.equal(shownText('a: [\npassword: x'), null)
+test('broken YAML is not shown', () => {
+  assert.equal(redactedConfigText('a: [\npassword: x'), null)
 })
 
-test('what the definition calls a secret is hidden, whatever the name of its key, and whose it is stays', () => {
+test('values that the schema marks as secret are redacted under any key, and their owners stay', () => {
   const text = `binds:
 - port: 80
   listeners:
@@ -64,7 +64,7 @@ test('what the definition calls a secret is hidden, whatever the name of its key
       - host: a:80
         policies: { auth: { azure: { secretRef: { data: { clientID: our-client-id, tenantID: our-tenant, clientSecret: shh-shh } } } } }
 `
-  const shown = shownText(text) ?? ''
+  const shown = redactedConfigText(text) ?? ''
   for (const secret of ['sk-of', '0123456', 'abcdefghijklm', 'our-client-id', 'our-tenant', 'shh'])
     assert.ok(!shown.includes(secret), `${secret} in ${shown}`)
   for (const plain of ['team: red', './carol.key', 'DAVES_KEY', '"erin:<redacted>"', 'bob: { key: "<redacted>"'])
@@ -73,7 +73,7 @@ test('what the definition calls a secret is hidden, whatever the name of its key
 
 test('comments lose what may be secret, and what is one elsewhere in the file', () => {
   const shown = (comment: string): string =>
-    shownText(`auth: { key: sk-of-the-file }\n# ${comment}\n`)?.split('\n')[1] ?? ''
+    redactedConfigText(`auth: { key: sk-of-the-file }\n# ${comment}\n`)?.split('\n')[1] ?? ''
   for (const [comment, left] of [
     ['backendAuth: { key: abc, x: 1 }', 'backendAuth: { key: <redacted>'],
     ['for tests: apiKey = abc', 'for tests: apiKey = <redacted>'],
@@ -93,19 +93,19 @@ test('comments lose what may be secret, and what is one elsewhere in the file', 
   ])
     assert.equal(shown(comment), `# ${comment}`)
   const lines = '# - name: authorization\n#   value: abc\n# - name: x-team\n#   value: red\n'
-  assert.equal(shownText(lines), lines.replace('abc', '<redacted>'))
+  assert.equal(redactedConfigText(lines), lines.replace('abc', '<redacted>'))
   const beside = 'authorization: # who may pass\n  rules: []\n'
-  assert.equal(shownText(beside), beside)
+  assert.equal(redactedConfigText(beside), beside)
 })
 
 test('a secret that is named by a variable, or is none of its own, is as it was', () => {
   const text = 'auth: { key: "${OPENAI_API_KEY}" } # ${OPENAI_API_KEY}\nratio: .nan\nlong: 12345678\n'
-  assert.equal(shownText(text), text)
+  assert.equal(redactedConfigText(text), text)
 })
 
 test('an anchor that is part of one secret and the whole of another is hidden whole', () => {
   const text = 'url: &a https://example.com/?token=abc&user=12345\npassword: *a\n'
-  assert.equal(shownText(text), 'url: &a "<redacted>"\npassword: *a\n')
+  assert.equal(redactedConfigText(text), 'url: &a "<redacted>"\npassword: *a\n')
 })
 
 test('no value of a secret field is shown, wherever it stands and however it is written, and all is put back', () => {
@@ -113,7 +113,7 @@ test('no value of a secret field is shown, wherever it stands and however it is 
   assert.ok(places.length > 20, String(places.length))
   fc.assert(
     fc.property(written(places), ({ text, secrets }) => {
-      const shown = shownText(text) ?? assert.fail(text)
+      const shown = redactedConfigText(text) ?? assert.fail(text)
       for (const secret of secrets) assert.ok(!shown.includes(secret), `${secret}\n${text}\n${shown}`)
       const restored = restoreHidden(shown, text)
       assert.ok(restored.ok, `${text}\n${JSON.stringify(restored)}`)
@@ -149,7 +149,7 @@ test('no secret is left, however a config is nested or written', () => {
   fc.assert(
     fc.property(tree, fc.boolean(), (value, flow) => {
       const text = stringify(isSecretPlace(value, false), { collectionStyle: flow ? 'flow' : 'block' })
-      assert.ok(!(shownText(text) ?? '').includes(secret), text)
+      assert.ok(!(redactedConfigText(text) ?? '').includes(secret), text)
     }),
   )
 })
@@ -163,5 +163,5 @@ test('expressions by the name of key are shown', () => {
         rateLimit: { local: [{ requests: 2, unit: Hours, key: jwt.sub }] }
         extAuth: { backendRef: { name: a }, cache: { key: [jwt.sub, request.path], ttl: 1m } }
 `
-  assert.equal(shownText(text), text)
+  assert.equal(redactedConfigText(text), text)
 })

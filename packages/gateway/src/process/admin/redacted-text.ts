@@ -7,24 +7,24 @@ import { SecretWords } from '../../redaction/secret-words.ts'
 import { redactBySchema } from '../../redaction/redact-by-schema.ts'
 import { type ShownComment, shownComments } from '../../redaction/redact-comments.ts'
 
-/** A text, with every secret in its place hidden. */
-interface Shown {
+/** The text of a config with its secrets redacted. */
+interface RedactedConfigText {
   text: string
-  /** Those of which something is hidden. */
+  /** The comments in which something is redacted. */
   comments: ShownComment[]
 }
 
-/** The text of a config as it may be shown. Null where that cannot be told, as in broken YAML. */
-export function shownText(text: string): string | null {
+/** The text of a config without its secrets. Null when secrets cannot be found, as in broken YAML. */
+export function redactedConfigText(text: string): string | null {
   return shown(text)?.text ?? null
 }
 
-/** Comments of which `shownText` hides something, in order; those inside of what it hides as a whole are not there. */
+/** Comments of which `redactedConfigText` hides something, in order; those inside of what it hides as a whole are not there. */
 export function commentsShown(text: string): ShownComment[] {
   return shown(text)?.comments ?? []
 }
 
-function shown(text: string): Shown | null {
+function shown(text: string): RedactedConfigText | null {
   const document = parseDocument(text)
   if (document.errors.length > 0) return null
   const scalars = cleanScalars(document)
@@ -106,7 +106,7 @@ function valueEdits(scalars: readonly CleanScalar[], secrets: SecretWords, text:
     const replaced = isHidden(scalar) ? whole : typeof value === 'string' ? secrets.redact(value) : value
     if (Object.is(replaced, value)) return []
     const [from, to] = range
-    // What follows stays on its line: problems are told by lines of the file.
+    // The rest of the text keeps its line numbers, because problems name lines of the file.
     const lines = text.slice(from, to).split('\n').length - 1
     return [{ from, to, replacement: JSON.stringify(replaced) + '\n'.repeat(lines), comment: null }]
   })

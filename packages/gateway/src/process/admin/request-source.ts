@@ -20,11 +20,11 @@ import { recorderConfig } from '../telemetry/recorder-sizes.ts'
 
 export interface RequestSourceParts {
   store: RecordStore
-  /** Where records are kept beyond memory; null where they are not. */
+  /** The records on disk; null when records are kept in memory only. */
   disk: () => RecordDisk | null
   identity: ProxyIdentity
   currentIr: () => Ir | null
-  /** All but the recorder's own part. */
+  /** The state of the gateway, without the part of the recorder. */
   state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond'>
   /** The config that decided, as far as it is kept; without places where it has no file. */
   explained: (record: RequestRecord) => ExplainedParts
@@ -85,7 +85,7 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
       }
       return explained(record, parts.explained(record), { others, gateway: gatewayName(identity) })
     },
-    // What explains is loaded by those who ask.
+    // The code that explains is loaded at the first question.
     headlines: async () => (await import('../../explain/explain.ts')).headlineOf,
     follow: (filter, headlineOf, told) =>
       followers.follow({
@@ -100,7 +100,7 @@ function summarizer(headlineOf: HeadlineOf | null): (record: RequestRecord) => L
   return headlineOf === null ? summaryOf : (record) => ({ ...summaryOf(record), headline: headlineOf(record) })
 }
 
-/** What explains is loaded by those who ask. */
+/** The code that explains is loaded at the first question. */
 async function explained(
   record: RequestRecord,
   { locate, ...config }: ExplainedParts,

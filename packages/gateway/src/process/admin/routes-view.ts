@@ -9,7 +9,7 @@ type Section = 'frontend' | 'traffic' | 'backend'
 
 const RUNNING_ORDER = Object.keys(trafficSteps)
 
-/** What holds where. Attachments are looked at from the farthest to the nearest, as when a config is compiled. */
+/** `viewRoutes` lists routes with the policies that apply to them, from the farthest attachment to the nearest, as compilation merges them. */
 export function viewRoutes(ir: Ir, generation: number, ports: Readonly<Record<string, number>>): RoutesView {
   const viewer = new Viewer(ir)
   return {

@@ -6,7 +6,7 @@ import { pathPrefix, routeTo, useOrigin } from '../../testing/scene.ts'
 import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/admin/sent.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
 
-/** What stands between a client and a listener, met by requests that the admin server sends. */
+/** Listeners that need more than a plain connection, reached by requests that the admin server sends. */
 
 const ASK = { method: 'GET', path: '/' } as const
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { useConfigFile, useProgram } from '../../testing/process.ts'
 import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/admin/sent.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
-import { findDoor } from './reachable-listener.ts'
+import { findReachableListener } from './reachable-listener.ts'
 
 test('a request through the admin server is decided as any other, and leads to its record', async (t) => {
   const { program, listeners } = await scene(t)
@@ -29,7 +29,7 @@ test('TLS listeners are spoken to by TLS, with the name that is asked for', asyn
   assert.equal(endOf(events).record?.host, 'shop.example.com')
 })
 
-test('of this process only listeners are reached: neither its own servers nor what merely has a number', async (t) => {
+test('only listeners are reached: neither the servers of this process nor other ports', async (t) => {
   const { program, listeners } = await scene(t)
   const adminPort = new URL(program.admin).port
   const [http] = listeners
@@ -49,7 +49,7 @@ test('of this process only listeners are reached: neither its own servers nor wh
   assert.equal(textOf(events), 'page')
 })
 
-test('a door is where workers listen, on an address of this machine', () => {
+test('a reachable listener has a port of the workers and an address of this machine', () => {
   const listener = { name: 'web', hostname: '', tls: null }
   const ir = {
     binds: ['', '::', '127.0.0.2', 'a.example', '0.0.0.0'].map((address, at) => ({
@@ -66,14 +66,14 @@ test('a door is where workers listen, on an address of this machine', () => {
     policies: [],
   }
   const ports = { 'b/0': 8000, 'b/1': 8001, 'b/2': 8002, 'b/3': 8003 }
-  const at = (index: number): unknown => findDoor(ir, ports, `b/${index}`, `b/${index}/web`)
+  const at = (index: number): unknown => findReachableListener(ir, ports, `b/${index}`, `b/${index}/web`)
   const plain = { isTls: false, hostname: '', proxyHeader: null, isHttp2: false }
   assert.deepEqual(at(0), { address: '127.0.0.1', port: 8000, ...plain })
   assert.deepEqual(at(1), { address: '::1', port: 8001, ...plain })
   assert.deepEqual(at(2), { address: '127.0.0.2', port: 8002, ...plain })
   assert.match(String(at(3)), /does not listen/)
   assert.match(String(at(4)), /does not listen/)
-  assert.match(JSON.stringify(findDoor(ir, ports, 'b/0', 'b/0/raw')), /TCP, not requests/)
+  assert.match(JSON.stringify(findReachableListener(ir, ports, 'b/0', 'b/0/raw')), /TCP, not requests/)
 })
 
 async function scene(t: Parameters<typeof useProgram>[0]) {

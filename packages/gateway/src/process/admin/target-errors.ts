@@ -33,7 +33,7 @@ export function targetErrors(
 
 const MOST = 5000
 
-/** What goes to all targets says in words which of them failed: `target files: ECONNREFUSED`. */
+/** The target that an error message names: a request to all targets has messages such as `target files: ECONNREFUSED`. */
 function namedIn(message: string): string {
   return /^target ([^:]+): /.exec(message)?.[1] ?? ''
 }

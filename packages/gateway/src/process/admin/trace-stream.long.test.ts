@@ -81,7 +81,7 @@ describe('with two workers', () => {
     assert.deepEqual(await program.ended, { code: 0, signal: null })
   })
 
-  test('what is traced is counted and answered like any other', async (t) => {
+  test('a traced request is counted and answered like any other', async (t) => {
     const { program, origin } = await useTwoWorkers(t)
     const stream = await useTrace(t, program.admin)
     const response = await request(program.port(), { path: '/a', method: 'POST', body: 'hello' })
@@ -93,7 +93,7 @@ describe('with two workers', () => {
 })
 
 describe('the events', () => {
-  test('of a proxied request are the twelve of the spec in order', async (t) => {
+  test('a proxied request has the twelve events of the spec in order', async (t) => {
     const origin = await useOrigin(t)
     const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, pathPrefix('/a'))]))
     const traced = gateway.trace()
@@ -111,7 +111,7 @@ describe('the events', () => {
     assert.deepEqual(new Set(policies), new Set([null]))
   })
 
-  test('of a request over HTTP/2 are the same', async (t) => {
+  test('a request over HTTP/2 has the same events', async (t) => {
     const origin = await useOrigin(t)
     const backend = { http: { version: 'HTTP1' } }
     const gateway = await useGateway(t, httpConfig([routeTo(origin, { backend })]))

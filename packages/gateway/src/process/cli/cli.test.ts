@@ -166,7 +166,7 @@ describe('a start', () => {
     assert.match(response.body, /hello/)
   })
 
-  test('of a second quick start moves to ports that are free, and says so', async (t) => {
+  test('a second quick start moves to free ports, and says so', async (t) => {
     const taken = createServer()
     const busy = await new Promise<boolean>((resolve) => {
       taken.once('error', () => resolve(true)).listen(3000, '127.0.0.1', () => resolve(false))
@@ -227,7 +227,7 @@ describe('a start', () => {
 })
 
 describe('under an older Node', () => {
-  test('what is recent enough is known', () => {
+  test('versions of Node are compared with the oldest supported one', () => {
     for (const version of ['24.15.0', '24.16.1', '25.0.0', '26.10.0']) assert.ok(isRecentEnough(version), version)
     for (const version of ['20.20.2', '22.30.0', '24.14.9']) assert.ok(!isRecentEnough(version), version)
   })

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** What the command line asks for. */
+/** The command of the command line. */
 export type Command =
   | { kind: 'help' | 'version' }
   | { kind: 'run'; file: string | null; gateway: string | null; validateOnly: boolean }

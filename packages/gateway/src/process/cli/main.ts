@@ -41,7 +41,7 @@ async function validate(source: ConfigSource): Promise<number> {
   return OK
 }
 
-/** What a start would refuse, beyond what the file says by itself. */
+/** The problems that a start would find in a valid file: faults of compilation, and bad session keys. */
 async function problemsOf({ ir, process: settings, explain }: LoadedConfig, path: string): Promise<string[]> {
   await loadFeatures(ir)
   const faults = checkCompile(ir).map(explain)

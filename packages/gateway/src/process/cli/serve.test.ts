@@ -104,7 +104,7 @@ describe('a running gateway', () => {
       const changed = await fetch(`${program.admin}/logging?level=${name}`, { method: 'POST', headers: FROM_HERE })
       assert.equal(changed.status, 200)
     }
-    // A change reaches the worker by a message: until then lines may come. What it says later comes behind them.
+    // A change reaches the worker by a message: until then lines may come. Later lines come behind them.
     await eventually('quiet', async () => {
       await level('warn')
       const quiet = `/quiet-${randomUUID()}`

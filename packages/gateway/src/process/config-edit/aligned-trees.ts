@@ -5,8 +5,8 @@ export class AlignedTrees {
   readonly #origins = new Map<string, Path>()
 
   /**
-   * Members of mappings are told by their keys, items of lists by names, then by contents, then by their place. Where
-   * secrets are hidden, items that look alike need not be: `areTwinsEqual` is false, and none is taken for another.
+   * Members of mappings are matched by key, items of lists by name, then by content, then by position. In texts with
+   * redacted secrets equal items may differ: `areTwinsEqual` is false, and equal items are not matched when ambiguous.
    */
   constructor(before: unknown, after: unknown, areTwinsEqual: boolean) {
     this.#walk([], before, [], after, areTwinsEqual)
@@ -72,17 +72,17 @@ class Likeness {
   }
 }
 
-/** What an item says, each with where it says it. */
+/** The scalars of an item, each after its path. */
 function partsOf(item: unknown, path = ''): string[] {
   if (typeof item !== 'object' || item === null) return [`${path} ${JSON.stringify(item)}`]
   return Object.entries(item).flatMap(([key, child]) => partsOf(child, `${path}/${key}`))
 }
 
-/** What was found so far. */
+/** The matches between two lists that were found so far. */
 class Matching {
   readonly origins: (number | null)[]
   readonly #taken = new Set<number>()
-  /** Of which nobody can tell what they were. */
+  /** Items whose origin is ambiguous. */
   readonly #lost = new Set<number>()
   readonly #before: number
 

@@ -19,31 +19,31 @@ import { compileApart } from './limit-names.ts'
 import { isBelow, unknownKeys } from './unknown-keys.ts'
 import { parseText } from './yaml-leaves.ts'
 
-/** What a text is checked with. */
+/** The gateway and the file that an edit is checked against. */
 export interface CheckPlace {
-  /** Of the file, as messages have it. */
+  /** The name of the file in messages. */
   name: string
   path: string
   workers: number
   gateway: Pick<Gateway, 'ir' | 'served'>
   connectionsOf: (bind: string) => number
-  /** What is under way in each worker, by the keys of routes; null for one that does not say. */
+  /** Counts the open requests of each worker by route key; null for a worker that does not answer. */
   open: () => Promise<(ReadonlyMap<string, number> | null)[]>
 }
 
 export interface Edit {
-  /** As somebody has edited it, without secrets. */
+  /** The edited text, with redacted secrets. */
   text: string
-  /** What the file says. */
+  /** The text of the file. */
   base: string
-  /** Where hidden values come from. */
+  /** The text that redacted values are restored from. */
   source: string
   version: string
 }
 
 export interface CheckedEdit {
   checked: CheckedConfig
-  /** What the file would say; null where it must not. */
+  /** The text to write; null when the edit is rejected. */
   text: string | null
 }
 
@@ -58,7 +58,7 @@ export async function checkEdit({ text, base, source, version }: Edit, place: Ch
   const restored = restoreHidden(text, source)
   if (!restored.ok) return answer({ problems: withUnknownKeys(text, restored.refused, place.name) })
   const { edited } = restored
-  // What is not allowed here is not looked at either: messages could tell what is in files and variables.
+  // Rejected edits are not loaded: messages could reveal the content of files and variables.
   const refused = refusedEdits(base, edited.text).map((edit) => ({ ...edit, ...edited.sourcePlace(edit) }))
   if (refused.length > 0) return answer({ refused })
   const tell = (problem: string): ConfigProblem => atSource(withoutValues(problem, restored.values), edited)
@@ -70,7 +70,7 @@ export async function checkEdit({ text, base, source, version }: Edit, place: Ch
   return { ...answer({ warnings, effect }), text: edited.text }
 }
 
-/** What edits are held against. Where the file was broken by hand, going back to what is live mends it. */
+/** The text that edits are compared with: the file, or the live config when the file is broken YAML. */
 export function baseOf(file: string, live: () => string | null): string | null {
   return parseText(file).errors.length === 0 ? file : live()
 }
@@ -90,7 +90,7 @@ async function lookAt(loaded: LoadedConfig, place: CheckPlace): Promise<{ proble
   return { problems: faults.map(loaded.explain), effect }
 }
 
-/** Of one config they are always the same. */
+/** The limits of a config, which do not change. */
 const limitsByIr = new WeakMap<Ir, ReadonlySet<string>>()
 
 function limitsOf(ir: Ir, workers: number): ReadonlySet<string> {
@@ -118,7 +118,7 @@ function problemOf({ path, line, column, text }: PlacedRefusal, file: string): C
   return { text: `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${text}`, line, column }
 }
 
-/** Where the text says it that somebody looks at. */
+/** Moves the location of a problem from the restored text to the edited text. */
 function atSource(problem: string, edited: EditedText): ConfigProblem {
   const { text, line, column } = placed(problem)
   if (line === null || column === null) return { text, line, column }
@@ -137,5 +137,5 @@ function withoutValues(problem: string, values: readonly string[]): string {
   return text
 }
 
-/** What is shorter stands in words, too. */
+/** Shorter secrets occur inside of words, so they are not replaced. */
 const SHORTEST = 3

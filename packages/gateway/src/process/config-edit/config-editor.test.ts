@@ -107,7 +107,7 @@ describe('edits of the config through the admin server', () => {
     assert.equal(readFileSync(config.file, 'utf8'), configText())
     assert.equal((await request(program.port(), { path: '/' })).body, 'first')
     assert.equal((await call(program, '/api/config/history/99')).status, 404)
-    // What was written here is no news to the watch.
+    // The watch ignores texts that the editor wrote.
     config.replace(configText({ body: 'third' }))
     await eventually('the next config is live', async () => (await view(program)).generation === 4)
     assert.match(program.stdout(), /config file changed through the admin server/)
@@ -174,7 +174,7 @@ describe('edits of the config through the admin server', () => {
     }
   })
 
-  test('what cannot go live is not left in the file, and the gateway says that all is well', async (t) => {
+  test('a text that cannot go live is not left in the file, and the gateway reports no problems', async (t) => {
     const { program, config } = await useEditable(t)
     const port = await takenPort(t)
     const { text, version } = await view(program)
@@ -220,7 +220,7 @@ describe('edits of the config through the admin server', () => {
   })
 })
 
-describe('where nothing may be written', () => {
+describe('a gateway without a writable config', () => {
   test('it is off by default, and says how to turn it on', async (t) => {
     const { program } = await useEditable(t, configText({ edit: false }))
     await closed(program, /config: \{ ui: \{ edit: true \} \}/)

@@ -9,18 +9,18 @@ import type {
 import type { ApplyOutcome, CheckOutcome, ConfigEditSource } from '../../admin/config-edit-api.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { Gateway } from '../config/gateway.ts'
-import type { HeldText } from '../config/config-text-store.ts'
-import type { KeptConfigs } from '../config/config-history.ts'
+import type { ConfigTextStore } from '../config/config-text-store.ts'
+import type { GenerationHistory } from '../config/config-history.ts'
 import type { Reloader } from '../config/reloader.ts'
-import { shownText } from '../admin/redacted-text.ts'
+import { redactedConfigText } from '../admin/redacted-text.ts'
 import type { CheckedEdit, CheckPlace } from './check-edit.ts'
 import { whyNotWritten } from '../config/write-file.ts'
 
 export interface ConfigEditorParts extends CheckPlace {
-  text: HeldText
+  text: ConfigTextStore
   gateway: Pick<Gateway, 'ir' | 'generation' | 'served' | 'isNewest' | 'stillWanted'>
   reloader: Pick<Reloader, 'put' | 'expect'> | null
-  history: KeptConfigs
+  history: GenerationHistory
   /** Why there is no file that could be held against a text; null where there is one. */
   noFile: () => string | null
   /** Why nothing may be written; null where it may. */
@@ -33,7 +33,7 @@ export class ConfigEditor implements ConfigEditSource {
   readonly #parts: ConfigEditorParts
   /** Versions tell nothing of what is hidden: nobody else can make them. */
   readonly #key = randomBytes(32)
-  /** What stood there before texts that others took the place of before they could go live. */
+  /** For a text that was replaced before it went live, the text before it. */
   readonly #neverLive = new Map<string, string>()
 
   constructor(parts: ConfigEditorParts) {
@@ -78,7 +78,7 @@ export class ConfigEditor implements ConfigEditSource {
     const found = history.list().find((each) => each.generation === generation)
     if (found === undefined) return null
     const text = history.text(generation)
-    const shown = text === null ? null : shownText(text)
+    const shown = text === null ? null : redactedConfigText(text)
     return {
       ...found,
       text: shown,
@@ -122,7 +122,7 @@ export class ConfigEditor implements ConfigEditSource {
     const { text: held, reloader, log } = this.#parts
     const wasLive = this.#lastLive(before)
     try {
-      // Where somebody else has written it since, the watch sees to that; or it was an edit of this one.
+      // When the text has changed since, the watch applies the newer text, or a later edit does.
       if (!held.replace(wasLive, text)) return void this.#neverLive.set(text, wasLive)
       reloader?.expect(wasLive)
       log.warn(`${held.what} put back: what was applied through the admin server could not go live`)
@@ -142,7 +142,7 @@ export class ConfigEditor implements ConfigEditSource {
     return { kind: 'applied', applied: { generation: this.#parts.gateway.generation, version: this.versionOf(text) } }
   }
 
-  async #examine({ text, generation }: CheckRequest, file: string): Promise<CheckedEdit | Closed> {
+  async #examine({ text, generation }: CheckRequest, file: string): Promise<CheckedEdit | ClosedOutcome> {
     const { history, gateway } = this.#parts
     const past = generation === undefined ? undefined : history.text(generation)
     if (past === null) return { kind: 'closed', reason: `config ${generation} is not kept any more` }
@@ -153,7 +153,7 @@ export class ConfigEditor implements ConfigEditSource {
     return checkEdit({ text, base, source: past ?? base, version: this.versionOf(file) }, this.#parts)
   }
 
-  #read(): { text: string } | Closed {
+  #read(): { text: string } | ClosedOutcome {
     const { text, noFile } = this.#parts
     const reason = noFile()
     if (reason !== null) return { kind: 'closed', reason }
@@ -165,14 +165,14 @@ export class ConfigEditor implements ConfigEditSource {
   }
 }
 
-type Closed = Extract<ApplyOutcome, { kind: 'closed' }>
+type ClosedOutcome = Extract<ApplyOutcome, { kind: 'closed' }>
 
 const CHANGED: ApplyOutcome = {
   kind: 'changed',
   reason: 'the config has changed since it was read: read it again, and make the edit there',
 }
 
-/** What shows only when it goes live is about no line: a port that another program has. */
+/** A problem without a line, such as a port that another program uses: it only shows when the config goes live. */
 function unplaced(text: string): CheckedConfig['problems'][number] {
   return { text, line: null, column: null }
 }

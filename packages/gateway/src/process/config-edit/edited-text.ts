@@ -24,7 +24,7 @@ export class EditedText {
     this.text = text + source.slice(last)
   }
 
-  /** Where in the source that is; inside of what was replaced, where it begins. */
+  /** The location in the source; for a location inside of a replacement, the start of the replaced part. */
   sourcePlace({ line, column }: { line: number; column: number }): { line: number; column: number } {
     return placeAt(this.#source, this.#sourceOffset(offsetAt(this.text, line, column)))
   }

@@ -27,7 +27,7 @@ async function edited(program: Program, body: string): Promise<{ text: string; b
 }
 
 describe('an edit of the config', () => {
-  test('of several at once one is applied, and the others are told that the file has changed', async (t) => {
+  test('one of several concurrent edits is applied, and the others are told that the file has changed', async (t) => {
     const { program, config } = await useEditable(t)
     const edits = await Promise.all(Array.from({ length: 8 }, (_, at) => edited(program, `by${at}`)))
     const answers = await Promise.all(edits.map((edit) => apply(program, edit)))
@@ -87,7 +87,7 @@ describe('an edit of the config', () => {
     assert.equal((await request(program.port())).body, 'first')
   })
 
-  test('of a program behind its launcher is there for both, and for a reload by either', async (t) => {
+  test('an edit of a program behind its launcher goes live, and survives a reload signal to either process', async (t) => {
     const config = useConfigFile(t, as('first'))
     const runtime = new URL('../../../bin/runtime.mjs', import.meta.url).href
     const launcher = join(config.folder, 'launcher.mjs')

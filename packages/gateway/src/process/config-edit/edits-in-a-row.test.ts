@@ -11,14 +11,14 @@ import { useEditedMemory } from './testing/edited-memory.ts'
 const ORIGINAL = 'binds: [] # one\n'
 const named = (name: string): string => ORIGINAL.replace('one', name)
 
-test('of two edits in a row that both cannot go live nothing is left', async (t) => {
+test('two edits in a row that cannot go live leave nothing behind', async (t) => {
   const { memory, answer, state, second } = await afterOneThatCannot(t)
   answer(['no either'])
   assert.equal((await second).kind, 'refused')
   assert.deepEqual([memory.read(), state.isNewest], [ORIGINAL, true])
 })
 
-test('of three edits the one that was overtaken is not left either', async (t) => {
+test('an edit that a later one has overtaken is not left behind either', async (t) => {
   const { memory, apply, answer, state } = scene(t)
   const edits = ['two', 'three', 'four'].map(named)
   const outcomes: Promise<ApplyOutcome>[] = []

@@ -6,18 +6,18 @@ import type { Bind, Ir } from '../../ir/resources.ts'
 import { SharingMap } from '../../collections/sharing-map.ts'
 
 export interface EffectParts {
-  /** What is live. */
+  /** The live config. */
   live: Ir
   next: Ir
   /** Names of the limits of each. */
   limits: { live: ReadonlySet<string>; next: ReadonlySet<string> }
-  /** How many are open on a bind now. */
+  /** Counts the open connections of a bind. */
   connectionsOf: (bind: string) => number
-  /** What is under way in each worker, by the keys of routes; null for one that did not say. */
+  /** Open requests of each worker by route key; null for a worker that did not answer. */
   open: readonly (ReadonlyMap<string, number> | null)[]
 }
 
-/** What would come of a config, told as a reload would do it: by key and content. */
+/** `effectOf` returns the changes that a reload would make, by key and content. */
 export function effectOf({ live, next, limits, connectionsOf, open }: EffectParts): ConfigEffect {
   const change = changeBetween(live, next)
   const changed = change === null ? allChanged(next, live) : applyChange(live, change)
@@ -44,14 +44,14 @@ function allChanged(ir: Ir, gone: Ir): ChangedIr {
   return { ir, came: ir, gone: gone === EMPTY_IR ? EMPTY_IR : gone }
 }
 
-interface Keyed {
+interface KeyedResource {
   key: string
 }
 
 function partChanges(
-  before: readonly Keyed[],
-  came: readonly Keyed[],
-  gone: readonly Keyed[],
+  before: readonly KeyedResource[],
+  came: readonly KeyedResource[],
+  gone: readonly KeyedResource[],
   total: number,
 ): PartChanges {
   const known = new Set(before.map(({ key }) => key))
@@ -74,7 +74,7 @@ function routeChanges(live: Ir, changed: ChangedIr): AllChanges {
   const known = new Set(live.routes.map(({ key }) => key))
   const stays = new Set(ir.routes.map(({ key }) => key))
   const isAnything = [came, gone].some((part) =>
-    Object.values(part).some((list) => (list as readonly Keyed[]).length > 0),
+    Object.values(part).some((list) => (list as readonly KeyedResource[]).length > 0),
   )
   const affected = isAnything ? affectedBy(changed, index).routesIn(ir.routes) : []
   return {
@@ -86,7 +86,7 @@ function routeChanges(live: Ir, changed: ChangedIr): AllChanges {
 }
 
 /** Routes keep their keys, so that what began on an older config counts as well. */
-function streamsOn(routes: readonly Keyed[], workers: EffectParts['open']): ConfigEffect['streams'] {
+function streamsOn(routes: readonly KeyedResource[], workers: EffectParts['open']): ConfigEffect['streams'] {
   const heard = workers.filter((counts) => counts !== null)
   const sum = (numbers: Iterable<number>): number => [...numbers].reduce((one, other) => one + other, 0)
   return {
@@ -96,12 +96,12 @@ function streamsOn(routes: readonly Keyed[], workers: EffectParts['open']): Conf
   }
 }
 
-interface AllChanges extends Record<'added' | 'changed' | 'dropped', readonly Keyed[]> {
+interface AllChanges extends Record<'added' | 'changed' | 'dropped', readonly KeyedResource[]> {
   total: number
 }
 
 function shortened({ added, changed, dropped, total }: AllChanges): PartChanges {
-  const keys = (list: readonly Keyed[]): string[] => list.slice(0, MOST_KEYS).map(({ key }) => key)
+  const keys = (list: readonly KeyedResource[]): string[] => list.slice(0, MOST_KEYS).map(({ key }) => key)
   return {
     added: keys(added),
     changed: keys(changed),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { shownText } from '../admin/redacted-text.ts'
+import { redactedConfigText } from '../admin/redacted-text.ts'
 import { restoreHidden } from './hidden-values.ts'
 
 const SOURCE = `# apiKey: sk-in-a-comment
@@ -19,9 +19,9 @@ pin: { password: 1234, url: "https://me:hunter2@example.com/a" }
 anchors: { a: &a sk-anchor, token: *a }
 `
 
-/** What an edit of the shown text becomes. */
+/** Applies a change to the redacted text, and restores the secrets. */
 function edit(change: (shown: string) => string, source = SOURCE): string[] | string {
-  const shown = shownText(source)
+  const shown = redactedConfigText(source)
   assert.ok(shown !== null)
   const restored = restoreHidden(change(shown), source)
   return restored.ok
@@ -30,7 +30,7 @@ function edit(change: (shown: string) => string, source = SOURCE): string[] | st
 }
 
 describe('hidden values of an edited text', () => {
-  test('what nobody touched is the file to the byte, wherever its lines end', () => {
+  test('an unchanged text is restored byte for byte, with any line ends', () => {
     assert.equal(
       edit((shown) => shown),
       SOURCE,
@@ -120,7 +120,7 @@ describe('hidden values of an edited text', () => {
     )
   })
 
-  test('of items that look alike none is taken for another', () => {
+  test('items that look alike are not taken for one another', () => {
     const keys = 'keys:\n- key: sk-a\n- key: sk-b\n'
     assert.equal(
       edit((shown) => shown, keys),
@@ -169,7 +169,7 @@ test('whatever is edited, no hidden value is lost, shown or taken for another', 
         const secrets = new Map<string, string>()
         const value = items.map(({ name, isNamed, isLong, place, inner }, index) => {
           const secret = `S3CRET${isLong ? '\n' : '-'}${count++}-`
-          // Who it belongs to stands beside it.
+          // The owner of the secret is in the same item.
           secrets.set(secret, `${name}${index}`)
           return {
             ...(isNamed && { name }),
@@ -179,13 +179,13 @@ test('whatever is edited, no hidden value is lost, shown or taken for another', 
           }
         })
         const source = stringify({ first: value, rest: { n: 1 } }, { collectionStyle: flow ? 'flow' : 'block' })
-        const shown = shownText(source) ?? assert.fail('it is YAML')
+        const shown = redactedConfigText(source) ?? assert.fail('it is YAML')
         assert.doesNotMatch(shown, /S3CRET/)
         const text = applySteps(shown, steps, flow)
         const restored = restoreHidden(text, source)
         if (!restored.ok) return assert.ok(restored.refused.length > 0)
         assert.doesNotMatch(restored.edited.text, /<redacted>/, 'no mask is written')
-        assert.doesNotMatch(shownText(restored.edited.text) ?? '', /S3CRET/, 'nothing is shown')
+        assert.doesNotMatch(redactedConfigText(restored.edited.text) ?? '', /S3CRET/, 'nothing is shown')
         const found = (parse(restored.edited.text) as { first: Record<string, unknown>[] }).first
         for (const each of found) {
           const secret = Object.values(each).find((one) => typeof one === 'string' && secrets.has(one))

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { printPath, type Path } from '../../schema/problem.ts'
 import { commentsOf } from '../../redaction/redact-comments.ts'
-import { commentsShown, HIDDEN, shownText } from '../admin/redacted-text.ts'
+import { commentsShown, HIDDEN, redactedConfigText } from '../admin/redacted-text.ts'
 import { AlignedTrees } from './aligned-trees.ts'
 import { EditedText, placeAt, type TextEdit } from './edited-text.ts'
 import { type Leaf, parseText, writtenTree } from './yaml-leaves.ts'
@@ -14,15 +14,15 @@ export interface PlacedRefusal {
   text: string
 }
 
-export type Restored = { ok: true; edited: EditedText; values: string[] } | { ok: false; refused: PlacedRefusal[] }
+export type RestoreResult = { ok: true; edited: EditedText; values: string[] } | { ok: false; refused: PlacedRefusal[] }
 
 /**
- * Puts back what `shownText` has hidden: a mask that stands where it stood becomes what stood there in `source`. A mask
+ * Puts back what `redactedConfigText` has hidden: a mask that stands where it stood becomes what stood there in `source`. A mask
  * anywhere else is refused, and so is an edit that would have a hidden value shown. `text` is valid YAML.
  */
-export function restoreHidden(text: string, source: string): Restored {
+export function restoreHidden(text: string, source: string): RestoreResult {
   if (!text.includes(HIDDEN)) return { ok: true, edited: new EditedText(text, []), values: [] }
-  const shown = shownText(source)
+  const shown = redactedConfigText(source)
   if (shown === null)
     return refuse([at(text, [], 0, 'hidden values cannot be put back: what they are is in broken YAML')])
   const values = findValues(text, source, shown)
@@ -42,15 +42,15 @@ export function restoreHidden(text: string, source: string): Restored {
   )
 }
 
-/** A mask, and what it stands for. */
-interface Found {
+/** A mask, and the value that it stands for. */
+interface MaskedValue {
   leaf: Leaf
   origin: Leaf
 }
 
-function findValues(text: string, source: string, shown: string): { found: Found[]; refused: PlacedRefusal[] } {
+function findValues(text: string, source: string, shown: string): { found: MaskedValue[]; refused: PlacedRefusal[] } {
   const [now, before, masked] = [text, source, shown].map((each) => writtenTree(parseText(each)))
-  const found: Found[] = []
+  const found: MaskedValue[] = []
   const refused: PlacedRefusal[] = []
   if (now === undefined || before === undefined || masked === undefined) return { found, refused }
   const aligned = new AlignedTrees(masked.tree, now.tree, false)
@@ -101,7 +101,7 @@ function findComments(text: string, source: string): { edits: TextEdit[]; refuse
   return { edits, refused }
 }
 
-function editOf(text: string, source: string, { leaf, origin }: Found, form: 'written' | 'quoted'): TextEdit[] {
+function editOf(text: string, source: string, { leaf, origin }: MaskedValue, form: 'written' | 'quoted'): TextEdit[] {
   if (origin.value === leaf.value) return []
   const written = source.slice(origin.from, origin.to)
   const lines = written.split('\n').length - 1
@@ -113,9 +113,9 @@ function editOf(text: string, source: string, { leaf, origin }: Found, form: 'wr
 }
 
 /** Null where the result does not say what is meant; the places where something hidden would be seen. */
-function faultsOf(text: string, restored: string, found: readonly Found[]): PlacedRefusal[] | null {
+function faultsOf(text: string, restored: string, found: readonly MaskedValue[]): PlacedRefusal[] | null {
   const document = parseText(restored)
-  const shown = document.errors.length > 0 ? null : shownText(restored)
+  const shown = document.errors.length > 0 ? null : redactedConfigText(restored)
   if (shown === null) return null
   const { tree } = writtenTree(document)
   const wanted = writtenTree(parseText(text)).tree
@@ -128,7 +128,7 @@ function faultsOf(text: string, restored: string, found: readonly Found[]): Plac
     )
 }
 
-function withValues(tree: unknown, found: readonly Found[]): unknown {
+function withValues(tree: unknown, found: readonly MaskedValue[]): unknown {
   const values = new Map(found.map(({ leaf, origin }) => [id(leaf.path), origin.value]))
   const walk = (node: unknown, path: Path): unknown => {
     if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]))
@@ -139,7 +139,7 @@ function withValues(tree: unknown, found: readonly Found[]): unknown {
   return walk(tree, [])
 }
 
-function textsOf(found: readonly Found[]): string[] {
+function textsOf(found: readonly MaskedValue[]): string[] {
   return found.flatMap(({ leaf, origin }) => (origin.value === leaf.value ? [] : [String(origin.value)]))
 }
 
@@ -151,6 +151,6 @@ function at(source: string, path: Path, offset: number, text: string): PlacedRef
   return { path: printPath(path), ...placeAt(source, offset), text }
 }
 
-function refuse(refused: PlacedRefusal[]): Restored {
+function refuse(refused: PlacedRefusal[]): RestoreResult {
   return { ok: false, refused }
 }

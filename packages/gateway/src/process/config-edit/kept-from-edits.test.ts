@@ -32,7 +32,7 @@ function edit(from: string | RegExp, to: string): string[] {
   return refusedEdits(BEFORE, after).map(({ kind, path, line, column }) => `${kind} ${path} ${line}:${column}`)
 }
 
-describe('what is kept from edits', () => {
+describe('parts that edits may not change', () => {
   test('everything else may be edited around it, and it may go', () => {
     assert.deepEqual(refusedEdits(BEFORE, BEFORE), [])
     assert.deepEqual(edit('port: 9000', 'port: 9001'), [])

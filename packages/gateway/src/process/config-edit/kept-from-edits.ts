@@ -11,9 +11,8 @@ import { placeAt } from './edited-text.ts'
 import { parseText } from './yaml-leaves.ts'
 
 /**
- * What only those may change who can write the file itself: programs, names of files, variables of the environment, and
- * how the process runs. Told by what both texts mean: aliases, merges and moves count as what comes of them. Both are
- * valid YAML.
+ * `refusedEdits` returns the edits that need write access to the file itself: programs, file names, environment variables
+ * and process settings. The values of both texts are compared, with aliases and merges resolved. Both texts are valid YAML.
  */
 export function refusedEdits(before: string, after: string): RefusedEdit[] {
   const [old, edited] = [read(before), read(after)]
@@ -53,7 +52,7 @@ function configOf(tree: unknown): unknown {
 interface KeptPart {
   kind: RefusedEdit['kind']
   path: Path
-  /** What it says. */
+  /** The value as a text, to compare it. */
   text: string
 }
 
@@ -94,7 +93,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? `text ${value}` : (JSON.stringify(value) ?? '')
 }
 
-/** Of what is refused for the same reason, what the rest is part of. */
+/** The outermost of the parts that are rejected for the same reason. */
 function outermost(parts: readonly KeptPart[]): KeptPart[] {
   const seen = new Set<string>()
   return parts

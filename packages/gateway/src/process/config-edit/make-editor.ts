@@ -5,13 +5,13 @@ import type { Reloader } from '../config/reloader.ts'
 import { ConfigEditor, type ConfigEditorParts } from './config-editor.ts'
 import { whyNoFile } from './why-closed.ts'
 
-/** Where the config comes from that may be changed. */
+/** The source of a config that can be edited. */
 export interface EditedSource {
-  /** Of the config file; empty without one. */
+  /** The path of the config file; empty without one. */
   path: string
-  /** Stands in for a file. */
+  /** The text of a source without a file. */
   memory: TextInMemory | null
-  /** As messages have it. */
+  /** The name of the source in messages. */
   name: string
   isManifests: boolean
   reloader: Reloader | null

@@ -55,7 +55,7 @@ describe('the config of the quick start', () => {
     assert.equal((await view(program)).generation, 1)
   })
 
-  test('of several edits at once one is in memory, and the others are told that it has changed', async (t) => {
+  test('one of several concurrent edits is in memory, and the others are told that the config has changed', async (t) => {
     const program = await useQuickStart(t, { env: { ADMIN_TOKEN: TOKEN } })
     const { text, version } = await view(program)
     const edits = Array.from({ length: 6 }, (_, at) => text?.replace(HELLO, `by ${at}`) ?? '')

@@ -1,9 +1,9 @@
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 
 export interface SourceKind {
-  /** Of the file; empty without one. */
+  /** The path of the file; empty without one. */
   path: string
-  /** Its text is kept in place of a file. */
+  /** Whether the text is in memory and not in a file. */
   isInMemory: boolean
   isManifests: boolean
   isControlled: boolean

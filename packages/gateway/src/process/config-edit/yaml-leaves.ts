@@ -15,7 +15,7 @@ export interface WrittenTree {
   leaves: Leaf[]
 }
 
-/** What a text says where it says it: aliases are not followed, so that each value has one place. */
+/** The values of a text with their positions. Aliases are not followed, so each value has one position. */
 export function writtenTree(document: Document): WrittenTree {
   const leaves: Leaf[] = []
   const walk = (node: unknown, path: Path): unknown => {

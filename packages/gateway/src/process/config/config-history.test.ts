@@ -3,13 +3,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { KeptConfigs } from './config-history.ts'
+import { GenerationHistory } from './config-history.ts'
 
 const configOf = (name: string, comment = ''): string =>
   `${comment}binds: [{ port: 80, listeners: [{ routes: [{ name: ${name} }] }] }]\n`
 
 test('a config is found again with its places', () => {
-  const kept = new KeptConfigs()
+  const kept = new GenerationHistory()
   kept.keep(1, { text: configOf('one'), file: 'gateway.yaml', dir: '.' })
   kept.keep(2, { text: configOf('two', '# second\n'), file: 'gateway.yaml', dir: '.' })
   for (const [generation, name, line] of [
@@ -26,7 +26,7 @@ test('a config is found again with its places', () => {
 })
 
 test('the newest are kept, as many as fit', () => {
-  const kept = new KeptConfigs()
+  const kept = new GenerationHistory()
   const large = `#${'x'.repeat(400_000)}\n`
   for (let i = 1; i <= 4; i++) kept.keep(i, { text: configOf(`n${i}`, large), file: 'a', dir: '.' })
   assert.deepEqual(
@@ -40,10 +40,10 @@ test('one that is too large to be kept is read from its file again, unless that 
   t.after(() => rmSync(file))
   const text = configOf('large', `#${'x'.repeat(1_100_000)}\n`)
   writeFileSync(file, text)
-  const kept = new KeptConfigs()
+  const kept = new GenerationHistory()
   kept.keep(1, { text, file, dir: '.' })
   assert.equal(kept.find(1)?.ir.routes[0]?.name, 'large')
-  const other = new KeptConfigs()
+  const other = new GenerationHistory()
   other.keep(1, { text, file, dir: '.' })
   writeFileSync(file, configOf('other'))
   assert.equal(other.find(1), null)

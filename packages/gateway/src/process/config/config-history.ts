@@ -18,8 +18,8 @@ export interface PlacedConfig {
   locate: Locate
 }
 
-interface Kept extends Omit<ConfigText, 'text'> {
-  /** Null where it is too large to be kept: then the file is read again, if it is still the same. */
+interface HistoryEntry extends Omit<ConfigText, 'text'> {
+  /** Null for a text that is too large to be kept: the file is read again, if it is still the same. */
   text: string | null
   digest: string
   at: number
@@ -40,11 +40,11 @@ const MAX_GENERATIONS = 32
 const MAX_WITHOUT_TEXT = 8
 
 /** Configs that went live, for who asks later where something stood in them. */
-export class KeptConfigs {
-  readonly #kept = new Map<number, Kept>()
-  /** Of sources without a text; parts that stay from one to the next are the same objects. */
+export class GenerationHistory {
+  readonly #kept = new Map<number, HistoryEntry>()
+  /** Configs of sources without a text; unchanged parts of two generations are the same objects. */
   readonly #irs = new Map<number, Ir>()
-  /** Whoever asks about one request often asks about the next. */
+  /** The config that was looked up last, because questions about requests come in groups. */
   #last: { generation: number; config: WeakRef<PlacedConfig> } | null = null
 
   keep(generation: number, { text, file, dir }: ConfigText): void {
@@ -78,13 +78,13 @@ export class KeptConfigs {
     return [...this.#kept].map(([generation, { at, characters }]) => ({ generation, at, characters })).toReversed()
   }
 
-  /** What a config was read from; null for one that is not kept, or can no longer be read. */
+  /** The text of a generation; null when it is not kept, or can no longer be read. */
   text(generation: number): string | null {
     const kept = this.#kept.get(generation)
     return kept === undefined ? null : (kept.text ?? readAgain(kept))
   }
 
-  /** Null for one that is not kept, or can no longer be read. */
+  /** The config of a generation; null when it is not kept, or can no longer be read. */
   find(generation: number): PlacedConfig | null {
     const known = this.#last?.generation === generation ? this.#last.config.deref() : undefined
     if (known !== undefined) return known
@@ -103,7 +103,7 @@ export class KeptConfigs {
   }
 }
 
-function readAgain({ file, digest }: Kept): string | null {
+function readAgain({ file, digest }: HistoryEntry): string | null {
   try {
     const text = readFileSync(resolve(file), 'utf8')
     return hash('sha256', text, 'base64') === digest ? text : null

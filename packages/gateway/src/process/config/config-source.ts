@@ -11,17 +11,17 @@ import { printProblem } from '../../sources/print-problems.ts'
 import { TextInMemory } from './config-text-store.ts'
 import { claimPort } from './ports.ts'
 
-/** Where the config comes from, and a way to read it again. */
+/** The source of the config: a file, standard input, manifests or the quick start. */
 export interface ConfigSource {
-  /** As shown to people. */
+  /** The name of the source in messages. */
   name: string
   /** The file to watch; null when there is none. */
   path: string | null
-  /** Stands in for a file; left out where there is one, and where the text cannot change. */
+  /** The text of a source without a file; undefined when there is a file, or when the text cannot change. */
   memory?: TextInMemory
-  /** What to tell people of it after the start; null when they wrote it themselves. */
+  /** The hints that a start prints; null for a config that the user wrote. */
   guide: Guide | null
-  /** `text` is what the file holds, where that was read already. */
+  /** Loads the config; `text` is the content of the file when the caller has read it already. */
   load(text?: string): Promise<LoadedConfig | RefusedSource>
 }
 
@@ -116,7 +116,7 @@ function fixedSource(name: string, file: string, readText: () => string): Config
   }
 }
 
-/** Of a config that is refused, the parts that are not at fault are put together, too: one mistake must not hide another. */
+/** `loadText` also compiles the valid parts of a rejected config, so that one mistake does not hide another. */
 export async function loadText(
   text: string,
   place: { file: string; dir: string },
@@ -131,12 +131,12 @@ export async function loadText(
   const problems = loaded.problems.map(printProblem)
   if (rest === null) return { ok: false, problems, files }
   await loadFeatures(rest.ir)
-  // What has no part in the file may be a fault of what was left out.
+  // A fault without a part of the file may come from the parts that were left out.
   const faults = checkCompile(rest.ir).filter(({ part }) => part !== null)
   return { ok: false, problems: [...problems, ...faults.map(rest.explain)], files }
 }
 
-/** That a file opens no port is nothing to warn of where a controller does. */
+/** Drops the warning that the file opens no port: a controller opens ports. */
 function withPortsElsewhere(loaded: LoadedConfig): LoadedConfig {
   const isAboutPorts = ({ code, path }: LoadedConfig['warnings'][number]): boolean =>
     code === 'no_effect' && (path.length === 0 || (path.length === 1 && path[0] === 'binds'))

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { replaceFile } from './write-file.ts'
 
-/** Where the text of the config stands, for who shows and who changes it. Both throw where they cannot. */
-export interface HeldText {
-  /** As the log has it. */
+/** The text of the config: a file, or memory. `read` and `replace` throw when the file system fails. */
+export interface ConfigTextStore {
+  /** The name of the store in the log. */
   readonly what: string
-  /** What becomes of an edit that comes when the process is about to end. */
+  /** Says what happens to an edit that arrives during shutdown. */
   readonly atTheEnd: string
   read(): string
-  /** False where it is not `before`: then nothing is changed. */
+  /** Returns false, and changes nothing, when the text is not `before` any more. */
   replace(text: string, before: string): boolean
 }
 
-export function textOfFile(path: string): HeldText {
+export function textOfFile(path: string): ConfigTextStore {
   return {
     what: 'config file',
     atTheEnd: 'this gateway is about to end: a file that was written is for the next one',
@@ -22,7 +22,7 @@ export function textOfFile(path: string): HeldText {
 }
 
 /** That of the quick start: it came from no file, and none is written for it. It ends with the process. */
-export class TextInMemory implements HeldText {
+export class TextInMemory implements ConfigTextStore {
   readonly what = 'config in memory'
   readonly atTheEnd = 'this gateway is about to end, and the config in its memory ends with it'
   #text: string

@@ -58,7 +58,7 @@ test('limits that came and went over many reloads leave their room to others', a
   assert.ok(applied.slice(1).every(({ change }) => change?.routes.put.length === 1))
 })
 
-test('what a change makes impossible is told as a fresh start would, and the next one is of the last good config', async () => {
+test('a change that cannot be compiled has the problems of a fresh start, and the next change starts from the last good config', async () => {
   const { gateway, apply, applied } = useGateway(64)
   assert.deepEqual(await apply([limited('a')]), [])
   const twice = { secretRef: { data: { one: 'the-same-key', two: 'the-same-key' } } }

@@ -5,7 +5,7 @@ import type { UnitFault } from '../../pipeline/compiled/containment.ts'
 import { applyChange, changeBetween, type IrChange } from '../../ir/change.ts'
 import type { Bind, Ir } from '../../ir/resources.ts'
 import { withoutBinds } from '../../ir/without-binds.ts'
-import { type CertificateEnd, certificateEnds } from '../telemetry/certificate-expiry.ts'
+import { type CertificateExpiry, certificateExpiries } from '../telemetry/certificate-expiry.ts'
 import { claimPort } from './ports.ts'
 import { ReachedServices } from './reached-services.ts'
 import type { SessionKeys } from './session-keys.ts'
@@ -48,12 +48,12 @@ export class Gateway {
   /** The last number that was given: workers may have served for a moment what another of them refused. */
   #given = 0
   #synchronized = false
-  /** Of the newest config, where it was refused. */
+  /** Problems of the newest config; empty when that config is live. */
   #problems: readonly string[] = []
   #since: number | null = null
-  #certificates: readonly CertificateEnd[] = []
+  #certificates: readonly CertificateExpiry[] = []
   #closed: readonly UnitFault[] = []
-  /** Where Services are reached, which changes without a config. */
+  /** Addresses of Services, which change without a new config. */
   readonly services: ReachedServices
   readonly #reloads = { success: 0, failure: 0 }
 
@@ -76,12 +76,12 @@ export class Gateway {
     return this.#generation
   }
 
-  /** What is wrong with the newest config; none where it is live. */
+  /** Problems of the newest config; empty when that config is live. */
   get problems(): readonly string[] {
     return this.#problems
   }
 
-  /** Faults that are live: each closes its unit, and nothing else. */
+  /** Faults of the live config: each closes its unit, and nothing else. */
   get closed(): readonly UnitFault[] {
     return this.#closed
   }
@@ -116,7 +116,7 @@ export class Gateway {
     const faults = isPart ? [] : await this.#checkWhole(wanted)
     const problems = this.#problemsIn(wanted, faults, explain, quarantine)
     if (problems.length > 0) return this.refused(problems)
-    // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
+    // `wanted` goes live, and not the equal result of the change: the next load reuses parts of `wanted` by identity.
     return this.#goLive(wanted, { change, isPart, closed: faults, quarantine })
   }
 
@@ -131,7 +131,7 @@ export class Gateway {
     return [...distinct(refusing).map(explain), ...('problem' in sessions ? [sessions.problem] : [])]
   }
 
-  /** What is wrong with a config by itself, whatever else is on this machine. */
+  /** `check` returns the problems of a config that do not depend on this machine. */
   async check(ir: Ir, explain: (fault: ConfigFault) => string): Promise<string[]> {
     const { counters, workers } = this.#supervisor
     await loadFeatures(ir)
@@ -146,7 +146,7 @@ export class Gateway {
     counters.drop()
     const faults = unitFaults(ir, counters, workers)
     if (faults.length === 0 || this.#ir === null || !counters.isLoose) return faults
-    // What is missing may be room that is kept for keys of configs long gone.
+    // The table may be full of keys that only earlier configs used.
     counters.drop()
     checkCompile(this.#ir, counters, workers)
     counters.keep()
@@ -159,7 +159,7 @@ export class Gateway {
     return this.#goLive(this.served(config), { change: null, isPart: false, closed: [], quarantine: ALL_OR_NOTHING })
   }
 
-  async #goLive(wanted: Ir, { change, isPart, closed, quarantine }: Checked): Promise<string[]> {
+  async #goLive(wanted: Ir, { change, isPart, closed, quarantine }: ConfigCheck): Promise<string[]> {
     const { counters } = this.#supervisor
     const sessions = this.#sessionKeysFor(wanted)
     if ('problem' in sessions) return this.refused([sessions.problem])
@@ -196,7 +196,7 @@ export class Gateway {
     this.#generation = generation
     this.#ir = ir
     this.#ports = ports
-    this.#certificates = certificateEnds(ir.listeners)
+    this.#certificates = certificateExpiries(ir.listeners)
     this.#synchronized = true
     this.#problems = []
     this.#closed = [...closed, ...shut]
@@ -208,12 +208,12 @@ export class Gateway {
     return []
   }
 
-  /** What would be served of a config, to be held against what is. */
+  /** `served` returns the config as this process serves it: without IPv6 addresses when IPv6 is off. */
   served(config: Ir): Ir {
     return this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
   }
 
-  /** What is live is what is wanted, and newer than what was refused. */
+  /** Called when the source is back at the live config, which makes earlier problems obsolete. */
   stillWanted(): void {
     this.#synchronized = true
     this.#problems = []
@@ -241,7 +241,7 @@ export class Gateway {
   #sessionKeysFor(ir: Ir): SessionKeys {
     if (!needsKeys(ir)) return { keys: [] }
     const found = this.#sessionKeys ?? this.#loadSessionKeys()
-    // What is wrong with a file may be put right before the next reload.
+    // A bad key file may be fixed before the next reload, so only good keys are kept.
     if ('keys' in found) this.#sessionKeys = found
     return found
   }
@@ -254,7 +254,7 @@ export class Gateway {
 }
 
 /** A config that passed the check. */
-interface Checked {
+interface ConfigCheck {
   change: IrChange | null
   /** Only what the change touches was checked, and has its room beside what was there. */
   isPart: boolean

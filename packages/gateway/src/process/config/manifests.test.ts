@@ -141,7 +141,7 @@ spec: { gatewayClassName: portico, listeners: [{ name: http, port: 1, protocol: 
     assert.doesNotMatch(program.stdout() + program.stderr(), /PRIVATE KEY/)
   })
 
-  test('what is no manifest is told so', async (t) => {
+  test('a file that is no manifest is rejected with a reason', async (t) => {
     const cases: readonly (readonly [text: string, message: RegExp])[] = [
       ['apiVersion: v1\nkind: [', /found broken YAML/],
       ['apiVersion: v1\nkind: Service\n', /:1:1: found no resource, expected apiVersion, kind and metadata\.name/],

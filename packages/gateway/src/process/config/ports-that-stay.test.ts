@@ -25,7 +25,7 @@ test('ports that stay take every connection while ports beside them come and go'
   const configOf = (come: readonly number[], round: number) => {
     const stay = [http, tcp(raw)]
     const beside = come.map(tcp)
-    // Where a bind stands in the file is no part of it.
+    // The order of binds in the file has no effect.
     return { config: { workers: 2 }, binds: round % 2 === 0 ? [...stay, ...beside] : [...beside, ...stay.toReversed()] }
   }
   const config = useConfigFile(t, configOf([], 0))

@@ -26,7 +26,7 @@ const wholes = fc.array(
   fc.dictionary(key, fc.uniqueArray(fc.constantFrom('10.0.0.1:80', '10.0.0.2:80')), { noNullPrototype: true }),
 )
 
-test('what differs comes to the same as the whole', () => {
+test('changes and whole lists lead to the same addresses', () => {
   fc.assert(
     fc.property(wholes, (states) => {
       const [whole, parts] = [useServices(), useServices()]

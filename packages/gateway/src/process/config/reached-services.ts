@@ -3,11 +3,11 @@ import type { EndpointsChange } from '@portico/http/client'
 
 type Addresses = readonly (readonly [key: string, addresses: readonly string[]])[]
 
-/** Where Services are reached, told as a whole or by what differs; workers hear of what differs alone. */
+/** Addresses of Services. Sources send all of them or changes; workers get changes only. */
 export class ReachedServices {
   readonly #tell: (change: EndpointsChange) => void
   readonly #addressesByKey = new Map<string, readonly string[]>()
-  /** Those that nobody speaks of any more: a config that is live may still need them. */
+  /** Services that the source has dropped: the live config may still need them. */
   readonly #left = new Set<string>()
   #live: Ir | null = null
 
@@ -31,12 +31,12 @@ export class ReachedServices {
     this.#dropUnneeded()
   }
 
-  /** What is spoken of, for whoever keeps it. */
+  /** The Services of the source, without dropped ones. */
   all(): Addresses {
     return [...this.#addressesByKey].filter(([key]) => !this.#left.has(key))
   }
 
-  /** What it does not need, and nobody speaks of, goes. */
+  /** Forgets dropped Services that the live config does not need. */
   wentLive(ir: Ir): void {
     this.#live = ir
     this.#dropUnneeded()

@@ -62,7 +62,7 @@ test('a text that cannot go live is taken back before anybody reads it again', a
   applied[1]!([])
 })
 
-test('what somebody else writes takes the place of a text that waits, and at the end nothing is written', async (t) => {
+test('a text that somebody else writes replaces a waiting text, and nothing is written during shutdown', async (t) => {
   const { file, reloader, applied } = scene(t)
   reloader.reload()
   await eventually('it runs', () => applied.length === 1)

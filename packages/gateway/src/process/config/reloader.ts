@@ -6,13 +6,13 @@ import { firstProblems, printProblem } from '../../sources/print-problems.ts'
 import { type ConfigWatch, watchConfig } from '../../sources/files/watch.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 
-/** What takes the config. */
+/** The receiver of a reloaded config. */
 export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 'refused'> {
   apply(ir: Ir, explain: LoadedConfig['explain']): Promise<string[]>
 }
 
 interface Waiting {
-  /** The newest text that is to go live; undefined when it is to be read first. */
+  /** The newest text; undefined when the file has to be read first. */
   text: string | undefined
   /** Hears what became of it before anything else has its turn; null where a newer one took its place. */
   done?: (problems: readonly string[] | null) => void
@@ -27,12 +27,12 @@ export interface PutText {
   takeBack: () => void
 }
 
-/** Something newer is in the file, or the process is about to end. */
-export type Unput = 'overtaken' | 'ending'
+/** The reason why a text did not go live: the file has a newer one, or the process is about to end. */
+export type PutFailure = 'overtaken' | 'ending'
 
-/** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
+/** Applies changes of the config file and of the files that it names, one at a time, always the newest. */
 export class Reloader {
-  /** Told of each config that has gone live. */
+  /** Called with each config that went live. */
   wentLive: (loaded: LoadedConfig) => void = () => {}
   readonly #source: ConfigSource
   readonly #watch: ConfigWatch
@@ -48,18 +48,18 @@ export class Reloader {
   /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
   constructor(source: ConfigSource) {
     this.#source = source
-    // What is in no file changes by `put` alone, which can name no files.
+    // A text without a file changes by `put` only, and cannot name files.
     this.#watch = source.path === null ? NO_WATCH : watchConfig(source.path, (text) => this.#take(text))
   }
 
-  /** Right after the config was read. */
+  /** Called right after the config was read. */
   watch(loaded: LoadedConfig): void {
     this.#files = loaded.files
     this.#settings ??= JSON.stringify(loaded.process)
     this.#watch.update(loaded.files)
   }
 
-  /** From now on changes go live, those that came in the meantime too. */
+  /** Starts to apply changes, including those since the first read. */
   start(gateway: ReloadTarget, log: Logger): void {
     this.#target = { gateway, log }
     this.#next()
@@ -70,8 +70,8 @@ export class Reloader {
     this.#wait({ text: undefined })
   }
 
-  /** Makes a text live that is in the file from now on. Gives what keeps it from going live. */
-  put({ text, write, takeBack }: PutText): Promise<readonly string[] | Unput> {
+  /** Writes a text and applies it. Returns the problems that keep it from going live. */
+  put({ text, write, takeBack }: PutText): Promise<readonly string[] | PutFailure> {
     if (this.#isClosed) return Promise.resolve('ending')
     if (!write()) return Promise.resolve('overtaken')
     // Both in one go, so that the watch looks at the file after both.
@@ -84,7 +84,7 @@ export class Reloader {
             takeBack()
             return done(problems)
           }
-          // Workers that end take whatever they are given.
+          // Workers that are ending accept every config.
           done(this.#isClosed ? 'ending' : (problems ?? 'overtaken'))
         },
       }),
@@ -104,14 +104,14 @@ export class Reloader {
     this.#waiting = null
   }
 
-  /** What has settled counts, and not what is in the file once this has its turn: that may be half-written. */
+  /** Takes the text that the watch read once the file was stable: a later read could see a half-written file. */
   #take(text: string | null): void {
     this.#wait({ text: text ?? undefined })
   }
 
   #wait(waiting: Waiting): void {
     const before = this.#waiting
-    // What was put is what is in the file: whoever asks for that asks for nothing newer.
+    // The text of a waiting `put` is in the file already, so a reload would read nothing newer.
     const isSame = waiting.done === undefined && (waiting.text === undefined || waiting.text === before?.text)
     if (before?.done !== undefined && isSame) return
     before?.done?.(null)
@@ -131,7 +131,7 @@ export class Reloader {
     })
   }
 
-  /** What keeps the config from going live. */
+  /** Loads and applies a config; returns the problems that keep it from going live. */
   async #run(
     text: string | undefined,
     { gateway, log }: { gateway: ReloadTarget; log: Logger },
@@ -146,7 +146,7 @@ export class Reloader {
     try {
       const loaded = await this.#source.load(text)
       if (!loaded.ok) {
-        // What the live config names must be known when the file goes back to it.
+        // Files of the live config stay watched, because the config file may return to it.
         this.#watch.update([...new Set([...this.#files, ...loaded.files])])
         return report(gateway.refused(loaded.problems))
       }
@@ -164,7 +164,7 @@ export class Reloader {
     }
   }
 
-  /** Addresses, workers and logging are set up once; whoever changes them must know that nothing happens yet. */
+  /** Addresses, workers and logging are set up once, so a change of the `config` block gets a warning. */
   #noticeSettings(loaded: LoadedConfig, log: Logger): void {
     if (JSON.stringify(loaded.process) !== this.#settings) {
       log.warn('the `config` block has changed: it is read at the start, so restart to apply it')

@@ -37,12 +37,12 @@ export function loadSessionKeys({ environment, keyFile, warn }: SessionKeyOption
   }
 }
 
-/** Where the config wants the keys; `config` is the path of its file. */
+/** The path of the key file, relative to the config file at `config`; null when none is configured. */
 export function keyFileOf({ session }: Pick<ProcessConfig, 'session'>, config: string): string | null {
   return session.keyFile === undefined ? null : resolve(dirname(config), session.keyFile)
 }
 
-/** What a start would refuse; nothing is made or written. */
+/** The problem with the session keys that would stop a start; creates no key and writes nothing. */
 export function sessionKeyProblem(options: Pick<SessionKeyOptions, 'environment' | 'keyFile'>): string | null {
   try {
     const known = knownKeys(options)

@@ -15,7 +15,7 @@ import { useConfigFile } from '../../testing/process.ts'
 import { replaceFile, whyNotWritten } from './write-file.ts'
 
 describe('replacing a file', () => {
-  test('what somebody else has written is not lost, and nothing is left beside it', (t) => {
+  test('a text that somebody else has written is not lost, and no temporary file is left', (t) => {
     const { file, folder } = useConfigFile(t, 'theirs\n')
     assert.equal(replaceFile(file, 'mine\n', 'before\n'), false)
     assert.equal(readFileSync(file, 'utf8'), 'theirs\n')

@@ -6,32 +6,32 @@ import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import { VERSION } from '../../version.ts'
 import type { ControllerSettings } from './controller-settings.ts'
 import type { Gateway } from '../config/gateway.ts'
-import { JointConfig } from './merged-config.ts'
+import { MergedConfig } from './merged-config.ts'
 import type { ReloadTarget } from '../config/reloader.ts'
 import type { Supervisor } from '../workers/supervisor.ts'
 
-export interface ControlledOptions {
+export interface ControlledGatewayOptions {
   settings: ControllerSettings
   gateway: Gateway
   supervisor: Pick<Supervisor, 'isListening' | 'watchListening'>
-  /** What the file says, which is live already. */
+  /** The config of the file, which is live already. */
   file: { ir: Ir; name: string }
-  /** That seal what is kept, newest first. */
+  /** The keys that encrypt the config on disk, newest first. */
   sessionKeys: readonly string[]
   collector: Collector
   log: Logger
 }
 
-/** A data plane: what its file says and what its controller says, run together. */
-export class Controlled {
+/** A data plane: runs the config of its file and that of its controller together. */
+export class ControlledGateway {
   readonly #source: ControllerSource
-  /** Where the reloader brings changes of the file. */
+  /** The target of the reloader for changes of the file. */
   readonly file: ReloadTarget
 
-  constructor({ settings, gateway, supervisor, file, sessionKeys, collector, log }: ControlledOptions) {
+  constructor({ settings, gateway, supervisor, file, sessionKeys, collector, log }: ControlledGatewayOptions) {
     const { stateFolder, ...connection } = settings
     const names = { file: file.name, controller: `Gateway ${settings.gateway} of the controller` }
-    const joint = new JointConfig(gateway, names, file.ir)
+    const joint = new MergedConfig(gateway, names, file.ir)
     this.file = {
       services: gateway.services,
       get generation() {
@@ -66,7 +66,7 @@ export class Controlled {
     return this.#source.generation !== null
   }
 
-  /** For who looks at what runs. */
+  /** The state of the connection, for the config dump. */
   describe(): object {
     const { isConnected, generation, ageSeconds, counts } = this.#source
     return { connected: isConnected, generation, ageSeconds, ...counts }

@@ -1,6 +1,6 @@
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 
-/** Where the controller of a data plane is, and what the two know each other by. */
+/** The address of the controller, and the files and names that authenticate the data plane and the controller. */
 export interface ControllerSettings {
   /** `host:port` */
   address: string
@@ -9,7 +9,7 @@ export interface ControllerSettings {
   /** `namespace/name` */
   gateway: string
   instance: string
-  /** Where the last good config is kept; null where nothing is. */
+  /** The folder of the last good config; null when no config is kept on disk. */
   stateFolder: string | null
 }
 

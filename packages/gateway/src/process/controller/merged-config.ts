@@ -24,7 +24,7 @@ export interface PartNames {
  * Configs of two sources as one: each changes by itself, one at a time, and goes live with the last good one of the other.
  * A fault in the file refuses the file. A fault in a resource of the controller closes what that resource is part of.
  */
-export class JointConfig {
+export class MergedConfig {
   readonly #gateway: Gateway
   readonly #names: PartNames
   readonly #parts: Record<keyof PartNames, Part>
@@ -52,7 +52,7 @@ export class JointConfig {
     return quarantinedBy(ir, [...this.#gateway.closed, ...this.#shut])
   }
 
-  /** Of a source that could not be read. */
+  /** Records the problems of a source that could not be read. */
   refused(name: keyof PartNames, problems: string[]): string[] {
     void this.#inTurn(async () => {
       this.#parts[name].isStale = true

@@ -15,13 +15,13 @@ import { viewBackends } from '../admin/backends-view.ts'
 import type { ConfigEditor } from '../config-edit/config-editor.ts'
 import type { EditToken } from '../config-edit/edit-token.ts'
 import { viewConfig } from '../admin/config-view.ts'
-import type { Controlled } from '../controller/controlled-gateway.ts'
-import { findDoor } from '../admin/reachable-listener.ts'
+import type { ControlledGateway } from '../controller/controlled-gateway.ts'
+import { findReachableListener } from '../admin/reachable-listener.ts'
 import type { Gateway } from '../config/gateway.ts'
 import type { TextInMemory } from '../config/config-text-store.ts'
-import type { KeptConfigs } from '../config/config-history.ts'
+import type { GenerationHistory } from '../config/config-history.ts'
 import type { KeptRecords } from '../telemetry/kept-records.ts'
-import { KnownEndpoints } from '../admin/endpoint-states.ts'
+import { EndpointStates } from '../admin/endpoint-states.ts'
 import { createMetricsSource } from '../admin/metrics-source.ts'
 import { createQuestionSource } from '../admin/question-source.ts'
 import { createRequestsSource, type ExplainedParts, type RequestSourceParts } from '../admin/request-source.ts'
@@ -30,25 +30,25 @@ import type { Supervisor } from '../workers/supervisor.ts'
 import { targetErrors } from '../admin/target-errors.ts'
 import { createTraceSource } from '../admin/trace-source.ts'
 
-/** What the program has that operators may see or set. */
-export interface OperatorParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
+/** The parts of the program that the admin API reads or sets. */
+export interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
   settings: ProcessConfig
-  /** Of the config file; empty without one. */
+  /** The path of the config file; empty without one. */
   path: string
-  /** Stands in for a file. */
+  /** The text of a config without a file. */
   memory: TextInMemory | null
   identity: ProxyIdentity
   gateway: Gateway
   supervisor: Supervisor
   collector: Collector
   history: MetricHistory
-  configs: KeptConfigs
+  configs: GenerationHistory
   kept: KeptRecords
   editor: ConfigEditor
   /** Null where nobody may change the config. */
   editToken: EditToken | null
   /** Null without a controller. */
-  controlled: () => Controlled | null
+  controlled: () => ControlledGateway | null
   isDraining: () => boolean
   /** In milliseconds since 1970. */
   startedAt: number
@@ -56,8 +56,8 @@ export interface OperatorParts extends Pick<ServersOptions, 'logFilter' | 'setLo
 
 const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
 
-/** What the servers for operators answer with. */
-export function forOperators(parts: OperatorParts): ServersOptions {
+/** `wireAdminServers` connects the admin, metrics and readiness servers with the program. */
+export function wireAdminServers(parts: AdminParts): ServersOptions {
   const { settings, gateway, supervisor, collector, controlled, isDraining } = parts
   const { logFilter, setLogFilter, quit, pages } = parts
   const state = stateOf(parts)
@@ -91,7 +91,7 @@ export function forOperators(parts: OperatorParts): ServersOptions {
 
 type State = RequestSourceParts['state']
 
-function stateOf({ gateway, supervisor, path, isDraining, startedAt }: OperatorParts): State {
+function stateOf({ gateway, supervisor, path, isDraining, startedAt }: AdminParts): State {
   return () => ({
     version: VERSION,
     generation: gateway.generation,
@@ -105,10 +105,10 @@ function stateOf({ gateway, supervisor, path, isDraining, startedAt }: OperatorP
   })
 }
 
-/** The config that decided a request. Another one is never taken for it: it may say something else. */
+/** The config that decided a request. Another generation is never used in its place, because it may differ. */
 function explained(
   { id, generation }: RequestRecord,
-  { gateway, configs, controlled, supervisor }: OperatorParts,
+  { gateway, configs, controlled, supervisor }: AdminParts,
 ): ExplainedParts {
   const { generation: live, ir } = gateway
   const isEarlier = !supervisor.records.isOwn(id)
@@ -120,17 +120,17 @@ function explained(
   return generation === live && ir !== null ? { isKnown: true, isEarlier, live, ir, locate: null } : unknown
 }
 
-/** What readiness waits for. */
-function pending(gateway: Gateway, supervisor: Supervisor, controlled: Controlled | null): string[] {
+/** The conditions that readiness waits for. */
+function pending(gateway: Gateway, supervisor: Supervisor, controlled: ControlledGateway | null): string[] {
   if (gateway.generation === 0) return ['config']
   const unserved = supervisor.isListening ? [] : ['a worker that listens']
   return controlled?.isLive === false ? [...unserved, 'controller'] : unserved
 }
 
-/** A worker that takes no message in this time is stuck; a long collection of garbage takes a fraction of it. */
+/** A worker that handles no message in this time is stuck; a long garbage collection takes a fraction of it. */
 const ALIVE_MS = 5_000
 
-function configDump({ gateway, settings, controlled }: OperatorParts): object {
+function configDump({ gateway, settings, controlled }: AdminParts): object {
   const controller = controlled()
   return {
     version: VERSION,
@@ -141,14 +141,14 @@ function configDump({ gateway, settings, controlled }: OperatorParts): object {
   }
 }
 
-function configSource(parts: OperatorParts, state: State): ConfigSource {
+function configSource(parts: AdminParts, state: State): ConfigSource {
   const { gateway, supervisor, editor, editToken, path, memory } = parts
   const ir = (): Ir => gateway.ir ?? NOTHING
   return {
     routes: () => viewRoutes(ir(), gateway.generation, gateway.ports),
-    door: (bind, listener) => findDoor(ir(), gateway.ports, bind, listener),
+    findListener: (bind, listener) => findReachableListener(ir(), gateway.ports, bind, listener),
     backends: async () => {
-      const endpoints = new KnownEndpoints(await supervisor.endpoints(), Date.now())
+      const endpoints = new EndpointStates(await supervisor.endpoints(), Date.now())
       const errorOf = targetErrors(ir(), supervisor.records)
       return viewBackends(ir(), gateway.generation, { endpoints, errorOf })
     },
@@ -166,7 +166,7 @@ function configSource(parts: OperatorParts, state: State): ConfigSource {
   }
 }
 
-function questionsAbout({ gateway, identity }: OperatorParts, requests: RequestsSource): QuestionSource {
+function questionsAbout({ gateway, identity }: AdminParts, requests: RequestsSource): QuestionSource {
   return createQuestionSource({
     live: () => ({ ir: gateway.ir ?? NOTHING, generation: gateway.generation, ports: gateway.ports }),
     record: (id) => requests.get(id),

@@ -7,13 +7,13 @@ export interface Listening {
   ports: Readonly<Record<string, number>>
   addresses: Record<'admin' | 'stats' | 'readiness', string[]>
   guide: Guide | null
-  /** What can be tried; null where nothing is known that would be answered. */
+  /** A request to try; null when the config has none that is known to succeed. */
   attempt: TryRequest | null
-  /** Made for this run, to change the config with; null where there is none. */
+  /** The edit token that was created for this run; null when there is none. */
   token: string | null
 }
 
-/** What a person needs to know right after the start. */
+/** `banner` returns the lines that a start prints: addresses, the edit token and a request to try. */
 export function banner(
   name: string,
   config: string,

@@ -12,7 +12,7 @@ import { onEndSignal } from './end-signals.ts'
 
 const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
-test('what a launcher passes on is not counted again', () => {
+test('a signal that a launcher passes on is not counted again', () => {
   const process = new EventEmitter() as unknown as NodeJS.Process
   const asked: number[] = []
   onEndSignal(process, (times) => asked.push(times))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { constants, Script } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
 
-/** What a chunk is called with, as every CommonJS module is. */
+/** A chunk, compiled as the function of a CommonJS module. */
 type Chunk = (exports: object, require: (id: string) => unknown, module: { exports: object }, file: string) => void
 
 /**
- * Loads chunks of the built program. What V8 compiled of them when the program was built lies beside them, for one
- * runtime and either kind of thread; whoever could change it could change the chunks too. Any other runtime compiles anew.
+ * Loads chunks of the built program. The build puts the code cache of V8 beside them, for one runtime and both kinds of
+ * threads; other runtimes compile the chunks. The cache needs no check, because it is as writable as the chunks.
  */
 export function chunkLoader(
   folder: string,
@@ -38,7 +38,7 @@ export function chunkLoader(
   return load
 }
 
-/** Compiled code is of use to the version, machine and kind of thread that it was made by. */
+/** The folder of compiled code for this version of Node, platform and kind of thread. */
 export function codeName(): string {
   return `${process.version}-${process.platform}-${process.arch}-${isMainThread ? 'main' : 'worker'}`
 }

@@ -6,13 +6,13 @@ import { type EditToken, editTokenOf } from '../config-edit/edit-token.ts'
 import { type EditedSource, makeEditor } from '../config-edit/make-editor.ts'
 import { connectionsByBind, whyClosed } from '../config-edit/why-closed.ts'
 import type { ConfigSource } from '../config/config-source.ts'
-import type { Controlled } from '../controller/controlled-gateway.ts'
+import type { ControlledGateway } from '../controller/controlled-gateway.ts'
 import { onEndSignal } from './end-signals.ts'
 import { BAD_CONFIG, CANNOT_START, OK, refuse } from './exit-codes.ts'
-import { forOperators } from './admin-wiring.ts'
+import { wireAdminServers } from './admin-wiring.ts'
 import { Gateway } from '../config/gateway.ts'
 import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
-import { KeptConfigs } from '../config/config-history.ts'
+import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
 import { pagesBeside } from './pages.ts'
 import { PushedMetrics } from '../telemetry/pushed-metrics.ts'
@@ -37,7 +37,7 @@ interface ProgramParts extends EditedSource {
   identity: ProxyIdentity
 }
 
-/** The main thread of a gateway. Of its config it keeps what the process itself needs. */
+/** The main thread of a gateway. It keeps the process settings of the config only. */
 export class Program {
   readonly #settings: ProcessConfig
   readonly #parts: ProgramParts
@@ -48,11 +48,11 @@ export class Program {
   readonly #history = new MetricHistory(this.#collector)
   readonly #supervisor: Supervisor
   readonly #gateway: Gateway
-  #controlled: Controlled | null = null
+  #controlled: ControlledGateway | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
-  readonly #configs = new KeptConfigs()
+  readonly #configs = new GenerationHistory()
   readonly #kept: KeptRecords
   readonly #startedAt = Date.now()
   readonly #editToken: EditToken | null
@@ -94,13 +94,13 @@ export class Program {
     })
   }
 
-  /** Null when it runs, else the exit code. */
+  /** Starts the gateway; returns null when it runs, else the exit code. */
   async start(loaded: LoadedConfig, { name, guide }: ConfigSource): Promise<number | null> {
     const { reloader } = this.#parts
     const { ir, warnings, explain, endpoints } = loaded
     for (const warning of warnings) this.#log.warn(printProblem(warning))
     provideProcessMetrics(this.#collector, VERSION)
-    // They load their code while the config is checked and the servers for operators start.
+    // Workers load their code while the config is checked and the admin server starts.
     const starting = this.#supervisor.start()
     if (endpoints !== undefined) this.#gateway.services.takeAll(Object.entries(endpoints))
     const faults = [...(await this.#prepareControlled(ir, name)), ...(await this.#gateway.check(ir, explain))]
@@ -124,7 +124,7 @@ export class Program {
     return null
   }
 
-  /** A token of the environment is known to those who set it. */
+  /** The token to print: a token of the environment is known already. */
   get #printed(): string | null {
     return this.#editToken?.from === 'terminal' ? this.#editToken.token : null
   }
@@ -132,7 +132,7 @@ export class Program {
   #startServers(): ReturnType<typeof startServers> {
     const { path, memory, identity } = this.#parts
     return startServers(
-      forOperators({
+      wireAdminServers({
         settings: this.#settings,
         path,
         memory,
@@ -172,14 +172,14 @@ export class Program {
     if (text !== undefined) this.#configs.keep(this.#gateway.generation, text)
   }
 
-  /** A data plane of a controller; what it takes for that others do not load. Gives what is wrong, if anything is. */
+  /** Prepares a data plane of a controller, whose code is loaded only then. Returns problems. */
   async #prepareControlled(ir: Ir, name: string): Promise<string[]> {
     const settings = this.#parts.controller
     if (settings === null) return []
     const found: SessionKeys = settings.stateFolder === null ? { keys: [] } : this.#sessionKeys()
     if ('problem' in found) return [found.problem]
-    const { Controlled } = await import('../controller/controlled-gateway.ts')
-    this.#controlled = new Controlled({
+    const { ControlledGateway } = await import('../controller/controlled-gateway.ts')
+    this.#controlled = new ControlledGateway({
       settings,
       gateway: this.#gateway,
       supervisor: this.#supervisor,
@@ -231,11 +231,11 @@ export class Program {
   #listenToSignals(): void {
     onEndSignal(process, (times) => {
       if (times === 1 && !this.#isDraining) return this.#ended.resolve()
-      // Whoever asks twice does not want to wait.
+      // A second signal ends the process at once.
       this.#writer.flushSync()
       process.exit(OK)
     })
-    // With nothing to read again, it means what it means to every program: the terminal is gone.
+    // Without a file to read again, SIGHUP keeps its usual meaning: the terminal is gone.
     if (this.#parts.path !== '') process.on('SIGHUP', () => this.#parts.reloader?.reload())
   }
 }

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 
-export interface Built {
-  /** Null when it failed. */
+export interface BuildResult {
+  /** The folder of the result; null when the build failed. */
   folder: string | null
-  /** The end of what it said. */
+  /** The end of its standard error. */
   said: string
 }
 
-/** Runs a script that prints the folder it has filled. Beside the gateway and with less right to the processor. */
-export function runBuilder(script: string): { result: Promise<Built>; stop: () => void } {
+/** Runs a script that prints the folder of its result, in a process of its own. */
+export function runBuilder(script: string): { result: Promise<BuildResult>; stop: () => void } {
   const child = spawn(process.execPath, [script], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
@@ -17,7 +17,7 @@ export function runBuilder(script: string): { result: Promise<Built>; stop: () =
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (folder += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-MOST_SAID)))
-  const result = new Promise<Built>((resolve) => {
+  const result = new Promise<BuildResult>((resolve) => {
     child.once('error', (error) => resolve({ folder: null, said: error.message }))
     child.once('close', (code) => {
       const isFine = code === 0 && folder.trim() !== ''

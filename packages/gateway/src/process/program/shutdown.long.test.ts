@@ -160,7 +160,7 @@ function expectNoResets({ answered: _answered, ECONNREFUSED: _refused, ...others
   assert.ok(resets <= 2, `${resets} resets`)
 }
 
-/** What becomes of one request on a connection of its own. */
+/** Sends one request on its own connection, and resolves with its outcome. */
 function ask(port: number): Promise<string> {
   return new Promise((resolve) => {
     let received = ''

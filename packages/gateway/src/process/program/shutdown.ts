@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Supervisor } from '../workers/supervisor.ts'
 
 export interface ShutdownOptions {
-  /** How long nothing visible changes, so that load balancers notice first. */
+  /** Milliseconds in which nothing visible changes, so that load balancers notice first. */
   minMs: number
-  /** How long after that open work may take. */
+  /** Milliseconds that open requests get after that. */
   maxMs: number
-  /** Called once nothing is counted any more, while there are workers. */
+  /** Called when the counters are final, while workers still run. */
   last?: (() => Promise<void>) | null
 }
 
@@ -33,7 +33,7 @@ export async function shutdown(supervisor: Supervisor, options: ShutdownOptions)
   await supervisor.stop()
 }
 
-/** An idle connection has at least so long for a last request, which is told that it is the last. */
+/** Milliseconds that an idle connection gets for a last request, whose response closes it. */
 const QUIET_MS = 1_000
-/** What was cut is counted once its connection has closed. */
+/** A cut request is counted once its connection has closed. */
 const CUT_MS = 500

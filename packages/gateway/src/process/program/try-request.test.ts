@@ -12,7 +12,7 @@ const hello = { policies: { directResponse: { status: 200, body: 'hello' } } }
 const at = (path: string) => ({ matches: [{ path: { pathPrefix: path } }] })
 const key = { secretRef: { data: { ann: { key: 'open-sesame' } } } }
 
-/** What is printed for a config whose port is 80. */
+/** The line that a start prints for a config on port 80. */
 function lineFor(config: object): string | null {
   const loaded = loadConfig(stringify(config), { file: 'g.yaml', dir: '.', env: {} })
   assert.ok(loaded.ok, JSON.stringify(loaded))

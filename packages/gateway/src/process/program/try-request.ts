@@ -5,9 +5,9 @@ import type { Backend, Ir, Listener, Route, RouteMatch } from '../../ir/resource
 /** A request that a config answers, as a line for a shell. */
 export interface TryRequest {
   readonly curl: string
-  /** Name of the route that takes it. */
+  /** The name of the route that matches. */
   readonly route: string
-  /** What a person must fill in first: `<token>`. */
+  /** Placeholders that the user has to replace, such as `<token>`. */
   readonly placeholders: readonly string[]
 }
 
@@ -15,7 +15,7 @@ export interface TryRequest {
 const MOST_ROUTES = 50
 /** Each try builds the table of a listener. */
 const MOST_TRIES = 5
-/** What these say is only known when they are asked, or is no success. */
+/** Policies whose decision needs a real request, or is no success. */
 const UNSURE = ['authorization', 'extAuth', 'extProc', 'mcpAuthentication', 'requestRedirect']
 const CREDENTIALS = ['jwtAuthentication', 'basicAuthentication', 'apiKeyAuthentication']
 
@@ -102,7 +102,7 @@ interface Credentials {
   readonly placeholders: string[]
 }
 
-/** What a client must send along; null where nobody can tell that it passes. */
+/** The credentials that a route needs; null when the config does not tell whether a request would pass. */
 function credentialsFor(route: Route, view: ConfigView): Credentials | null {
   const keys = { listener: route.listener, route: route.key, backend: null }
   const all: Credentials = { headers: [], query: [], placeholders: [] }
@@ -144,7 +144,7 @@ interface Call {
   readonly placeholders: readonly string[]
 }
 
-/** What the backend of a route understands; null where nothing is known that would be answered. */
+/** A request that the backend of a route understands; null when none is known. */
 function callOf(route: Route, { ir, view }: Scene): Call | null {
   const keys = { listener: route.listener, route: route.key, backend: null }
   const plain: Call = { endpoint: null, headers: [], body: null, placeholders: [] }

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { Listener } from '../../ir/resources.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { eventually, useConfigFile, useProgram } from '../../testing/process.ts'
-import { certificateEnds } from './certificate-expiry.ts'
+import { certificateExpiries } from './certificate-expiry.ts'
 
 const DAY = 86_400
 const inDays = (days: number): number => Date.now() / 1000 + days * DAY
@@ -19,7 +19,7 @@ describe('ends of certificates', () => {
   test('are told of what is shown, of the chain and of authorities, each once', () => {
     const leaf = authority.issue({ names: ['shop.test', 'www.shop.test'], validToDays: 30 })
     const nameless = authority.issue({ commonName: 'Only a subject', validToDays: 3 })
-    const rows = certificateEnds([
+    const rows = certificateExpiries([
       listener('shop', { cert: leaf.cert + authority.cert, key: leaf.key, root: authority.cert + authority.cert }),
       listener('other', { cert: nameless.cert, key: nameless.key, root: null }),
       { ...listener('plain', null), protocol: 'HTTP' },

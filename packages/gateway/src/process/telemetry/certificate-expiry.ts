@@ -4,10 +4,10 @@ import { readCertificates } from '@portico/http/server'
 import type { LabelValues } from '../../telemetry/metrics/families.ts'
 
 /** Labels of a certificate, and when it ends in seconds since the epoch. */
-export type CertificateEnd = readonly [LabelValues<'tls_certificate_not_after_seconds'>, number]
+export type CertificateExpiry = readonly [LabelValues<'tls_certificate_not_after_seconds'>, number]
 
 /** All that listeners show to clients or ask theirs to be signed by. */
-export function certificateEnds(listeners: readonly Listener[]): CertificateEnd[] {
+export function certificateExpiries(listeners: readonly Listener[]): CertificateExpiry[] {
   return listeners.flatMap(({ bind, name, tls }) => {
     if (tls === null) return []
     const shown = [tls, ...(tls.others ?? [])].map(({ cert }) => readCertificates(cert))
@@ -20,7 +20,7 @@ export function certificateEnds(listeners: readonly Listener[]): CertificateEnd[
       ...distinct(authorities).map((certificate) => endOf(certificate, 'client_ca')),
     ]
 
-    function endOf(certificate: X509Certificate, use: string): CertificateEnd {
+    function endOf(certificate: X509Certificate, use: string): CertificateExpiry {
       const labels = [bind, name, use, nameOf(certificate), certificate.serialNumber] as const
       return [labels, Math.floor(Date.parse(certificate.validTo) / 1000)]
     }

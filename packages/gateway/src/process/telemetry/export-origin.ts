@@ -3,12 +3,12 @@ import { resourceOf } from '../../telemetry/otlp/resource.ts'
 import { identityOf } from './identity.ts'
 import { VERSION } from '../../version.ts'
 
-/** Who this gateway is to collectors of OpenTelemetry. */
+/** The resource and scope of this gateway in OTLP exports. */
 export function exportOrigin(env: NodeJS.ProcessEnv): Origin {
   const resource = resourceOf(env, {
     'service.name': 'portico',
     'service.version': VERSION,
-    // Two that count for themselves must never look like one.
+    // Two gateways with own counters must never share an instance ID.
     'service.instance.id': `${identityOf(env).podName}:${process.pid}`,
   })
   return { resource, scope: { name: 'portico', version: VERSION } }

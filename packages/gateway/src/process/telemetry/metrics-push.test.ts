@@ -88,7 +88,7 @@ test('many series go in several requests, each a megabyte at most', async () => 
   )
 })
 
-test('what is not taken is counted, and the next push has it all', async () => {
+test('a failed push is counted, and the next push has all values', async () => {
   const { push, registry, requests, values, warnings } = stand((number) =>
     number === 1 ? { kind: 'refused', cause: 'no' } : TAKEN,
   )

@@ -52,7 +52,7 @@ export class MetricsPush {
     this.#counts = countsIn(options.collector)
   }
 
-  /** What the newest config says; null pushes no more. */
+  /** Applies the settings of the newest config; null stops pushing. */
   use(config: PushConfig | null): void {
     if (config?.intervalMs === this.#config?.intervalMs && config?.to === this.#config?.to) return
     this.#config = config

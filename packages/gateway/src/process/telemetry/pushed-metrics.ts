@@ -25,7 +25,7 @@ export class PushedMetrics {
   }
 }
 
-/** Where the config sends metrics, and how often. Of several policies the last that speaks of metrics counts. */
+/** The collector of metrics and the interval: the last policy with `metrics` wins. */
 function pushedMetrics({ policies, backends }: Ir): PushConfig | null {
   const isMeant = ({ target, frontend }: Ir['policies'][number]): boolean =>
     target.kind === 'gateway' && frontend?.metrics !== undefined

@@ -3,7 +3,7 @@ import { RECORDER_DEFAULTS } from '../../policies/frontend/recorder/settings.ts'
 import type { RecorderConfig } from '../../policies/frontend/recorder/schema.ts'
 import type { RecorderSizes } from '../../telemetry/recorder/record-store.ts'
 
-/** What the config says of the recorder. Of several policies the last that speaks of it counts. */
+/** The settings of the recorder: the last policy with `recorder` wins. */
 export function recorderConfig({ policies }: Pick<Ir, 'policies'>): RecorderConfig {
   const isMeant = ({ target, frontend }: Ir['policies'][number]): boolean =>
     target.kind === 'gateway' && frontend?.recorder !== undefined

@@ -7,7 +7,7 @@ import { useFleet } from '../../testing/workers/fleet.ts'
 import { eventually } from '../../testing/process.ts'
 import { routeTo, useOrigin } from '../../testing/scene.ts'
 
-/** What is under way is asked of workers that cannot answer: that takes a while, and says who is missing. */
+/** Counts of open requests while workers cannot answer: the count waits a while, and names the missing workers. */
 
 const CONNECTIONS = 16
 

@@ -79,7 +79,7 @@ test('a heap that has hardly grown is left alone', () => {
   assert.equal(look(100), 2)
 })
 
-test('what could not be given back now is given back a second later', () => {
+test('memory that could not be released now is released a second later', () => {
   const { state, look } = useMemory()
   state.mayRelease = false
   assert.equal(look(3), 0)
@@ -114,7 +114,7 @@ test('a thread gives back what it had taken', { timeout: 60_000 }, async () => {
 })
 
 test('a thread is not harmed by others that give memory back at the same moment', { timeout: 120_000 }, async (t) => {
-  // What others do to the flags of the process, so often that it comes between.
+  // Other code changes the V8 flags of the process often enough to interfere.
   const others = `
     const { setFlagsFromString } = require('node:v8')
     for (;;) for (const flag of ['--expose-gc', '--no-expose-gc']) setFlagsFromString(flag)`

@@ -23,11 +23,11 @@ export interface IdleMemoryOptions {
   heapBytes: () => number
   /** Whether that could be done now. */
   release: () => boolean
-  /** Of the thread, to tell it from others. */
+  /** The number of the thread. */
   number: number
 }
 
-/** Lets a thread give back memory once it has had nothing to do for a while: V8 keeps what a burst of work made it take. */
+/** Releases memory of an idle thread: V8 keeps the memory of a burst of work. */
 export class IdleMemory {
   readonly #options: IdleMemoryOptions
   #idleMs = 0

@@ -12,7 +12,7 @@ import type { LogFormat } from '../../telemetry/log/logger.ts'
 import type { RecorderMemory } from '../../telemetry/recorder/recorder.ts'
 import type { TraceFromWorker, TraceToWorker } from '../../telemetry/trace/trace-event.ts'
 
-/** What a worker is born with; it does not change while it lives. */
+/** The settings of a worker, fixed for its lifetime. */
 export interface WorkerSettings {
   /** Never used twice in a process. */
   number: number
@@ -23,7 +23,7 @@ export interface WorkerSettings {
   region: SharedArrayBuffer
   /** The table of what all workers count together. */
   counters: SharedArrayBuffer
-  /** Where watchers of requests are claimed. */
+  /** The shared table of trace watchers. */
   traces: SharedArrayBuffer
   logFilter: string
   logFormat: LogFormat
@@ -49,7 +49,7 @@ export interface ConfigMessage {
   sessionKeys: readonly string[]
   /** Budgets by key that the config asks for. */
   tables: TableSet
-  /** Where requests are recorded; null where they are not. */
+  /** The memory of the request recorder; null when recording is off. */
   recorder: RecorderMemory | null
 }
 

@@ -5,7 +5,7 @@ import { useFleet } from '../../testing/workers/fleet.ts'
 import { eventually } from '../../testing/process.ts'
 import { routeTo, useOrigin } from '../../testing/scene.ts'
 
-test('what a worker had recorded outlives its death, and what it was doing is lost alone', async (t) => {
+test('records of a worker outlive its death, and only its open requests are lost', async (t) => {
   assert.deepEqual(await recordedOver(t, ['die', 'die']), ['/after-1', '/after-0', '/before'])
 })
 

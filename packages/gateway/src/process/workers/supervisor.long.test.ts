@@ -188,7 +188,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** What these connections hear, each thing once. */
+/** The distinct bodies that these connections get. */
 async function bodies(clients: KeepAliveClient[]): Promise<string[]> {
   const responses = await Promise.all(clients.map((client) => client.get('/')))
   return [...new Set(responses.map((response) => response.body))]

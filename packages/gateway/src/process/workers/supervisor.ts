@@ -22,7 +22,7 @@ import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
 
 export interface SupervisorOptions {
   workers: number
-  /** The module every worker runs. */
+  /** The module that every worker runs. */
   entry: URL
   settings: Omit<
     WorkerSettings,
@@ -46,15 +46,15 @@ const RETIRE_MS = 30_000
 /** Idle connections of such a worker are closed after this time without a request. */
 const RETIRE_QUIET_MS = 1_000
 
-/** Keeps the workers: gives each the config, replaces one that dies, and ends them in order. */
+/** Runs the workers: sends each the config, replaces a worker that dies, and stops them in order. */
 export class Supervisor {
-  /** Who watches for requests. */
+  /** The trace watchers of all workers. */
   readonly traces = new TraceHub()
-  /** What workers have recorded. */
+  /** The request records of all workers. */
   readonly records = new RecordStore()
   readonly #mcp: MainHub
   readonly #table = createTable()
-  /** What all workers count together; it outlives each of them. */
+  /** The counters that all workers share; they outlive each worker. */
   readonly counters = new Reservations(new SharedTable(this.#table))
   readonly #options: SupervisorOptions
   readonly #ticketSecret = randomBytes(32)
@@ -69,7 +69,7 @@ export class Supervisor {
   #lastCause = 'no worker has taken it in time'
   #listeningChanged: () => void = () => undefined
   readonly #seats = new Set<number>()
-  /** Workers that are born later hear of all of them. */
+  /** The addresses of all Services, for workers that start later. */
   readonly #addresses = new ServiceAddresses()
   #config: LiveConfig | null = null
   #logFilter: string
@@ -111,8 +111,8 @@ export class Supervisor {
   }
 
   /**
-   * A worker that dies with a config in its hands has not refused it, and its successor gets it. Where all of them die of
-   * it, nobody serves it: then it is refused. Null when a worker serves it.
+   * Returns null when a worker serves the config, else the reason why none does. A worker that dies while it applies a
+   * config has not rejected it, and its successor gets the config; when all die of it, the config is rejected.
    */
   async #whyUnserved({ generation, ir }: LiveConfig): Promise<string | null> {
     const isServed = (): boolean => [...this.#handles].some((handle) => handle.serves(generation))
@@ -186,7 +186,7 @@ export class Supervisor {
     return Promise.all([...this.#handles].map((handle) => handle.endpoints()))
   }
 
-  /** What is under way in each worker, by the keys of routes; null for one that is too busy to say. */
+  /** Counts the open requests of each worker by route key; null for a worker that is too busy to answer. */
   open(): Promise<(ReadonlyMap<string, number> | null)[]> {
     return Promise.all(this.#all().map((handle) => handle.open()))
   }

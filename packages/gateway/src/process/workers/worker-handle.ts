@@ -13,7 +13,7 @@ import type { TraceFromWorker } from '../../telemetry/trace/trace-event.ts'
 export interface LiveConfig {
   generation: number
   ir: Ir
-  /** What makes it of the generation before; null where only the whole says it. */
+  /** The change from the generation before; null when only the whole config is known. */
   change: IrChange | null
   ports: Record<string, number>
   /** Seal MCP sessions; none where the config has no use for them. */
@@ -22,9 +22,9 @@ export interface LiveConfig {
   tables: TableSet
 }
 
-/** What a config is brought to a worker with. */
+/** The parts of the message that brings a config to a worker. */
 export interface ApplyParts {
-  /** Gives the config for one that has not got the generation before. */
+  /** Serializes the whole config, for a worker that lacks the generation before. */
   textOf?: (ir: Ir) => IrText
   recorder: RecorderMemory | null
 }
@@ -59,9 +59,9 @@ export class WorkerHandle {
   #questions = 0
   #idle: (() => void) | null = null
   #dead = false
-  /** What it died of. */
+  /** The error that ended the worker. */
   #cause: Error | null = null
-  /** Of the config that it took last; 0 before the first, and while it is not known. */
+  /** The generation of the config that it applied last; 0 before the first, and while that is unknown. */
   #generation = 0
   #hasApplied = false
 
@@ -175,7 +175,7 @@ export class WorkerHandle {
     return answer?.type === 'looked' ? answer.states : null
   }
 
-  /** What is under way, by the keys of routes; null where it is too busy to say. */
+  /** Counts the open requests by route key; null when the worker is too busy to answer. */
   async open(): Promise<ReadonlyMap<string, number> | null> {
     const answer = await this.#ask('count')
     return answer?.type === 'counted' ? answer.open : null

@@ -21,7 +21,7 @@ export interface WorkerPortsOptions {
   reusePort: boolean
 }
 
-/** What one worker listens on, and the ports that a reload removed: they accept no more, but what they had goes on. */
+/** The ports of one worker, and those that a reload removed: they accept no connections, but open ones go on. */
 export class WorkerPorts {
   readonly #options: WorkerPortsOptions
   readonly #portsByBind = new Map<string, Port>()
@@ -32,7 +32,7 @@ export class WorkerPorts {
     this.#options = options
   }
 
-  /** Listens where these binds are, and treats connections as they say. Where a port cannot be opened all stays as it was. */
+  /** Opens and closes ports to match the binds. Changes nothing when a port cannot be opened. */
   async serve(binds: ReadonlyMap<string, CompiledBind>, portByBind: Readonly<Record<string, number>>): Promise<void> {
     // Opening a port may fail, so that comes first; nothing after it does.
     const opened = await this.#open(binds, portByBind)
@@ -53,7 +53,7 @@ export class WorkerPorts {
     for (const server of this.#servers()) server.destroy()
   }
 
-  /** What is under way, by the keys of routes. */
+  /** Counts the open requests by route key. */
   countOpen(): Map<string, number> {
     const open = new Map<string, number>()
     for (const server of this.#servers()) server.countOpen(open)

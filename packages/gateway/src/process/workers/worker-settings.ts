@@ -4,12 +4,12 @@ import type { SupervisorOptions } from './supervisor.ts'
 
 const CAN_SHARE_PORTS = process.platform === 'linux'
 
-/** Where ports cannot be shared there is one to have them all. */
+/** The number of workers: one on platforms where workers cannot share ports. */
 export function workerCount(wanted: number): number {
   return CAN_SHARE_PORTS ? wanted : 1
 }
 
-/** What workers are told of the process's own settings. */
+/** The settings of workers, from those of the process. */
 export function workerSettings(
   settings: ProcessConfig,
   identity: ProxyIdentity,

@@ -171,8 +171,8 @@ onFault((error, scope) => {
   log.error('internal error', { scope, error: describeFault(error) })
   if (scope === 'worker') post({ type: 'faulted' })
 })
-// A thread that ended here would take every connection with it. What was thrown belongs to no request that is known: the
-// supervisor starts another worker, and then lets this one end what it has begun.
+// A thread that ended here would take every connection with it. The error belongs to no known request, so the supervisor
+// starts another worker, and then lets this one finish its open requests.
 process.on('uncaughtException', (error: unknown) => reportFault(error, 'worker'))
 process.on('unhandledRejection', (error: unknown) => reportFault(error, 'worker'))
 
@@ -220,7 +220,7 @@ post({ type: 'online' })
 releaseMemoryWhenIdle()
 
 async function end(): Promise<never> {
-  // What was cut is logged once its connection has closed.
+  // A cut request is logged once its connection has closed.
   await setImmediate()
   await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
   await writer.flush()
@@ -292,7 +292,7 @@ function tellOfSeries(): void {
 }
 
 function post(message: FromWorker): void {
-  // What it speaks of may be a series that was made just now.
+  // The message may refer to a series that was created just now.
   tellOfSeries()
   port.postMessage(message)
 }

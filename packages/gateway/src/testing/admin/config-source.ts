@@ -3,14 +3,14 @@ import type { Ir } from '../../ir/resources.ts'
 import { viewBackends } from '../../process/admin/backends-view.ts'
 import { NOTHING_KNOWN } from '../../process/admin/endpoint-states.ts'
 import { viewConfig } from '../../process/admin/config-view.ts'
-import { findDoor } from '../../process/admin/reachable-listener.ts'
+import { findReachableListener } from '../../process/admin/reachable-listener.ts'
 import { viewRoutes } from '../../process/admin/routes-view.ts'
 
 /** A config as the admin server shows it, without a program around it. */
 export function configOf(ir: Ir = NOTHING, file = '', ports: Readonly<Record<string, number>> = {}): ConfigSource {
   return {
     routes: () => viewRoutes(ir, 1, ports),
-    door: (bind, listener) => findDoor(ir, ports, bind, listener),
+    findListener: (bind, listener) => findReachableListener(ir, ports, bind, listener),
     config: () => viewConfig({ generation: 1, since: null, file, problems: [], ...NO_EDITS }),
     edits: noEdits,
     backends: () => Promise.resolve(viewBackends(ir, 1, { endpoints: NOTHING_KNOWN, errorOf: () => null })),

@@ -26,7 +26,7 @@ export function secretPlaces(): SecretPlace[] {
   return found
 }
 
-export interface Written {
+export interface TextWithSecrets {
   text: string
   secrets: string[]
 }
@@ -41,7 +41,7 @@ const COMMENTS = [
 ]
 
 /** Files with secrets in some of these places, in any style, with comments and anchors that have them, too. */
-export function written(places: readonly SecretPlace[]): fc.Arbitrary<Written> {
+export function written(places: readonly SecretPlace[]): fc.Arbitrary<TextWithSecrets> {
   const entry = fc.record({
     place: fc.constantFrom(...places),
     name: fc.constantFrom('alice', 'bob', 'key', 'x-y'),
@@ -54,7 +54,7 @@ export function written(places: readonly SecretPlace[]): fc.Arbitrary<Written> {
   const flowing = fc.array(fc.boolean(), { minLength: 1, maxLength: 20 })
   return fc
     .record({
-      // Of two in one place the first would be no secret any more.
+      // A second secret at the same place would replace the first.
       entries: fc.uniqueArray(entry, { minLength: 1, maxLength: 4, selector: ({ place }) => place }),
       flows: flowing,
     })

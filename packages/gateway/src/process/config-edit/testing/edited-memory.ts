@@ -4,7 +4,7 @@ import type { Logger } from '../../../telemetry/log/logger.ts'
 import { loadText } from '../../config/config-source.ts'
 import type { Gateway } from '../../config/gateway.ts'
 import { TextInMemory } from '../../config/config-text-store.ts'
-import { KeptConfigs } from '../../config/config-history.ts'
+import { GenerationHistory } from '../../config/config-history.ts'
 import { Reloader } from '../../config/reloader.ts'
 import { ConfigEditor } from '../config-editor.ts'
 
@@ -20,7 +20,15 @@ export function useEditedMemory(t: TestContext, text: string, gateway: Gateway) 
   const silent = { error() {}, warn() {}, info() {} } as unknown as Logger
   reloader.start(gateway, silent)
   const editor = new ConfigEditor({
-    ...{ name: '<memory>', path: '', workers: 1, text: memory, reloader, history: new KeptConfigs(), log: silent },
+    ...{
+      name: '<memory>',
+      path: '',
+      workers: 1,
+      text: memory,
+      reloader,
+      history: new GenerationHistory(),
+      log: silent,
+    },
     gateway,
     connectionsOf: () => 0,
     open: () => Promise.resolve([]),

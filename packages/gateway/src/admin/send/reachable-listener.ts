@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 
 /** A listener of this process, as a client on this machine reaches it. */
-export interface Door {
+export interface ReachableListener {
   /** An address of this machine that the process listens on. */
   readonly address: string
   readonly port: number
@@ -17,11 +17,11 @@ export interface Door {
 /** Finds out how a listener of this process is reached. */
 export interface ListenerSource {
   /** A text says why there is none. */
-  door(bind: string, listener: string): Door | string
+  findListener(bind: string, listener: string): ReachableListener | string
 }
 
 /** What `Host` says, where nobody says otherwise. Of a wildcard any name will do. */
-export function hostOf({ hostname, address, port, isTls }: Door): string {
+export function hostOf({ hostname, address, port, isTls }: ReachableListener): string {
   const name = hostname === '' ? literal(address) : hostname.replace(/^\*/, 'any')
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
 }
