@@ -17,7 +17,7 @@ export interface OwnUrl {
 }
 
 /** Null when the vendor is where it always is. */
-export function readBaseUrl(text: string | undefined, own: OwnUrl, ownPort: string): BaseUrl | null | Refused {
+export function readBaseUrl(text: string | undefined, own: OwnUrl, ownPort: string): BaseUrl | null | RejectedUrl {
   if (text === undefined || text === '') return null
   const url = parseBackendUrl(text)
   if (url === null) return { refused: 'expected a URL such as `https://llm.example.com/v1`' }
@@ -36,11 +36,11 @@ export function readBaseUrl(text: string | undefined, own: OwnUrl, ownPort: stri
   return { authority, overrides: { host, port, pathPrefix: path + own.prefix || '/' }, tls: secure }
 }
 
-export interface Refused {
+export interface RejectedUrl {
   refused: string
 }
 
-export function isRefused(url: BaseUrl | null | Refused): url is Refused {
+export function isRefused(url: BaseUrl | null | RejectedUrl): url is RejectedUrl {
   return url !== null && 'refused' in url
 }
 

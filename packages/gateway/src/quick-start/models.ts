@@ -10,11 +10,11 @@ interface Vendor {
   key: string
   baseUrl: string
   home: string
-  /** What the SDK itself puts behind the base URL, before the names of calls. */
+  /** The path that the SDK appends to the base URL, before the name of the call. */
   prefix: string
-  /** What the base URL ends in when it is the vendor's own. */
+  /** The path of the vendor's own base URL. */
   path: string
-  /** Asked for in the banner, and in place of models of others. */
+  /** The model of the banner, which also replaces models of other vendors. */
   model: string
   /** Its names for models. */
   family: string
@@ -64,7 +64,7 @@ export interface QuickStartModels {
 
 /** Models of the vendors whose keys are in the environment; the mock when there is none. */
 export function quickStartModels(env: Environment): QuickStartModels | { problem: string } {
-  const known: Known[] = []
+  const known: KnownVendor[] = []
   for (const vendor of VENDORS) {
     const url = readBaseUrl(env[vendor.baseUrl], vendor, env['PORT'] || '3000')
     if (!env[vendor.key]) continue
@@ -77,7 +77,7 @@ export function quickStartModels(env: Environment): QuickStartModels | { problem
   const gemini = known.find(({ vendor }) => vendor.provider === 'gemini')
   const routes = [route('models', CALLS, backendOf(first))]
   const serves = [`/v1/chat/completions  ${titleOf(first)}`]
-  // What an SDK sends goes to its own vendor, where there is a key of it.
+  // Requests of an SDK go to its own vendor when there is a key for it.
   if (anthropic !== undefined && anthropic !== first) {
     routes.push(route('messages', ['/v1/messages', '/messages'], backendOf(anthropic)))
     serves.push(`/v1/messages          ${titleOf(anthropic)}`)
@@ -90,7 +90,7 @@ export function quickStartModels(env: Environment): QuickStartModels | { problem
 }
 
 /** A vendor with a key, and where it is if not at home. */
-interface Known {
+interface KnownVendor {
   vendor: Vendor
   url: BaseUrl | null
 }
@@ -124,7 +124,7 @@ function route(name: string, prefixes: readonly string[], backend: object): obje
   }
 }
 
-function backendOf({ vendor, url }: Known, ai: object = { modelAliases: aliasesOf(vendor) }): object {
+function backendOf({ vendor, url }: KnownVendor, ai: object = { modelAliases: aliasesOf(vendor) }): object {
   return {
     ai: { provider: { [vendor.provider]: {}, ...url?.overrides } },
     policies: { auth: { secretRef: { env: vendor.key } }, ai, ...(url?.tls && { tls: {} }) },
@@ -137,7 +137,7 @@ function aliasesOf(vendor: Vendor): Record<string, string> {
   return Object.fromEntries(others.map(({ family }) => [family, vendor.model]))
 }
 
-function titleOf({ vendor, url }: Known): string {
+function titleOf({ vendor, url }: KnownVendor): string {
   return `${vendor.title}${url === null ? '' : ` at ${url.authority}`}, with the key in ${vendor.key}`
 }
 

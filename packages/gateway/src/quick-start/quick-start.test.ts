@@ -191,7 +191,7 @@ describe('the config of the quick start', () => {
     })
   })
 
-  test('says how to get the server of tools where it is not installed, and starts without it', () => {
+  test('says how to get the MCP server when it is not installed, and starts without it', () => {
     const found = quickStart({}, { toolServer: null })
     assert.ok('text' in found)
     assert.doesNotMatch(found.text, /mcp/)
@@ -220,7 +220,7 @@ describe('the config of the quick start', () => {
       { GEMINI_API_KEY: 'k', GOOGLE_GEMINI_BASE_URL: 'https://llm.example.com/google' },
     ]
     for (const env of refused) assert.ok('problem' in quickStart(env), JSON.stringify(env))
-    // Of no use without the key.
+    // The variable has no effect without the key.
     assert.ok('text' in quickStart({ OPENAI_BASE_URL: 'nonsense' }))
   })
 

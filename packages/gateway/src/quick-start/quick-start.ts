@@ -5,7 +5,7 @@ import { printItems } from './print-items.ts'
 import { findToolServer, quickStartTools } from './tools.ts'
 import type { Environment } from '../sources/substitute.ts'
 
-/** What runs when no file is given. */
+/** The config that runs when no file is given. */
 export type QuickStart = { text: string; guide: Guide } | { problem: string }
 
 export interface QuickStartOptions {

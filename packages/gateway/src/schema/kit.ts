@@ -200,7 +200,7 @@ export type OptionalShape<Shape extends Record<string, Schema>> = {
 type AbsentKeys<Shape extends Record<string, Schema>> = {
   [Name in keyof Shape]: Shape[Name] extends Schema<unknown, true> ? Name : never
 }[keyof Shape]
-type Parsed<Shape extends Record<string, Schema>> = Flat<
+type ParsedObject<Shape extends Record<string, Schema>> = Flat<
   { -readonly [Name in Exclude<keyof Shape, AbsentKeys<Shape>>]: Output<Shape[Name]> } & {
     -readonly [Name in AbsentKeys<Shape>]?: Output<Shape[Name]>
   }
@@ -218,11 +218,11 @@ type WithOne<Out, Key extends PropertyKey> = string extends Key
 type KeysOf<Rules extends readonly Rule[]> = Extract<Rules[number], ExactlyOneOf>['keys'][number]
 type ByRules<Out, Rules extends readonly Rule[]> = [KeysOf<Rules>] extends [never] ? Out : WithOne<Out, KeysOf<Rules>>
 
-export function object<Shape extends Record<string, Schema>>(shape: Shape): Schema<Parsed<Shape>, false>
+export function object<Shape extends Record<string, Schema>>(shape: Shape): Schema<ParsedObject<Shape>, false>
 export function object<Shape extends Record<string, Schema>, const Rules extends readonly Rule[]>(
   shape: Shape,
   rules: Rules,
-): Schema<ByRules<Parsed<Shape>, Rules>, false>
+): Schema<ByRules<ParsedObject<Shape>, Rules>, false>
 export function object(fields: Record<string, Schema>, rules: readonly Rule[] = []): Schema {
   return define({ kind: 'object', fields, rules })
 }

@@ -14,14 +14,14 @@ import { areKept } from './rules.ts'
  * Returned when the quick reader cannot decide; the input may have problems, which only the full validation reports.
  */
 export const UNREAD: unique symbol = Symbol('unread')
-type Unread = typeof UNREAD
+type UnreadMark = typeof UNREAD
 
 /**
  * Reads a valid input: the same value as Zod, in a fifth of the time and with less garbage. Config files with thousands
  * of routes are almost always valid.
  */
-export function readQuickly<Out>(schema: Schema<Out>, input: unknown): Out | Unread {
-  return readerOf(schema)(input) as Out | Unread
+export function readQuickly<Out>(schema: Schema<Out>, input: unknown): Out | UnreadMark {
+  return readerOf(schema)(input) as Out | UnreadMark
 }
 
 type Reader = (input: unknown) => unknown

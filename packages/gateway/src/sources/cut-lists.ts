@@ -1,30 +1,30 @@
-/** An item of a long list, as it stands in the file. */
+/** The text of an item of a long list. */
 export interface CutItem {
   /** From its dash to the line before the next one, indented as it was: columns stay right. */
   text: string
-  /** How many lines of the file stand above it. */
+  /** The number of lines above it in the file. */
   row: number
 }
 
 export interface CutText {
-  /** What is left, with a placeholder for each list. */
+  /** The rest of the text, with a placeholder for each list. */
   rest: string
-  /** For each line of the rest how many lines of the file stand above it. */
+  /** For each line of the rest, the number of lines above it in the file. */
   rows: number[]
   lists: CutItem[][]
 }
 
 /**
- * Takes the items of the lists that make configs long out of the text, by their indentation alone. What YAML would have
- * any line of an item mean, it ends where a line stands no deeper than its dash. Whether the lists are those that are
- * meant, only the structure of the rest can say. Null for what is not laid out in that way.
+ * Cuts the items of long lists (routes, backends, policies) out of the text, by indentation alone. An item ends at the
+ * first line that is not indented deeper than its dash. Callers check with the structure of the rest that the lists are
+ * where such lists belong. Null for texts with another layout.
  */
 export function cutLists(text: string): CutText | null {
   if (UNUSUAL.test(text) || text.includes(PLACEHOLDER)) return null
   return new Cutter(text).cut()
 }
 
-/** What stands for the list with this number. */
+/** The placeholder of the list with this number. */
 export function placeholderOf(list: number): string {
   return `${PLACEHOLDER}${list}`
 }

@@ -204,7 +204,7 @@ test('a key that is written wrongly is one mistake', () => {
   }
 })
 
-test('of many problems a hundred are shown, and how many there are', () => {
+test('a hundred of many problems are shown, with their number', () => {
   const problems = Array.from({ length: 250 }, (_, index) => `problem ${index}`)
   const shown = firstProblems(problems)
   assert.deepEqual(

@@ -16,7 +16,7 @@ import type { Place, PlacedProblem } from './located-problem.ts'
 import { printProblem } from './print-problems.ts'
 import { findReferences, isTo } from './check/references.ts'
 import { exposeOauth } from '../ir/expose-oauth.ts'
-import type { KnownParts } from './part-cache.ts'
+import type { PartCache } from './part-cache.ts'
 import { type ConfigFile, configFile } from './schema.ts'
 import type { SettledParts } from './check/settled.ts'
 import type { Environment } from './substitute.ts'
@@ -35,38 +35,38 @@ export interface LoadOptions {
   readFile?: (path: string) => string
 }
 
-/** What can be put together, to see what shows only then. */
+/** A config that can be compiled, to find faults that only compilation shows. */
 export interface CheckableConfig {
   ir: Ir
-  /** What shows then, as a text with its place. */
+  /** Prints a fault of compilation with its location. */
   explain(this: void, fault: ConfigFault): string
 }
 
-/** Tells where a part of the IR is written, or what the path leads to from there; null for what is not from the file. */
+/** Finds the location in the file of a part of the IR, or of the value at a path below it; null for parts that are not from the file. */
 export type Locate = (this: void, part: object, path: Path) => Extract<Place, { file: string }> | null
 
 export interface LoadedConfig extends CheckableConfig {
   ok: true
-  /** `namespace/name`, where the config says which gateway it is of. */
+  /** `namespace/name` of the Gateway, for configs of manifests. */
   gateway?: string
   process: ProcessConfig
-  /** Left out where there is no single file. */
+  /** Undefined when the config is not a single file. */
   locate?: Locate
-  /** What it was read from, and where that stands. */
+  /** The text of the config, with its file and folder. */
   text?: { text: string; file: string; dir: string }
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]
-  /** Where Services are reached, by the keys of their backends; left out where there are none. */
+  /** Addresses of Services by the keys of their backends; undefined when the config has no Services. */
   endpoints?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface RefusedConfig {
   ok: false
   problems: PlacedProblem[]
-  /** As far as they are known: a change in one of them may heal the config. */
+  /** The files that were read so far: a change in one of them may fix the config. */
   files?: string[]
-  /** What is not at fault, so that its problems can be told too; null when nothing would be left. */
+  /** The config without the parts at fault, to find its problems too; null when nothing is left. */
   rest?: CheckableConfig | null
 }
 
@@ -76,7 +76,7 @@ export type LoadResult = LoadedConfig | RefusedConfig
  * Turns the text of a config file into resources, or into everything that is wrong with it. What `known` has read
  * before is not read again, and gives the same objects.
  */
-export function loadConfig(text: string, options: LoadOptions, known: KnownParts | null = null): LoadResult {
+export function loadConfig(text: string, options: LoadOptions, known: PartCache | null = null): LoadResult {
   // Whoever writes a file in place empties it first: that is no wish to close every port.
   if (text.trim() === '')
     return { ok: false, problems: [{ ...EMPTY, place: { file: options.file, line: 1, column: 1 } }] }
@@ -126,7 +126,7 @@ interface Parts {
 
 type ReadText = Parts & Pick<ParsedYaml, 'problems' | 'placeOf'>
 
-function readParts(text: string, { file, env }: LoadOptions, known: KnownParts | null): ReadText | null {
+function readParts(text: string, { file, env }: LoadOptions, known: PartCache | null): ReadText | null {
   const read = known?.read(text, file, env) ?? null
   if (read === null) return null
   const { config, ...rest } = read
@@ -146,16 +146,16 @@ function partsOf(input: unknown): Parts {
 
 type Explainer = (value: ConfigFile, ir: Ir) => CheckableConfig['explain']
 
-interface Assessed {
+interface Assessment {
   problems: Problem[]
   warnings: Problem[]
   files: string[]
-  /** Null where there are problems. */
+  /** Null when there are problems. */
   whole: { config: ConfigFile; ir: Ir } | null
 }
 
-/** All that can be said of a config without putting it together. */
-function assess({ input, validated, settled }: Parts, options: LoadOptions): Assessed {
+/** Validates a config and translates it, without compiling it. */
+function assess({ input, validated, settled }: Parts, options: LoadOptions): Assessment {
   const root = new Spot(input)
   const references = findReferences(configFile, root, settled)
   const checked = checkFile(root, references, settled)
@@ -180,10 +180,10 @@ function assess({ input, validated, settled }: Parts, options: LoadOptions): Ass
   return { problems: conflicts, warnings, files, whole: conflicts.length > 0 ? null : { config, ir } }
 }
 
-/** What is left once all that has problems is left out; leaving out may itself make some, which go then. */
+/** Removes the parts with problems, up to four times, because a removal may cause other problems. Null when problems stay. */
 function restOf(
   input: unknown,
-  first: Assessed,
+  first: Assessment,
   { options, explainer }: { options: LoadOptions; explainer: Explainer },
 ): CheckableConfig | null {
   let [valid, seen] = [input, first]
@@ -196,7 +196,7 @@ function restOf(
   return { ir, explain: explainer(config, ir) }
 }
 
-/** Where in the config that very part stands; null when it is not from there. */
+/** The path of a part in the config, found by identity; null when the part is not from the config. */
 function pathTo(part: object | null, value: unknown): Path | null {
   if (part === null || typeof value !== 'object' || value === null) return null
   if (value === part) return []
@@ -219,7 +219,7 @@ function routePathOf(part: object, ir: Ir): Path | null {
   return route === undefined ? null : routePath(ir, route)
 }
 
-/** Of a listener of the IR, which is no object of the config; null for anything else. */
+/** The path of a listener of the IR, which is not an object of the config; null for other parts. */
 function listenerPath(part: object | null, ir: Ir): Path | null {
   const listener = ir.listeners.find((each) => each === part)
   if (listener === undefined) return null

@@ -1,6 +1,6 @@
 import type { Problem } from '../schema/problem.ts'
 
-/** Where a problem is, for people: a spot in a file, or a variable of the environment. */
+/** The location of a problem: a position in a file, or an environment variable. */
 export type Place = { file: string; line: number; column: number } | { variable: string }
 
 export interface PlacedProblem extends Problem {

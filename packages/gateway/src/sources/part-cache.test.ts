@@ -10,7 +10,7 @@ import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { cutLists } from './cut-lists.ts'
 import { type CheckableConfig, loadConfig, type LoadOptions } from './file.ts'
-import { KnownParts } from './part-cache.ts'
+import { PartCache } from './part-cache.ts'
 import '../testing/all-features.ts'
 
 test('a config that is edited step by step is what each text says by itself', (t) => {
@@ -19,7 +19,7 @@ test('a config that is edited step by step is what each text says by itself', (t
   const reached = { live: 0, refused: 0, faults: 0, warnings: 0, quick: 0 }
   fc.assert(
     fc.property(fc.array(edits, { minLength: 3, maxLength: 12 }), (steps) => {
-      const known = new KnownParts()
+      const known = new PartCache()
       const document = new Document()
       let live: { ir: Ir; config: CompiledConfig } | null = null
       for (const step of steps) {
@@ -63,7 +63,7 @@ test('a config that is edited step by step is what each text says by itself', (t
         reached.live++
       }
     }),
-    // What they reach is counted, so that none may be left out to save time.
+    // The cases are counted, so that none is left out to save time.
     { seed: 11, numRuns: 50, interruptAfterTimeLimit: 120_000 },
   )
   for (const [what, times] of Object.entries(reached)) assert.ok(times >= 10, `${what}: ${times} times`)
@@ -207,7 +207,7 @@ function routeText(id: number, way: number): string[] {
     [...name, ...match, 'policies:', '  timeouts: &limit { request: 5s }', 'backends:', '- backend: main'],
     [...name, ...match, 'policies:', '  timeouts: *limit', 'backends:', '- backend: main'],
     [...name, '# within', ...match, 'backends: [', '  { backend: main }', ']'],
-    // What is wrong with a route.
+    // Invalid routes.
     [...name, ...match, 'backends:', '- backend: nowhere'],
     [...name, ...match, 'backend:', '- backend: main'],
     [...name, 'matches: 1'],
@@ -378,7 +378,7 @@ function move(list: List, from: number, to: number): Edit {
 }
 
 test('only what has another text is read again, wherever it stands', () => {
-  const known = new KnownParts()
+  const known = new PartCache()
   const route = (name: string) => `  - name: ${name}\n    backends: [{ host: "h:1" }]\n`
   const textOf = (names: string[]) =>
     `# ${names.join()}\nbinds:\n- port: 1\n  listeners:\n  - routes:\n${names.map((name) => route(name).replaceAll(/^/gm, '  ').trimEnd()).join('\n')}\n`
@@ -405,7 +405,7 @@ test('a config with a warning costs no more than the part that it is about', () 
   ])
   const text = ['binds:', '- port: 1', '  listeners:', '  - routes:', ...routes.flat(), ''].join('\n')
   const options = { file: 'f', dir: '/', env: {} }
-  const loaded = loadConfig(text, options, new KnownParts())
+  const loaded = loadConfig(text, options, new PartCache())
   const fresh = loadConfig(text, options)
   assert.ok(loaded.ok && fresh.ok)
   assert.deepEqual(loaded.warnings, fresh.warnings)

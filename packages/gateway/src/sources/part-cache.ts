@@ -16,14 +16,14 @@ import type { Environment } from './substitute.ts'
 import { putAt, Spot } from './check/tree.ts'
 import { type ParsedYaml, parseWithPlaces, readAlone } from './yaml/yaml.ts'
 
-/** A config that is right as far as each of its parts can tell. */
+/** A config whose parts are valid, each by itself. */
 export interface ReadParts {
   /** Plain values; parts with the text that they had before are the same objects. */
   input: unknown
   /** The same of these, but for parts that name files. */
   config: ConfigFile
   placeOf(this: void, path: Path, at: Problem['at']): Place
-  /** What was found out about these parts. */
+  /** Checks that found nothing in these parts. */
   settled: SettledParts
 }
 
@@ -31,7 +31,7 @@ export interface ReadParts {
  * Parts of a file that were read before: routes, backends and policies whose text has not changed are neither parsed
  * nor validated again. It only ever says what the whole file would have said, and nothing where that would be a problem.
  */
-export class KnownParts {
+export class PartCache {
   /** By their text; the same text may stand in several places, and each is an object of its own. */
   #parts = new Map<string, Part[]>()
   #environment = ''
@@ -132,7 +132,7 @@ interface Holder {
   most: number
 }
 
-/** Where the placeholders stand; null when any of them is elsewhere than where such lists are. */
+/** The holders of the placeholders; null when a placeholder is where no such list belongs. */
 function holdersIn(root: Record<string, unknown>, count: number): Holder[] | null {
   const found = new Map<unknown, Holder>()
   const look = (holder: unknown, key: string, at: { path: Path; schema: Schema; most: number }): void => {

@@ -2,12 +2,12 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export type Substituted = { ok: true; text: string } | { ok: false; unset: string } | { ok: false; malformed: string }
+export type Substitution = { ok: true; text: string } | { ok: false; unset: string } | { ok: false; malformed: string }
 
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|(\$\{[A-Za-z_][A-Za-z0-9_]*)/g
 
 /** Replaces `${NAME}` and `${NAME:-default}`; `$${` stands for a literal `${`. An empty variable takes the default. */
-export function substitute(text: string, env: Environment): Substituted {
+export function substitute(text: string, env: Environment): Substitution {
   let unset: string | null = null
   let malformed: string | null = null
   const result = text.replace(reference, (whole: string, name?: string, fallback?: string, start?: string) => {
@@ -22,7 +22,7 @@ export function substitute(text: string, env: Environment): Substituted {
   return unset === null ? { ok: true, text: result } : { ok: false, unset }
 }
 
-/** What YAML would make of a plain scalar, so that `port: ${PORT}` is a number. Empty text stays text. */
+/** The YAML value of a plain scalar, so that `port: ${PORT}` is a number. Empty text stays text. */
 export function plainValue(text: string): string | number | boolean | null {
   if (/^(true|True|TRUE)$/.test(text)) return true
   if (/^(false|False|FALSE)$/.test(text)) return false

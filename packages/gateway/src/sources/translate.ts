@@ -20,18 +20,18 @@ import type { RouteConfig } from './routes/schema.ts'
 import { attachTargeted, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
-/** What was found out about the file beside itself. */
+/** Results of the checks that translation needs. */
 export interface Findings {
-  /** Those that policies describe instead of naming one. */
+  /** The backends that policies define inline. */
   backends: DescribedBackends
   toolsOf: ReadApis['toolsOf']
 }
 
-/** The checked file as flat resources. Of a part that was translated before, at the same place, they are the same objects. */
+/** Translates the checked file to flat resources. A part that was translated before at the same place keeps its objects. */
 export function translate(config: ConfigFile, { backends: more, toolsOf }: Findings): Ir {
   const ir: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
   const hostsByBackend = new Map(config.backends.map(({ name, static: fixed }) => [backendKey(name), fixed?.host]))
-  const known: Known = { hostsByBackend, toolsOf }
+  const known: TargetContext = { hostsByBackend, toolsOf }
   ir.policies.push(attachment({ target: { kind: 'gateway' }, frontend: config.frontend }))
   for (const backend of config.backends)
     add(
@@ -44,7 +44,7 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
   // Nearer attachments come later, and of two policies for one object the first in the file is the nearer.
   const targeted = config.policies.toReversed().flatMap((policy) => attachTargeted(policy, { ir, config }))
   const isForRule = ({ target }: AttachedPolicy): boolean => target.kind === 'rule'
-  // What stands in an object is nearer than what targets it; what stands in a route is farther than what targets its rule.
+  // A policy inside of an object is nearer than one that targets the object; a policy of a route is farther than one that targets its rule.
   ir.policies.unshift(...targeted.filter((policy) => !isForRule(policy)))
   ir.policies.push(...targeted.filter(isForRule))
   return ir
@@ -78,7 +78,7 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
   }
 }
 
-/** What one part of the file becomes. */
+/** The resources of one part of the file. */
 interface Resources {
   routes?: Route[]
   backends: Backend[]
@@ -102,7 +102,7 @@ function madeOf(config: NamedBackendConfig | RouteConfig, place: string, make: (
   return resources
 }
 
-function namedBackendResources(backend: NamedBackendConfig, known: Known): Resources {
+function namedBackendResources(backend: NamedBackendConfig, known: TargetContext): Resources {
   const key = backendKey(backend.name)
   return {
     backends: [{ key, name: backend.name, target: namedTarget(backend, key, known) }],
@@ -113,7 +113,7 @@ function namedBackendResources(backend: NamedBackendConfig, known: Known): Resou
 function routeResources(
   config: RouteConfig,
   { listener, name, hasMatches }: { listener: string; name: string; hasMatches: boolean },
-  known: Known,
+  known: TargetContext,
 ): Resources {
   const rule = config.ruleName ?? ''
   const parent = `${listener}/${name}`
@@ -166,7 +166,7 @@ export function attachment(policy: Pick<AttachedPolicy, 'target'> & Partial<Atta
   return { key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy }
 }
 
-function namedTarget(backend: NamedBackendConfig, key: string, known: Known): BackendTarget {
+function namedTarget(backend: NamedBackendConfig, key: string, known: TargetContext): BackendTarget {
   if (backend.ai !== undefined) return aiTarget(backend.ai, key)
   if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, known)
   if (backend.aws !== undefined) return awsTarget(backend.aws)
@@ -178,17 +178,17 @@ type EntryConfig = RouteConfig['backends'][number]
 type AiConfig = NonNullable<EntryConfig['ai']>
 type McpConfig = NonNullable<EntryConfig['mcp']>
 
-/** What targets of MCP backends are made of beside themselves. */
-interface Known {
+/** The hosts and tools that MCP targets refer to. */
+interface TargetContext {
   hostsByBackend: ReadonlyMap<string, string | undefined>
   toolsOf: ReadApis['toolsOf']
 }
 
-/** What an entry of a route describes instead of naming it. */
+/** The backend that an entry of a route defines inline. */
 function inlineTarget(
   { host, dynamicForwardProxy, ai, mcp, aws }: EntryConfig,
   key: string,
-  known: Known,
+  known: TargetContext,
 ): BackendTarget | undefined {
   if (ai !== undefined) return aiTarget(ai, key)
   if (mcp !== undefined) return mcpTarget(mcp, key, known)
@@ -196,7 +196,7 @@ function inlineTarget(
   return host ?? (dynamicForwardProxy && dynamicTarget(dynamicForwardProxy))
 }
 
-function mcpTarget({ targets, ...config }: McpConfig, key: string, known: Known): BackendTarget {
+function mcpTarget({ targets, ...config }: McpConfig, key: string, known: TargetContext): BackendTarget {
   return {
     kind: 'mcp',
     ...config,
@@ -212,14 +212,14 @@ function mcpTarget({ targets, ...config }: McpConfig, key: string, known: Known)
 
 function mcpReached(
   { static: remote, stdio, openapi, tools }: McpConfig['targets'][number],
-  { hostsByBackend: hosts, toolsOf }: Known,
+  { hostsByBackend: hosts, toolsOf }: TargetContext,
 ): McpReached {
   if (stdio !== undefined) return { by: 'stdio', ...stdio }
   if (openapi !== undefined) {
     const { host, backendRef, port = HTTPS_PORT } = openapi
     const read = toolsOf.get(openapi)
     if (read === undefined) throw new Error('an API was not read')
-    // What nobody is offered need not be in every worker.
+    // Workers only get the tools that are offered.
     const offered = tools === undefined ? null : new OfferedTools(tools)
     const operations = read.operations.filter(({ tool }) => offered?.isOffered(tool.name) ?? true)
     return { by: 'openapi', host: host ?? hosts.get(backendRef.name) ?? '', port, tools: { ...read, operations } }

@@ -29,7 +29,7 @@ function leaveOut(root: unknown, path: Path): void {
   const step = path.at(-1)
   if (Array.isArray(owner) && typeof step === 'number') owner[step] = harmless(path, owner[step])
   else if (isMapping(owner) && typeof step === 'string' && step in owner) delete owner[step]
-  // What is missing, or stands in what is left out already, goes with what it would stand in.
+  // A missing part, or one inside of a removed part, is removed with its owner.
   else if (owner !== undefined && path.length > 1) leaveOut(root, path.slice(0, -1))
 }
 

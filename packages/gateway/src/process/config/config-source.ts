@@ -6,7 +6,7 @@ import { findFreePorts } from '../../quick-start/free-ports.ts'
 import { quickStart } from '../../quick-start/quick-start.ts'
 import type { Guide } from '../../quick-start/guide.ts'
 import { loadConfig, type LoadedConfig } from '../../sources/file.ts'
-import { KnownParts } from '../../sources/part-cache.ts'
+import { PartCache } from '../../sources/part-cache.ts'
 import { printProblem } from '../../sources/print-problems.ts'
 import { TextInMemory } from './config-text-store.ts'
 import { claimPort } from './ports.ts'
@@ -45,7 +45,7 @@ export async function configSource(file: string | null, gateway: string | null =
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
   // So that the first reload costs what changed, as all others do.
-  const known = new KnownParts()
+  const known = new PartCache()
   return {
     name: file,
     path,
@@ -120,7 +120,7 @@ function fixedSource(name: string, file: string, readText: () => string): Config
 export async function loadText(
   text: string,
   place: { file: string; dir: string },
-  known: KnownParts | null,
+  known: PartCache | null,
 ): Promise<LoadedConfig | RefusedSource> {
   const loaded = loadConfig(text, { ...place, env: process.env }, known)
   if (loaded.ok) {

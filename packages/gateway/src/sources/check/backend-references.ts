@@ -5,11 +5,11 @@ import type { FoundReference } from './references.ts'
 import type { Report } from './report.ts'
 import type { Spot } from './tree.ts'
 
-type Found = FoundReference<BackendReference>
+type FoundBackend = FoundReference<BackendReference>
 
 /** Every backend that is named must exist. */
 export function checkBackendNames(
-  found: readonly Found[],
+  found: readonly FoundBackend[],
   backendsByName: ReadonlyMap<string, Spot>,
   report: Report,
 ): void {
@@ -41,7 +41,7 @@ const unfixedKinds = [
 ] as const
 
 /** Backends that policies describe by an address or a URL; the same description is the same backend. */
-export function backendsOf(found: readonly Found[]): DescribedBackends {
+export function backendsOf(found: readonly FoundBackend[]): DescribedBackends {
   const byKey = new Map<string, DescribedBackends[number]>()
   for (const { spot, refers } of found) {
     const located = refers.locate(spot.value)

@@ -3,7 +3,7 @@ import type { CheckOnce, Report } from './report.ts'
 import { SETTLED } from './settled.ts'
 import type { Spot } from './tree.ts'
 
-/** What MCP OAuth asks of the policies that it is part of. */
+/** Checks the requirements of MCP OAuth on the policies around it. */
 export function checkOauth(root: Spot, report: Report, once: CheckOnce): void {
   for (const policy of root.at('policies').items) checkTraffic(policy.at('traffic'), report)
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {

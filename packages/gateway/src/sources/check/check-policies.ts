@@ -3,7 +3,7 @@ import { didYouMean } from '../../schema/suggest.ts'
 import { checkUnique, protocolOf, type Report } from './report.ts'
 import type { Spot } from './tree.ts'
 
-/** What must hold between policies and the objects they are about. */
+/** Checks policies against the objects that they target. */
 export function checkPolicies(root: Spot, report: Report, warn: Report): void {
   const policies = root.at('policies').items
   checkUnique(policies, (policy) => policy.at('name').text, 'policy', report)
@@ -20,15 +20,15 @@ export function checkPolicies(root: Spot, report: Report, warn: Report): void {
   for (const listener of listeners) checkPhase(listener.at('policies'), report)
 }
 
-interface Named {
+interface NamedObject {
   name: string
   spot: Spot
 }
 
 interface Objects {
-  listeners: Named[]
-  routes: (Named & { isHttp: boolean })[]
-  backends: Named[]
+  listeners: NamedObject[]
+  routes: (NamedObject & { isHttp: boolean })[]
+  backends: NamedObject[]
 }
 
 const NO_OBJECTS: Objects = { listeners: [], routes: [], backends: [] }
@@ -76,11 +76,11 @@ function checkSelector(selector: Spot, policy: Spot, objects: Objects, report: R
   warn('no_effect', selector, { found: `found no ${kind} with these labels`, expected: 'labels that some object has' })
 }
 
-function rulesOf(routes: readonly Named[]): string[] {
+function rulesOf(routes: readonly NamedObject[]): string[] {
   return routes.map(({ spot }) => spot.at('ruleName').text ?? '').filter((rule) => rule !== '')
 }
 
-function partsOf(backends: readonly Named[]): string[] {
+function partsOf(backends: readonly NamedObject[]): string[] {
   return backends
     .flatMap(({ spot }) => [
       ...spot.in('ai', 'groups').items.flatMap((group) => group.at('providers').items),
@@ -140,7 +140,7 @@ function checkTaken(policy: Spot, takenBy: Map<string, string>, warn: Report): v
       const phase = section === 'traffic' ? (policy.in('traffic', 'phase').text ?? '') : ''
       for (const field of policy.at(section).keys) {
         if (field === 'phase' || JOINED.has(field)) continue
-        // Of `mcp`, rules are joined; the rest is replaced.
+        // Rules of `mcp` are merged; its other fields are replaced.
         if (field === 'mcp' && !policy.in('backend', 'mcp', 'authentication').exists) continue
         const key = [place, section, phase, field].join(' ')
         const other = takenBy.get(key)
@@ -159,7 +159,7 @@ function checkTaken(policy: Spot, takenBy: Map<string, string>, warn: Report): v
 
 const JOINED = new Set<string>(trafficPolicies.filter((policy) => policy.merge === 'join').map(({ name }) => name))
 
-function expectKnown(spot: Spot, kind: string, known: readonly Named[], report: Report): boolean {
+function expectKnown(spot: Spot, kind: string, known: readonly NamedObject[], report: Report): boolean {
   const names = known.map(({ name }) => name)
   if (names.includes(spot.text ?? '')) return true
   reportUnknown(spot, kind, names, report)

@@ -12,7 +12,7 @@ import type { CheckOnce, Report } from './report.ts'
 import type { SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
 
-/** What must hold between the parts of the file. `warnings` do not stop a config. */
+/** Checks the parts of the file against one another. `warnings` do not stop a config. */
 export function checkFile(
   root: Spot,
   references: readonly FoundReference[],

@@ -14,7 +14,7 @@ interface Place {
   backend?: object
   frontend?: object
   policies?: object[]
-  /** Of the route. */
+  /** The backends of the route. */
   backends?: object[]
 }
 
@@ -151,7 +151,7 @@ counts('metric attributes: 1-16', 1, 16, (count) => ({
   frontend: { metrics: { attributes: { add: times(count, (i) => ({ name: `label_${i}`, expression: '"a"' })) } } },
 }))
 
-/** What holds when the config says nothing. */
+/** The policies of a config that loads, with defaults. */
 function effective(place: Place) {
   const result = load(place)
   assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))

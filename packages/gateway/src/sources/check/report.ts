@@ -3,17 +3,17 @@ import type { Problem, ProblemCode } from '../../schema/problem.ts'
 import type { Finding } from './settled.ts'
 import type { Spot } from './tree.ts'
 
-/** Notes one problem at a spot of the file. */
+/** Records a problem at a spot of the file. */
 export type Report = (
   code: ProblemCode,
   spot: Spot,
   phrases: { found: string; expected: string; suggestion?: string | null },
 ) => void
 
-/** Does a check that looks at nothing but the part, unless it is known to find nothing. */
+/** Runs a check that depends on the part only, unless an earlier run found nothing. */
 export type CheckOnce = (part: Spot, finding: Finding, check: () => void) => void
 
-/** What the listener speaks; a word that is none is wrong in its own way, and `unknown` to all other checks. */
+/** The protocol of the listener. The schema reports an invalid one; other checks see `unknown`. */
 export function protocolOf(listener: Spot): ListenerProtocol | 'unknown' {
   const protocol = listener.at('protocol')
   if (!protocol.exists) return 'HTTP'

@@ -1,14 +1,14 @@
-/** What may be known of a part of the file without a second look: that a check finds nothing in it, each a bit. */
+/** Checks that found nothing in a part of the file, one bit each, so that they need not run again. */
 export const SETTLED = {
-  /** It names nothing that stands elsewhere. */
+  /** The part has no references. */
   references: 1,
-  /** Its policies do what MCP OAuth asks for. */
+  /** The policies of the part meet the requirements of MCP OAuth. */
   oauth: 2,
-  /** It has no MCP target. */
+  /** The part has no MCP target. */
   mcp: 4,
-  /** It is a good route of an HTTP listener whose policies do not answer. */
+  /** The part is a valid route of an HTTP listener whose policies do not respond themselves. */
   route: 8,
-  /** The same where they do. */
+  /** The part is a valid route of an HTTP listener whose policies respond themselves. */
   answeredRoute: 16,
 } as const
 

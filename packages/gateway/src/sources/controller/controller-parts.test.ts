@@ -15,7 +15,7 @@ import { translate } from '../translate.ts'
 
 const CASES = fileURLToPath(new URL('../../../../translate/cases', import.meta.url))
 
-/** What a controller of this version makes of the golden cases. */
+/** The configs that a controller of this version creates for the golden cases. */
 function* configsOfCases(): Generator<[string, Ir]> {
   for (const { name, parentPath } of readdirSync(CASES, { recursive: true, withFileTypes: true })) {
     if (name !== 'out.yaml') continue
@@ -35,7 +35,7 @@ function everything(): Ir {
   return structuredClone(ir)
 }
 
-describe('what a data plane knows of configs', () => {
+describe('unknown parts of configs', () => {
   it('is all that a controller of its version sends', () => {
     let count = 0
     for (const [place, ir] of configsOfCases()) {

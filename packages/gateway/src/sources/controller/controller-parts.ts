@@ -5,8 +5,8 @@ import { BACKEND, BIND, LISTENER, POLICY, REACHED, ROUTE, TARGETS } from './ir-s
 import { type Shape, unknownIn } from './shape.ts'
 
 /**
- * What a controller of another version may send and this one does not know: kinds, names and words, wherever they stand.
- * Nothing of it is left out in silence: what nobody runs may be what keeps strangers away.
+ * `unknownParts` lists kinds, names and enum values that this version does not know: a controller of another version may
+ * send them. None is ignored silently, because an unknown part may be the one that denies requests.
  */
 export function unknownParts(ir: Ir): string[] {
   return [
@@ -98,7 +98,7 @@ function inBackend({ target, ...backend }: Backend): string[] {
   const problems = namesIn({ ...BACKEND, target: TARGETS[target.kind] }, { ...backend, ...{ target } })
   if (target.kind !== 'mcp') return problems
   for (const { key: place, reached } of target.targets) {
-    // Who may write resources of a cluster may not have programs started.
+    // Write access to resources of a cluster must not allow starting programs.
     if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which is for config files alone`)
     else if (!Object.hasOwn(REACHED, reached.by))
       problems.push(`${place}: found a kind of target that is not known here`)

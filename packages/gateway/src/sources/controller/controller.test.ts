@@ -51,7 +51,7 @@ describe('a data plane and its controller', () => {
     await eventually('the second is live', () => plane.applied.length === 2)
     assert.deepEqual(plane.applied, [irOf(1, 2, 3), irOf(3, 1, 4)])
     assert.equal(plane.source.generation, generationOf(irOf(3, 1, 4)))
-    // What has not changed is the same object, so that nothing is made of it again.
+    // Unchanged parts are the same objects, so they are not compiled again.
     assert.equal(plane.applied[1]?.backends[1], plane.applied[0]?.backends[0])
   })
 
@@ -297,7 +297,7 @@ describe('a data plane and its controller', () => {
     assert.deepEqual(plane.applied, [{ ...EMPTY_IR, backends }])
   })
 
-  it('what this version does not know is closed by itself, and named', async (t) => {
+  it('resources with unknown parts are closed each by itself, and named', async (t) => {
     const controller = await useController(t)
     const plane = useDataPlane(t, controller)
     await plane.start()

@@ -13,8 +13,8 @@ import type { Logger } from '../../telemetry/log/logger.ts'
 import type { EndpointsChange } from '@portico/http/client'
 import { closeUnknown, explainIn } from './controller-parts.ts'
 
-/** Where the controller's config goes. */
-export interface ControlledGateway {
+/** The receiver of the config of a controller. */
+export interface ControllerTarget {
   apply(ir: Ir, explain: (fault: ConfigFault) => string | null): Promise<string[]>
   /** Resources of the config that went live last, which are closed because they cannot be compiled. */
   quarantined(): Quarantined[]
@@ -28,7 +28,7 @@ export interface ControlledGateway {
 }
 
 export interface ControllerSourceOptions extends Omit<ClientOptions, 'hello' | 'opened' | 'received'> {
-  target: ControlledGateway
+  target: ControllerTarget
   /** `namespace/name` */
   gateway: string
   instance: string
@@ -166,7 +166,7 @@ export class ControllerSource {
     const { kept, version, target, log } = this.#options
     const found = kept?.read('config') as KeptParts | undefined
     if (found === undefined) return
-    // What is in it is sealed, so it was written here; but perhaps by a program with another idea of a config.
+    // The file is encrypted, so this data plane wrote it, but perhaps in another version with other config types.
     if (found.version !== version || generationOf(found.ir) !== found.generation) {
       return log.warn('the config kept on disk is ignored', { cause: `it is of version ${found.version}` })
     }
@@ -179,9 +179,9 @@ export class ControllerSource {
   }
 }
 
-/** What lies sealed on disk. */
+/** The encrypted config on disk. */
 interface KeptParts extends Received {
   version: string
-  /** When a controller last stood by it. */
+  /** The time at which a controller last confirmed it. */
   at: number
 }

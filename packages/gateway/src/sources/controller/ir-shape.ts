@@ -21,7 +21,7 @@ import type { Policy } from '../../schema/define-policy.ts'
 import type { Schema } from '../../schema/kit.ts'
 import { type Shape, type ShapeOf, words } from './shape.ts'
 
-/** What this version knows of configs: a name that is added to a type does not compile before it is here. */
+/** The shape of configs in this version. A name that is added to a type does not compile until it is here. */
 
 const CERTIFICATE: ShapeOf<Certificate> = { cert: null, key: null }
 export const BIND: ShapeOf<Bind> = { key: null, port: null, address: null }

@@ -1,17 +1,17 @@
 import { nodeOf, Schema } from '../../schema/kit.ts'
 
-/** What is known of a part of a config: words, a definition, a list of such parts, or names with what stands under each; null for anything. */
+/** The known shape of a part of a config: enum values, a schema, a list, or names with their shapes; null allows anything. */
 export type Shape = null | ReadonlySet<string> | Schema | readonly [Shape] | { readonly [name: string]: Shape }
 
-/** A shape with every name of a type, so that what is added there is added here. */
+/** A shape with every name of a type, so that an addition to the type needs one here. */
 export type ShapeOf<Type> = { readonly [Name in keyof Required<Type>]: Shape }
 
-/** Of records, for the same reason. */
+/** The enum values of a record, which needs an entry for each value of the type. */
 export function words<Word extends string>(all: Record<Word, true>): ReadonlySet<string> {
   return new Set(Object.keys(all))
 }
 
-/** Paths of what stands in a value and is not known: names, and words in place of others. Values are not repeated. */
+/** The paths of unknown names and enum values. Messages do not repeat values. */
 export function unknownIn(shape: Shape, value: unknown, at: string): string[] {
   if (shape === null || value === null || value === undefined) return []
   if (shape instanceof Set) return typeof value === 'string' && shape.has(value) ? [] : [at]
@@ -20,7 +20,7 @@ export function unknownIn(shape: Shape, value: unknown, at: string): string[] {
   return unknownNames(shape as Readonly<Record<string, Shape>>, value, at)
 }
 
-/** What a definition reads comes out under the names that it has; what scalars make of a text is theirs, but for words. */
+/** Compares a value with a schema. Scalars are not checked, except for enum values. */
 function unknownBy(schema: Schema, value: unknown, at: string): string[] {
   const node = nodeOf(schema)
   switch (node.kind) {

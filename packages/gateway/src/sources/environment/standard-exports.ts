@@ -7,7 +7,7 @@ import type { PlacedProblem } from '../located-problem.ts'
 import type { Environment } from '../substitute.ts'
 import { attachment } from '../translate.ts'
 
-/** Where a policy of the gateway has the collector of a signal. */
+/** The field of a gateway policy that has the collector of a signal. */
 interface Place {
   signal: Signal
   policy: keyof FrontendPolicies
@@ -64,7 +64,7 @@ export function withStandardExports(ir: Ir, env: Environment): { ir: Ir; problem
   return { ir: found, problems: variables.problems }
 }
 
-/** Of several policies for the gateway, the last that has something to say of it counts. */
+/** The last gateway policy with this field wins. */
 function policyFor(ir: Ir, { policy }: Place): AttachedPolicy | undefined {
   return ir.policies.findLast(({ target, frontend }) => target.kind === 'gateway' && frontend?.[policy] !== undefined)
 }

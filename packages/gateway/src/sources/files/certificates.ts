@@ -1,6 +1,6 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto'
 
-/** What is wrong with certificates in PEM form, or null. */
+/** The fault of certificates in PEM form, or null. */
 export function certificateFault(pem: string): string | null {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
   if (blocks === null) return 'found no certificate in the file'

@@ -2,8 +2,8 @@ import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Files in a folder and below it, where links lead too. Not what is hidden: a mounted ConfigMap has its files there, those of
- * its last version too, and links to the current ones. What a link leads to that is not there counts as a file.
+ * The files in a folder and below it; links are followed. Hidden files are left out: a mounted ConfigMap keeps its versions
+ * in hidden folders, and links to the current one. A link without a target counts as a file.
  */
 export function filesBelow(folder: string): string[] {
   return walk(folder, new Set()).toSorted()

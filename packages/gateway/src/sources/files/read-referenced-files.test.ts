@@ -68,7 +68,7 @@ test('files and variables are put in the place of their names, wherever those st
   assert.deepEqual(files, ['/etc/a', '/etc/b', '/run/c'])
 })
 
-test('what cannot be read is a problem at its place', () => {
+test('a file that cannot be read is a problem with its location', () => {
   const { problems, files } = read({
     one: { env: 'TOKEN' },
     files: ['missing', 'bad'],

@@ -25,11 +25,11 @@ export interface ContentsOptions {
   readFile: (path: string) => string
 }
 
-type Found = FoundReference<ContentsReference>
+type FoundFile = FoundReference<ContentsReference>
 type Location = NonNullable<ReturnType<ContentsReference['locate']>>
 
-/** Reads and checks everything that the config names instead of holding it. */
-export function readReferencedFiles(found: readonly Found[], options: ContentsOptions): ReadContents {
+/** Reads and checks the files that the config refers to. */
+export function readReferencedFiles(found: readonly FoundFile[], options: ContentsOptions): ReadContents {
   const reader = new ReferenceReader(options)
   const values = found.flatMap((reference) => {
     const value = reader.read(reference)
@@ -59,8 +59,8 @@ class ReferenceReader {
     return [...this.#textsByFile.keys()]
   }
 
-  /** What stands for the reference; undefined where there is nothing to read, or nothing good. */
-  read({ spot, refers }: Found): unknown {
+  /** The content that replaces the reference; undefined when there is nothing to read, or the content is invalid. */
+  read({ spot, refers }: FoundFile): unknown {
     const location = refers.locate(spot.value)
     const text = location === null ? null : this.#textAt(spot, location, refers)
     if (text === null) return undefined
@@ -68,7 +68,7 @@ class ReferenceReader {
   }
 
   /** A certificate and a private key in one mapping belong together. */
-  checkPairs(found: readonly Found[], textsByPath: ReadonlyMap<string, unknown>): void {
+  checkPairs(found: readonly FoundFile[], textsByPath: ReadonlyMap<string, unknown>): void {
     const certificates = new Map(
       found.filter(({ refers }) => refers.pem === 'certificate').map((each) => [parentOf(each.spot), each.spot]),
     )

@@ -21,7 +21,7 @@ export interface ConfigWatch {
   close(): void
 }
 
-/** What came by a rename is whole; this long it is watched for writes that would show that it was made in place. */
+/** Milliseconds after a rename in which writes are watched: a renamed file is whole, unless a writer continues in place. */
 const RENAMED_MS = 2
 const PATROL_MS = 5_000
 
@@ -48,7 +48,7 @@ class FolderWatch implements ConfigWatch {
   readonly #patrol: NodeJS.Timeout
   #hashesByNamed = new Map<string, string>()
   #seen: Description
-  /** Of the files when they were read last: a big config that nobody touches is not read every five seconds. */
+  /** The stamps of the files at the last read: an unchanged large config is not read every five seconds. */
   #seenStamps = ''
   #timer: NodeJS.Timeout | null = null
   #firstEventAt = 0
@@ -80,7 +80,7 @@ class FolderWatch implements ConfigWatch {
     }
     for (const folder of folders) this.#watchFolder(folder)
     const known = this.#hashesByNamed
-    // What was known stays known: a change between a reload and this call must still be noticed.
+    // Known hashes stay, so that a change between a reload and this call is still noticed.
     this.#hashesByNamed = new Map(named.map((file) => [file, known.get(file) ?? describe(textOf(file)).hash]))
   }
 
@@ -120,7 +120,7 @@ class FolderWatch implements ConfigWatch {
     if (name.startsWith('..')) return whole
     const file = join(folder, name)
     if (file === this.#config) return whole
-    // What comes into a folder of manifests, or goes, is not known by name.
+    // New and removed files in a folder of manifests are not known by name.
     const isInside = isFolder(this.#config) && file.startsWith(`${this.#config}/`)
     return isInside || this.#hashesByNamed.has(file) ? this.#namedQuietMs : null
   }
@@ -188,7 +188,7 @@ function stampOf(file: string): string {
   }
 }
 
-/** Of a folder the names in it, below it too. */
+/** The text of a file, or the list of all files below a folder. */
 function textOf(file: string): string | null {
   try {
     if (isFolder(file)) return filesBelow(file).join('\n') + '\n'

@@ -12,7 +12,7 @@ import type { Path, Problem } from '../../schema/problem.ts'
 import type { ManifestDocument } from './manifest-documents.ts'
 import type { PlacedProblem } from '../located-problem.ts'
 
-/** What says the same twice. */
+/** Resources that occur twice. */
 export function repeated(documents: readonly ManifestDocument[]): PlacedProblem[] {
   const seen = new Set<string>()
   return documents.flatMap(({ resource, placeOf }) => {

@@ -16,9 +16,9 @@ export type ManifestTranslation =
       translated: TranslationResult
       /** As the files have them. */
       resources: Resource[]
-      /** What nobody reads. */
+      /** Warnings about documents and fields that are not read. */
       notes: PlacedProblem[]
-      /** What statuses complain of. */
+      /** Problems from the statuses of the resources. */
       refused: PlacedProblem[]
       files: string[]
     }

@@ -57,7 +57,7 @@ async function load(t: TestContext, text: string): Promise<LoadResult> {
   return loadManifests(folder, { gateway: null, env: {} })
 }
 
-/** What loading tells of, whether it is in the way or not. */
+/** The problems or warnings of loading. */
 async function told(t: TestContext, resources: object[]): Promise<string> {
   const loaded = await load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
   return printProblems(loaded.ok ? loaded.warnings : loaded.problems)
@@ -480,7 +480,7 @@ describe('resources of the Gateway API do what they say', () => {
   })
 })
 
-describe('what is wrong in files of resources has its place', () => {
+describe('problems in files of resources have locations', () => {
   test('labels and annotations that are no texts', async (t) => {
     const text = `apiVersion: v1
 kind: Service

@@ -5,7 +5,7 @@ import { type McpTargetConfig, mcpBackendsOf } from './mcp-targets.ts'
 import type { ReadApis } from './read-apis.ts'
 import type { ConfigFile } from '../schema.ts'
 
-/** What `tools` of MCP targets can be known not to do. Of APIs the tools are known, of other targets when they list them. */
+/** Checks `tools` of MCP targets. The tools of OpenAPI documents are known now, those of other targets only at runtime. */
 export function checkTools(
   config: ConfigFile,
   toolsOf: ReadApis['toolsOf'],
@@ -52,7 +52,7 @@ function clashesOf(
   })
 }
 
-/** What is said of tools that are not offered, or that an API does not have. */
+/** Warnings for settings of tools that are not offered, or that an API does not have. */
 function idleOf({ tools }: McpTargetConfig, at: Path, known: readonly string[] | null): Problem[] {
   if (tools === undefined) return []
   const offered = new OfferedTools(tools)

@@ -3,14 +3,14 @@ import type { AttachedPolicy, Ir, PolicyTarget } from '../../ir/resources.ts'
 import { backendKey } from '../../schema/fields/references.ts'
 import type { TargetedPolicyConfig } from './schema.ts'
 
-/** What the file has that a policy may be about. */
-interface Known {
+/** The objects of the file that policies may target. */
+interface PolicyTargets {
   ir: Ir
   config: { backends: readonly { name: string; labels: Readonly<Record<string, string>> }[] }
 }
 
 /** One attachment for each object that the policy names or selects. */
-export function attachTargeted(policy: TargetedPolicyConfig, known: Known): AttachedPolicy[] {
+export function attachTargeted(policy: TargetedPolicyConfig, known: PolicyTargets): AttachedPolicy[] {
   const { phase = 'PostRouting', ...traffic } = policy.traffic ?? {}
   return targetsOf(policy, known).map((target) => ({
     key: `policy/${policy.name}@${targetKey(target)}`,
@@ -26,7 +26,10 @@ export function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway' : `${target.kind}/${target.key}`
 }
 
-function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConfig, known: Known): PolicyTarget[] {
+function targetsOf(
+  { targetRefs = [], targetSelectors = [] }: TargetedPolicyConfig,
+  known: PolicyTargets,
+): PolicyTarget[] {
   const named = targetRefs.flatMap(({ kind, name, sectionName }): PolicyTarget[] => {
     switch (kind) {
       case 'Gateway':
@@ -54,7 +57,7 @@ function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConf
   return [...new Map([...named, ...selected].map((target) => [targetKey(target), target])).values()]
 }
 
-function listenersNamed(name: string, { ir }: Known): PolicyTarget[] {
+function listenersNamed(name: string, { ir }: PolicyTargets): PolicyTarget[] {
   return ir.listeners
     .filter((listener) => listener.name === name)
     .map((listener) => ({ kind: 'listener', key: listener.key }))
@@ -63,7 +66,7 @@ function listenersNamed(name: string, { ir }: Known): PolicyTarget[] {
 function routesWhere(
   matches: (route: Ir['routes'][number]) => boolean,
   rule: string | undefined,
-  { ir }: Known,
+  { ir }: PolicyTargets,
 ): PolicyTarget[] {
   const routes = ir.routes.filter(matches)
   if (rule === undefined) return routes.map((route) => ({ kind: 'route', key: parentOf(route) }))

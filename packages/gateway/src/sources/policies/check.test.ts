@@ -118,7 +118,7 @@ test('a selector that finds nothing gets a warning', () => {
   )
 })
 
-test('what a second policy sets again for one object gets a warning with its place', () => {
+test('a field that a second policy sets again for one object gets a warning with its location', () => {
   const policies = [
     { name: 'first', targetRefs: [gateway], traffic: timeouts },
     { name: 'second', targetRefs: [gateway], traffic: timeouts },

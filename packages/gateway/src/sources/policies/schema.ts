@@ -6,10 +6,10 @@ import { objectName } from '../../schema/fields/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { enumeration, string } from '../../schema/fields/values.ts'
 
-type Attached<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
+type PolicyBlock<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
 type TrafficBlock = PoliciesOf<typeof trafficPolicies> & { phase: Phase }
 
-export function frontendBlock(): Attached<typeof frontendPolicies> {
+export function frontendBlock(): PolicyBlock<typeof frontendPolicies> {
   return block(frontendPolicies, 'gateway')
 }
 
@@ -22,18 +22,18 @@ export function listenerBlock(): Schema<TrafficBlock> {
   })
 }
 
-export function backendBlock(): Attached<typeof backendPolicies> {
+export function backendBlock(): PolicyBlock<typeof backendPolicies> {
   return block(backendPolicies, 'backend')
 }
 
 /** SPEC 2.7 BackendWithAI: in custom resources a provider has neither an authorizer nor rules of MCP of its own. */
-export function providerBlock(): Attached<typeof backendPolicies> {
+export function providerBlock(): PolicyBlock<typeof backendPolicies> {
   const inCluster = backendPolicies.filter(({ name }) => name !== 'extAuth' && name !== 'mcp')
   return localForm(backendBlock(), block(inCluster, 'backend'), null)
 }
 
 /** SPEC 2.7 BackendSimple, with the rules for what one MCP target offers. */
-export function targetBlock(): Attached<typeof backendPolicies> {
+export function targetBlock(): PolicyBlock<typeof backendPolicies> {
   return block(backendPolicies, 'mcpTarget')
 }
 
@@ -54,7 +54,7 @@ export function labels() {
 const sectionName = objectName().optional()
 
 /** Policies for handling connections, none of which is there by itself. */
-export function targetedFrontendBlock(): Attached<typeof frontendPolicies> {
+export function targetedFrontendBlock(): PolicyBlock<typeof frontendPolicies> {
   return block(frontendPolicies, 'gateway', {}, { withDefaults: false })
 }
 

@@ -26,7 +26,7 @@ test('JSON means what the full parser says, however it is laid out', () => {
   assert.ok(read > 0)
 })
 
-test('what JSON reads otherwise than YAML, or not at all, is left to the full parser', () => {
+test('texts that JSON reads differently from YAML, or not at all, are left to the full parser', () => {
   const texts = [
     '{"a": 1, "a": 2}',
     '{"a": {"b": 1, "\\u0062": 2}}',

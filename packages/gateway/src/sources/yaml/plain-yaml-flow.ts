@@ -10,7 +10,7 @@ interface Context {
   fill: Fill
 }
 
-type Found = { value: Plain; end: number } | null
+type FlowValue = { value: Plain; end: number } | null
 
 const simpleKey = /[A-Za-z_][A-Za-z0-9_.-]*/y
 
@@ -21,7 +21,7 @@ export function scalarKey(line: string, start: number): number {
 }
 
 /** Reads a scalar or a flow collection that ends on its line; null for everything else. */
-export function readFlow(line: string, start: number, context: Context): Found {
+export function readFlow(line: string, start: number, context: Context): FlowValue {
   const first = line[start]
   if (first === '{') return readMapping(line, start, { ...context, inFlow: true })
   if (first === '[') return readList(line, start, { ...context, inFlow: true })
@@ -30,7 +30,7 @@ export function readFlow(line: string, start: number, context: Context): Found {
   return readScalar(line, start, context)
 }
 
-function readMapping(line: string, start: number, context: Context): Found {
+function readMapping(line: string, start: number, context: Context): FlowValue {
   const result: Record<string, Plain> = {}
   let at = skip(line, start + 1)
   if (line[at] === '}') return { value: result, end: at + 1 }
@@ -49,7 +49,7 @@ function readMapping(line: string, start: number, context: Context): Found {
   }
 }
 
-function readList(line: string, start: number, context: Context): Found {
+function readList(line: string, start: number, context: Context): FlowValue {
   const result: Plain[] = []
   let at = skip(line, start + 1)
   if (line[at] === ']') return { value: result, end: at + 1 }
@@ -64,7 +64,7 @@ function readList(line: string, start: number, context: Context): Found {
   }
 }
 
-function readQuoted(line: string, start: number, form: RegExp, context: Context): Found {
+function readQuoted(line: string, start: number, form: RegExp, context: Context): FlowValue {
   form.lastIndex = start
   const [, text] = form.exec(line) ?? []
   if (text === undefined) return null
@@ -79,7 +79,7 @@ function readQuoted(line: string, start: number, form: RegExp, context: Context)
 const plainInBlock = /[A-Za-z0-9_/.$(^+~<=;\\-](?:(?!: | #|:$).)*/y
 const plainInFlow = /[A-Za-z0-9_/.$(^+~<=;\\-](?:(?![,[\]{}]|: | #|:[,[\]{}]|:$).)*/y
 
-function readScalar(line: string, start: number, context: Context): Found {
+function readScalar(line: string, start: number, context: Context): FlowValue {
   const form = context.inFlow ? plainInFlow : plainInBlock
   form.lastIndex = start
   const found = form.exec(line)

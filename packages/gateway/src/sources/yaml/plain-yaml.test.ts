@@ -16,7 +16,7 @@ function compare(text: string): boolean {
   return true
 }
 
-/** Where cases are counted, a busy machine may take its time for all of them. */
+/** The time limit of counted cases, generous for busy machines. */
 const COUNTED_MS = 60_000
 
 test('ordinary files are read quickly', () => {
@@ -37,7 +37,7 @@ test('ordinary files are read quickly', () => {
   }
 })
 
-test('what is not plain is left to the full parser', () => {
+test('texts that are not plain are left to the full parser', () => {
   const files = [
     'a: &x 1\nb: *x\n',
     'a: |\n  text\n',

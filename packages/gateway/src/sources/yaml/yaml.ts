@@ -14,7 +14,7 @@ export interface ParsedYaml {
   placeOf(this: void, path: Path, at: Problem['at']): Place
 }
 
-/** What a text says by itself; null when it says nothing, or has anchors, which other texts may speak of. */
+/** The value of a text by itself; null when it is invalid, or has anchors, to which other texts may refer. */
 export function readAlone(text: string, env: Environment): { value: unknown } | null {
   const plain = readPlainYaml(text, filler(env))
   if (plain !== null) return plain
@@ -152,7 +152,7 @@ function malformedVariable(start: string) {
 }
 
 /** Offset of the key or value at a path, or of the nearest thing around it. */
-/** Where in the text the value at a path begins, or as much of the path as there is. */
+/** The offset in the text of the value at a path, or of the longest part of the path that exists. */
 export function offsetOf(document: Document, path: Path, at: Problem['at']): number {
   let node: unknown = document.contents
   let offset = startOf(node) ?? 0
