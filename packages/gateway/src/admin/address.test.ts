@@ -31,7 +31,7 @@ test('off and unix sockets are addresses too', () => {
   assert.deepEqual(parseAddress('unix:/run/x.sock'), { ok: true, value: { kind: 'unix', path: '/run/x.sock' } })
 })
 
-test('what is no address is refused with what was found and expected', () => {
+test('an invalid address is rejected with the found and the expected text', () => {
   for (const text of [
     '',
     'x',

@@ -5,7 +5,7 @@ import type { ListenerSource } from './send/reachable-listener.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
 
-/** What is live, given by the main thread. */
+/** The live config, as the main thread provides it. */
 export interface ConfigSource extends ListenerSource {
   routes(): RoutesView
   backends(): Promise<BackendsView>
@@ -13,7 +13,7 @@ export interface ConfigSource extends ListenerSource {
   edits: ConfigEditSource
 }
 
-/** What the admin server lists of it. */
+/** The endpoints, as the start page of the admin server lists them. */
 export const CONFIG_ROUTES: readonly { path: string; summary: string }[] = [
   { path: '/api/routes', summary: 'binds, listeners and routes, each with the policies that hold there' },
   {

@@ -10,10 +10,10 @@ import type {
 import { type Reply, text } from './http.ts'
 import { readJson } from './read-json.ts'
 
-/** What becomes of edits, given by the main thread. */
+/** The editor of the config, which the main thread provides. */
 export interface ConfigEditSource {
   check(request: CheckRequest): Promise<CheckOutcome>
-  /** Whoever calls it has shown the token. */
+  /** Callers have checked the token. */
   apply(request: ApplyRequest): Promise<ApplyOutcome>
   history(): ConfigHistory
   /** Null for one that is not kept. */
@@ -66,7 +66,7 @@ export async function answerApply(
   }
 }
 
-/** What the admin server lists of it. */
+/** The endpoints, as the start page of the admin server lists them. */
 export const HISTORY_ROUTES: readonly { path: string; summary: string }[] = [
   { path: '/api/config/history', summary: 'configs that were live' },
   { path: '/api/config/history/{generation}', summary: 'the text of one of them, without secrets' },

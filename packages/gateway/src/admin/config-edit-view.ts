@@ -1,9 +1,9 @@
-/** What the admin API says of edits of the config. Types alone: programs and pages outside of the gateway share them. */
+/** Edits of the config in the admin API. Types only, which programs and pages outside of the gateway share. */
 
 /** Body of `POST /api/config/check`. */
 export interface CheckRequest {
   readonly text: string
-  /** Of the history: hidden values are put back from there, and not from the file. */
+  /** The generation of the history from which redacted values are restored; the file when unset. */
   readonly generation?: number
 }
 
@@ -15,21 +15,21 @@ export interface ApplyRequest extends CheckRequest {
 
 /** Answer of `POST /api/config/check`, and of `POST /api/config/apply` where it was refused for what the text says. */
 export interface CheckedConfig {
-  /** Of the file that the text was held against. */
+  /** The version of the file that the text was compared with. */
   readonly version: string
-  /** What keeps it from going live. */
+  /** Problems that keep the text from going live. */
   readonly problems: readonly ConfigProblem[]
   readonly warnings: readonly ConfigProblem[]
-  /** What cannot be changed here, but in the file. */
+  /** Edits that need write access to the file itself. */
   readonly refused: readonly RefusedEdit[]
-  /** What would come of it; null where it cannot go live. */
+  /** The changes that the text would make; null when it cannot go live. */
   readonly effect: ConfigEffect | null
 }
 
 /** Answer of `POST /api/config/apply`. */
 export interface AppliedConfig {
   readonly generation: number
-  /** Of the file, as it is now. */
+  /** The version of the file as it is now. */
   readonly version: string
 }
 
@@ -49,7 +49,7 @@ export interface RefusedEdit {
   readonly text: string
 }
 
-/** What a config changes of the one that is live. */
+/** The changes that a config makes to the live one. */
 export interface ConfigEffect {
   readonly binds: PartChanges
   readonly listeners: PartChanges
@@ -65,8 +65,8 @@ export interface ConfigEffect {
 }
 
 /**
- * What is under way at the moment of the question: requests whose answer is not whole, WebSockets and others that took a
- * connection over, connections without HTTP.
+ * Open work at the time of the request: requests whose response is incomplete, WebSockets and other upgraded connections,
+ * connections without HTTP.
  */
 export interface OpenStreams {
   readonly open: number

@@ -1,10 +1,10 @@
-/** What the admin API says of the config that is live. Types alone: programs and pages outside of the gateway share them. */
+/** The live config in the admin API. Types only, which programs and pages outside of the gateway share. */
 
 import type { ConfigProblem } from './config-edit-view.ts'
 
 export type * from './config-edit-view.ts'
 
-/** Where a policy stands. */
+/** The origin of a policy. */
 export interface PolicyOrigin {
   /** Key of the attachment, as in a dump of the config. */
   readonly key: string
@@ -79,7 +79,7 @@ export interface ViewedBind {
 /** Answer of `GET /api/routes`. */
 export interface RoutesView {
   readonly generation: number
-  /** What holds for connections and for every request. */
+  /** Policies for connections and for every request. */
   readonly frontend: readonly HeldPolicy[]
   readonly binds: readonly ViewedBind[]
 }
@@ -122,7 +122,7 @@ export interface ViewedEndpoint {
   readonly lastFailure: { readonly at: number; readonly cause: string } | null
 }
 
-/** What went wrong last at an MCP target, as far as requests are kept. */
+/** The last error of an MCP target, among the requests that are kept. */
 export interface ViewedError {
   readonly at: number
   /** Id of the record. */
@@ -137,11 +137,11 @@ export interface ViewedPart {
   /** `openai`, `http`, `stdio` */
   readonly kind: string
   readonly at: string
-  /** Of a provider as a whole; null until it is asked, and for MCP targets. */
+  /** The health of a provider as a whole; null before its first request, and for MCP targets. */
   readonly health: ViewedEndpoint | null
   /** Addresses that were called. */
   readonly endpoints: readonly ViewedEndpoint[]
-  /** Of MCP targets. */
+  /** The last error of an MCP target; null for providers, and without an error. */
   readonly lastError: ViewedError | null
 }
 
@@ -178,6 +178,6 @@ export interface ConfigView {
   /** Tells whether the file has changed since; null where there is no text. */
   readonly version: string | null
   readonly edit: EditLeave
-  /** Of the last reload, where it was refused: then the text is not what is live. */
+  /** Problems of the last reload, when it was rejected: then the text is not live. */
   readonly problems: readonly ConfigProblem[]
 }

@@ -41,7 +41,7 @@ export function showsToken(request: IncomingMessage, token: string): boolean {
   return isSameSecret(given, token)
 }
 
-/** Of the pages what is needed to log in; with a cookie the pages, with its proof everything. */
+/** Without a session only the login pages; with the cookie all pages; with cookie and proof header everything. */
 function isLetIn(request: IncomingMessage, sessions: Sessions): boolean {
   const { cookie, [PROOF_HEADER]: proof } = request.headers
   const path = pathOf(request) ?? ''
@@ -61,7 +61,7 @@ export function isPage(path: string): boolean {
   return path === '/ui' || path.startsWith('/ui/')
 }
 
-/** What browsers say of where a request comes from. A link from elsewhere may open a page, and nothing else. */
+/** Checks the origin that browsers report. A link from another site may open a page, and nothing else. */
 function isFromHere(request: IncomingMessage): boolean {
   const { 'sec-fetch-site': site = 'none', 'sec-fetch-mode': mode } = request.headers
   if (site === 'none' || site === 'same-origin') return true

@@ -19,7 +19,7 @@ type ContentType =
   | 'text/event-stream'
   | PageType
 
-/** What pages of a browser are made of. */
+/** The content types of pages. */
 export type PageType =
   | 'text/html; charset=utf-8'
   | 'text/css; charset=utf-8'
@@ -29,10 +29,10 @@ export type PageType =
 /** Goes on after the head; returns what to do when the stream is over, whoever ended it. */
 export type OpenStream = (stream: EventStream) => () => void
 
-/** What a request gets; later, where it has a body to be read first. */
+/** The handler of a request; asynchronous when a body has to be read first. */
 export type Answer = (request: IncomingMessage) => Reply | Promise<Reply>
 
-/** A small server for operators: short timeouts, small heads. `streams` has those that are open. */
+/** A small admin server: short timeouts, small heads. `streams` has the open streams. */
 export function createServer(answer: Answer, streams: Set<EventStream>): Server {
   const server = createHttpServer(
     {

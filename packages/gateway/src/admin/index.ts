@@ -1,4 +1,4 @@
-/** Small servers for operators, for the other programs of this project. */
+/** Admin servers, for the other programs of this project. */
 export { parseAddress } from './address.ts'
 export type { Address } from './address.ts'
 export { createGuard } from './guard.ts'

@@ -8,7 +8,7 @@ export interface MetricsSource {
   usage(range: HistoryRange): UsageView
 }
 
-/** What the admin server lists of it. */
+/** The endpoints, as the start page of the admin server lists them. */
 export const METRICS_ROUTES: readonly { path: string; summary: string }[] = [
   { path: '/api/metrics/series', summary: 'rates, errors, latency and tokens over ?range=15m, 3h or 24h' },
   { path: '/api/metrics/usage', summary: 'tokens by model, key and route over ?range=' },

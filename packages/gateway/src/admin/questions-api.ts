@@ -13,7 +13,7 @@ export interface QuestionSource {
   match(question: MatchQuestion): Promise<RouteMatchView | string>
 }
 
-/** What the admin server lists of it. */
+/** The endpoints, as the start page of the admin server lists them. */
 export const QUESTION_ROUTES: readonly { methods: readonly string[]; path: string; summary: string }[] = [
   {
     methods: ['GET', 'HEAD'],

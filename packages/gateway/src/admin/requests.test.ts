@@ -49,7 +49,7 @@ test('filters choose by status, outcome, route, policy, time and expression', as
   assert.deepEqual(await found(`expression=${failing}`), [])
 })
 
-test('what cannot be asked is refused in words', async (t) => {
+test('an invalid query is rejected with a reason', async (t) => {
   const { admin } = await scene(t)
   const asked = async (path: string, init: RequestInit = {}): Promise<[number, string]> => {
     const response = await fetch(`${admin}${path}`, init)

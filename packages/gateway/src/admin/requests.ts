@@ -10,7 +10,7 @@ import { later } from './json-reply.ts'
 /** One sentence about a record, bounded in length and time. */
 export type HeadlineOf = (record: RequestRecord) => string
 
-/** Where records come from, given by the main thread. */
+/** The source of records, which the main thread provides. */
 export interface RequestsSource {
   state(): GatewayState
   /** A text says what is wrong with the query. */
@@ -26,7 +26,7 @@ export interface RequestsSource {
   events(record: RequestRecord): TraceEvent[]
   /** Why it was decided as it was. */
   explain(record: RequestRecord): Promise<Explanation>
-  /** What lists write their headlines with; loaded when it is first asked for. */
+  /** The function that writes headlines of lists, loaded at its first use. */
   headlines(): Promise<HeadlineOf>
   /** Tells of what comes, at most ten times a second; null when as many listen as can. */
   follow(filter: RecordFilter, headlineOf: HeadlineOf | null, told: (batch: RequestBatch) => void): (() => void) | null
@@ -37,7 +37,7 @@ export interface ApiRoute {
   readonly summary: string
 }
 
-/** What the admin server lists of it. */
+/** The endpoints, as the start page of the admin server lists them. */
 export const API_ROUTES: readonly ApiRoute[] = [
   { path: '/api/state', summary: 'what runs, and how much is recorded' },
   { path: '/api/requests', summary: 'requests, newest first; ?status=, ?outcome=, ?route= and more choose' },

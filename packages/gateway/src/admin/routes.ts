@@ -17,11 +17,11 @@ import type { PageSource } from './ui/page-source.ts'
 
 export interface Readiness {
   draining: boolean
-  /** What is still waited for; nothing means ready. */
+  /** Conditions that readiness waits for; ready when empty. */
   pending: readonly string[]
 }
 
-/** What the servers show and do, given by the main thread. */
+/** The data and actions of the servers, which the main thread provides. */
 export interface AdminCallbacks {
   /** In pieces. */
   metrics: (form: TextForm) => Iterable<string>

@@ -30,7 +30,7 @@ const VARIABLES: Readonly<Record<ServerName, string>> = {
 }
 
 export interface RunningServers {
-  /** What each server is bound to, with the real port; empty when it is off. */
+  /** The addresses of each server, with real ports; empty when the server is off. */
   addresses: Record<ServerName, string[]>
   /** No new connections; streams end, other running answers have a second to finish. */
   close(): Promise<void>
@@ -38,7 +38,7 @@ export interface RunningServers {
 
 export type ServersResult = { ok: true; value: RunningServers } | { ok: false; problems: string[] }
 
-/** Starts the servers for operators in the main thread: all of them, or none. */
+/** Starts the admin, metrics and readiness servers in the main thread: all of them, or none. */
 export async function startServers(options: ServersOptions): Promise<ServersResult> {
   const problems: string[] = []
   const streams = new Set<EventStream>()

@@ -50,7 +50,7 @@ export class Sessions {
     return setCookie('', 0)
   }
 
-  /** What a valid cookie holds. Two of that name are none: somebody else may have set one of them. */
+  /** The content of a valid cookie. Two cookies of that name count as none, because another site may have set one. */
   #contentOf(cookies: string | undefined): string | null {
     const [value, ...others] = (cookies ?? '')
       .split(';')

@@ -123,7 +123,7 @@ test('a client that does not read loses events, hears how many, and always hears
   const sent = 200
   for (let index = 0; index < sent; index++) {
     client.event({ ...event('requestSnapshot', filler), eventEnd: index })
-    // What the socket takes goes to the kernel: lost is only what finds the queue full.
+    // Events that the socket accepts are in the kernel; only events that find the queue full are lost.
     if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   client.event({ ...event('requestFinished'), eventEnd: sent })

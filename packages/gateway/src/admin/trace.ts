@@ -4,11 +4,11 @@ import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import type { EventStream } from './event-stream.ts'
 import { queryOf, type Reply, text } from './http.ts'
 
-/** Where traces come from, given by the main thread. */
+/** The source of traces, which the main thread provides. */
 export interface TraceSource {
-  /** As many watch as can. */
+  /** Whether the limit of watchers is reached. */
   readonly isFull: boolean
-  /** What is wrong with the expression, or null. */
+  /** The problem with the expression, or null. */
   check(expression: string): string | null
   /** Watches for one request; the returned function says that the client has left. */
   watch(expression: string | null, client: TraceClient): () => void

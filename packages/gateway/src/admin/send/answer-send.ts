@@ -40,6 +40,6 @@ export function createSendAnswer(parts: SendParts, limits = LIMITS): (request: I
 }
 
 const LIMITS: SendLimits = { maxBytes: 16 * 1024 * 1024, timeoutMs: 10 * 60_000, recordMs: 1000 }
-/** Of the call with the body that it sends. */
+/** The largest call in bytes, with the body to send. */
 const MAX_CALL = 8 * 1024 * 1024
 const MOST_AT_ONCE = 16

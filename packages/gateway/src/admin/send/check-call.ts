@@ -72,7 +72,7 @@ function headersProblem(value: unknown): string | null {
   return null
 }
 
-/** What belongs to one connection, or frames the message. */
+/** Headers that belong to one connection, or frame the message. */
 const FORBIDDEN: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

@@ -6,9 +6,9 @@ export interface ReachableListener {
   readonly address: string
   readonly port: number
   readonly isTls: boolean
-  /** Of the listener; empty for every host. */
+  /** The hostname of the listener; empty for every host. */
   readonly hostname: string
-  /** The version of the PROXY header that every connection begins with; null where it begins with what is asked. */
+  /** The version of the PROXY header that every connection begins with; null when the listener wants none. */
   readonly proxyHeader: 'V1' | 'V2' | null
   /** It takes no HTTP/1. */
   readonly isHttp2: boolean
@@ -16,11 +16,11 @@ export interface ReachableListener {
 
 /** Finds out how a listener of this process is reached. */
 export interface ListenerSource {
-  /** A text says why there is none. */
+  /** Returns a listener, or the reason why it cannot be reached. */
   findListener(bind: string, listener: string): ReachableListener | string
 }
 
-/** What `Host` says, where nobody says otherwise. Of a wildcard any name will do. */
+/** The default `Host`: any name that matches a wildcard will do. */
 export function hostOf({ hostname, address, port, isTls }: ReachableListener): string {
   const name = hostname === '' ? literal(address) : hostname.replace(/^\*/, 'any')
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
@@ -32,7 +32,7 @@ export function serverNameOf(host: string): string | undefined {
   return name.startsWith('[') || isIP(name) !== 0 ? undefined : name
 }
 
-/** Where a socket that listens on this address can be reached from here; an address that stands for all is loopback. */
+/** The address at which this machine reaches a socket that listens on `address`: loopback for an unspecified address. */
 export function reachable(address: string): string {
   if (address === '' || address === '0.0.0.0') return '127.0.0.1'
   return address === '::' ? '::1' : address

@@ -1,4 +1,4 @@
-/** What `POST /api/send` takes and tells. Types alone: programs and pages outside of the gateway share them. */
+/** Request and response of `POST /api/send`. Types only, which programs and pages outside of the gateway share. */
 
 import type { RequestSummary } from '../../telemetry/recorder/record.ts'
 import type { TraceEvent } from '../../telemetry/trace/trace-event.ts'
@@ -37,6 +37,6 @@ export interface SendEnd {
   readonly bytes: number
   /** Microseconds from the first byte that was sent. */
   readonly took: number
-  /** What was recorded of it; null where nothing was, or not yet. */
+  /** The record of the request; null when there is none, or not yet. */
   readonly record: RequestSummary | null
 }

@@ -155,11 +155,11 @@ test('a call has a bound, an answer has one, and so has what is open at once', a
   await Promise.all(open.map(({ answered }) => answered))
   assert.equal((await post(admin, JSON.stringify(CALL))).status, 503)
   for (const { leave } of open) leave()
-  // Who leaves takes the request along.
+  // A client that disconnects cancels the request.
   await until(() => server.sockets.every(({ destroyed }) => destroyed))
 })
 
-test('what goes wrong is told, and ends the stream', async (t) => {
+test('an error is reported, and ends the stream', async (t) => {
   const { send } = await scene(t, (socket) => socket.destroy())
   const [end, ...others] = await send({})
   assert.ok(end?.type === 'end' && others.length === 0)

@@ -16,10 +16,10 @@ export interface SendingParts {
 }
 
 export interface SendLimits {
-  /** Of the answer's body. */
+  /** The largest response body in bytes. */
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** How long to wait for the record, which is written when everything is over. */
+  /** Milliseconds to wait for the record, which is written at the end of the request. */
   readonly recordMs: number
 }
 

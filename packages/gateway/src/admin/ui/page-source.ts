@@ -1,6 +1,6 @@
 import type { PageFiles } from './page-files.ts'
 
-/** Where the pages are: a package has them, a checkout builds them when they are first opened. */
+/** The state of the pages: a package has them, a checkout builds them when they are first opened. */
 export type PageState =
   | { kind: 'ready'; files: PageFiles }
   | { kind: 'building'; seconds: number }
@@ -9,7 +9,7 @@ export type PageState =
   | { kind: 'missing' }
 
 export interface PageSource {
-  /** Of a checkout that has not built them it starts to. */
+  /** Returns the state; a checkout without pages starts to build them. */
   open(): PageState
   /** Builds once more what could not be built. */
   again(): void

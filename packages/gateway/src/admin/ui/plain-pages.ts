@@ -78,7 +78,7 @@ a { color: light-dark(#2f5fd0, #8fb1ff); }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: light-dark(#fff, #1f2024); padding: 0.75rem; border-radius: 6px; font-size: 0.8rem; }
 `
 
-/** Where to go on is taken from the address, so it is held to pages of this origin. */
+/** The next page comes from the URL, so it is restricted to pages of this origin. */
 const LOGIN = `const wanted = new URL(new URLSearchParams(location.search).get('to') ?? '/ui/', location.origin)
 const next = wanted.origin === location.origin && wanted.pathname.startsWith('/ui/') ? wanted.pathname + wanted.search : '/ui/'
 const goOn = () => location.replace(next)

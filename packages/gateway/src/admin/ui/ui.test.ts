@@ -91,7 +91,7 @@ describe('the pages', () => {
   })
 })
 
-describe('who may see them', () => {
+describe('access to the pages', () => {
   test('a name that was bound to this address is none of ours, for pages neither', async (t) => {
     const { call, port } = await start(t)
     for (const host of ['evil.example', `evil.example:${port}`, `localhost.evil.example:${port}`])
@@ -113,7 +113,7 @@ describe('who may see them', () => {
     assert.equal((await from('/config_dump', 'none', 'navigate')).status, 200)
   })
 
-  test('what changes something needs a header that forms and foreign pages cannot send', async (t) => {
+  test('a change needs a header that forms and foreign pages cannot send', async (t) => {
     const { call } = await start(t, { token: TOKEN })
     const headers = { authorization: `Bearer ${TOKEN}` }
     for (const path of ['/ui/session', '/api/anything']) {
