@@ -21,7 +21,18 @@ export const browserCases: RefusalCase[] = [
     code: 'csrf_cross_origin',
     at: 'csrf',
     passes: 'a page of http://test.example or https://app.test sends it.',
+    alsoPass: ['`additionalOrigins` has https://evil.test.'],
     values: { 'request.headers.origin': 'https://evil.test' },
+  },
+  {
+    name: 'a page of another site that does not say which',
+    config: ({ origin }) => httpConfig([routeTo(origin, { csrf: {} })]),
+    send: ({ port }) => request(port, { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } }),
+    code: 'csrf_cross_origin',
+    at: 'csrf',
+    says: /sec-fetch-site is cross-site/,
+    passes: 'a page of http://test.example sends it.',
+    alsoPass: [],
   },
   {
     name: 'a page that says two things of itself',
@@ -39,6 +50,7 @@ export const browserCases: RefusalCase[] = [
     code: 'cors_origin',
     at: 'allowOrigins',
     passes: '`allowOrigins` has https://evil.test.',
+    alsoPass: ['the page asks for https://app.test.'],
     values: { 'request.headers.origin': 'https://evil.test' },
   },
   {
@@ -48,6 +60,7 @@ export const browserCases: RefusalCase[] = [
     code: 'cors_method',
     at: 'allowMethods',
     passes: '`allowMethods` has DELETE.',
+    alsoPass: ['the page asks for GET.'],
   },
   {
     name: 'a preflight for a header that is not allowed',
@@ -56,5 +69,15 @@ export const browserCases: RefusalCase[] = [
     code: 'cors_headers',
     at: 'allowHeaders',
     passes: '`allowHeaders` has x-known, x-other.',
+    alsoPass: ['the page asks for x-known.'],
+  },
+  {
+    name: 'a preflight for a header where none is allowed',
+    config: ({ origin }) => httpConfig([routeTo(origin, { cors: { allowOrigins: ['https://app.test'] } })]),
+    send: preflight({ 'access-control-request-headers': 'x-other' }),
+    code: 'cors_headers',
+    at: 'cors',
+    passes: '`allowHeaders` has x-other.',
+    alsoPass: [],
   },
 ]

@@ -32,6 +32,8 @@ export interface RefusalCase {
   readonly at: string | null
   /** The first change that would have passed. */
   readonly passes: string | RegExp
+  /** All other changes that would have passed, in order. */
+  readonly alsoPass?: readonly string[]
   /** Values that the explanation must contain, by name. */
   readonly values?: Readonly<Record<string, unknown>>
   /** The expected usage of the limit. */
@@ -81,6 +83,10 @@ function hold(refusal: RefusalCase, found: Explanation, text: string): void {
   assert.equal(line === null || at === null ? line : line.slice(0, at.length), at, told)
   if (typeof passes === 'string') assert.equal(first?.text, passes, told)
   else assert.match(first?.text ?? '', passes, told)
+  if (refusal.alsoPass !== undefined) {
+    const others = found.wouldPass.slice(1).map((way) => way.text)
+    assert.deepEqual(others, refusal.alsoPass, told)
+  }
   assert.match(found.headline, says)
   if (refusal.calls !== undefined) assert.equal(found.calls.length, refusal.calls, told)
   if (spending !== null) assert.deepEqual({ ...found.spending, ...spending }, found.spending, told)

@@ -120,6 +120,16 @@ for (const [name, policies] of [
     const { resourceMetadataUrl, scope, error } = current.extractWWWAuthenticateParams(refused)
     assert.deepEqual([error, scope], ['insufficient_scope', 'read write'], challenge)
     assert.match(String(resourceMetadataUrl), /\/\.well-known\/oauth-protected-resource\/mcp$/)
+    // This token has the scope: the rule against the request asks for none.
+    const able = `Bearer ${await idp.token('read write')}`
+    const abroad = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: able, 'x-from': 'abroad' },
+      body: '{}',
+    })
+    assert.deepEqual([abroad.status, abroad.headers.get('www-authenticate')], [403, null])
+    const home = await fetch(url, { method: 'POST', headers: { authorization: able, 'x-from': 'home' }, body: '{}' })
+    assert.equal(home.status, 200)
   })
 }
 

@@ -67,6 +67,26 @@ describe('bedrockGuardrails', () => {
     })
   })
 
+  it('asks nobody about texts that are blank', async (t) => {
+    const { target, seen } = await useGuardTarget(t, () => ({ action: 'GUARDRAIL_INTERVENED' }))
+    const guard = createBedrockGuardrailsGuard(config, target, response)
+    assert.deepEqual(await guard.check(['', ' \n'], 'request', context), { kind: 'pass' })
+    assert.equal(seen.length, 0)
+  })
+
+  it('names the policies that intervened, and no others', async (t) => {
+    const answer = { action: 'GUARDRAIL_INTERVENED', outputs, assessments: [anonymized, { ...blocked, ...detected }] }
+    const { target } = await useGuardTarget(t, () => answer)
+    const verdict = await createBedrockGuardrailsGuard(config, target, response).check(['a', 'b'], 'request', context)
+    assert.deepEqual(verdict, {
+      kind: 'reject',
+      status: 403,
+      body: 'not here',
+      found: ['sensitiveInformationPolicy', 'topicPolicy'],
+      reason: 'the guardrail intervened',
+    })
+  })
+
   const refused: Record<string, object> = {
     'something was blocked': { outputs: [{ text: 'Sorry.' }], assessments: [blocked] },
     'something was blocked beside what was anonymized': { outputs, assessments: [anonymized, blocked] },

@@ -52,6 +52,45 @@ describe('googleModelArmor', () => {
     })
   })
 
+  const matched: Record<string, object> = {
+    'a filter matched, and the summary says otherwise': {
+      filterMatchState: 'NO_MATCH_FOUND',
+      filterResults: { ...clean, ...jailbreak },
+      invocationResult: 'SUCCESS',
+    },
+    'the summary has a match, and no filter': {
+      filterMatchState: 'MATCH_FOUND',
+      filterResults: clean,
+      invocationResult: 'SUCCESS',
+    },
+    'one of several results of a filter is a match': {
+      filterMatchState: 'NO_MATCH_FOUND',
+      filterResults: { rai: { results: [{ matchState: 'NO_MATCH_FOUND' }, { matchState: 'MATCH_FOUND' }] } },
+      invocationResult: 'SUCCESS',
+    },
+  }
+  for (const [name, sanitizationResult] of Object.entries(matched)) {
+    it(`refuses when ${name}`, async (t) => {
+      const { target } = await useGuardTarget(t, () => ({ sanitizationResult }))
+      const verdict = await createGoogleModelArmorGuard(config, target, response).check(['x'], 'response', context)
+      assert.equal(verdict.kind === 'reject' && `${verdict.status} ${verdict.body}`, '403 not here')
+    })
+  }
+
+  it('passes a text without a match when nothing is said of the run of filters', async (t) => {
+    const sanitizationResult = { filterMatchState: 'NO_MATCH_FOUND', filterResults: clean }
+    const { target } = await useGuardTarget(t, () => ({ sanitizationResult }))
+    const guard = createGoogleModelArmorGuard(config, target, response)
+    assert.deepEqual(await guard.check(['x'], 'request', context), { kind: 'pass' })
+  })
+
+  it('asks nobody about texts that are blank', async (t) => {
+    const { target, seen } = await useGuardTarget(t, () => ({}))
+    const guard = createGoogleModelArmorGuard(config, target, response)
+    assert.deepEqual(await guard.check(['', ' \n'], 'request', context), { kind: 'pass' })
+    assert.equal(seen.length, 0)
+  })
+
   const failed: Record<string, object> = {
     'there is no verdict': {},
     'the verdict is unknown': { sanitizationResult: { filterMatchState: 'UNSPECIFIED' } },

@@ -99,6 +99,34 @@ describe('webhook: what is sent', () => {
   })
 })
 
+describe('webhook: the headers of a response', () => {
+  const forwardHeaderMatches = ['traceparent', 'x-user'].map((name) => ({ name, value: { regex: '.*' } }))
+  const given = {
+    response: [['x-user', 'ann'] as [string, string], ['traceparent', '00-cc-dd-01'] as [string, string]],
+  }
+
+  it('keep the trace of the provider when the request has none', async (t) => {
+    const { target, seen } = await useGuardTarget(t, () => ({ action: {} }))
+    const guard = createWebhookGuard(config({ forwardHeaderMatches }), target)
+    await guard.check(['x'], 'response', guardContext(['assistant'], given))
+    const { traceparent, 'x-user': user } = seen[0]!.headers
+    assert.deepEqual([traceparent, user], ['00-cc-dd-01', 'ann'])
+  })
+
+  it('are only the trace of the request when the provider sent no headers', async (t) => {
+    const { target, seen } = await useGuardTarget(t, () => ({ action: {} }))
+    const guard = createWebhookGuard(config({ forwardHeaderMatches }), target)
+    const request: [string, string][] = [
+      ['traceparent', '00-aa-bb-01'],
+      ['x-user', 'client'],
+    ]
+    const context = { ...guardContext(['assistant'], { request }), responseHeaders: null }
+    assert.deepEqual(await guard.check(['x'], 'response', context), { kind: 'pass' })
+    const { traceparent, 'x-user': user } = seen[0]!.headers
+    assert.deepEqual([traceparent, user], ['00-aa-bb-01', undefined])
+  })
+})
+
 describe('webhook: what it answers', () => {
   const verdicts: { phase: GuardPhase; action: unknown; verdict: object }[] = [
     { phase: 'request', action: {}, verdict: { kind: 'pass' } },
@@ -119,6 +147,10 @@ describe('webhook: what it answers', () => {
       verdict: { kind: 'reject', status: 451, body: 'no way', found: [], reason: 'the webhook rejected it' },
     },
   ]
+  for (const status of [200, 599]) {
+    const verdict = { kind: 'reject', status, body: 'no', found: [], reason: 'the webhook rejected it' }
+    verdicts.push({ phase: 'request', action: { body: 'no', status_code: status }, verdict })
+  }
   for (const { phase, action, verdict } of verdicts) {
     it(`${JSON.stringify(action)} to a ${phase} is ${JSON.stringify(verdict)}`, async (t) => {
       const { target } = await useGuardTarget(t, () => ({ action }))
@@ -135,6 +167,7 @@ describe('webhook: what it answers', () => {
     { body: 'no' },
     { body: 'no', status_code: '403' },
     { body: 'no', status_code: 99 },
+    { body: 'no', status_code: 199 },
     { body: 'no', status_code: 600 },
     { body: 'no', status_code: 403.5 },
     { body: {} },

@@ -4,6 +4,8 @@ import { writeFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { checkCompile } from '../../../compile/check.ts'
+import { loadConfig } from '../../../sources/file.ts'
 import { request, sendRaw } from '../../../testing/client.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
@@ -125,6 +127,24 @@ test('configs that cannot work are refused, and say nothing of the keys', async 
     /secretRef\.data\.a: found `NOT_SET`, but the variable is not set/,
   )
   assert.match(await problems({ file: 'missing.json' }), /found no readable file/)
+})
+
+test('a key that two clients have is refused where it is written, without saying the key', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'portico-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const twice = { a: 's3cret-key-1', b: 's3cret-key-1' }
+  writeFileSync(join(dir, 'twice.json'), JSON.stringify(twice))
+  for (const [secretRef, place] of [
+    [{ data: twice }, 'data.b'],
+    [{ file: 'twice.json' }, 'file'],
+  ] as const) {
+    const config = httpConfig([routeTo({ host: '127.0.0.1:1' }, { apiKeyAuthentication: { secretRef } })])
+    const loaded = loadConfig(JSON.stringify(config), { file: 'g.yaml', dir, env: {} })
+    assert.ok(loaded.ok)
+    const [fault = ''] = checkCompile(loaded.ir).map(loaded.explain)
+    assert.ok(fault.includes(`secretRef.${place}: found the key of "a" a second time, as "b"`), fault)
+    assert.doesNotMatch(fault, /s3cret/)
+  }
 })
 
 test('a refusal says where the key is expected', async (t) => {

@@ -24,6 +24,20 @@ test('a denied request gets 403, is not forwarded, and is logged with its reason
   assert.equal((await request(gateway.port())).status, 200)
 })
 
+test('requests are allowed and denied alike while somebody watches, and the trace has the rules', async (t) => {
+  const { origin, gateway, status } = await setUp(t, { rules: ['request.method == "GET"'] })
+  for (const [method, expected, result] of [
+    ['GET', 200, 'allow'],
+    ['POST', 403, 'deny'],
+  ] as const) {
+    const watched = gateway.trace()
+    assert.equal(await status({ method }), expected)
+    const found = (await watched).find(({ message }) => message.type === 'authorizationResult')
+    assert.deepEqual([found?.message['result'], found?.severity], [result, result === 'allow' ? 'success' : 'error'])
+  }
+  assert.equal(origin.seen.length, 1)
+})
+
 test('a gRPC client reads the denial as PERMISSION_DENIED', async (t) => {
   const { gateway } = await setUp(t, { rules: [{ deny: 'true' }] })
   const answer = await request(gateway.port(), { method: 'POST', headers: { 'content-type': 'application/grpc' } })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -63,6 +64,18 @@ test('without credentials, or with wrong ones, the client is asked for them', as
   await gateway.finished(wrong.length + 2)
   assert.ok(gateway.records.every(({ reason }) => reason === 'BasicAuth'))
   assert.equal(origin.seen.length, 0)
+})
+
+test('a password may have spaces and any letters, and no control characters', async (t) => {
+  const passwords = { ann: 'right word', bob: 'Zoë', eve: 'a\x1fb', mallory: 'a\x7fb' }
+  const users = Object.entries(passwords).map(([name, password]) => `${name}:{SHA}${hash('sha1', password, 'base64')}`)
+  const { ask } = await setUp(t, { users })
+  const pairs = Object.entries(passwords).map((pair) => pair.join(':'))
+  const answers = await Promise.all(pairs.map((pair) => ask(basic(pair))))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 401, 401],
+  )
 })
 
 test('the realm is quoted', async (t) => {

@@ -51,6 +51,14 @@ test('a wildcard stands for text inside the host only', () => {
   assert.ok(!isAllowed('https://pr-12.dev.test'))
 })
 
+test('between several wildcards the host has what the config has, in order and without sharing letters', () => {
+  const isAllowed = originMatcher(['https://*.dev.*.test', 'https://a*b*b.org'])
+  for (const origin of ['https://x.dev.y.test', 'https://x.y.dev.dev.z.test', 'https://abb.org', 'https://axbxb.org'])
+    assert.ok(isAllowed(origin), origin)
+  for (const origin of ['https://x.prod.y.test', 'https://x.y.test', 'https://x.dev.test', 'https://ab.org'])
+    assert.ok(!isAllowed(origin), origin)
+})
+
 test('an origin cannot bring its own wildcard', () => {
   assert.ok(!originMatcher(['https://*.example.com'])('https://*evil.test'))
   assert.ok(!originMatcher(['https://app.example.com'])('https://*'))

@@ -11,6 +11,9 @@ interface Samples {
   notFound: string[]
 }
 
+/** As long as a domain may be, with a last label as long as a label may be. */
+const LONG_DOMAIN = `${'a'.repeat(63)}.${'1'.repeat(62)}.${'c'.repeat(63)}`
+
 const samples: Record<keyof typeof builtins, Samples> = {
   Ssn: {
     found: [
@@ -214,6 +217,8 @@ const samples: Record<keyof typeof builtins, Samples> = {
       'a@«b@c.com»',
       '«git@github.com»:org/repo',
       `${'x'.repeat(10)}«${'y'.repeat(64)}@example.com»`,
+      `«${'y'.repeat(64)}@${LONG_DOMAIN}»`,
+      '«a@b.com»@c.org',
     ],
     notFound: [
       '',
@@ -232,6 +237,8 @@ const samples: Record<keyof typeof builtins, Samples> = {
       'a@@b.com',
       'a@-.-',
       'no at sign here.com',
+      `a@${LONG_DOMAIN}c`,
+      `a@${LONG_DOMAIN.replace('1', '11')}`,
     ],
   },
   CaSin: {
