@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { request } from '../../../testing/client.ts'
+import { request, sendRaw } from '../../../testing/client.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../testing/gateway.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
 import { useReplicas } from '../../../testing/workers/replicas.ts'
@@ -93,9 +93,9 @@ describe('a cookie', () => {
     const { gateway } = await useShops(t, { policy, options: { clock: () => time.now, ...FIRST } })
     const { cookie, line } = await ask(gateway)
     assert.match(line, /; Max-Age=60; /)
-    time.now += 59_000
+    time.now += 59_999
     assert.equal((await ask(gateway, { cookie })).line, '')
-    time.now += 2_000
+    time.now += 1
     assert.notEqual((await ask(gateway, { cookie })).cookie, '')
   })
 
@@ -112,9 +112,34 @@ describe('a cookie', () => {
       cookie = again.cookie
     }
     const bodies = new Set<string>()
-    time.now += 61_000
+    time.now += 60_000
     for (let turn = 0; turn < 60 && bodies.size < 2; turn++) bodies.add((await ask(gateway, { cookie })).body)
     assert.equal(bodies.size, 2)
+  })
+
+  test('that is used ends with its time all the same, and says how much of it is left', async (t) => {
+    const time = { now: 1_700_000_000_000 }
+    const policy = { absoluteTimeout: '60s', idleTimeout: '30s', lifetimeType: 'Permanent' }
+    const { gateway } = await useShops(t, { policy, options: { clock: () => time.now, ...FIRST } })
+    let { cookie, line } = await ask(gateway)
+    const left: (string | undefined)[] = []
+    for (let turn = 0; turn < 4; turn++) {
+      left.push(/; Max-Age=(-?\d+); /.exec(line)?.[1])
+      time.now += 20_000
+      ;({ cookie, line } = await ask(gateway, { cookie }))
+    }
+    assert.deepEqual(left, ['60', '40', '20', '60'])
+  })
+
+  test('is found in any line of the header, as HTTP/2 clients send one for each cookie', async (t) => {
+    let random = 0.9
+    const { gateway } = await useShops(t, { policy: { sessionName: 's' }, options: { random: () => random } })
+    const { body, cookie } = await ask(gateway)
+    assert.equal(body, '2')
+    random = 0
+    const head = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncookie: other=1\r\n'
+    assert.equal((await sendRaw(gateway.port(), `${head}cookie: ${cookie}\r\n\r\n`)).body, '2')
+    assert.equal((await sendRaw(gateway.port(), `${head}\r\n`)).body, '0')
   })
 
   test('is not given with answers of the gateway itself', async (t) => {
