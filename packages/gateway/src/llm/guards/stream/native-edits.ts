@@ -41,7 +41,6 @@ export class NativeEdits {
       json,
     }))
     edits.push(...this.#dependents.filter((dependent) => this.#isVoid(dependent, masked)))
-    if (edits.length === 0) return this.#json
     return replaceAt(
       this.#json,
       edits.sort((left, right) => left.start - right.start),
