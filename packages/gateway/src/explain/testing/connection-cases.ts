@@ -62,6 +62,7 @@ export const connectionCases: RefusalCase[] = [
     code: 'deny_rule_true',
     at: 'deny: source.address',
     passes: 'source.address is not "127.0.0.1" (it is "127.0.0.1").',
+    alsoPass: ['the rule says otherwise.'],
     values: { 'source.address': '127.0.0.1' },
   },
   {
@@ -71,6 +72,7 @@ export const connectionCases: RefusalCase[] = [
     code: 'tls_unknown_name',
     at: null,
     passes: 'it asks for a.test.',
+    alsoPass: ['a listener has the hostname b.test.'],
     values: { sni: 'b.test', listeners: ['a.test'] },
   },
   {
@@ -80,6 +82,7 @@ export const connectionCases: RefusalCase[] = [
     code: 'tls_client_certificate',
     at: 'tls:',
     passes: 'it shows a certificate that an authority of the listener has signed.',
+    alsoPass: ['`tls` of the listener asks for no certificate, or trusts its authority.'],
     values: { sni: 'a.test' },
   },
   {
@@ -89,6 +92,7 @@ export const connectionCases: RefusalCase[] = [
     code: 'tls_no_agreement',
     at: 'tls:',
     passes: 'it offers a version and a cipher that the listener has.',
+    alsoPass: ['`tls` of the listener allows what it offers.'],
   },
   {
     name: 'a client that does not trust the certificate of the listener',
@@ -100,6 +104,7 @@ export const connectionCases: RefusalCase[] = [
     code: 'tls_client_refused',
     at: 'tls:',
     passes: 'it trusts the certificate that the listener shows.',
+    alsoPass: ['the listener shows a certificate that clients trust.'],
   },
   {
     name: 'HTTP where TLS is spoken',
@@ -125,5 +130,6 @@ export const connectionCases: RefusalCase[] = [
     code: 'bad_proxy_header',
     at: 'proxyProtocol',
     passes: 'what stands before the gateway sends a PROXY header.',
+    alsoPass: ['`frontend.proxyProtocol` is left out, or has the mode Optional.'],
   },
 ]

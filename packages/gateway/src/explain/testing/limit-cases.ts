@@ -69,6 +69,7 @@ export const limitCases: RefusalCase[] = [
     code: 'token_limit',
     at: 'tokens: 1000',
     passes: /s later\.$/,
+    alsoPass: ['`tokens` is more than 1824.'],
     values: { limit: '1000 tokens/Hours', remaining: 0 },
     spending: { counts: 'tokens', total: 1824, requests: 2, isWhole: true },
     says: /, since request [0-9a-z]{15} took 912 tokens at \d\d:\d\d:\d\d: it passes again in \d+ s$/,
@@ -82,6 +83,7 @@ export const limitCases: RefusalCase[] = [
     code: 'limit_without_room',
     at: 'requests: 5',
     passes: 'a budget of the limit is full again.',
+    alsoPass: ['`keys.size` is larger.'],
     values: { limit: '5/Hours' },
   },
   {
@@ -96,6 +98,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests: 1\n'.trim(),
     passes: /^it is \d{4}-.*Z, \d+ s later\.$/,
+    alsoPass: ['`requests` is more than 1.'],
     values: { limit: '1/Minutes', remaining: 0 },
     spending: { counts: 'requests', total: 1, requests: 1, isWhole: true },
     says: /, since request [0-9a-z]{15} took the last of it at/,
@@ -107,6 +110,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests',
     passes: /s later\.$/,
+    alsoPass: ['`requests` is more than 1.'],
     values: { limit: '1/Hours+1' },
   },
   {
@@ -116,6 +120,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests',
     passes: /s later\.$/,
+    alsoPass: ['`requests` is more than 1.'],
     values: { limit: '1/Hours', 'limit.key': 'request.headers["x-user"]', key: 'ann' },
     // Records of passed requests have no headers.
     spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
@@ -132,6 +137,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests: 1',
     passes: /s later\.$/,
+    alsoPass: ['`requests` is more than 1.'],
     // The request under the other condition did not count.
     spending: { counts: 'requests', total: 1, requests: 1, isWhole: true },
     says: /, since request [0-9a-z]{15} took the last of it at/,
@@ -148,6 +154,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests: 1',
     passes: /s later\.$/,
+    alsoPass: ['`requests` is more than 1.'],
     // Records of passed requests have no headers.
     spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
   },
@@ -179,5 +186,6 @@ export const limitCases: RefusalCase[] = [
     code: 'limit_server_failed',
     at: 'global',
     passes: 'the rate limit service answers.',
+    alsoPass: ['`failureMode` is FailOpen.'],
   },
 ]

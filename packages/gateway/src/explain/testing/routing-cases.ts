@@ -53,6 +53,7 @@ export const routingCases: RefusalCase[] = [
     code: 'route_not_found',
     at: 'routes',
     passes: 'route near is taken with hostname b.example.',
+    alsoPass: ['route far is taken with hostname a.example and method POST.'],
   },
   {
     name: 'another method is nearer than another path',
@@ -65,6 +66,7 @@ export const routingCases: RefusalCase[] = [
     code: 'route_not_found',
     at: 'routes',
     passes: 'route shop is taken with method POST.',
+    alsoPass: ['route elsewhere is taken with path below /cart.'],
   },
   {
     name: 'no listener for the host',
@@ -103,6 +105,7 @@ export const routingCases: RefusalCase[] = [
     code: 'loop_detected',
     at: null,
     passes: 'no backend on the way of the request leads back to this gateway.',
+    alsoPass: ['the host that the request names is not an address of this gateway.'],
     values: { passes: 5, hops: 5 },
     says: /had passed this gateway 5 times/,
   },
@@ -113,6 +116,7 @@ export const routingCases: RefusalCase[] = [
     code: 'method_not_allowed',
     at: 'policies',
     passes: 'another method is used.',
+    alsoPass: ['the route has `upgrades` with `connect`.'],
   },
   {
     name: 'an upgrade that the route does not have',
@@ -121,5 +125,6 @@ export const routingCases: RefusalCase[] = [
     code: 'upgrade_not_allowed',
     at: 'upgrades',
     passes: 'no `upgrade` header is sent.',
+    alsoPass: ['the route names the protocol in `upgrades`.'],
   },
 ]

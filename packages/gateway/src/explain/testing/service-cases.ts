@@ -65,6 +65,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'authorizer_failed',
     at: 'backendRef',
     passes: 'the authorizer answers.',
+    alsoPass: ['`failureMode` is FailOpen.'],
     values: { failureMode: 'FailClosed' },
   },
   {
@@ -113,6 +114,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'processor_failed',
     at: 'backendRef',
     passes: 'the processor works.',
+    alsoPass: ['`failureMode` is FailOpen.'],
     says: /^the processor failed: .*x-user/,
     hides: ['x-admin'],
   },
@@ -136,6 +138,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'processor_failed',
     at: 'backendRef',
     passes: 'the processor works.',
+    alsoPass: ['`failureMode` is FailOpen.'],
   },
   {
     name: 'a guard of requests',
@@ -149,6 +152,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'request_guard_reject',
     at: 'regex:',
     passes: 'the text is without Email.',
+    alsoPass: ['the guard lets it pass.'],
     values: { guard: 'regex', phase: 'request', found: ['Email'], model: 'small' },
     hides: ['ann@example.com'],
   },
@@ -162,6 +166,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'request_guard_failed',
     at: 'webhook:',
     passes: 'the service behind the guard webhook answers.',
+    alsoPass: ['the guard may fail open.'],
     hides: ['ann@example.com'],
   },
   {
@@ -180,6 +185,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'response_guard_reject',
     at: 'webhook:',
     passes: 'the text is without what the guard found.',
+    alsoPass: ['the guard lets it pass.'],
     values: { guard: 'webhook', phase: 'response', model: 'small' },
     hides: ['sesame', 'ann@example.com'],
   },
@@ -193,6 +199,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'response_guard_failed',
     at: 'webhook:',
     passes: 'the service behind the guard webhook answers.',
+    alsoPass: ['the guard may fail open.'],
     hides: ['sesame'],
   },
   {
@@ -212,6 +219,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'deny_rule_true',
     at: 'deny: mcp.tool.name == "echo"',
     passes: 'mcp.tool.name is not "echo" (it is "echo").',
+    alsoPass: ['the rule says otherwise.'],
   },
   {
     name: 'an answer of the config itself',

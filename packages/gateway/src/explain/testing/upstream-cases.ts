@@ -81,6 +81,7 @@ export const upstreamCases: RefusalCase[] = [
     code: 'tls_failed',
     at: 'tls',
     passes: /shows a certificate that is trusted\.$/,
+    alsoPass: ['`tls` of the backend trusts it.'],
   },
   {
     name: 'a backend that takes longer than a connection may',
@@ -94,6 +95,7 @@ export const upstreamCases: RefusalCase[] = [
     code: 'connect_timeout',
     at: 'connectTimeout: 100ms',
     passes: /^127\.0\.0\.1:\d+ accepts connections faster\.$/,
+    alsoPass: ['`connectTimeout` is longer.'],
     values: { attempts: 1 },
   },
   {
@@ -103,6 +105,7 @@ export const upstreamCases: RefusalCase[] = [
     code: 'response_timeout',
     at: 'requestTimeout',
     passes: /answers faster\.$/,
+    alsoPass: ['`requestTimeout` is longer.'],
   },
   {
     name: 'a request that takes longer than it may',
@@ -111,6 +114,7 @@ export const upstreamCases: RefusalCase[] = [
     code: 'request_timeout',
     at: 'request: 50ms',
     passes: 'the backend answers faster.',
+    alsoPass: ['`timeouts.request` is longer.'],
     values: { 'timeouts.request': '50 ms' },
     calls: 1,
   },
@@ -146,6 +150,7 @@ export const upstreamCases: RefusalCase[] = [
     code: 'address_refused',
     at: 'dynamicForwardProxy',
     passes: 'an address is named that `allowCidrs` and `ports` let pass.',
+    alsoPass: ['the backend allows the address.'],
   },
 ]
 
@@ -159,6 +164,7 @@ export const messageCases: RefusalCase[] = [
     code: 'request_too_large',
     at: 'maxBufferSize',
     passes: 'the body is smaller.',
+    alsoPass: ['`frontend.http.maxBufferSize` is larger.'],
     values: { limit: 1024 },
   },
   {
@@ -174,6 +180,7 @@ export const messageCases: RefusalCase[] = [
     code: 'response_too_large',
     at: 'maxBufferSize',
     passes: 'the body is smaller.',
+    alsoPass: ['`frontend.http.maxBufferSize` is larger.'],
   },
   {
     name: 'bytes that are no request',
