@@ -20,7 +20,7 @@ export interface StepList<Rx extends RequestContext = RequestContext> {
   readonly names: readonly string[]
 }
 
-/** What backend policies do to each attempt. */
+/** The steps of backend policies for each attempt. */
 export interface AttemptStepList {
   readonly run: readonly AttemptStep[]
   readonly names: readonly string[]
@@ -40,32 +40,32 @@ export interface CompiledRoute extends RouteIdentity {
   readonly pick: PickBackend | null
 }
 
-/** What a backend is, apart from how it is reached. */
+/** A backend without its address. */
 export interface BackendIdentity {
   readonly key: string
   readonly name: string
-  /** `static`, `dynamicForwardProxy`: what expressions and traces call its kind. */
+  /** The name of its kind in expressions and traces, such as `static`. */
   readonly kind: string
   /** Run on every attempt; null when there is nothing to do. */
   readonly request: AttemptStepList | null
-  /** Run on every attempt last of all. */
+  /** Run on every attempt after all other steps. */
   readonly sign: AttemptStepList | null
   /** Run on its responses, before those of the route. */
   readonly response: StepList<AnsweredRequest> | null
-  /** What its policies must have of the request body. */
+  /** The part of the request body that its policies need. */
   readonly requestBody: BodyUse
-  /** When a response speaks against the health of its endpoint; null leaves it to the status. */
+  /** Whether a response marks its endpoint unhealthy; null decides by the status. */
   readonly unhealthyCondition: Expression | null
-  /** How its clients read errors; left out where that is a line of text. */
+  /** The format in which its clients get errors; absent for a line of text. */
   readonly tellFailure?: TellFailure
 }
 
 export interface CompiledBackend extends BackendClient, BackendIdentity {
   /** Limit for the response head of one attempt, in milliseconds; 0 is none. */
   readonly requestTimeoutMs: number
-  /** Where there is none, half an hour is enough. Left out, answers may take for ever. */
+  /** Whether a limit of half an hour holds when `requestTimeoutMs` is 0. Absent, there is no limit. */
   readonly limitsHead?: boolean
-  /** Only the client's own words say where it leads. */
+  /** Whether only the client's request names the destination. */
   readonly needsName: boolean
   /** A connection without HTTP, for tunnels; `destination` is `host:port` where the client chooses. */
   connect(destination: string, context: CallContext, done: ConnectDone): UpstreamCall

@@ -1,8 +1,8 @@
-/** What makes a config impossible to run, found while it is put together. Phrases are those of any problem. */
+/** A fault found while a config is compiled, with which the config cannot run. Its phrases are those of every problem. */
 export class ConfigFault extends Error {
-  /** The part of the config that it is about, as it stands there: by it the place in the file is found. */
+  /** The faulty part of the config, the same object as in the config: it leads to the location in the file. */
   readonly part: object | null
-  /** From that part to what is at fault. */
+  /** The path from that part to the faulty value. */
   readonly path: readonly (string | number)[]
   readonly found: string
   readonly expected: string
@@ -23,7 +23,7 @@ export class ConfigFault extends Error {
 /** A backend that can be reached only through itself. */
 export class CyclicBackend extends Error {}
 
-/** Several of them. */
+/** Several faults of one config. */
 class ConfigFaults extends Error {
   readonly faults: readonly ConfigFault[]
 
@@ -33,7 +33,7 @@ class ConfigFaults extends Error {
   }
 }
 
-/** Makes something of every item, and only then throws what any of them threw: one mistake must not hide another. */
+/** Calls `make` for every item, and throws the faults of all items at the end: one fault must not hide another. */
 export function makeEach<Item, Made>(items: Iterable<Item>, make: (item: Item) => Made): Made[] {
   const made: Made[] = []
   const faults: ConfigFault[] = []
@@ -48,7 +48,7 @@ export function makeEach<Item, Made>(items: Iterable<Item>, make: (item: Item) =
   return made
 }
 
-/** What was thrown while a config was put together. */
+/** Returns the faults in an error that the compiler threw. */
 export function faultsIn(error: unknown): readonly ConfigFault[] {
   if (error instanceof ConfigFault) return [error]
   if (error instanceof ConfigFaults) return error.faults

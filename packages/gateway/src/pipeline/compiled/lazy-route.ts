@@ -1,17 +1,17 @@
 import type { CompiledRoute } from './compiled.ts'
 
-/** What is put together late. */
+/** The parts of a route that are compiled for its first request. */
 export type MadeRoute = Pick<
   CompiledRoute,
   'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count' | 'tellFailure'
 >
 
-/** What routes are made with: the newest, for all routes that generations have in common. */
+/** The newest services to compile routes with, for all routes that generations share. */
 export interface CurrentParts<Parts> {
   current: Parts
 }
 
-/** A route that is put together when the first request meets it: of ten thousand routes most are never asked for. */
+/** A route that is compiled for its first request, because most of ten thousand routes never get one. */
 export class LazyRoute<Parts> implements CompiledRoute {
   readonly key: string
   readonly name: string
@@ -30,7 +30,7 @@ export class LazyRoute<Parts> implements CompiledRoute {
     this.#recipe = { make, parts }
   }
 
-  /** It is of no later generation: what those are made with is not for it. */
+  /** Keeps the services of this generation: the route is not part of later ones. */
   pin(parts: Parts): void {
     if (this.#recipe !== null) this.#recipe.parts = { current: parts }
   }

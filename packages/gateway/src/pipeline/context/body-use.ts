@@ -1,14 +1,14 @@
 import type { HeaderBlock } from '@portico/http'
 
-/** How much of a body an expression must have: `whole` fails on one that is too large. */
+/** The part of a body that an expression needs; `whole` fails on a body that is too large. */
 export type BodyUse = 'none' | 'prefix' | 'whole'
 
-/** The most that any of them needs. */
+/** Returns the largest of these needs. */
 export function widest(uses: readonly (BodyUse | undefined)[]): BodyUse {
   return uses.includes('whole') ? 'whole' : uses.includes('prefix') ? 'prefix' : 'none'
 }
 
-/** What has been read of a body before it goes on. */
+/** The part of a body that was read before the request or response continues. */
 export interface BufferedBody {
   readonly prefix: Buffer
   /** Null when there is more than may be kept. */

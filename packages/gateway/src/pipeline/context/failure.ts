@@ -6,9 +6,9 @@ export interface Failure {
   status: number
   message: string
   reason: Reason
-  /** What records tell it apart by, where the reason says too little. */
+  /** Distinguishes failures of the same reason in records. */
   code?: string
-  /** What clients get word for word, where somebody else has said it. */
+  /** The exact response for the client, when a service has given one. */
   reply?: Reply
 }
 

@@ -7,22 +7,22 @@ import type { Step } from './step.ts'
 /** One attempt as it leaves for the backend, with headers of its own: a retry starts again from the request. */
 export type OutgoingRequest = UpstreamRequest
 
-/** What a backend policy does to each attempt, and to the response that the client gets. */
+/** The behavior of a backend policy for each attempt, and for the response to the client. */
 export interface BackendStep extends Pick<Step, 'response' | 'requestBody' | 'responseBody'> {
   request?: AttemptStep
-  /** Behind the `request` of every policy, over what is really sent: nothing changes after it. */
+  /** Runs after the `request` of every policy, over the final request: nothing changes after it. */
   sign?: AttemptStep
 }
 
 /** A failure ends the request; nothing is sent. */
 export type AttemptStep = (outgoing: OutgoingRequest, rx: RequestContext) => Failure | void | Promise<Failure | void>
 
-/** What policies may know of the backend they are for. The config alone says it, never a client. */
+/** The facts about its backend that a policy may use. They come from the config, never from a client. */
 export interface BackendPlace {
-  /** False where clients choose it. */
+  /** False when clients choose the backend's address. */
   isFixed: boolean
-  /** Name or address without port; null where it has none. */
+  /** Name or address without port; null when the config has neither. */
   host: string | null
-  /** How the cloud it stands in calls it, where its kind tells. */
+  /** The scope of signatures for its cloud, for kinds of backends that have one. */
   signing?: SigningScope
 }

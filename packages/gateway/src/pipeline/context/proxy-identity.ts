@@ -1,11 +1,11 @@
-/** Who this proxy is, as expressions, snapshots of traces, logs and metrics say. */
+/** The identity of this proxy in expressions, traces, logs and metrics. */
 export interface ProxyIdentity {
   podName: string
   namespace: string
   gateway: string
 }
 
-/** As logs, metrics and spans have it. */
+/** Returns the name of the gateway in logs, metrics and spans. */
 export function gatewayName({ namespace, gateway }: ProxyIdentity): string {
   return `${namespace}/${gateway}`
 }

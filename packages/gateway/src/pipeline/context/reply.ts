@@ -7,7 +7,7 @@ export class Reply {
   readonly body: Buffer
   /** Why, for the access log and metrics. */
   readonly reason: Reason
-  /** What went wrong, where the body is nothing but a line about it. */
+  /** The error message, when the body consists of nothing else. */
   readonly failure: string | null
 
   constructor(

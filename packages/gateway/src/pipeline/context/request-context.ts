@@ -23,52 +23,52 @@ export interface TokenAccount {
   charge(tokens: number): void
 }
 
-/** Numbers of one limit, as the `x-ratelimit-*` headers say them. */
+/** The numbers of one rate limit, as the `x-ratelimit-*` headers have them. */
 export interface RateLimitState {
   limit: number
   remaining: number
   resetSeconds: number
 }
 
-/** What authentication took off a request. */
+/** A credential that authentication removed from a request. */
 export interface TakenCredential {
-  /** Puts it back byte for byte, and where it stood as long as nothing around it has changed. */
+  /** Puts the credential back byte for byte, at its old position unless its surroundings have changed. */
   restore(outgoing: Pick<UpstreamRequest, 'target' | 'headers'>): void
 }
 
-/** What outside authorizers said of a request that they let pass. */
+/** The answer of external authorizers to a request that they allowed. */
 export interface ExtAuthState {
   /** For later expressions, as `extauthz`. */
   metadata: JsonObject
-  /** Of the response to the client. */
+  /** Changes to headers of the response to the client. */
   responseHeaders: readonly HeaderEdit[]
-  /** The same, from the authorizer of the backend. */
+  /** Changes to the same headers by the authorizer of the backend. */
   backendHeaders: readonly HeaderEdit[]
 }
 
-/** What a policy has under way for a request, outside of its steps. */
+/** A call that a policy keeps open for a request outside of the policy's steps. */
 export interface OpenCall {
   /** The request is over, or has become a tunnel; `cause` says why it did not end well. */
   close(cause: Error | null): void
 }
 
-/** Whoever runs a request, for what policies find out between their steps. */
+/** The runner of a request, for policies that act between their steps. */
 export interface RequestRunner {
-  /** Answers with this, whatever is under way; false when an answer has begun. */
+  /** Responds with this reply, whatever is in progress; returns false when a response has begun. */
   interrupt(reply: Reply): boolean
-  /** Something that is done for the request has thrown: it is answered with 500, or cut where an answer has begun. */
+  /** Reports an exception in work for the request. The client gets 500, or a reset when a response has begun. */
   faulted(error: unknown): void
 }
 
-/** A change to a header that somebody outside asks for. */
+/** A change to a header that an external service asks for. */
 export interface HeaderEdit {
   name: string
   value: string
-  /** `append` keeps what is there; `absent` and `present` change only where nothing, or something, is. */
+  /** `append` keeps existing values; `absent` and `present` apply only when the header is missing, or set. */
   way: 'set' | 'append' | 'absent' | 'present'
 }
 
-/** Where requests of a client go. */
+/** The backend and endpoint that all requests of a client's session go to. */
 export interface StickyPlace {
   /** Key of the backend. */
   backend: string
@@ -81,25 +81,25 @@ export interface RetryRule {
   codes: ReadonlySet<number>
 }
 
-/** Of steps in running order. */
+/** The names of steps, in running order. */
 interface StepNames {
   readonly names: readonly string[]
 }
 
-/** What everybody may know of the listener that a request came to; what it does is for the runner. */
+/** The part of a listener that every policy may read; the rest is for the runner. */
 export interface ListenerIdentity {
   readonly key: string
   readonly name: string
   readonly bind: string
   readonly hostname: string
-  /** Names of the steps before routing, and of those that its answers meet last. */
+  /** Names of the steps before routing, and of the last steps of responses. */
   readonly request: StepNames | null
   readonly response: StepNames | null
   /** Counts requests that found no route. */
   readonly countUnrouted: RecordRequest
 }
 
-/** The same of the route. */
+/** The part of a route that every policy may read. */
 export interface RouteIdentity {
   readonly key: string
   readonly name: string
@@ -118,28 +118,28 @@ export interface RouteIdentity {
   }[]
   /** Counts a finished request or connection. */
   readonly count: RecordRequest
-  /** How its clients read errors of the gateway itself; null for a line of text. */
+  /** The format in which clients of the route get errors of the gateway; null for a line of text. */
   readonly tellFailure: TellFailure | null
 }
 
-/** Ends something that a request waits for, because nobody waits for the request any more. */
+/** Cancels a call of a policy when its request is over. */
 export type GiveUp = () => void
 
-/** Null leaves it at a line of text. */
+/** Formats a failure for the clients of a route; null keeps the line of text. */
 export type TellFailure = (
   failure: Pick<Reply, 'status' | 'reason' | 'failure'>,
   rx: RequestContext,
 ) => { headers: readonly (readonly [name: string, value: string])[]; body: Buffer } | null
 
-/** A request that has an answer: what is done to responses meets no other. */
+/** A request with a response; response steps get only such requests. */
 export type AnsweredRequest = RequestContext & { responseHeaders: HeaderBlock; responseBody: Source }
 
-/** One request with what has been found out about it. One fixed shape; policies write only fields declared here. */
+/** One request with everything known about it. Its shape is fixed: policies write only fields that are declared here. */
 export class RequestContext implements RoutableRequest {
   readonly exchange: Exchange
   readonly connection: ConnectionInfo
   method: string
-  /** The client's own path and query, which logs use; credentials in it are hidden once they are found. */
+  /** The path and query as the client sent them, for logs; credentials in them are redacted once they are found. */
   target: string
   /** Host or `:authority` as sent, unless a transformation changed it. */
   authority: string
@@ -156,7 +156,7 @@ export class RequestContext implements RoutableRequest {
   route: RouteIdentity | null = null
   match: RouteCandidate<RouteIdentity> | null = null
 
-  /** What goes to the backend; changed by rewrites. */
+  /** The path and query for the backend; rewrites change them. */
   upstreamTarget: string
   /** A Host that a rewrite set; empty leaves the choice to `hostRewrite`. */
   upstreamAuthority = ''
@@ -170,38 +170,38 @@ export class RequestContext implements RoutableRequest {
   /** Protocols the route lets a client upgrade to. */
   upgrades: ReadonlySet<string> = WEBSOCKET_ONLY
 
-  /** Claims of a verified token, or of none. */
+  /** Claims of the verified token; null without one. */
   jwt: JsonObject | null = null
   /** Metadata of the client's key. */
   apiKey: JsonObject | null = null
-  /** What the config calls that key. */
+  /** The name of that key in the config. */
   apiKeyName: string | null = null
   basicAuth: { username: string } | null = null
-  /** What transformations computed for later expressions and logs. */
+  /** Values that transformations computed for later expressions and logs. */
   metadata: Record<string, unknown> | null = null
   extAuth: ExtAuthState | null = null
-  /** What outside processors said beside their changes, for later expressions, as `extproc`. */
+  /** Metadata from external processors, for later expressions, as `extproc`. */
   extProc: JsonObject | null = null
-  /** By the step that has it under way. */
+  /** Open calls by the step that opened them. */
   open: Map<object, OpenCall> | null = null
   runner: RequestRunner | null = null
-  /** What client authentication took off the request, in that order; `auth.passthrough` gives it to the backend. */
+  /** Credentials that client authentication removed, in order of removal; `auth.passthrough` gives them to the backend. */
   taken: readonly TakenCredential[] = NOTHING_TAKEN
-  /** The one among it that a backend gets which wants it in another place: a token before anything else. */
+  /** The removed credential for a backend that expects it in another header; a token is preferred. */
   clientToken: string | null = null
-  /** What `WWW-Authenticate` says when the token is good and lacks a scope; null where nobody leads clients to more. */
+  /** Returns `WWW-Authenticate` for a valid token that lacks a scope; set by OAuth for MCP servers. */
   scopeChallenge: ((rx: RequestContext) => string) | null = null
-  /** What is left of the tightest local limit, for the response. */
+  /** The remainder of the tightest local rate limit, for the response. */
   rateLimit: RateLimitState | null = null
   /** Response headers that the rate limit service sets. */
   limitHeaders: readonly HeaderEdit[] = NO_EDITS
-  /** Limits that its tokens count against. */
+  /** Rate limits that the tokens of the request count against. */
   tokenAccounts: readonly TokenAccount[] = NO_ACCOUNTS
-  /** The model call behind this request, where there is one. */
+  /** The model call of this request; null without one. */
   llm: LlmRecord | null = null
   /** The body that expressions of the `ai` policy see. */
   llmRequest: JsonObject | null = null
-  /** The MCP message behind this request, where there is one. */
+  /** The MCP message of this request; null without one. */
   mcp: McpRecord | null = null
   /** The whole request body, once a step has asked for it. */
   bufferedBody: BufferedBody | null = null
@@ -210,15 +210,15 @@ export class RequestContext implements RoutableRequest {
   chosen: Map<object, number> | null = null
   /** The variables of expressions, made when the first one is evaluated. */
   scope: object | null = null
-  /** Calls of policies that it waits for. */
+  /** Cancels the calls of policies that the request waits for. */
   callouts: Set<GiveUp> | null = null
-  /** The client has its answer, or has left. */
+  /** Whether the client has its response, or has disconnected. */
   isOver = false
-  /** Set when somebody watches this request. */
+  /** The trace for the watcher of this request; null without one. */
   trace: RequestTrace | null = null
-  /** Set when spans of it go to a collector. */
+  /** Spans for an OTLP collector; null when the request is not sampled. */
   spans: RequestSpans | null = null
-  /** What the client said of its trace; undefined until somebody asks. */
+  /** The client's trace context; undefined until the first read. */
   #clientTrace: TraceContext | null | undefined = undefined
 
   /** The response being made. */
@@ -230,31 +230,31 @@ export class RequestContext implements RoutableRequest {
   error: string | null = null
   /** The step that answered instead of a backend. */
   decision: Decision | null = null
-  /** What it was refused by, as data: see `note`. */
+  /** Data about the denial of the request: see `note`. */
   notes: { readonly [key: string]: unknown } | null = null
-  /** Calls to the backend that came to nothing, where there were any. */
+  /** Failed calls to the backend; null without any. */
   failedCalls: FailedCall[] | null = null
-  /** When the head of the backend's answer was there, on the clock of `startedAt`; 0 before. */
+  /** When the head of the backend's response arrived, on the clock of `startedAt`; 0 before. */
   answeredAt = 0
-  /** Its answer was the one that had an endpoint left out. */
+  /** Whether the response of this request made the gateway evict its endpoint. */
   hasEvicted = false
-  /** Number of its record; 0 until somebody names it. */
+  /** Serial number of the record of this request; 0 until it is assigned. */
   serial = 0
-  /** What client and backend call it, where that counts. */
+  /** The request id that client, backend and logs share; null without one. */
   requestId: string | null = null
-  /** Copies of its bodies, where they are to be recorded. */
+  /** Copies of the bodies for the record; null when bodies are not recorded. */
   keptBodies: { readonly request: KeptBytes; readonly response: KeptBytes } | null = null
-  /** What a refusal tells its client to ask about. */
+  /** The id of the record, which the client of a denied request gets. */
   decisionId: string | null = null
   backendIndex = -1
   /** Address of the last attempt, `host:port`. */
   endpoint: string | null = null
-  /** Where a request of the same client went before. */
+  /** The backend and endpoint of the client's session; null without a session. */
   sticky: StickyPlace | null = null
   /** Number of the last attempt; 0 is the first. */
   retryAttempt = 0
   durationMs = 0
-  /** What passed after the protocol was changed. */
+  /** Bytes after a change of protocol. */
   tunnelBytesIn = 0
   tunnelBytesOut = 0
   grpcStatus: number | null = null
@@ -370,7 +370,7 @@ export class RequestContext implements RoutableRequest {
     if (isUpstream && this.notes === null) this.notes = { code: cause.code }
   }
 
-  /** What a step refuses the request by, as data and never secrets: for its record, and for who watches. */
+  /** Keeps data about the denial of the request, never secrets, for its record and its trace. */
   note(details: { readonly [key: string]: unknown }): void {
     this.notes = details
     if (this.trace !== null) this.trace.note(details)

@@ -20,61 +20,61 @@ import type { Reply } from './reply.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
 import type { SpanPlace } from '../spans/request-spans.ts'
 
-/** Nothing to go on, a reply to stop, or a promise of either. */
+/** Nothing to continue, a reply to stop, or a promise of either. */
 export type StepResult = void | Reply | Promise<void | Reply>
 
-/** What a policy does to a request, made once when the config is compiled. */
+/** The behavior of a policy for requests, made once when the config is compiled. */
 export interface Step {
-  /** What the parts must have of a body, besides what their expressions read: it is buffered before they run. */
+  /** The part of the body that is buffered before the step runs, in addition to the needs of its expressions. */
   requestBody?: BodyUse
   responseBody?: BodyUse
-  /** The parts read bodies by themselves: nothing but what is said here is buffered before they run. */
+  /** Whether the step reads bodies itself: only `requestBody` and `responseBody` are buffered before it runs. */
   readsBodies?: boolean
-  /** The parts may leave other bodies behind: who needs one after them reads it anew. */
+  /** Whether the step may replace bodies: later steps read them again. */
   replacesBodies?: boolean
   /** Before the backend is called. */
   request?: (rx: RequestContext) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */
   response?: (rx: AnsweredRequest) => StepResult
-  /** When everything is over, whatever became of it. */
+  /** After the request, however it ended. */
   done?: (rx: RequestContext) => void
 }
 
-/** All that a step may use besides the request: the pipeline is a pure function of these and its config. */
+/** Everything that a step may use besides the request: the pipeline is a pure function of `Env` and its config. */
 export interface Env {
   /** Uniform in [0, 1). */
   random: () => number
   /** Wall-clock time in milliseconds since 1970. */
   clock: () => number
-  /** Milliseconds that never go back, from the same beginning in every worker: for state that workers share. */
+  /** Monotonic milliseconds with the same origin in every worker, for state that workers share. */
   monotonic: () => number
-  /** The key of the attachment that the config comes from: state that outlives a reload is named by it. */
+  /** The key of the attachment that the config comes from; it names state that outlives a reload. */
   attachment: string
   /** An expression, checked when the config was loaded. */
   cel(source: string, phase: ExpressionPhase): Expression
   /** Shared by all workers and generations under this key. */
   counters: SharedCounters
-  /** Budgets by key, shared in the same way. */
+  /** Budgets by key, shared by all workers and generations. */
   tables: KeyedTables
-  /** Limits for calls that the policy makes itself. */
+  /** Time limits for calls of the policy. */
   deadlines: Deadlines
-  /** The most that a policy may keep of one body. */
+  /** The most bytes of one body that a policy may buffer. */
   maxBufferBytes: number
-  /** The same for requests to models and their answers, which have images in them. */
+  /** The most bytes of one body from or to a model, which may contain images. */
   maxModelBytes: number
   /** A client for a backend that the policy names, by the key of its IR resource. */
   client(backendKey: string): BackendClient
-  /** What that backend is made of, as text: equal texts behave equally. `address` can stand in Host. */
+  /** Describes that backend as text: backends with equal texts behave equally. `address` is valid as Host. */
   describe(backendKey: string): { content: string; address: string }
-  /** Where calls of policies about requests are timed; `Callouts` does it. */
+  /** Returns the function that records the duration of a callout; `Callouts` calls it. */
   callouts(kind: CalloutKind): RecordCallout
-  /** Counts requests whose key found no room among the budgets of a limit. */
+  /** Counts requests whose key has no budget because the table of the limit is full. */
   keyWithoutRoom: CountKeysWithoutRoom
-  /** What this worker keeps from one generation to the next. */
+  /** The cache of this worker, which outlives generations. */
   kept: WorkerCache
-  /** For what clients are given to show again. */
+  /** Encrypts values that clients send back later. */
   seal: () => Seal
-  /** What the gateway shows to clouds. */
+  /** Credentials of the gateway for cloud APIs. */
   credentials: CloudCredentials
   log: Logger
 }
@@ -84,7 +84,7 @@ export interface Expression {
   readonly source: string
   readonly requestBody: BodyUse
   readonly responseBody: BodyUse
-  /** Errors are values. */
+  /** Returns errors as values. */
   evaluate(rx: RequestContext): Result
   /** True only for `true`: an error or another type is not. */
   isTrue(rx: RequestContext): boolean
@@ -92,26 +92,26 @@ export interface Expression {
 
 /** Sends requests to one backend with the policies of that backend. */
 export interface BackendClient {
-  /** Name that Host gets when it follows the destination; null for addresses, which keep the client's. */
+  /** The Host for the destination; null when the destination gets the client's Host, as an IP address does. */
   readonly hostname: string | null
   send(request: UpstreamRequest, context: CallContext, handler: UpstreamHandler): UpstreamCall
 }
 
-/** What a call must know of the request it serves. */
+/** The context of a call: the request that it serves, and its client. */
 export interface CallContext extends EndpointWatcher {
-  /** The request itself; absent where the gateway calls on its own account. */
+  /** The request; absent when the gateway calls on its own behalf. */
   readonly rx?: RequestContext
-  /** Of the client's connection, for the choice of version. */
+  /** The version of the client's connection, from which the version of the call is chosen. */
   clientVersion: string
   clientScheme: 'http' | 'https'
-  /** Where the span of the call hangs; left out or null, it has none. */
+  /** The parent of the call's span; the call has no span when it is absent or null. */
   readonly span?: SpanPlace | null
 }
 
 /** Ties a step to the policy whose config it takes; `C` comes from the policy's schema. */
 export type MakeStep<C> = (config: C, env: Env) => Step | null
 
-/** A step that leaves responses alone: the order of responses need not know it. */
+/** A step without a part for responses, so the order of response steps does not list it. */
 export type RequestStep = Omit<Step, 'response' | 'responseBody'> & { response?: never; responseBody?: never }
 export type MakeRequestStep<C> = (config: C, env: Env) => RequestStep | null
 

@@ -11,7 +11,7 @@ type Severity = TraceEvent['severity']
 /** Takes the events of one request, in order; after `requestFinished` there are none. */
 export type TraceSink = (event: TraceEvent) => void
 
-/** What a trace reads of a request. */
+/** The fields of a request that a trace reads. */
 export interface TracedRequest {
   readonly connection: ConnectionInfo
   readonly method: string
@@ -45,7 +45,7 @@ interface NamedBackend {
 
 export type PolicyPhase = 'gateway' | 'route' | 'backend' | 'response'
 
-/** Writes down how one watched request is decided. Made only when somebody watches. */
+/** Reports the decisions about one watched request. Requests without a watcher have none. */
 export class RequestTrace {
   readonly #rx: TracedRequest
   readonly #sink: TraceSink
@@ -61,7 +61,7 @@ export class RequestTrace {
     this.#services = services
   }
 
-  // What steps say about themselves.
+  // Called by steps.
 
   /** The step did nothing to this request, and why. */
   skipped(reason: string): void {
@@ -78,7 +78,7 @@ export class RequestTrace {
     this.#sink({ eventStart: start, eventEnd: this.#elapsed(), severity, message })
   }
 
-  // What the runner says.
+  // Called by the runner.
 
   started(): void {
     this.emit({ type: 'requestStarted' })

@@ -9,13 +9,13 @@ import { type RawServices, runRaw } from './run-raw.ts'
 
 export interface EntranceParts {
   listeners: readonly CompiledListener[]
-  /** Of those that end TLS; others pass the encrypted bytes on. */
+  /** TLS of the listeners that terminate it; others forward the encrypted bytes. */
   tlsByListener: ReadonlyMap<string, ServerTls>
-  /** Makes `x-forwarded-*` true; null leaves them alone. */
+  /** Sets `x-forwarded-*`; null leaves the headers alone. */
   forward: ((exchange: Exchange) => void) | null
 }
 
-/** What becomes of everything that arrives on one port: whose it is, and who runs it. */
+/** The entrance of one port: chooses the listener of each request and connection, and runs them. */
 export type Entrance = Pick<BindState<string>, 'chooseTls' | 'isRaw' | 'onExchange' | 'onRaw'>
 
 export function createEntrance(
@@ -29,7 +29,7 @@ export function createEntrance(
   const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
   const only = listeners.length === 1 && first.hostname === '' ? first : null
 
-  /** On TLS the server name has chosen already; a Host of another listener would slip past that one's rules. */
+  /** On TLS the server name chose the listener; a Host of another listener would bypass the rules of that one. */
   function listenerFor(exchange: Exchange, admitted: string | null): CompiledListener | Failure {
     if (only !== null) return only
     const best = byHost.best(normalizeHost(exchange.authority))

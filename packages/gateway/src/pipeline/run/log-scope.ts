@@ -22,7 +22,7 @@ export function connectionScope(run: RawRun, { identity, random }: ScopeServices
   }
 }
 
-/** Of a message that is no request, only who sent it and what was answered is known. */
+/** The variables of a malformed message: only its sender and its response are known. */
 export function malformedScope(
   { info, status }: { info: ConnectionInfo; status: number },
   { identity, random }: ScopeServices,

@@ -4,47 +4,47 @@ import type { AnsweredRequest, RequestContext } from '../context/request-context
 import type { Specimens } from './specimens.ts'
 import type { TraceServices, TraceSink } from '../context/trace.ts'
 
-/** Says which requests are watched. */
+/** Finds the watcher of a request. */
 export interface Tracer {
-  /** Whether anybody waits at all: read for every request, so it must cost nothing. */
+  /** Whether there is any watcher: read for every request, so it must cost nothing. */
   readonly armed: boolean
   claim(rx: RequestContext): TraceSink | null
 }
 
-/** Says which requests have spans, and begins them. */
+/** Decides which requests have spans, and begins them. */
 export interface RequestTracing {
   begin(rx: RequestContext): void
 }
 
-/** What requests are called by client, backend and gateway. */
+/** Assigns the ids of requests that client, backend and gateway share. */
 export interface RequestIds {
   begin(rx: RequestContext): void
-  /** Before the head of an answer leaves. */
+  /** Called before the head of a response is sent. */
   answering(rx: AnsweredRequest): void
 }
 
-/** Copies bodies for records, where the config asks for it. */
+/** Copies bodies for records, if the config asks for them. */
 export interface KeepBodies {
-  /** Before the backend is called. */
+  /** Called before the backend call. */
   request(rx: RequestContext): void
-  /** Before an answer leaves. */
+  /** Called before a response is sent. */
   response(rx: AnsweredRequest): void
 }
 
-/** What running a request takes from the worker. */
+/** The services of the worker that running a request needs. */
 export interface RunServices extends BackendCallServices, TraceServices {
   random: () => number
-  /** The present time as a Date header has it. */
+  /** The current time in the format of the Date header. */
   httpDate: () => string
   hops: Hops
   tracer: Tracer
-  /** Null where no spans are made. */
+  /** Null when the config sends no spans. */
   tracing: RequestTracing | null
-  /** Null where nobody names requests. */
+  /** Null when the config has no request ids. */
   requestIds: RequestIds | null
-  /** Null where no bodies are kept. */
+  /** Null when no bodies are recorded. */
   keepBodies: KeepBodies | null
-  /** Name of the record that a request will have; null where there will be none. */
+  /** Returns the id of the record that a request will have; null when requests are not recorded. */
   recordId: (rx: RequestContext) => string | null
   specimens: Specimens
   /** Called once per request when everything is over. */

@@ -8,7 +8,7 @@ import { StartReader } from '../body/buffered-body.ts'
  * works on, and a shape lives while an object has it: a collection that meets none of them throws the code away.
  */
 export class Specimens {
-  /** What is gone before its request is over. */
+  /** Objects that are garbage before their request is over. */
   readonly shortLived: readonly object[] = [
     new MessageHead(new HeaderBlock()),
     new RequestHead(new HeaderBlock()),
@@ -19,15 +19,15 @@ export class Specimens {
   ]
   readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())
 
-  /** `run` leads to all that the request was made of; `backend` is the kind of what answered it. */
+  /** `run` references all objects of the request; `backend` is the kind of the backend that responded. */
   keep(run: object, { version, connection, bytesIn, bytesOut }: Exchange, backend: string): void {
-    // One with a large body may hold all of it; a stream holds nothing of its answer.
+    // A request may hold all of a large body; a stream holds nothing of its response.
     if ((backend === STREAM ? bytesIn : bytesIn + bytesOut) > MOST_BYTES) return
     const protocol = (version === 'HTTP/2' ? 1 : 0) + (connection.scheme === 'https' ? 2 : 0)
     this.#byProtocol[protocol]?.set(backend, run)
   }
 
-  /** Of a config that is not live any more nothing stays. */
+  /** Drops the objects of a config that is no longer live. */
   drop(): void {
     for (const kept of this.#byProtocol) kept.clear()
   }

@@ -18,10 +18,10 @@ export interface TelemetryServices extends ScopeServices {
   recorder: Pick<Recorder, 'request' | 'connection' | 'malformed' | 'refused'>
 }
 
-/** What those need that send telemetry elsewhere. */
+/** The services that exports of telemetry need. */
 export interface ExportServices {
   exports: {
-    /** Asked for when there is something to send. */
+    /** Read when there is something to send. */
     origin: () => Origin
     counts: (signal: Signal) => ExportCounts
     limits: ExportLimits
@@ -30,25 +30,25 @@ export interface ExportServices {
   }
 }
 
-/** Sends one record elsewhere. */
+/** Exports one access record to a collector. */
 export type ExportLog = (record: AccessRecord, changes: LineChanges | null) => void
 
-/** Logs and counts what is over. */
+/** Logs, records and counts requests and connections at their end. */
 export interface Telemetry {
   request: (rx: RequestContext) => void
   connection: (run: RawRun) => void
   malformed: (info: ConnectionInfo, status: number, code: string) => void
-  /** Of connections that never got as far as a request there is a record, and no line in the log: nobody asked for anything. */
+  /** Records a connection that was closed before a request; there is no access log line for it. */
   refused: Recorder['refused']
 }
 
-/** What the config has to say about it. */
+/** The settings of telemetry in the config. */
 export interface TelemetryParts {
-  /** What becomes of the line for something over this scope; null where lines stay as they are. */
+  /** Returns the changes to the access log line for the variables in `scope`; null when lines are not changed. */
   edit: ((scope: object) => LineChanges | null) | null
-  /** Null where the log goes nowhere but to the log. */
+  /** Null when access records are not exported. */
   exportLog: ExportLog | null
-  /** Whether any expression reads the variables; without one there are none to make. */
+  /** Whether any expression reads the variables, which are made only then. */
   isRead: boolean
 }
 
