@@ -1,11 +1,11 @@
-/** Where in a trace something happened; ids are in hex. */
+/** A position in a trace; ids are in hex. */
 export interface TraceContext {
   traceId: string
   spanId: string
   flags: number
 }
 
-/** What the header of W3C Trace Context says; null where it says nothing that counts. */
+/** Reads the `traceparent` header of W3C Trace Context; null when it is absent or invalid. */
 export function readTraceparent(text: string | null): TraceContext | null {
   const found = text === null ? null : FORM.exec(text)
   if (found === null) return null
@@ -15,7 +15,7 @@ export function readTraceparent(text: string | null): TraceContext | null {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & SAMPLED }
 }
 
-/** Later versions may add parts behind a dash. */
+/** Later versions may add parts after a dash. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-/** Of the flags, the one that every version has. */
+/** The only flag that every version has. */
 export const SAMPLED = 1

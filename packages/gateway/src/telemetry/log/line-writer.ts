@@ -29,7 +29,7 @@ export class LineWriter {
     this.#delayMs = options.delayMs ?? 20
   }
 
-  /** Takes whole lines, each ending with a line feed. It is handed around without its object. */
+  /** Writes whole lines, each ending with a line feed. A bound function, because callers pass it on without its object. */
   readonly write = (lines: string): void => {
     if (this.#isBroken) return
     if (this.#backlog.add(lines, this.#batch.length - this.#offset)) this.#start()
@@ -49,7 +49,7 @@ export class LineWriter {
   flushSync(): void {
     if (this.#isBroken) return
     const deadline = Date.now() + SYNC_LIMIT_MS
-    // What the outstanding write already took is left to the system, and whoever waits goes on waiting for it.
+    // The system completes the outstanding write, and callers of `flush` keep waiting for it.
     const isTakenOver = this.#outstanding > 0
     this.#offset += this.#outstanding
     this.#outstanding = 0

@@ -1,6 +1,6 @@
 /** A sampled request that a bucket has counted. */
 export interface Exemplar {
-  /** Of the bucket. */
+  /** The slot of the bucket. */
   slot: number
   value: number
   traceId: string
@@ -14,7 +14,10 @@ export interface SampledSpans {
   readonly context: { readonly traceId: string; readonly spanId: string }
 }
 
-/** Chooses requests that stand for a bucket: at most one of each in ten seconds, which is as often as scrapes come, so that telling of them costs nothing. */
+/**
+ * Chooses exemplars: at most one per bucket in ten seconds, which is about the interval of scrapes, so that reporting them
+ * costs little.
+ */
 export class Exemplars {
   readonly #tell: (exemplar: Exemplar) => void
   readonly #toldAt = new Map<number, number>()

@@ -7,7 +7,7 @@ import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
 import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
 import { ModelMetrics, modelLabels } from './model-metrics.ts'
 
-/** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
+/** The fields of a request or TCP connection that metrics count; the `RequestContext` of the pipeline has them. */
 export interface RequestOutcome {
   readonly method: string | null
   /** 0 when there was no response, and on TCP. */
@@ -20,22 +20,22 @@ export interface RequestOutcome {
   readonly responseBytes: number
   readonly startedAt: number
   readonly durationMs: number
-  /** The model call behind the request, where there was one. */
+  /** The model call of the request; null without one. */
   readonly llm: LlmRecord | null
-  /** The MCP message behind the request, where there was one. */
+  /** The MCP message of the request; null without one. */
   readonly mcp: McpRecord | null
-  /** Where spans of the request go to a collector. */
+  /** The spans of a sampled request. */
   readonly spans?: SampledSpans | null
 }
 
 /** Labels that a config adds, each computed for every request. */
 export interface AddedLabels {
   names: readonly string[]
-  /** One for each name. `scope` is what expressions read of a request or a connection. */
+  /** Returns one value for each name. `scope` has the variables for expressions. */
   valuesOf(scope: object): readonly string[]
 }
 
-/** `scope` is asked for by added labels only. */
+/** Counts a finished request; `scope` is used for added labels only. */
 export type RecordRequest = (outcome: RequestOutcome, scope: object | null) => void
 
 export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) => RecordRequest

@@ -5,7 +5,7 @@ import type { RecordPhase, RecordValues } from './record.ts'
 /** The step that answered a request, as the runner knows it. */
 export interface Decision {
   readonly phase: RecordPhase
-  /** Of the list that it stands in. */
+  /** The names of all steps in the list of the deciding step. */
   readonly names: readonly string[]
   readonly index: number
   readonly reason: string
@@ -14,7 +14,7 @@ export interface Decision {
   readonly at: number
 }
 
-/** A call to a backend that was not the last one. */
+/** A failed call to a backend, which another call followed. */
 export interface FailedCall {
   readonly target: string
   readonly status: number | null
@@ -53,20 +53,20 @@ interface Headers {
   forEach(visit: (name: string, value: string) => void): void
 }
 
-/** Those that know how they came. */
+/** Headers that remember how they were received. */
 interface ReceivedHeaders extends Headers {
   readonly isEdited: boolean
   forEachReceived(visit: (name: string, value: string) => void): void
 }
 
-/** What a record says of the end of anything: a request, or a connection without HTTP. */
+/** The fields of a finished request, or connection without HTTP, that are recorded. */
 export interface RecordedRun extends AccessRecord {
   readonly listener: RecordedListener | null
   readonly route: RecordedRoute | null
   readonly backendIndex: number
 }
 
-/** The same of a request; the request object of the pipeline has these fields itself. */
+/** The recorded fields of a request; the `RequestContext` of the pipeline has them. */
 export interface RecordedRequest extends RecordedRun {
   readonly headers: ReceivedHeaders
   readonly responseHeaders: Headers | null
@@ -76,10 +76,10 @@ export interface RecordedRequest extends RecordedRun {
   readonly decision: Decision | null
   readonly notes: RecordValues | null
   readonly failedCalls: readonly FailedCall[] | null
-  /** Of the head of the backend's answer; 0 without one. */
+  /** When the head of the backend's response arrived; 0 without a response. */
   readonly answeredAt: number
   readonly hasEvicted: boolean
-  /** Of its record; 0 until somebody asks for it. */
+  /** Serial number of the record; 0 until it is assigned. */
   serial: number
   readonly requestId: string | null
   readonly keptBodies: { readonly request: KeptBytes; readonly response: KeptBytes } | null

@@ -2,11 +2,11 @@ import { codeAt } from '@portico/http/text'
 import { SEPARATOR } from './layout.ts'
 
 /**
- * How texts come into memory. Every request has some, most of them short: a loop over their characters costs less than
- * to join them and call the runtime. Bounds of loops say what the `!` do.
+ * Writes texts into shared memory. Every request has some, and most are short: a loop over their characters costs less than
+ * joining them and calling the runtime. The loops keep indexes in bounds, so the `!` are safe.
  */
 
-/** A text that many records begin with, as words of memory. */
+/** A text at the start of many records, as 32-bit words. */
 export interface Preamble {
   readonly words: Uint32Array
   readonly bytes: number
@@ -19,12 +19,12 @@ export function preambleOf(text: string): Preamble {
   return { words, bytes: bytes.length }
 }
 
-/** Up to three bytes behind it are overwritten too. */
+/** Writes a preamble; up to three bytes after it are overwritten too. */
 export function putPreamble(memory: Uint32Array, at: number, { words }: Preamble): void {
   for (let i = 0; i < words.length; i++) memory[at + i] = words[i]!
 }
 
-/** Returns where the next one may stand. */
+/** Writes a text and returns the offset after it. */
 export function putText(memory: Buffer, at: number, text: string): number {
   const { length } = text
   if (length > SHORT) return at + memory.write(text, at, 'utf8')
@@ -33,7 +33,7 @@ export function putText(memory: Buffer, at: number, text: string): number {
   return bits < 0x80 ? at + length : at + memory.write(text, at, 'utf8')
 }
 
-/** With separators between them; returns where they end. */
+/** Writes texts with separators between them, and returns the offset after the last one. */
 export function putTexts(memory: Buffer, at: number, texts: readonly string[]): number {
   let end = at
   for (let i = 0; i < texts.length; i++) {
@@ -43,7 +43,7 @@ export function putTexts(memory: Buffer, at: number, texts: readonly string[]): 
   return end
 }
 
-/** Bytes that they take at most: of short ones it is not worth a look. */
+/** Returns the most bytes that the texts and their separators take. */
 export function roomFor(texts: readonly string[]): number {
   let room = texts.length
   for (let i = 0; i < texts.length; i++) room += sizeOf(texts[i]!)

@@ -12,16 +12,16 @@ import { REFUSED_CONNECTIONS, type RefusedConnection } from './refused-connectio
 import { RingWriter } from './ring.ts'
 import { WallTime } from '../wall-time.ts'
 
-/** What a worker writes records to; the main thread has made it, and reads it. */
+/** Shared memory for the records of a worker; the main thread creates it and reads it. */
 export interface RecorderMemory {
   /** Requests that simply passed. */
   passed: SharedArrayBuffer
-  /** All others, so that a flood of good ones does not push them out. */
+  /** All other requests, so that a flood of passed requests does not overwrite them. */
   notable: SharedArrayBuffer
   names: RecordNames
 }
 
-/** What the config says. */
+/** The settings of the recorder in the config. */
 export interface RecorderSettings {
   slowMs: number
   /** Whether to keep details of a request that passed. */
@@ -30,23 +30,23 @@ export interface RecorderSettings {
   generation: number
 }
 
-/** Writes down every request of one worker. */
+/** Records every request of one worker. */
 export class Recorder {
   #rings: { memory: RecorderMemory; passed: RingWriter; notable: RingWriter } | null = null
   readonly #clock: () => number
   readonly #times: WallTime
   readonly #places = new WeakMap<object, Preamble[]>()
-  /** Of the last record. */
+  /** The preamble of the last record; the next record often has the same. */
   #lastPlace: { owner: object; backendIndex: number; preamble: Preamble } | null = null
   readonly #models = new ModelDetails()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
-  /** Since when, on the clock of `startedAt`, the config decides that is in use; those before it, oldest first. */
+  /** When the current config went live, on the clock of `startedAt`; earlier configs, oldest first. */
   #since = 0
   #before: { generation: number; since: number }[] = []
-  /** Heads cost more than the rest together: a flood of refusals has them for the first ones of each second. */
+  /** Heads cost more than the rest of a record, so only the first notable requests of each second have them. */
   readonly #heads = new PerSecond(200)
-  /** Whoever knocks without end must not push out what was refused of requests. */
+  /** Limits records of refused connections, so that a client that keeps connecting does not overwrite other records. */
   readonly #refused = new PerSecond(50)
 
   constructor(clock: () => number) {
@@ -54,7 +54,7 @@ export class Recorder {
     this.#times = new WallTime(clock)
   }
 
-  /** Writes there from now on; null writes nothing. */
+  /** Sets the memory for new records; null stops recording. */
   attach(memory: RecorderMemory | null): void {
     if (memory === null) this.#rings = null
     else if (this.#rings?.memory.names.prefix !== memory.names.prefix) {
@@ -62,7 +62,7 @@ export class Recorder {
     }
   }
 
-  /** Null writes nothing from now on; `now` is on the clock of `startedAt`. */
+  /** Sets the settings for new records; null stops recording. `now` is on the clock of `startedAt`. */
   use(settings: RecorderSettings | null, now: number): void {
     const last = this.#settings
     if (last !== null)
@@ -71,21 +71,21 @@ export class Recorder {
     this.#since = now
   }
 
-  /** A request ends on the config that let it in, however many have come since. */
+  /** Returns the generation that admitted a request, which also finishes it. */
   #generationOf(startedAt: number, newest: number): number {
-    // What never was a request has no beginning.
+    // A refused connection has no start time.
     if (startedAt >= this.#since || startedAt === 0) return newest
     return (this.#before.findLast(({ since }) => since <= startedAt) ?? this.#before[0])?.generation ?? newest
   }
 
-  /** The name that the record of this request will have; null where there will be none. */
+  /** Returns the id that the record of this request will have; null when requests are not recorded. */
   idOf(rx: Pick<RecordedRequest, 'serial'>): string | null {
     if (this.#rings === null || this.#settings === null) return null
     if (rx.serial === 0) rx.serial = this.#nextSerial()
     return idOf(this.#rings.memory.names, rx.serial)
   }
 
-  /** `scope` has the variables of expressions at the end of the request, where one reads them. */
+  /** Records a request. `scope` has the variables for expressions; null when no expression reads them. */
   request(rx: RecordedRequest, scope: object | null): void {
     const settings = this.#settings
     const rings = this.#rings
@@ -97,7 +97,7 @@ export class Recorder {
     let details = isNotable
       ? detailsOf(rx, this.#heads.take(this.#clock()) ? 'heads' : 'none', settings.redaction)
       : this.#passedDetails(rx, settings.redaction)
-    // What does not fit is left out, not the record.
+    // A record that does not fit is written without its heads and variables.
     if (details.length > SHORT && Buffer.byteLength(details) > ring.maxBytes / 2) {
       details = detailsOf(rx, 'none', settings.redaction)
     }
@@ -119,7 +119,7 @@ export class Recorder {
     })
   }
 
-  /** Most that passed have none, or a chat with a model. */
+  /** Most passed requests have no details, or those of a model call. */
   #passedDetails(rx: RecordedRequest, redaction: RequestRedaction): string {
     const { llm } = rx
     const isMore =
@@ -128,7 +128,7 @@ export class Recorder {
     return llm !== null || rx.mcp !== null || rx.decision !== null ? detailsOf(rx, 'none', redaction) : ''
   }
 
-  /** A connection without HTTP. */
+  /** Records a connection without HTTP. */
   connection(run: RecordedRun & Pick<Partial<RecordedRequest>, 'notes'>): void {
     const settings = this.#settings
     const rings = this.#rings
@@ -148,12 +148,12 @@ export class Recorder {
     })
   }
 
-  /** A message that was refused before it was a request. */
+  /** Records a malformed message that never became a request. */
   malformed(source: { source: string; sni: string }, status: number, code: string): void {
     this.connection({ ...refusedRecord(source, status, code), listener: null, route: null, backendIndex: -1 })
   }
 
-  /** A connection that was closed before there was a message on it. */
+  /** Records a connection that was closed before its first message. */
   refused(source: { source: string; sni: string }, { code, error, rules, listener }: RefusedConnection): void {
     if (this.#settings === null || !this.#refused.take(this.#clock())) return
     const { kind, protocol } = REFUSED_CONNECTIONS[code]
@@ -198,7 +198,7 @@ export class Recorder {
     ring.publish(offset, textEnd - offset + detailBytes)
   }
 
-  /** Made once for each route and backend. */
+  /** Returns the preamble for listener, route and backend; it is made once for each route and backend. */
   #placeOf({ listener, route, backendIndex }: RecordedRun): Preamble {
     const owner = route ?? listener
     if (owner === null) return NOWHERE
@@ -212,7 +212,7 @@ export class Recorder {
   }
 
   #nextSerial(): number {
-    // It must fit into a word, and zero is none.
+    // Serials fit into 32 bits, and zero means none.
     this.#lastSerial = (this.#lastSerial + 1) >>> 0
     return this.#lastSerial === 0 ? ++this.#lastSerial : this.#lastSerial
   }
@@ -220,7 +220,7 @@ export class Recorder {
 
 interface Parts {
   serial: number
-  /** When it began. */
+  /** When the request began, in milliseconds since 1970. */
   at: number
   attempts: number
   generation: number
@@ -237,7 +237,7 @@ function placeText(listener: RecordedListener | null, route: RecordedRoute | nul
   return names.map((name) => plain(name ?? '') + SEPARATOR).join('')
 }
 
-/** Behind the place, in the order of the layout. */
+/** Returns the texts after the preamble, in the order of the layout. */
 function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: string, key: string): string[] {
   return [
     run.method ?? '',
@@ -251,7 +251,7 @@ function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: strin
   ]
 }
 
-/** Who asks, as far as the config or a token says it. */
+/** Returns the name of the client: of its API key, its user, or the subject of its token. */
 function keyOf({ apiKeyName, basicAuth, jwt }: RecordedRequest): string {
   if (apiKeyName !== null) return plain(apiKeyName)
   if (basicAuth !== null) return plain(basicAuth.username)
@@ -260,7 +260,7 @@ function keyOf({ apiKeyName, basicAuth, jwt }: RecordedRequest): string {
   return typeof subject === 'string' ? plain(subject) : ''
 }
 
-/** Without what separates texts, and not longer than a name. */
+/** Returns the text without control characters, which separate texts, cut to the length of a name. */
 function plain(text: string): string {
   const short = cut(text, MAX_NAME)
   return CONTROL.test(short) ? short.replaceAll(ALL_CONTROL, ' ') : short
@@ -284,7 +284,7 @@ const CONTROL = /[\0-\x1f]/
 // eslint-disable-next-line no-control-regex -- the same
 const ALL_CONTROL = /[\0-\x1f]/g
 const SHORT = 512
-/** Of how many configs requests may still be under way. */
+/** The most earlier configs that are remembered for requests in progress. */
 const MOST_BEFORE = 256
 const MAX_PATH = 2048
 const MAX_HOST = 256

@@ -1,9 +1,9 @@
 /**
- * Entries of any size in shared memory, the oldest overwritten by the newest. One thread writes, others read without
- * asking it: what was overwritten while they read, they throw away.
+ * A ring of entries of any size in shared memory: new entries overwrite the oldest. One thread writes; others read without
+ * locks, and discard entries that were overwritten meanwhile.
  */
 
-/** Entries begin on such a boundary, so that numbers in them are aligned. */
+/** The alignment of entries in bytes, so that numbers in them are aligned. */
 const UNIT = 8
 /** Room for the two positions, on a cache line of their own. */
 const CONTROL_BYTES = 64
@@ -12,12 +12,12 @@ const HEAD = 0
 const TAIL = 1
 /** First word of an entry: its units. A filler up to the end of the memory has this bit. */
 const FILLER = 0x8000_0000
-/** What is dead before it is overwritten: readers on other cores see it in time. */
+/** Units that are given up before they are overwritten, so that readers on other cores notice in time. */
 const SLACK_UNITS = 128
-/** Entries are given up by stretches of so many units: a look at each would be one at memory that no cache has any more. */
+/** Entries are given up in stretches of 2^9 units, because reading each old entry would miss the CPU cache. */
 const STRETCH_SHIFT = 9
 
-/** Memory for about so many bytes of entries: the next power of two. */
+/** Allocates memory for this many bytes of entries, rounded up to a power of two. */
 export function createRing(bytes: number): SharedArrayBuffer {
   const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, 64 * 1024)))
   return new SharedArrayBuffer(CONTROL_BYTES + size)
@@ -31,9 +31,9 @@ export class RingWriter {
   readonly #units: number
   #head: number
   #tail: number
-  /** Where the first entry of each stretch begins. */
+  /** The position of the first entry in each stretch. */
   readonly #marks: Int32Array
-  /** That of the last entry. */
+  /** The stretch of the last entry. */
   #stretch = -1
 
   constructor(memory: SharedArrayBuffer) {
@@ -44,16 +44,16 @@ export class RingWriter {
     this.#units = this.bytes.length / UNIT
     this.#head = Atomics.load(this.#control, HEAD)
     this.#tail = Atomics.load(this.#control, TAIL)
-    // Before all that is there: what another wrote is given up entry by entry.
+    // Marks before the tail are invalid, so entries of an earlier writer are given up one by one.
     this.#marks = new Int32Array(this.#units >>> STRETCH_SHIFT).fill(this.#tail - 1)
   }
 
-  /** The most that one entry may have. */
+  /** The most bytes of one entry. */
   get maxBytes(): number {
     return this.bytes.length >>> 3
   }
 
-  /** Where an entry of at most so many bytes may be written; its first word belongs to the ring. */
+  /** Returns the offset for an entry of at most this many bytes; the ring uses its first word. */
   reserve(bytes: number): number {
     const units = (bytes + UNIT - 1) >>> 3
     let at = this.#head & (this.#units - 1)
@@ -72,7 +72,7 @@ export class RingWriter {
     return at * UNIT
   }
 
-  /** Ends the entry that was reserved, of which so many bytes were used. */
+  /** Publishes the reserved entry, of which this many bytes are used. */
   publish(offset: number, bytes: number): void {
     const units = (bytes + UNIT - 1) >>> 3
     this.u32[offset >>> 2] = units

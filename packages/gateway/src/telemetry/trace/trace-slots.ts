@@ -8,10 +8,10 @@ export function createTraceMemory(): SharedArrayBuffer {
 }
 
 /**
- * Who takes which request, agreed on in shared memory. The first word says how many watchers are armed; only the main
- * thread writes it, so a worker that dies leaves it right. Then one word per slot: 0 is free, the id of a watcher is
- * armed, and below 0 stands the worker that took it. An id is never used again, so a slot that was given to another
- * watcher in the meantime cannot be mistaken for the old one.
+ * Slots of watchers in shared memory, by which workers claim a request for a watcher. The first word is the number of armed
+ * watchers; only the main thread writes it, so a worker that dies leaves it right. Then each slot has one word: 0 is free, a
+ * positive id is an armed watcher, and a negative number is the worker that claimed it. Ids are never reused, so a slot with
+ * a new watcher cannot be mistaken for the old one.
  */
 export class TraceSlots {
   readonly #words: Int32Array
@@ -24,12 +24,12 @@ export class TraceSlots {
     return Atomics.load(this.#words, 1 + slot) === id
   }
 
-  /** True for exactly one request of one worker. */
+  /** Claims the slot; true for exactly one request of one worker. */
   claim(slot: number, id: number, worker: number): boolean {
     return Atomics.compareExchange(this.#words, 1 + slot, id, -1 - worker) === id
   }
 
-  // The main thread's part.
+  // Called by the main thread.
 
   countArmed(count: number): void {
     Atomics.store(this.#words, ARMED_COUNT, count)

@@ -10,7 +10,7 @@ export interface TraceWatchOptions<Subject> {
   post: (message: TraceFromWorker) => void
 }
 
-/** The watchers as a worker sees them: in the order they came, which is the same in every worker. */
+/** The watchers in a worker, in order of arrival, which is the same in every worker. */
 export class TraceWatch<Subject> {
   readonly #words: Int32Array
   readonly #slots: TraceSlots
@@ -28,7 +28,7 @@ export class TraceWatch<Subject> {
     return Atomics.load(this.#words, ARMED_COUNT) !== 0
   }
 
-  /** Takes the first watcher that wants this request; null when none does. */
+  /** Claims the request for the first watcher whose expression matches; null without one. */
   claim(subject: Subject): ((event: TraceEvent) => void) | null {
     for (const { id, slot, matches } of this.#watchers) {
       if (!this.#slots.isArmed(slot, id)) continue
@@ -52,7 +52,7 @@ export class TraceWatch<Subject> {
     try {
       return this.#options.compile(expression)
     } catch {
-      // Traffic must not end with it: the watcher waits until its client leaves.
+      // Traffic must not fail: a watcher with a broken expression waits until its client disconnects.
       return () => false
     }
   }
@@ -61,7 +61,7 @@ export class TraceWatch<Subject> {
     try {
       this.#options.post({ type: 'traced', id, event })
     } catch (error) {
-      // Something that cannot be cloned: what is watched goes on, and so does its stream.
+      // The event cannot be cloned: the request and its stream of events continue without it.
       const message = { type: event.message.type, unsent: String(error) }
       this.#options.post({ type: 'traced', id, event: { ...event, message } })
     }
