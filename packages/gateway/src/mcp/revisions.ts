@@ -1,21 +1,21 @@
 /** Dated revisions of the protocol, oldest first. */
 export const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
 
-/** The first revision without sessions: each request says for itself who asks, and what about. */
+/** The first revision without sessions: each request carries its client's metadata. */
 export const SESSIONLESS = '2026-07-28'
-/** What clients speak that say nothing. */
+/** The revision of clients that name none. */
 export const LATEST_WITH_SESSIONS = '2025-11-25'
 
 export function isKnownRevision(version: string): boolean {
   return (REVISIONS as readonly string[]).includes(version)
 }
 
-/** Dates compare as texts. */
+/** Whether a revision has no sessions. Dates compare as texts. */
 export function isSessionless(version: string): boolean {
   return version >= SESSIONLESS
 }
 
-/** Members of `_meta` that say what `initialize` says in older revisions. */
+/** Members of `_meta` with the contents of `initialize` in older revisions. */
 export const META = {
   version: 'io.modelcontextprotocol/protocolVersion',
   clientInfo: 'io.modelcontextprotocol/clientInfo',
@@ -25,5 +25,5 @@ export const META = {
 /** Errors of revisions without sessions. */
 export const HEADER_MISMATCH = -32020
 export const UNSUPPORTED_VERSION = -32022
-/** What servers answer where a session is not known. */
+/** The error code of servers for an unknown session. */
 export const SESSION_NOT_FOUND = -32001

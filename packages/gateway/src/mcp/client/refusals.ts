@@ -6,7 +6,7 @@ import { SESSION_NOT_FOUND } from '../revisions.ts'
 import type { Refusal } from './check-request.ts'
 import type { EndpointCallParts } from '../engine/exchange.ts'
 
-/** Answers to requests that no target hears of. */
+/** Responds to requests that are refused before a target gets them. */
 export class Refusals {
   readonly #parts: EndpointCallParts
   readonly #facts: McpRecord
@@ -16,13 +16,13 @@ export class Refusals {
     this.#facts = parts.rx.mcp!
   }
 
-  /** What is wrong with the HTTP request. */
+  /** Refuses the HTTP request. */
   http(status: number, text: string, more: readonly (readonly [string, string])[] = []): void {
     this.#facts.fail('error', INVALID_REQUEST, text)
     this.#respond(status, rpcError(null, INVALID_REQUEST, text), more)
   }
 
-  /** The body could not be had. */
+  /** Refuses a request whose body could not be read. */
   reply({ status, headers, body, reason }: Reply): void {
     const { rx, handler } = this.#parts
     rx.reason = reason
@@ -46,7 +46,7 @@ export class Refusals {
     this.#respond(400, rpcError(id, INVALID_REQUEST, message))
   }
 
-  /** Clients begin anew when they read this. */
+  /** Makes the client begin a new session. */
   sessionNotFound(id: RpcId | null): void {
     this.#facts.fail('error', SESSION_NOT_FOUND, 'Session not found')
     this.#respond(404, rpcError(id, SESSION_NOT_FOUND, 'Session not found'))

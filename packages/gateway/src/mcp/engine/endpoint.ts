@@ -8,18 +8,18 @@ import type { Sessions } from '../session/sessions.ts'
 import type { Outages } from './outages.ts'
 import type { Target } from '../targets/target.ts'
 
-/** One backend of MCP servers, ready to be asked. */
+/** One backend of MCP servers, ready to serve requests. */
 export interface Endpoint {
-  /** Key of the backend: sessions of another one are not known here. */
+  /** The key of the backend; sessions are valid for one backend. */
   readonly backend: string
-  /** At least one: a backend without servers has no endpoint. */
+  /** At least one target: a backend without servers has no endpoint. */
   readonly targets: readonly [Target, ...Target[]]
   readonly namer: Namer
-  /** Clients get session ids. */
+  /** Whether clients get session ids. */
   readonly isStateful: boolean
-  /** A target that fails is left out. */
+  /** Whether failed targets are left out. */
   readonly failsOpen: boolean
-  /** Null unless targets that hang are left out: one target has nobody to go on with. */
+  /** Outages of targets that hang, which are then left out; null for a single target, which has no substitute. */
   readonly outages: Outages | null
   readonly lifetimeMs: number
   readonly guard: RequestGuard
@@ -31,11 +31,11 @@ export interface Endpoint {
   readonly clock: () => number
   /** Milliseconds of the worker's own clock, as `rx.startedAt`. */
   readonly now: () => number
-  /** A name that nobody can guess. */
+  /** Returns a random key that cannot be guessed. */
   readonly newKey: () => string
-  /** Most bytes of a client's message. */
+  /** The most bytes of a client's message. */
   readonly maxBytes: number
-  /** Most bytes of a message of a target that is looked into. */
+  /** The most bytes of a target's message that the gateway parses. */
   readonly maxAnswerBytes: number
   readonly bug: (error: unknown) => void
   readonly log: Logger

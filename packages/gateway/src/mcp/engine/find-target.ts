@@ -10,7 +10,7 @@ import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { gather } from './list.ts'
 
-/** Whose something is. Where its name does not tell, the targets are asked for their lists. */
+/** Returns the target that has an item. If the name does not tell, the targets are asked for their lists. */
 export function findTarget(
   exchange: Exchange,
   { kind, exposed }: AskedItem,
@@ -99,7 +99,7 @@ function lookUp({ endpoint, session }: Exchange, { kind, exposed }: AskedItem): 
   return clashError(listsOf[kind][0]!, exposed, found.targets[0], found.targets[1])
 }
 
-/** Revisions without sessions want to be told with each request who asks. */
+/** Returns a list request; revisions without sessions need the client's metadata in each request. */
 function listRequest({ requestMeta }: Exchange, method: ListMethod): RpcMessage {
   const request = { jsonrpc: '2.0', id: `portico-${method}`, method }
   return makeMessage(requestMeta === null ? request : { ...request, params: { _meta: requestMeta } })

@@ -1,16 +1,16 @@
 import { isCredentialHeader } from '../../redaction/credential-names.ts'
 import type { HeaderBlock } from '@portico/http'
 
-/** Headers of a client's request that a target gets to see; credentials only where the config says so. */
+/** Returns the headers of a client's request for a target; credentials are included only if the config says so. */
 export function forwardedHeaders(headers: HeaderBlock, withCredentials: boolean): HeaderBlock {
   const forwarded = headers.clone()
   forwarded.removeWhere((name) => OWN.has(name) || (!withCredentials && isCredentialHeader(name)))
-  // What cannot be read cannot be merged.
+  // The gateway has to read responses to merge them.
   forwarded.set('accept-encoding', 'identity')
   return forwarded
 }
 
-/** About the hop to the gateway: its body, its session, its stream, and the page that called. */
+/** Headers about the hop to the gateway: its body, session and stream, and the calling page. */
 const OWN = new Set([
   'accept',
   'accept-encoding',

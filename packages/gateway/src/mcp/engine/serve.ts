@@ -19,7 +19,7 @@ import { askInTurn, serveEverywhere } from './ask.ts'
 import { findTarget, isShown } from './find-target.ts'
 import { refuseUnknown } from './unknown-item.ts'
 
-/** Answers one request of a client. */
+/** Serves one request of a client. */
 export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   const { method } = request
   const { namer, targets } = exchange.endpoint
@@ -30,16 +30,16 @@ export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   if (method === 'subscriptions/listen') announceChanges(exchange, request)
   const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0].judge.hasRules
   if (method === 'subscriptions/listen' && !isPlain) return follow(exchange.rx, serveListen(exchange, request))
-  // One target may know methods that nobody here has heard of.
+  // A single target may know methods that the gateway does not.
   if (!namer.isMerged) return askTarget(exchange, targets[0], { request, message: request })
   if (method === 'ping') return exchange.respond(request, {})
   if (method === 'logging/setLevel') return follow(exchange.rx, serveEverywhere(exchange, request))
-  // With a session, 404 would say that it is gone.
+  // To a client with a session, status 404 means that the session is gone.
   const status = exchange.requestMeta === null ? 200 : 404
   exchange.refuse(request, status, METHOD_NOT_FOUND, `Method not found: ${method}`)
 }
 
-/** A subscription hears of reloads too, once its acknowledgement has begun the stream. */
+/** Sends changes by config reloads to a subscription, once its acknowledgment has begun the stream. */
 function announceChanges(exchange: Exchange, { id, value }: RpcMessage): void {
   const { endpoint, answer } = exchange
   const notices = subscribedNotices(objectAt(objectAt(value, 'params'), 'notifications'), id)
@@ -50,7 +50,7 @@ function announceChanges(exchange: Exchange, { id, value }: RpcMessage): void {
   exchange.whenOver(endpoint.hub.whenChanged(endpoint.backend, told))
 }
 
-/** A request that names what it is about goes to whoever has that. */
+/** Sends a request about one item to the target that has the item. */
 function serveItem(exchange: Exchange, request: RpcMessage): void {
   const asked = askedItem(request)
   if (asked === null) {
@@ -75,7 +75,7 @@ function serveItem(exchange: Exchange, request: RpcMessage): void {
   else go(owner)
 }
 
-/** Servers read more than they list, and who made a task tells best what became of it. */
+/** Whether targets are tried in turn: servers read more resources than they list, and know the tasks that they created. */
 function canBeTried({ endpoint }: Exchange, { method }: RpcMessage, { kind }: Asked): boolean {
   if (kind === 'task') return true
   return endpoint.namer.needsOwners && kind === 'resource' && READS.has(method)
@@ -118,7 +118,7 @@ function askOwner(exchange: Exchange, target: Target, request: RpcMessage, asked
   askTarget(exchange, target, options)
 }
 
-/** Tools and prompts are looked up in lists before the target is asked. */
+/** Whether items of this kind need not be listed; tools and prompts are looked up in lists first. */
 function isByDemand({ kind }: Asked): boolean {
   return kind === 'resource' || kind === 'task'
 }

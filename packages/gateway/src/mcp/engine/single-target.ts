@@ -11,17 +11,17 @@ import { TargetCall } from './target-call.ts'
 import { refuseUnknown, saysUnknown } from './unknown-item.ts'
 
 export interface SingleTargetOptions {
-  /** As the client sent it. */
+  /** The request of the client. */
   request: RpcMessage
-  /** The same in the words of the target. */
+  /** The request with the names that the target knows. */
   message: RpcMessage
-  /** What becomes of the response; without it the response goes on as it is. */
+  /** Changes the response; without it the response is forwarded unchanged. */
   edit?: (response: RpcMessage) => RpcMessage
   /** The requested item, if rules hide items: a denial replaces the target's error for an unknown item. */
   hiddenAs?: AskedItem
 }
 
-/** Lets one target answer: what it says goes to the client at once. */
+/** Sends a request to one target, and forwards its messages to the client as they arrive. */
 export function askTarget(exchange: Exchange, target: Target, options: SingleTargetOptions): void {
   exchange.facts.target = target.name
   exchange.facts.askedAt = exchange.endpoint.now()
@@ -38,7 +38,7 @@ export class DirectAnswer implements AnswerSink {
   readonly #exchange: Exchange
   readonly #target: Target
   readonly #options: SingleTargetOptions
-  /** The client has an id by which it gets the rest, should this stream break. */
+  /** Whether the client has an event id to resume from if this stream breaks. */
   #canGoOn = false
   /** An SSE id that would begin the event stream, held until the response is known to be no denial. */
   #heldMark: (() => void) | null = null
@@ -49,7 +49,7 @@ export class DirectAnswer implements AnswerSink {
     this.#options = options
   }
 
-  /** Present where nobody has to look into the response, and it is all that the client gets. */
+  /** Forwards the response body unread; present when no code has to read the response and the stream has not begun. */
   get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
     const { answer, endpoint } = this.#exchange
     const { isMerged, isPrefixed } = endpoint.namer
@@ -66,7 +66,7 @@ export class DirectAnswer implements AnswerSink {
       this.#releaseMark()
       return answer.say(this.#outward(message), id)
     }
-    // An answer to something else would confuse the client.
+    // A response to another request would confuse the client.
     if (message.id !== request.id) return true
     this.#exchange.note(message)
     if (this.#hides(message)) return this.#sayUnknown()
@@ -86,7 +86,7 @@ export class DirectAnswer implements AnswerSink {
   closed(): void {
     const { answer } = this.#exchange
     if (answer.isOver) return
-    // The target let go of the stream on purpose: the client comes again with the last id.
+    // The target closed the stream on purpose: the client resumes with the last event id.
     if (this.#canGoOn) this.#letGo()
     else this.failed({ code: 'bad_answer', message: 'it closed the stream without an answer' })
   }
@@ -126,7 +126,7 @@ export class DirectAnswer implements AnswerSink {
     const { answer, facts, endpoint } = this.#exchange
     const over = (_whole: boolean, cause: Error | null): void => {
       facts.answeredAt = endpoint.now()
-      // The client has bytes of it and sees the fault; log, record and trace learn of it here.
+      // The client has a part of the response and sees the fault; log, record and trace get it here.
       if (cause === null) facts.outcome ??= 'ok'
       else this.#note(`the answer broke off: ${cause.message}`)
       this.#exchange.finish()

@@ -1,6 +1,6 @@
 import type { Mark } from './hub-messages.ts'
 
-/** Values by key, each until its time; the oldest make room when there are too many. */
+/** Values by key, each with a time of expiry; the oldest are dropped when there are too many. */
 export class ExpiringMap {
   readonly #marks = new Map<string, Mark>()
   readonly #options: ExpiringMapOptions
@@ -15,7 +15,7 @@ export class ExpiringMap {
   }
 
   set(mark: Mark): void {
-    // At the end: what was said last is forgotten last.
+    // Moves the key to the end, because the oldest are dropped first.
     this.#marks.delete(mark.key)
     this.#marks.set(mark.key, mark)
     if (this.#marks.size >= this.#sweepAt) this.#sweep()
@@ -42,7 +42,7 @@ export interface ExpiringMapOptions {
   max: number
   /** Milliseconds since 1970. */
   clock: () => number
-  /** One was forgotten before its time. */
+  /** Called when a value was dropped before its time of expiry. */
   dropped?: () => void
 }
 

@@ -5,13 +5,13 @@ import type { Namer, Owned } from '../names.ts'
 import { edited, editExactly, type Edits, joinEdits } from '../edit-exactly.ts'
 import { RELATED_TASK } from './meta.ts'
 
-/** What a request of a client is about, by the name that the client knows. */
+/** The item that a request of a client names, by the name that clients know. */
 export interface AskedItem {
   kind: McpItemKind
   exposed: string
 }
 
-/** Null when the request names nothing, or not in the way that its method asks for. */
+/** Returns the item that a request names; null when the name is missing or has the wrong form. */
 export function askedItem({ method, value }: RpcMessage): AskedItem | null {
   const params = isObject(value.params) ? value.params : {}
   const place = placeOf(method, params)
@@ -24,14 +24,14 @@ export function isAboutItem(method: string): boolean {
   return method === 'completion/complete' || placesByMethod.has(method)
 }
 
-/** The request in the words of the target that has what it names; everything else keeps its bytes. */
+/** Returns the request with the names that its target knows; everything else keeps its bytes. */
 export function forTarget(message: RpcMessage, owned: Owned, namer: Namer): RpcMessage {
   return editExactly(message, 'params', (params) =>
     joinEdits(nameFor(message.method, params, owned.name), metaFor(params, owned.target, namer)),
   )
 }
 
-/** What a client says to a target without naming anything: a notification, or an answer to a request of the target. */
+/** Returns a message that names no item, a notification or a response to a target, with the task ids of its target. */
 export function replyForTarget(message: RpcMessage, target: string, namer: Namer): RpcMessage {
   const member = message.kind === 'response' ? 'result' : 'params'
   return editExactly(message, member, (held) =>
@@ -86,7 +86,7 @@ function metaFor({ _meta }: JsonObject, target: string, namer: Namer): Edits {
   return task && { _meta: edited(_meta, { [RELATED_TASK]: task })! }
 }
 
-/** An id of another target stays as it is: this one does not know it either way. */
+/** Translates a task id for its target; an id of another target is unknown to this one, and stays as it is. */
 function taskFor({ taskId }: JsonObject, target: string, namer: Namer): Edits {
   const owned = typeof taskId === 'string' ? namer.owner('task', taskId) : null
   return owned === null || owned.target !== target || owned.name === taskId ? null : { taskId: owned.name }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject, RequestContext } from '../../pipeline/context/request-context.ts'
 
-/** Whose session it is: the caller as client authentication knows it, so that a stolen id is of no use to others. */
+/** Returns the owner of a session, as client authentication knows it: others cannot use a stolen session id. */
 export function principalOf({
   jwt,
   apiKeyName,
@@ -16,9 +16,9 @@ export function principalOf({
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
 }
 
-/** Tokens are renewed while a session lives: what stays is who they are for. */
+/** Returns the subject of a token, which stays the same when the token is renewed during a session. */
 function subjectOf(jwt: JsonObject): object {
-  // By the name of the claim: what one issuer calls a client may be what it calls a user elsewhere.
+  // The claim's name is a part of it: the same value may be a client in one claim and a user in another.
   for (const claim of ['sub', 'client_id', 'azp']) {
     if (jwt[claim] !== undefined) return { iss: jwt.iss ?? null, [claim]: jwt[claim] }
   }
@@ -27,5 +27,5 @@ function subjectOf(jwt: JsonObject): object {
 }
 
 const ANYBODY = ''
-/** What differs from one token to the next of the same caller. */
+/** Claims that differ between tokens of the same client. */
 const RENEWED = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce', 'at_hash', 'uti'])

@@ -2,14 +2,14 @@ import { contextWith } from '../../pipeline/context/context-with.ts'
 import type { EndpointWatcher, UpstreamError } from '@portico/http/client'
 import type { Caller } from '../transport.ts'
 
-/** What is said of one of several servers that stand for one another: `10.0.0.7:8080 <what only that one knows>`. */
+/** A text that only one of several replicas knows, printed with its address: `10.0.0.7:8080 <text>`. */
 export interface AtReplica {
-  /** Empty where it is not known, or does not matter. */
+  /** The address of the replica; empty when it is unknown or does not matter. */
   endpoint: string
   text: string
 }
 
-/** Neither addresses nor what they are asked for hold a space. */
+/** Prints address and text; neither contains a space. */
 export function printAtReplica({ endpoint, text }: AtReplica): string {
   return `${endpoint} ${text}`
 }
@@ -21,13 +21,13 @@ export function readAtReplica(printed: string): AtReplica {
     : { endpoint: printed.slice(0, space), text: printed.slice(space + 1) }
 }
 
-/** A caller that speaks to this replica and to no other; without one to any. */
+/** Returns a caller that is bound to the replica at this address; an empty address binds it to none. */
 export function toReplica(caller: Caller, endpoint: string): Caller {
   if (endpoint === '') return caller
   return { ...caller, context: contextWith(caller.context, { belongsTo: { endpoint, isOnly: true } }) }
 }
 
-/** A caller of whom is told to which replica it speaks. */
+/** Returns a caller that reports the replica it is connected to. */
 export function watchingReplica(caller: Caller, connected: (endpoint: string) => void): Caller {
   const { context } = caller
   const connectingTo: EndpointWatcher['connectingTo'] = (endpoint, scheme) => {
@@ -37,7 +37,7 @@ export function watchingReplica(caller: Caller, connected: (endpoint: string) =>
   return { ...caller, context: contextWith(context, { connectingTo }) }
 }
 
-/** Whether the replica is not there any more, and what it knew neither. */
+/** Whether the replica, and with it its state, is gone. */
 export function isReplicaGone({ code }: UpstreamError): boolean {
   return code === 'endpoint_gone' || code === 'connect_failed'
 }
