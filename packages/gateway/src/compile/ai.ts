@@ -61,7 +61,7 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
     newId: createIds(env.random),
     maxBytes: env.maxModelBytes,
     bug: bugReport(env.log),
-    specimens: readerShapeKeepalive(),
+    keepalive: readerShapeKeepalive(),
   }
   return aiBackend(identity, {
     routeType: createRouteTypes(policies.ai?.routes),

@@ -178,7 +178,7 @@ describe('extAuth by HTTP', () => {
 describe('extProc, trailers', () => {
   for (const [what, header] of Object.entries(invalid)) {
     for (const failureMode of ['FailClosed', 'FailOpen']) {
-      test(`of a request: ${what} is refused with ${failureMode}`, async (t) => {
+      test(`${what} of a request is refused with ${failureMode}`, async (t) => {
         const policies = await trailersBy(t, 'requestTrailers', header, failureMode)
         const { gateway, origin } = await setUp(t, policies)
         const body = '5\r\nhello\r\n0\r\nx-sum: 42\r\n\r\n'
@@ -191,7 +191,7 @@ describe('extProc, trailers', () => {
         assert.ok(origin.seen.every(({ body: got }) => got !== 'hello'))
       })
 
-      test(`of a response: ${what} cuts it with ${failureMode}`, async (t) => {
+      test(`${what} of a response cuts the response with ${failureMode}`, async (t) => {
         const policies = await trailersBy(t, 'responseTrailers', header, failureMode)
         const { gateway } = await setUp(t, policies, (_seen, response) => {
           response.writeHead(200, { trailer: 'x-check' })
@@ -210,7 +210,7 @@ describe('extProc, trailers', () => {
   }
 })
 
-test('what nobody outside may set is passed over, and blanks at the ends of a value are no mistake', async (t) => {
+test('headers that no service may set are ignored, and blanks at the ends of a value are valid', async (t) => {
   const { host } = await useAuthorizer(t, () =>
     ok({ headers: [option('content-length', '5\n'), option(':path', '/x\n'), option('x-user', ' ann\t')] }),
   )

@@ -61,8 +61,8 @@ export const requestOrder = [
   { steps: { requestMirror }, why: 'copies only requests that go to a backend, in their final form' },
 ] as const satisfies readonly { steps: Partial<AllSteps>; why: string }[]
 
-type Joined<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void ? All : never
-type OrderedSteps = Joined<(typeof requestOrder)[number]['steps']>
+type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void ? All : never
+type OrderedSteps = Intersection<(typeof requestOrder)[number]['steps']>
 
 /** The same by name, in the same order. */
 export const trafficSteps: AllSteps = Object.assign({}, ...requestOrder.map(({ steps }) => steps)) as OrderedSteps

@@ -6,7 +6,7 @@ import type { TestGateway } from '../testing/gateway.ts'
 import { type SeenSpan, useGrpcCollector } from '../testing/otlp/otlp-collector.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../testing/scene.ts'
 
-/** A policy that asks a service outside, and what it says when that cannot be asked. */
+/** A policy that calls a service, and its response when the call fails. */
 interface Asking {
   name: string
   faults: readonly Breakage[]

@@ -28,7 +28,7 @@ import {
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
 import { useSilentWay } from '../testing/http/silent-way.ts'
 
-/** What one policy that asks a service does where another one has its say. */
+/** Pairs of policies that both call a service. */
 
 const heads = { requestBodyMode: 'None', responseBodyMode: 'None' }
 const whole = { requestBodyMode: 'Buffered', responseBodyMode: 'Buffered' }

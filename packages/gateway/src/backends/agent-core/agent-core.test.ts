@@ -26,7 +26,7 @@ const PATH =
   '/runtimes/arn%3Aaws%3Abedrock-agentcore%3Aeu-west-1%3A123456789012%3Aruntime%2Fmy_agent-a1B2c3D4e5/invocations'
 const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 's3cret/key' }
 
-interface Seen {
+interface SeenRequest {
   method: string
   url: string
   headers: IncomingMessage['headers']
@@ -39,7 +39,7 @@ type Handler = (message: IncomingMessage, response: ServerResponse, body: string
 async function setUp(t: TestContext, { policies = {}, qualifier, handler }: Scene = {}) {
   useProcessEnvironment(t, KEYS)
   const { dir } = useTlsFiles(t, [HOST])
-  const seen: Seen[] = []
+  const seen: SeenRequest[] = []
   const [cert, key] = ['crt', 'key'].map((end) => readFileSync(join(dir, `${HOST}.${end}`)))
   const answer: Handler = handler ?? ((_message, response) => response.end('ok'))
   const service = createServer({ cert: cert!, key: key! }, (message, response) => {
@@ -99,7 +99,7 @@ function bytesOf(chunk: Chunk): Buffer {
 }
 
 /** The signature that the vendor's own code computes for a request. */
-async function oracle({ method, url, headers, body }: Seen): Promise<string> {
+async function oracle({ method, url, headers, body }: SeenRequest): Promise<string> {
   const signer = new SignatureV4({
     credentials: { accessKeyId: KEYS.AWS_ACCESS_KEY_ID, secretAccessKey: KEYS.AWS_SECRET_ACCESS_KEY },
     region: 'eu-west-1',

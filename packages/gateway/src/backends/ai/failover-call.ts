@@ -24,7 +24,7 @@ export interface CallServices {
   maxBytes: number
   bug: (error: unknown) => void
   /** Keepalive objects; never read, they keep V8's optimized code for their shapes. */
-  specimens: readonly object[]
+  keepalive: readonly object[]
 }
 
 export interface CallParts {

@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '@portico/http'
 import type { ExchangeContext, GuardNote } from '../../llm/guards/guard.ts'
-import type { Unexamined } from '../../llm/guards/whole/guard-request.ts'
+import type { UnexaminedPart } from '../../llm/guards/whole/guard-request.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 
@@ -41,7 +41,7 @@ export function noteUnguarded({ trace }: RequestContext, { guards }: Pick<ReadyP
 }
 
 /** Names the parts of a request that no guard could examine. */
-export function noteUnexamined({ trace }: RequestContext, unexamined: readonly Unexamined[]): void {
+export function noteUnexamined({ trace }: RequestContext, unexamined: readonly UnexaminedPart[]): void {
   if (trace === null || unexamined.length === 0) return
   const found = [...new Set(unexamined.map(({ kind }) => kind))]
   const paths = unexamined.slice(0, MAX_PATHS).map(({ path }) => path)

@@ -2,19 +2,19 @@ import * as fc from 'fast-check'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 /** A JSON value with its spelling: members in order, duplicate names, whitespace and escapes anywhere. */
-export type Written =
+export type JsonText =
   | { kind: 'plain'; text: string }
-  | { kind: 'list'; items: Written[]; space: string[] }
+  | { kind: 'list'; items: JsonText[]; space: string[] }
   | { kind: 'object'; members: WrittenMember[]; space: string[] }
 
 export interface WrittenMember {
   name: string
   /** The name as JSON text. */
   label: string
-  value: Written
+  value: JsonText
 }
 
-export type WrittenObject = Written & { kind: 'object' }
+export type JsonTextObject = JsonText & { kind: 'object' }
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 })
 const spaces = fc.array(space, { minLength: 6, maxLength: 6 })
@@ -44,46 +44,48 @@ const plain = fc
     fc.constantFrom('null', 'true', 'false', '0', '-1.5e+3', '12345678901234567890', '1E400', '-0'),
     label(text).map((made) => made.label),
   )
-  .map((text): Written => ({ kind: 'plain', text }))
+  .map((text): JsonText => ({ kind: 'plain', text }))
 
-const { value } = fc.letrec<{ value: Written; object: WrittenObject; list: Written }>((tie) => ({
+const { value } = fc.letrec<{ value: JsonText; object: JsonTextObject; list: JsonText }>((tie) => ({
   value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, plain, tie('list'), tie('object')),
   list: fc
     .record({ items: fc.array(tie('value'), { maxLength: 3 }), space: spaces })
-    .map((list): Written => ({ kind: 'list', ...list })),
+    .map((list): JsonText => ({ kind: 'list', ...list })),
   object: members(tie('value'), 3),
 }))
 
-function members(value: fc.Arbitrary<Written>, maxLength: number): fc.Arbitrary<WrittenObject> {
+function members(value: fc.Arbitrary<JsonText>, maxLength: number): fc.Arbitrary<JsonTextObject> {
   const member = fc
     .tuple(label(name), value)
     .map(([made, value]): WrittenMember => ({ name: made.value, label: made.label, value }))
   return fc
     .record({ members: fc.array(member, { maxLength }), space: spaces })
-    .map((object): WrittenObject => ({ kind: 'object', ...object }))
+    .map((object): JsonTextObject => ({ kind: 'object', ...object }))
 }
 
 /** Objects that may have duplicate names, at any depth. */
-export const writtenObject: fc.Arbitrary<WrittenObject> = members(value, 6)
+export const writtenObject: fc.Arbitrary<JsonTextObject> = members(value, 6)
 
 /** Objects without duplicate names, at any depth. */
-export const properObject: fc.Arbitrary<WrittenObject> = writtenObject.map((object) => proper(object) as WrittenObject)
+export const properObject: fc.Arbitrary<JsonTextObject> = writtenObject.map(
+  (object) => proper(object) as JsonTextObject,
+)
 
-function proper(value: Written): Written {
+function proper(value: JsonText): JsonText {
   if (value.kind === 'plain') return value
   if (value.kind === 'list') return { ...value, items: value.items.map(proper) }
   const members = new Map(value.members.map((member) => [member.name, { ...member, value: proper(member.value) }]))
   return { ...value, members: [...members.values()] }
 }
 
-export function isProper(value: Written): boolean {
+export function isProper(value: JsonText): boolean {
   if (value.kind === 'plain') return true
   if (value.kind === 'list') return value.items.every(isProper)
   const names = value.members.map((member) => member.name)
   return new Set(names).size === names.length && value.members.every((member) => isProper(member.value))
 }
 
-export function write(value: Written): string {
+export function write(value: JsonText): string {
   if (value.kind === 'plain') return value.text
   const [a = '', b = '', c = '', d = '', e = '', f = ''] = value.space
   if (value.kind === 'list') return `${a}[${b}${value.items.map(write).join(`${c},${d}`)}${e}]${f}`

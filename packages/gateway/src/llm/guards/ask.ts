@@ -64,7 +64,7 @@ export async function ask(
 
 /** The reason of a failure, for the trace. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'the guard could not be asked'
+  return error instanceof Error ? error.message : 'the call to the guard service failed'
 }
 
 async function signWith(sign: Sign, request: SignableRequest): Promise<SignedHeaders> {

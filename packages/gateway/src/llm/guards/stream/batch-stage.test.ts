@@ -5,7 +5,7 @@ import { BATCH, batchStage, OVERLAP } from './batch-stage.ts'
 import type { Mask, Pass, Rejection } from '../guard.ts'
 import { PASS } from '../guard.ts'
 import { textOf } from '../passage.ts'
-import type { Released } from './stage.ts'
+import type { Release } from './stage.ts'
 import { cutAt, somePlaces } from '../testing/splits.ts'
 
 const REJECTION: Rejection = { kind: 'reject', status: 403, body: 'no', found: [], reason: 'test' }
@@ -137,7 +137,7 @@ describe('checking a text that comes in pieces', () => {
     await fc.assert(
       fc.asyncProperty(text, somePlaces, async (given, places) => {
         const stage = batchStage(maskSecrets)
-        const pieces: Released[] = []
+        const pieces: Release[] = []
         for (const piece of cutAt(`😀${given}`.repeat(3), places)) pieces.push(await stage.push(piece))
         pieces.push(await stage.end())
         for (const piece of pieces) assert.ok(textReleased(piece).isWellFormed())
@@ -176,6 +176,6 @@ async function run(pieces: readonly string[], check: Parameters<typeof batchStag
   return released + textReleased(rest)
 }
 
-function textReleased(released: Released): string {
+function textReleased(released: Release): string {
   return 'kind' in released ? assert.fail('refused') : textOf(released)
 }

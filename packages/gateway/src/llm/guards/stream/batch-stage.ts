@@ -1,7 +1,7 @@
 import type { Mask, Pass, Rejection } from '../guard.ts'
 import { nowOrLater } from '../now-or-later.ts'
 import { compare, NOTHING, type Passage, verbatim } from '../passage.ts'
-import type { Released, Stage } from './stage.ts'
+import type { Release, Stage } from './stage.ts'
 
 /** The maximum number of new characters in a check, in addition to the characters of the overlap. */
 export const BATCH = 1024
@@ -28,7 +28,7 @@ export function batchStage(check: Check): Stage {
 
   return { push: (text) => release(text, NOTHING), end }
 
-  function release(text: string, before: readonly Passage[]): Released | Promise<Released> {
+  function release(text: string, before: readonly Passage[]): Release | Promise<Release> {
     held += text
     if (held.length - checked < BATCH) return before
     const batch = held.slice(0, batchEnd(held, checked + BATCH))
@@ -42,7 +42,7 @@ export function batchStage(check: Check): Stage {
     })
   }
 
-  function end(): Released | Promise<Released> {
+  function end(): Release | Promise<Release> {
     if (held.length === checked && !isOpen) return verbatim(held)
     return nowOrLater(check(held), (verdict) => {
       if (verdict.kind === 'reject') return verdict

@@ -4,7 +4,7 @@ import type { GuardNote, Rejection, TextInfo } from '../guard.ts'
 import { nowOrLater } from '../now-or-later.ts'
 import { textOf } from '../passage.ts'
 import { errorOf, failedClosed } from '../rejection.ts'
-import type { Released, Stage, StageFactory } from './stage.ts'
+import type { Release, Stage, StageFactory } from './stage.ts'
 
 type PartStart = Extract<ChatEvent, { type: 'partStart' }>
 type PartEnd = Extract<ChatEvent, { type: 'partEnd' }>
@@ -110,7 +110,7 @@ export class EventGuard {
     return part
   }
 
-  #release(index: number, released: Released): void {
+  #release(index: number, released: Release): void {
     if ('kind' in released) return this.#block(released)
     const text = textOf(released)
     if (text !== '') this.#emit({ type: 'partDelta', index, text })
@@ -178,15 +178,15 @@ class OpenPart {
     this.#pipe = pipe
   }
 
-  push(text: string): Released | Promise<Released> {
+  push(text: string): Release | Promise<Release> {
     return nowOrLater(this.#pipe.push(text), (released) => this.#look(released))
   }
 
-  end(): Released | Promise<Released> {
+  end(): Release | Promise<Release> {
     return nowOrLater(this.#pipe.end(), (released) => this.#look(released))
   }
 
-  #look(released: Released): Released {
+  #look(released: Release): Release {
     if (!('kind' in released)) this.isMasked ||= released.some(({ isMask }) => isMask)
     return released
   }

@@ -3,13 +3,13 @@ import type { Passage } from '../passage.ts'
 
 /** One guard at work on one streamed text. */
 export interface Stage {
-  push(text: string): Released | Promise<Released>
+  push(text: string): Release | Promise<Release>
   /** Releases the rest at the end of the text. No call follows. */
-  end(): Released | Promise<Released>
+  end(): Release | Promise<Release>
 }
 
 /** The passages to release, in order, or the rejection that ends the text. */
-export type Released = readonly Passage[] | Rejection
+export type Release = readonly Passage[] | Rejection
 
 /** Creates a stage for each text of a response. */
 export interface StageFactory {

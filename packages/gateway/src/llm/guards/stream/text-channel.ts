@@ -2,7 +2,7 @@ import type { NativeText } from './native-edits.ts'
 import { nowOrLater } from '../now-or-later.ts'
 import type { Passage } from '../passage.ts'
 import type { Rejection, TextInfo } from '../guard.ts'
-import type { Released, Stage } from './stage.ts'
+import type { Release, Stage } from './stage.ts'
 
 /** One text that spans several records: released text is written back to the records it came from. */
 export class TextChannel {
@@ -32,7 +32,7 @@ export class TextChannel {
     return nowOrLater(this.#pipe.end(), (released) => this.#take(released))
   }
 
-  #take(released: Released): Rejection | null {
+  #take(released: Release): Rejection | null {
     if ('kind' in released) return released
     for (const passage of released) {
       this.isMasked ||= passage.isMask

@@ -4,7 +4,7 @@ import type { ExchangeContext, Guard, GuardNote, TextInfo, TextMasker } from '..
 import { nowOrLater } from '../now-or-later.ts'
 import { NOTHING, Origins, type Passage, textOf, verbatim } from '../passage.ts'
 import { failedClosed } from '../rejection.ts'
-import type { Released, Stage, StageFactory } from './stage.ts'
+import type { Release, Stage, StageFactory } from './stage.ts'
 
 /** The texts of one streamed response: each text has its own pipe through all guards, and all share their notes. */
 export class TextPipes implements StageFactory {
@@ -54,15 +54,15 @@ class TextPipe implements Stage {
     this.#guards = stages.map((stage) => ({ stage, origins: new Origins() }))
   }
 
-  push(text: string): Released | Promise<Released> {
+  push(text: string): Release | Promise<Release> {
     return this.#pushFrom(0, verbatim(text))
   }
 
-  end(): Released | Promise<Released> {
+  end(): Release | Promise<Release> {
     return this.#endFrom(0, NOTHING)
   }
 
-  #pushFrom(index: number, passages: readonly Passage[]): Released | Promise<Released> {
+  #pushFrom(index: number, passages: readonly Passage[]): Release | Promise<Release> {
     const guard = this.#guards[index]
     if (guard === undefined || passages.length === 0) return passages
     guard.origins.add(passages)
@@ -72,7 +72,7 @@ class TextPipe implements Stage {
   }
 
   /** Ends the guards in order: each guard gets the rest of the previous guard, then releases its own. */
-  #endFrom(index: number, rest: readonly Passage[]): Released | Promise<Released> {
+  #endFrom(index: number, rest: readonly Passage[]): Release | Promise<Release> {
     const guard = this.#guards[index]
     if (guard === undefined) return rest
     const { stage, origins } = guard
@@ -95,7 +95,7 @@ function traced(passages: readonly Passage[], origins: Origins): Passage[] {
 function maskerStage(masker: TextMasker, note: (note: Pick<GuardNote, 'verdict' | 'found' | 'reason'>) => void): Stage {
   return { push: (text) => release(() => masker.push(text)), end: () => release(() => masker.end()) }
 
-  function release(take: () => readonly Passage[] | null): Released {
+  function release(take: () => readonly Passage[] | null): Release {
     const kinds = masker.found.size
     const masked = attempt(take)
     if ('kind' in masked) note({ verdict: 'failed', reason: masked.reason })
@@ -104,7 +104,7 @@ function maskerStage(masker: TextMasker, note: (note: Pick<GuardNote, 'verdict' 
   }
 }
 
-function attempt(take: () => readonly Passage[] | null): Released {
+function attempt(take: () => readonly Passage[] | null): Release {
   try {
     return take() ?? failedClosed('a match is too long to be waited for')
   } catch {

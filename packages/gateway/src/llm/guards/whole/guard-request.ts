@@ -9,10 +9,10 @@ export interface GuardedRequest {
   outcome: { kind: 'body'; body: JsonObject } | Rejection
   notes: readonly GuardNote[]
   /** Parts of the request that no guard could examine. */
-  unexamined: readonly Unexamined[]
+  unexamined: readonly UnexaminedPart[]
 }
 
-export interface Unexamined {
+export interface UnexaminedPart {
   kind: UnexaminedKind
   /** Path in the client's body. */
   path: string
@@ -35,7 +35,7 @@ export function guardRequest(
 ): GuardedRequest | Promise<GuardedRequest> {
   const texts: string[] = []
   const about: TextInfo[] = []
-  const unexamined: Unexamined[] = []
+  const unexamined: UnexaminedPart[] = []
   readBody(body, reading, {
     text(text, info) {
       texts.push(text)
@@ -75,7 +75,11 @@ function canRefuse({ guards }: GuardChain, kind: UnexaminedKind): boolean {
   return kind === 'Unknown' || guards.some(({ masksOnly }) => masksOnly !== true)
 }
 
-function refuseUnexamined(chain: GuardChain, { kind, path }: Unexamined, all: readonly Unexamined[]): GuardedRequest {
+function refuseUnexamined(
+  chain: GuardChain,
+  { kind, path }: UnexaminedPart,
+  all: readonly UnexaminedPart[],
+): GuardedRequest {
   const index = Math.max(
     chain.guards.findIndex(({ masksOnly }) => masksOnly !== true),
     0,

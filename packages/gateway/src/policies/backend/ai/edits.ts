@@ -7,7 +7,7 @@ import type { Provider } from '../../../llm/providers/provider.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
 import type { AiConfig } from './schema.ts'
 
-/** What the `ai` policy does to the chats of one provider. */
+/** The edits that the `ai` policy makes to the chats of one provider. */
 export function providerEdits(config: AiConfig | undefined, vendor: Provider, env: Env): ProviderEdits {
   const { defaults, overrides, transformations, modelAliases, prompt, promptCaching } = config ?? {}
   const rules = {

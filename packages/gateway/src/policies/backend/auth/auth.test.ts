@@ -90,7 +90,7 @@ test('passthrough restores exactly what authentication took off, where it stood'
   }
 })
 
-test('what passthrough restores survives rewrites and replaces what other policies wrote there', async (t) => {
+test('a restored credential survives rewrites and replaces values of other policies', async (t) => {
   const apiKeyAuthentication = { secretRef: KEYS, location: { queryParameter: { name: 'key' } } }
   const urlRewrite = { path: { full: '/other' } }
   const rewritten = await setUp(t, { passthrough: {} }, { apiKeyAuthentication, urlRewrite })

@@ -59,7 +59,7 @@ test('each request is signed over what is sent', async (t) => {
   )
 })
 
-test('what a client sends in place of a signature is dropped', async (t) => {
+test('a signature of the client is dropped', async (t) => {
   const { origin, port } = await setUp(t, { backend: { auth: { aws: AWS } } })
   await request(port, {
     headers: {
@@ -74,7 +74,7 @@ test('what a client sends in place of a signature is dropped', async (t) => {
   assert.equal(origin.seen[0]!.headers['x_amz_security_token'], undefined)
 })
 
-test('what transformations change is signed as changed', async (t) => {
+test('the signature covers the changes of transformations', async (t) => {
   const transformation = {
     request: {
       set: [

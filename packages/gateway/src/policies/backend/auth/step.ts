@@ -37,7 +37,7 @@ function fixedAuth({ key, secretRef, location = BEARER }: BackendAuthConfig): Ba
     request(outgoing, rx) {
       const credential = fixed ?? rx.clientToken
       if (credential === null) return
-      // What a client sent in a query may hold anything once it is decoded.
+      // A credential from a query may contain any character once it is decoded.
       if (!PRINTABLE.test(credential)) return UNPRINTABLE
       write(outgoing, credential)
     },

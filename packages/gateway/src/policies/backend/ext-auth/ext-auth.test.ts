@@ -59,7 +59,7 @@ test('each attempt is asked about, and what is changed is for that attempt alone
       ['/p?a=1&n=2', 'mine, 2', undefined, 'true'],
     ],
   )
-  // What the backend is shown is none of its business.
+  // The authorizer does not see the credentials of the backend.
   for (const { attributes } of authorizer.seen) {
     assert.equal(attributes?.request?.http?.headers.get('authorization'), undefined)
     assert.equal(attributes?.request?.http?.headers.get('x-secret'), 's')

@@ -103,7 +103,7 @@ for (const [where, more, prefix] of [
     const others = await Promise.all(more.map(async (name) => target(name, await useServer(t, ['x']))))
     const policies = rules({ deny: 'mcp.tool.name == "push"' })
     const gateway = await useGateway(t, configOf([target('git', server), ...others], { policies }))
-    /** What the client gets, and what the server is asked meanwhile. */
+    /** The answer to the client, and the methods that the server was called with. */
     const probe = async (name: string) => {
       const before = server.seen.length
       const answer = await call(gateway, prefix + name)
@@ -116,7 +116,7 @@ for (const [where, more, prefix] of [
       assert.deepEqual(hidden, { answer: `200 -32602 Unknown tool: ${prefix}?`, asked: ['tools/list', 'tools/list'] })
       await toolsOf(gateway)
     }
-    // What was listed before is called at once.
+    // A tool that was listed before is called at once.
     assert.deepEqual(await probe('pull'), { answer: '? of mine', asked: ['tools/call'] })
   })
 }
@@ -152,7 +152,7 @@ test('a server that cannot list is left to say itself what it has', async (t) =>
   assert.equal(await call(gateway, 'push'), '200 -32602 Unknown tool: push')
 })
 
-test('who watches sees which rule denied a call, and which took what out of a list', async (t) => {
+test('the trace names the rule that denied a call, and the rule that removed a tool from a list', async (t) => {
   const server = await useServer(t, ['log', 'push'])
   const rule = 'mcp.tool.name == "push"'
   const gateway = await useGateway(t, configOf([target('git', server)], { policies: rules({ deny: rule }) }))

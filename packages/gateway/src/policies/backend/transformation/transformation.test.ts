@@ -210,7 +210,7 @@ test('a body that is replaced unread leaves the connection in order', async (t) 
   assert.deepEqual(gateway.bugs, [])
 })
 
-test('what cannot be used is refused at load', async (t) => {
+test('an unusable transformation is rejected at load', async (t) => {
   await assert.rejects(setUp(t, { request: { set: fields({ 'x-a': 'response.code' }) } }), /unknown variable/)
   await assert.rejects(setUp(t, { conditional: [] }), /conditional/)
   await assert.rejects(setUp(t, { request: { set: fields({ 'content-length': '"1"' }) } }), /content-length|name/)

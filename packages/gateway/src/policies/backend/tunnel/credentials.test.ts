@@ -13,7 +13,7 @@ test('the key of a proxy is a bearer token, or what its header says', () => {
   assert.equal(proxyCredentials({ key: 'abc', location: { header: { name: 'authorization' } } }), 'abc')
 })
 
-test('what a request to a proxy has no place for is refused', () => {
+test('an `auth` policy that a proxy request cannot carry is rejected', () => {
   const refused: BackendAuthConfig[] = [
     { passthrough: {} },
     { gcp: { type: 'AccessToken' } },

@@ -2,8 +2,8 @@ import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { BackendAuthConfig } from '../auth/schema.ts'
 
 /**
- * What the `auth` policy of a proxy is as a value of `Proxy-Authorization`; null without one. Throws where the policy
- * wants something that a request to a proxy has no place for.
+ * The value of `Proxy-Authorization` for the `auth` policy of a proxy; null without a policy. Throws when the policy
+ * needs something that a request to a proxy cannot carry.
  */
 export function proxyCredentials(auth: BackendAuthConfig | undefined): string | null {
   if (auth === undefined) return null

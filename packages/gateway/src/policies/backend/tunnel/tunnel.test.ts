@@ -271,7 +271,7 @@ test('a tunnel for the whole gateway does not lead the proxy to itself', async (
   assert.equal(proxy.targets.length, 1)
 })
 
-test('what a tunnel cannot do is refused at load', () => {
+test('an impossible tunnel is rejected at load', () => {
   const proxy: Pick<ConnectProxy, 'port'> = { port: 3128 }
   const app = { host: 'app.test:80', policies: { tunnel } }
   const second = { name: 'second', static: { host: 'b', port: 1 } }

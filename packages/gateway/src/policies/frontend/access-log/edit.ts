@@ -3,7 +3,7 @@ import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { LineChanges } from '../../../telemetry/log/edited-line.ts'
 import type { AccessLogConfig } from './schema.ts'
 
-/** What becomes of the line for something over this scope; null where there is to be none. */
+/** Returns the changes to the log line of the request or connection in `scope`; null when no line is written. */
 export type EditLine = (scope: object) => LineChanges | null
 
 export function accessLogEdit(config: AccessLogConfig | undefined): EditLine | null {

@@ -257,11 +257,11 @@ test('a collector without room gets the records again only where it says when', 
   assert.equal(silent.asked.length, 1)
 })
 
-test('what a collector refuses is not sent again', async (t) => {
+test('a batch that the collector refuses is not sent again', async (t) => {
   const cases: [Collector, object][] = [
     [await useGrpcCollector(t, () => ({ code: 3, details: 'bad' })), {}],
     [await useHttpCollector(t, () => ({ status: 400 })), http],
-    // Who speaks the other protocol.
+    // A collector that speaks the other protocol.
     [await useHttpCollector(t, () => ({ status: 404 })), http],
   ]
   for (const [collector, otlp] of cases) {
@@ -412,7 +412,7 @@ test('a reload leads records elsewhere, or ends them', async (t) => {
   const [one, two] = [await useGrpcCollector(t), await useHttpCollector(t)]
   const gateway = await useGateway(t, config(one.host), { exportLimits: { delayMs: 100 } })
   await ask(gateway, 2)
-  // What waited for the old one goes there still.
+  // Lines that waited for the old collector are still sent to it.
   await gateway.reload(JSON.stringify(config(two.host, http)))
   await ask(gateway, 3)
   await Promise.all([one.taken(2), two.taken(3)])
@@ -439,7 +439,7 @@ test('two workers send everything before they end, with the log itself off', asy
   assert.doesNotMatch(program.stdout(), /http\.path/)
 })
 
-test('what is cut at the end is sent too', async (t) => {
+test('the lines of requests that shutdown cuts are sent too', async (t) => {
   const collector = await useGrpcCollector(t)
   const sockets = new Set<Socket>()
   const silent = await useTcpServer(t, (socket) => sockets.add(socket))

@@ -19,7 +19,7 @@ export function otlpLog(
   const times = new WallTime(env.clock)
   return (record, changes) => {
     const endedAt = record.startedAt + record.durationMs
-    // What was refused before it was a request has no times of its own.
+    // A message that was refused before it became a request has no times of its own.
     const time = endedAt === 0 ? env.clock() : times.of(endedAt, endedAt)
     encoder.add({ record, gateway, changes, time })
   }

@@ -23,7 +23,7 @@ test('by default backends see what the gateway saw', async (t) => {
   assert.deepEqual(await seen(t, null, ''), OURS)
 })
 
-test('what an untrusted client says of itself is dropped, in every spelling', async (t) => {
+test('forwarded headers of an untrusted client are dropped, in every spelling', async (t) => {
   const lies = [
     'X-Forwarded-For: 1.2.3.4',
     'x-forwarded-for: 5.6.7.8',

@@ -8,7 +8,7 @@ test('without a policy the limits are those of the docs', () => {
   assert.deepEqual(http2Options(undefined), { ...http2Defaults })
 })
 
-test('what a policy says replaces the defaults, and nothing else changes', () => {
+test('a policy replaces the defaults that it names, and nothing else changes', () => {
   const config = { http1MaxHeaders: 7, http1IdleTimeout: 8, http2FrameSize: 20_000, http2MaxHeaderSize: 20_001 }
   assert.deepEqual(http1Options(config), { maxHeaders: 7, idleTimeoutMs: 8 })
   assert.deepEqual(http2Options(config), { ...http2Defaults, frameSize: 20_000, maxHeaderSize: 20_001 })

@@ -42,7 +42,7 @@ test('labels are computed at the end of each request, also of one without a rout
   checkByPromtool(gateway.metrics())
 })
 
-test('what fails or is no scalar is unknown', async (t) => {
+test('a label whose expression fails or gives no scalar is unknown', async (t) => {
   const labels = {
     a: 'jwt.sub',
     b: '[1]',
@@ -152,7 +152,7 @@ test('the labels of all workers are summed, over a reload too', async (t) => {
   checkByPromtool(await (await fetch(`${program.stats}/metrics`)).text())
 })
 
-/** What stands behind the labels that every series of the family has, with the value. */
+/** The labels after those that every series of the family has, with the value. */
 function customLabels(text: string, name: string): string[] {
   return text
     .split('\n')

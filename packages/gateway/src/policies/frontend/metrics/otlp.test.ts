@@ -32,7 +32,7 @@ async function ask(program: Program, count: number): Promise<void> {
   )
 }
 
-/** Of the last push, over all series. */
+/** The sum over all series of the last push. */
 function total(pushes: readonly SeenMetric[][], name = 'portico_requests_total'): number {
   const points = (pushes.at(-1) ?? []).filter((seen) => seen.name === name).flatMap((seen) => seen.points)
   return points.reduce((sum, { value }) => sum + (value ?? 0), 0)

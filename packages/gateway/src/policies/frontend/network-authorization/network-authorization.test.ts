@@ -152,7 +152,7 @@ test('a reload holds for new connections; those that are in stay', async (t) => 
   assert.equal((await request(gateway.port())).body, 'hello')
 })
 
-test('what is not known of a connection is refused at load', () => {
+test('a rule about facts that a connection does not have is rejected at load', () => {
   const problems = (rule: unknown): string[] => {
     const config = { frontend: { networkAuthorization: { rules: [rule] } } }
     const loaded = loadConfig(JSON.stringify(config), { file: 'a.yaml', dir: '.', env: {} })

@@ -12,7 +12,7 @@ import { useMcpScene } from '../../../testing/mcp/mcp-scene.ts'
 import { immediate, useAnsweringProcessor } from '../../../testing/services/processor.ts'
 import { closedPort, httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
-/** What a record says of requests that meet other features. */
+/** Records of requests that other features handle. */
 
 async function recordOf(gateway: TestGateway, matches: (record: RequestRecord) => boolean): Promise<RequestRecord> {
   await until(() => gateway.recorded().some(matches))

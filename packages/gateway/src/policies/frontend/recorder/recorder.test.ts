@@ -388,7 +388,7 @@ test('bodies are kept where the config asks for it, without credentials', async 
   assert.ok(memory !== null && !Buffer.from(memory.notable).includes(marker))
 })
 
-test('what does not fit is left out of a record, and the record stays', async (t) => {
+test('parts that do not fit are left out of a record, and the record stays', async (t) => {
   const origin = await useOrigin(t)
   const recorder = { notableSize: '64Ki' }
   const gateway = await useGateway(

@@ -3,7 +3,7 @@ import type { RecorderSettings } from '../../../telemetry/recorder/recorder.ts'
 import { createRedaction } from '../../../redaction/request-redaction.ts'
 import type { RecorderConfig } from './schema.ts'
 
-/** What holds where the config says nothing. */
+/** The settings of a config without the policy. */
 export const RECORDER_DEFAULTS: RecorderConfig = {
   enabled: true,
   passedSize: 2 * 1024 * 1024,

@@ -5,7 +5,7 @@ import { rangeMatcher } from '@portico/http/client'
 import type { ForwardedHeadersConfig } from '../forwarded-headers/schema.ts'
 import type { RequestIdConfig } from './schema.ts'
 
-/** Where new ids come from: those of records, so that one name leads everywhere. */
+/** The source of new ids: a request has the same id in its record, in logs and in headers. */
 interface RecordIds {
   idOf(rx: RequestContext): string | null
 }
@@ -40,7 +40,7 @@ export function requestIdentifiers(
     },
     answering(rx) {
       if (rx.requestId === null) return
-      // What a backend calls its answer is for the backend to say; the gateway's own have no other name.
+      // A backend may name its response itself; a response of the gateway always has the request's id.
       if (rx.isFromBackend && (!config.inResponses || rx.responseHeaders.has(header))) return
       rx.responseHeaders.set(header, rx.requestId)
     },

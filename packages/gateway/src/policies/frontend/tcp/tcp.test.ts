@@ -5,7 +5,7 @@ import { request } from '../../../testing/client.ts'
 import { RawClient } from '../../../testing/http/http1-server.ts'
 import { httpConfig, until, useGateway } from '../../../testing/scene.ts'
 
-/** What an accepted connection is told about probes; the kernel does not tell it afterwards. */
+/** The keepalive settings of an accepted connection, recorded when they are set: the kernel does not report them. */
 async function keepaliveOf(t: TestContext, frontend: object): Promise<unknown[][]> {
   const gateway = await useGateway(t, httpConfig([{ policies: { directResponse: { status: 200 } } }], { frontend }))
   const setKeepAlive = t.mock.method(Socket.prototype, 'setKeepAlive')

@@ -14,7 +14,7 @@ export function createSampling(source: string | undefined, unset: boolean, env: 
   return (rx) => random() < shareOf(expression.evaluate(rx))
 }
 
-/** What fails, or gives anything else, samples nothing. */
+/** The share of requests to sample; 0 when the expression fails or its result is neither a boolean nor a number. */
 function shareOf(result: Result): number {
   if (isCelError(result)) return 0
   if (typeof result === 'boolean') return result ? 1 : 0

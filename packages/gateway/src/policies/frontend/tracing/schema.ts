@@ -7,10 +7,10 @@ import { string } from '../../../schema/fields/values.ts'
 import { filledInResources, list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 
-/** What spans tell in other ways. */
+/** Fields of the access log that spans do not repeat, because a span has its own form for them. */
 const unsaid: readonly string[] = ['error', 'duration', 'trace_id', 'span_id']
 
-/** What spans have by themselves: that of a request as lines of the access log, that of a call of its own. */
+/** The attributes that spans have without any config: the fields of the access log, and those of spans alone. */
 export const ownAttributes: readonly string[] = [
   ...defaultFields.filter((name) => !unsaid.includes(name)),
   'url.scheme',

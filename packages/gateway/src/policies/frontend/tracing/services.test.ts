@@ -25,7 +25,7 @@ const server = ({ spans }: Collector): SeenSpan =>
 const named = ({ spans }: Collector, name: string): SeenSpan[] => spans.filter((span) => span.name === name)
 const parentOf = ({ traceId, spanId }: SeenSpan) => `00-${traceId}-${spanId}-01`
 
-test('what policies ask has spans, and those who are asked know them', async (t) => {
+test('calls of policies have spans, and the called services get their context', async (t) => {
   const origin = await useOrigin(t)
   const authorizer = await useAuthorizer(t, ({ attributes }) => {
     return attributes?.request?.http?.path === '/denied' ? { status: { code: 7, message: '', details: [] } } : {}
@@ -244,7 +244,7 @@ test('a tool is in the name of its span, and one that fails is an error of it', 
   assert.deepEqual([own?.attributes['mcp.outcome'], own?.status], ['tool_error', null])
 })
 
-test('a stream to a processor is one span, whether it lets the request pass, answers it or cannot be asked', async (t) => {
+test('a stream to a processor is one span, whether it lets the request pass, answers it or fails', async (t) => {
   const origin = await useOrigin(t)
   const processor = await useAnsweringProcessor(t, (message) => agree(message))
   const refusing = await useAnsweringProcessor(t, () => immediate(403, 'no'))

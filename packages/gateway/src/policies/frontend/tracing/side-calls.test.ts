@@ -74,7 +74,7 @@ test('keys of an issuer are fetched within the trace of the request that needs t
   assert.deepEqual(called(collector, 'jwks'), [], 'they are kept')
 })
 
-test('what a cloud is asked for has a span, with nothing that is secret', async (t) => {
+test('a call to a cloud has a span without secrets', async (t) => {
   let isUp = false
   const endpoint = await useOrigin(t, (_seen, response) => {
     if (isUp) response.end(JSON.stringify({ access_token: 't0ken', expires_in: 3600 }))

@@ -70,7 +70,7 @@ function indexKeys(secret: ApiKeyAuthenticationConfig['secretRef']): Map<string,
       const found = `found the key of ${JSON.stringify(same.name)} a second time, as ${JSON.stringify(name)}`
       throw new ConfigFault(secret, path, { found, expected: 'each key once' })
     }
-    // What metadata says itself wins.
+    // A `name` in the metadata wins.
     const metadata = { name, ...entry.metadata }
     keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata })
   })

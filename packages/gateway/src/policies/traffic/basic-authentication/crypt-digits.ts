@@ -1,5 +1,3 @@
-/** What the hashes of crypt(3) have in common. */
-
 /** The digits of crypt(3), least significant first. */
 export function digits(value: number, count: number): string {
   let text = ''

@@ -62,7 +62,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   }
 })
 
-/** Of two passwords of one user nobody could say which one counts; files were checked when they were read. */
+/** Rejects a user with two passwords, because neither could be preferred. Files are checked when they are read. */
 function refuseTwins(config: BasicAuthenticationConfig): void {
   const seen = new Set<string>()
   makeEach(config.users?.entries() ?? [], ([index, { username }]) => {

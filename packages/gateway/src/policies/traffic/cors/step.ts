@@ -31,7 +31,7 @@ export const cors = implementBoth<CorsConfig>((config) => {
       const allowedHeaders = headers(asked, credentials)
       if (allowedHeaders !== '') answer.set('access-control-allow-headers', allowedHeaders)
       if (maxAge !== '') answer.set('access-control-max-age', maxAge)
-      // What browsers let pass without asking is not looked at twice.
+      // Browsers allow the simple methods in any case, so only other methods are checked.
       if (!SIMPLE_METHODS.has(method) && !has(allowed, method)) rx.note(refused('method', method))
       else if (!asked.split(',').every((name) => has(allowedHeaders, name))) rx.note(refused('headers', asked))
     } else rx.note(refused('origin', origin))

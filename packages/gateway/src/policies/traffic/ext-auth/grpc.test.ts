@@ -97,7 +97,7 @@ test('a refusal has the status, headers and body that it says', async (t) => {
   assert.equal(origin.seen.length, 0)
 })
 
-test('what it says beside its decision is for later rules', async (t) => {
+test('metadata of the decision is visible to later rules', async (t) => {
   const { ask } = await setUp(
     t,
     ({ attributes }) => ({
@@ -110,7 +110,7 @@ test('what it says beside its decision is for later rules', async (t) => {
   assert.equal((await ask({ headers: { 'x-team': 'blue' } })).status, 403)
 })
 
-test('what it is told of the config may read the body, in any form of the policy', async (t) => {
+test('request metadata may read the body, in any form of the policy', async (t) => {
   const grpc = { requestMetadata: { model: 'json(request.body).model' } }
   const plain = await setUp(t, () => ({}), { grpc })
   const conditional = [{ policy: { backendRef: { host: plain.authorizer.host }, grpc } }]
@@ -223,7 +223,7 @@ test('bytes that are no text go as bytes', async (t) => {
   assert.deepEqual(Buffer.from(http?.rawBody ?? []), body)
 })
 
-test('an authorizer that cannot be asked refuses everything, or nothing', async (t) => {
+test('a failed call to the authorizer denies every request, or none', async (t) => {
   const origin = await useOrigin(t)
   const silent = await useTcpServer(t, () => {})
   const banner = await useTcpServer(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
@@ -342,7 +342,7 @@ test('decisions are kept as long as the config says, by what it says they depend
   for (let i = 0; i < 2; i++) assert.equal((await send(null)).status, 200)
   for (let i = 0; i < 2; i++) assert.equal((await send('eve')).status, 403)
   assert.equal(authorizer.seen.length, 7)
-  // Of three that fit, the one that was not used for longest has left.
+  // The cache holds three entries, and has dropped the least recently used one.
   await send('bob')
   await send('carl')
   assert.equal(authorizer.seen.length, 8)
@@ -363,7 +363,7 @@ test('a refusal that says what its body is keeps that, and an empty one says not
   assert.equal((await ask({ path: '/empty' })).headers['content-type'], undefined)
 })
 
-test('of a request without a body nobody says whether it is whole', async (t) => {
+test('a request without a body is not marked as whole or partial', async (t) => {
   const { authorizer, ask } = await setUp(t, () => ({}), { forwardBody: { maxSize: 4 } })
   const said = async (options: object) => {
     await ask(options)

@@ -163,7 +163,7 @@ test('the body goes along where it is asked for', async (t) => {
   assert.equal(origin.seen[0]?.body, 'abcdef')
 })
 
-test('one that is broken or too slow counts as one that cannot be asked', async (t) => {
+test('an authorizer that is broken or too slow counts as failed', async (t) => {
   const handlers: OriginHandler[] = [
     answerWith(500),
     () => {},

@@ -15,7 +15,7 @@ export class BodyOutlet {
     return this.#queue.length === 0
   }
 
-  /** What comes now goes on at once, or is the first to wait. */
+  /** Whether a chunk that comes now is forwarded at once, or is the first in the queue. */
   get isFree(): boolean {
     return !this.#isStalled && this.#queue.length === 0
   }

@@ -142,7 +142,7 @@ test('a piece of a stream is no answer to a whole body', async (t) => {
   assert.equal((await ask({ method: 'POST', body: 'x' })).status, 500)
 })
 
-test('of a long body it gets the beginning, and the rest follows what it makes of that', async (t) => {
+test('the processor gets the beginning of a long body, and the rest follows its replacement', async (t) => {
   const process = answering({ requestBody: bodyOf('NEW'), responseBody: bodyOf('OTHER') })
   const long = (letter: string) => 'start'.padEnd(100, '.').padEnd(300_000, letter)
   const { origin, processor, ask } = await setUp(t, process, {

@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '@portico/http'
 import { InvalidHeader } from '../../../pipeline/policy/header-edit.ts'
-import { type Said, trailersMessage } from './messages.ts'
+import { type RequestPart, trailersMessage } from './messages.ts'
 import { applyMutation, changedTrailers } from './mutation.ts'
 import type { Side } from './side.ts'
 import type { Answer, Part, Talk } from './talk.ts'
@@ -22,7 +22,7 @@ export class Dialogue {
   }
 
   /** Null when there is no processor any more. */
-  ask(part: Part, said: Said): Promise<Answer | null> {
+  ask(part: Part, said: RequestPart): Promise<Answer | null> {
     this.#talk.say(said)
     return this.answer(part)
   }

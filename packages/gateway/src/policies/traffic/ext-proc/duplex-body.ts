@@ -1,7 +1,7 @@
 import type { HeaderBlock, Sink, Source } from '@portico/http'
 import { BodyOutlet } from './body-outlet.ts'
 
-/** Who gets the body piece by piece, and gives the new one back. */
+/** The receiver of a body in pieces, which returns the new body. */
 export interface BodyPeer {
   /** It takes nothing at the moment. */
   readonly isBlocked: boolean

@@ -163,7 +163,7 @@ test('the answer to a head may have the whole body', async (t) => {
   assert.deepEqual([answer.body, answer.headers['content-length']], ['new answer', '10'])
 })
 
-test('what it says beside is for later expressions', async (t) => {
+test('metadata of the processor is visible to later expressions', async (t) => {
   const { gateway, ask } = await setUp(
     t,
     (message) => ({
@@ -177,7 +177,7 @@ test('what it says beside is for later expressions', async (t) => {
   assert.deepEqual(gateway.bugs, [])
 })
 
-test('a processor that cannot be asked fails the request, or lets it pass', async (t) => {
+test('a failed call to the processor fails the request, or lets it pass', async (t) => {
   const origin = await useOrigin(t)
   const silent = await useTcpServer(t, () => {})
   const banner = await useTcpServer(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))

@@ -3,19 +3,19 @@ import type { BodyMutation, ProcessingRequest } from '../../../protos/envoy/serv
 import { bufferOf, headerMap } from './mutation.ts'
 import type { Side } from './side.ts'
 
-export type Said = ProcessingRequest['request']
+export type RequestPart = ProcessingRequest['request']
 type Name = Side['name']
 
-export function headersMessage(side: Side, endOfStream: boolean): Said {
+export function headersMessage(side: Side, endOfStream: boolean): RequestPart {
   const value = { headers: side.headerMap(), attributes: new Map(), endOfStream }
   return { $case: side.name === 'request' ? 'requestHeaders' : 'responseHeaders', value }
 }
 
-export function bodyMessage(name: Name, body: Buffer, endOfStream: boolean): Said {
+export function bodyMessage(name: Name, body: Buffer, endOfStream: boolean): RequestPart {
   return { $case: name === 'request' ? 'requestBody' : 'responseBody', value: { body, endOfStream } }
 }
 
-export function trailersMessage(name: Name, trailers: HeaderBlock): Said {
+export function trailersMessage(name: Name, trailers: HeaderBlock): RequestPart {
   const value = { trailers: headerMap([], trailers) }
   return { $case: name === 'request' ? 'requestTrailers' : 'responseTrailers', value }
 }

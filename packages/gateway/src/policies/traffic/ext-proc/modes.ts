@@ -4,7 +4,7 @@ import type { ExtProcConfig } from './schema.ts'
 
 export type BodyMode = 'None' | 'Streamed' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
 
-/** What the processor gets of one direction. */
+/** The parts of a request, or of a response, that the processor gets. */
 export interface DirectionModes {
   sendsHeaders: boolean
   body: BodyMode
@@ -53,7 +53,7 @@ export function overridden({ request, response }: Modes, wanted: ProcessingMode)
 /** Body modes by their number in messages. */
 const BODY_MODES: readonly BodyMode[] = ['None', 'Streamed', 'Buffered', 'BufferedPartial', 'FullDuplexStreamed']
 
-/** What the first message says of the modes. */
+/** The modes as the first message has them. */
 export function protocolConfig({ request, response }: Modes): ProcessingRequest['protocolConfig'] {
   return {
     requestBodyMode: bodyModeNumber(request.body),

@@ -19,8 +19,8 @@ function headerValue(key: string, value: string) {
   return { key, value: '', rawValue: Buffer.from(value, 'latin1') }
 }
 
-/** What was changed, by name, for traces. */
-export interface Changed {
+/** The names of changed headers, for traces. */
+export interface HeaderChanges {
   set: string[]
   removed: string[]
 }
@@ -30,10 +30,10 @@ export function applyMutation(
   mutation: HeaderMutation | undefined,
   { headers, setPart }: Pick<EditableMessage, 'headers' | 'setPart'>,
   part: ':path' | ':status',
-): Changed | InvalidHeader {
+): HeaderChanges | InvalidHeader {
   const edits = editsOf(mutation?.setHeaders ?? [])
   if (edits instanceof InvalidHeader) return edits
-  const changed: Changed = { set: [], removed: [] }
+  const changed: HeaderChanges = { set: [], removed: [] }
   for (const name of (mutation?.removeHeaders ?? []).map((each) => each.toLowerCase()).filter(isEditable)) {
     headers.removeAlike(name)
     changed.removed.push(name)

@@ -3,7 +3,7 @@ import type { OpenCall, RequestContext } from '../../../pipeline/context/request
 import type { GrpcError, StreamHandler } from '@portico/http/grpc'
 import type { ProcessingResponse } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { CopiedBody } from './copied-body.ts'
-import { bodyMessage, headersMessage, type Said, trailersMessage } from './messages.ts'
+import { bodyMessage, headersMessage, type RequestPart, trailersMessage } from './messages.ts'
 import { protocolConfig } from './modes.ts'
 import type { ProcessingSettings, Stream } from './processing-settings.ts'
 import type { Side } from './side.ts'
@@ -18,7 +18,7 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
   readonly #closing = new Deadline(() => this.#drop())
   #stream: Stream | null = null
   /** Messages from before the stream was open. */
-  #early: Said[] | null = []
+  #early: RequestPart[] | null = []
   /** Bytes of bodies sent since the stream was last free. */
   #waitingBytes = 0
   #isConnecting = false
@@ -75,7 +75,7 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
     else this.#drop()
   }
 
-  #say(said: Said): void {
+  #say(said: RequestPart): void {
     if (this.#isOver || this.#isFinished) return
     if (this.#waitingBytes > this.#settings.maxBufferBytes) return this.#fail('the processor is too slow')
     if (this.#early !== null) this.#early.push(said)
@@ -98,7 +98,7 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
     )
   }
 
-  #send(request: Said): void {
+  #send(request: RequestPart): void {
     const settings = this.#settings
     const name = request?.$case.startsWith('response') === true ? 'response' : 'request'
     const isFirst = !this.#hasSpoken

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../../pipeline/context/request-context.t
 import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { ProcessingSettings } from './processing-settings.ts'
 
-/** What is told of a talk that is over before its time: to logs, metrics and whoever watches the request. */
+/** The request whose stream to the processor ended early, for logs, metrics and the trace. */
 export interface Outcome {
   rx: RequestContext
   /** A step waits for it; after that, the trace gets an event of its own. */

@@ -62,7 +62,7 @@ test('calls of MCP pass through it both ways', async (t) => {
   assert.deepEqual(gateway.bugs, [])
 })
 
-test('what an authorizer refuses never comes to the processor, and what it sets does', async (t) => {
+test('the processor never sees a denied request, and sees the headers that the authorizer sets', async (t) => {
   const origin = await useOrigin(t)
   const processor = await useAnsweringProcessor(t, agree)
   const authorizer = await useAuthorizer(t, ({ attributes }) =>
@@ -134,7 +134,7 @@ test('a request whose time is over while a processor looks at its answer is a 50
   assert.equal(gateway.lines.length, 2)
 })
 
-test('what the processor made of a streamed body is sent again, and the processor is asked once', async (t) => {
+test('a retry sends the processed body again, and the processor is called once', async (t) => {
   const processor = await useAnsweringProcessor(t, replacing('Atlantis', 'Ithaca'))
   let asked = 0
   const origin = await useOrigin(t, ({ body }, response) => response.writeHead(asked++ === 0 ? 503 : 200).end(body))

@@ -31,7 +31,7 @@ export class Patience {
     this.#askedAt = null
   }
 
-  /** Whose turn it is may have changed; with progress the time begins anew. */
+  /** Called when the processor may have begun or ceased to owe an answer; progress restarts the time limit. */
   watch(isOwed: boolean, isProgress: boolean): void {
     if (isProgress) this.#isExtended = false
     if (!isOwed) this.#times.deadlines.clear(this.#deadline)

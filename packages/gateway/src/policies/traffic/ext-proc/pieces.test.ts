@@ -101,7 +101,7 @@ test('an answer at the first piece of a response is the answer, and so is a fail
   for (const extProc of modes) {
     for (const [path, status, body] of [
       ['/refused', 451, 'hidden'],
-      ['/broken', 500, 'ext_proc failed: the processor cannot be asked'],
+      ['/broken', 500, 'ext_proc failed: the call to the processor failed'],
     ] as const) {
       let asked = ''
       const { gateway, ask } = await setUp(

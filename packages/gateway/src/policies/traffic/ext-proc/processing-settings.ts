@@ -15,7 +15,7 @@ export type Stream = Pick<
   'send' | 'finish' | 'hold' | 'proceed' | 'drop'
 >
 
-/** What all requests of one policy share. */
+/** The settings and services that all requests of one policy share. */
 export interface ProcessingSettings {
   readonly modes: Modes
   readonly allowModeOverride: boolean
@@ -30,6 +30,6 @@ export interface ProcessingSettings {
   /** Told how long each answer was waited for. */
   readonly record: RecordCallout
   connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream>
-  /** What the first message of a direction carries besides. */
+  /** The attributes and metadata in the first message of a direction. */
   context(rx: RequestContext, name: Side['name']): Pick<ProcessingRequest, 'attributes' | 'metadataContext'>
 }

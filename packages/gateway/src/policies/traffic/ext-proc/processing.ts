@@ -12,7 +12,7 @@ import type {
 import type { Duration } from '../../../protos/google/protobuf/duration.ts'
 import { Directions } from './directions.ts'
 import { type DirectionModes, type Modes, overridden, protocolConfig } from './modes.ts'
-import { type Changed, immediateReply } from './mutation.ts'
+import { type HeaderChanges, immediateReply } from './mutation.ts'
 import { type Outcome, tellAnswer, tellFault } from './outcome.ts'
 import { Patience } from './patience.ts'
 import type { ProcessingSettings, Stream } from './processing-settings.ts'
@@ -98,7 +98,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     this.#patience.asked()
   }
 
-  noted(part: Part, { common, metadata, override }: Answer, changed: Changed): void {
+  noted(part: Part, { common, metadata, override }: Answer, changed: HeaderChanges): void {
     const rx = this.#rx
     if (metadata !== undefined) rx.extProc = { ...rx.extProc, ...metadata }
     const isOverridden = override !== undefined && part === 'headers' && this.#settings.allowModeOverride
@@ -179,7 +179,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
   ended(error: GrpcError | null): void {
     if (this.#isOver) return
     if (this.#isFinished) return this.#drop()
-    if (error !== null) return this.fail('the processor cannot be asked', `${error.message} (code ${error.code})`)
+    if (error !== null) return this.fail('the call to the processor failed', `${error.message} (code ${error.code})`)
     if (this.#directions.isGivenAway) return this.fail('the processor ended within a body')
     this.#drop()
     if (this.#step !== null) this.#rx.trace?.note({ code: 'ended_by_processor' })

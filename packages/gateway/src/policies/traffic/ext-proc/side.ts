@@ -14,14 +14,14 @@ import { headerMap } from './mutation.ts'
 export interface Side {
   readonly name: 'request' | 'response'
   readonly message: EditableMessage
-  /** What may be changed of the first line. */
+  /** The part of the first line that the processor may change. */
   readonly part: ':path' | ':status'
-  /** What follows the head is a body, and none of another protocol. */
+  /** Whether a body follows the head, and not another protocol. */
   readonly hasBody: boolean
   body: Source
   buffered: BufferedBody | null
   headerMap(): HeaderMap
-  /** What the client gets when the body breaks off before anything was sent; null when nobody is left to get it. */
+  /** The reply when the body breaks off before anything was sent; null when the client has left. */
   brokenOff(cause: Error): Reply | null
   /** Reads as much as may be kept; `whole` refuses a body with more. */
   read(use: 'whole' | 'prefix', limit: number): StepResult

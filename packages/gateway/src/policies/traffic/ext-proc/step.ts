@@ -123,7 +123,7 @@ function valuesOf(sources: Readonly<Record<string, string>>, env: Env, phase: Ex
 }
 
 const NOTHING: JsonObject = {}
-/** Where processors look for attributes. */
+/** The key under which processors expect attributes. */
 const NAMESPACE = 'envoy.filters.http.ext_proc'
 const DEFAULT_TIMEOUT_MS = 2_000
 /** For headers and the frame, beside a body as large as may be kept. */

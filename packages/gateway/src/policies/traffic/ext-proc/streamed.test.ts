@@ -156,7 +156,7 @@ test('one that fails within a request body fails the request in both modes: the 
       { extProc: { failureMode } },
     )
     const answer = await ask({ method: 'POST', body: 'question' })
-    assert.deepEqual([answer.status, answer.body], [500, 'ext_proc failed: the processor cannot be asked'])
+    assert.deepEqual([answer.status, answer.body], [500, 'ext_proc failed: the call to the processor failed'])
     await gateway.finished(1)
     const [record] = gateway.records
     assert.deepEqual([record?.reason, record?.status], ['ExtProc', 500])
@@ -193,7 +193,7 @@ test('one that fails after the answer has begun cuts it, and the log says why', 
   await gateway.finished(1)
   const [record] = gateway.records
   assert.deepEqual([record?.reason, record?.status], ['ExtProc', 200])
-  assert.match(record?.error ?? '', /^ext_proc failed: the processor cannot be asked: .*broken/)
+  assert.match(record?.error ?? '', /^ext_proc failed: the call to the processor failed: .*broken/)
   const event = (await watched).find(({ message }) => message.type === 'policyEvent')
   assert.equal(event?.severity, 'error')
   assert.equal(processor.streams, 1)
@@ -321,6 +321,6 @@ async function assertCut(port: number): Promise<void> {
   socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
   socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
   await once(socket, 'close')
-  // Where nothing of it has left yet, the client can still be told.
+  // The client can still get an error when nothing of the response was sent.
   if (!received.startsWith('HTTP/1.1 503')) assert.doesNotMatch(received, /\r\n0\r\n/)
 }

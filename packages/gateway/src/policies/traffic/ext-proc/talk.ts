@@ -3,17 +3,17 @@ import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { JsonObject } from '../../../pipeline/context/request-context.ts'
 import type { ProcessingMode } from '../../../protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
 import type { CommonResponse, HeaderMutation } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
-import type { Said } from './messages.ts'
+import type { RequestPart } from './messages.ts'
 import type { DirectionModes } from './modes.ts'
-import type { Changed } from './mutation.ts'
+import type { HeaderChanges } from './mutation.ts'
 import type { Side } from './side.ts'
 
 export type Part = 'headers' | 'body' | 'trailers'
 
-/** What the processor said of one part. */
+/** The processor's answer to one part. */
 export interface Answer {
   common?: CommonResponse | undefined
-  /** Of trailers. */
+  /** Set for trailers only. */
   mutation?: HeaderMutation | undefined
   metadata: JsonObject | undefined
   override: ProcessingMode | undefined
@@ -26,11 +26,11 @@ export interface Talk {
   readonly maxBufferBytes: number
   open(): Promise<void>
   modes(name: Side['name']): DirectionModes
-  say(said: Said): void
+  say(said: RequestPart): void
   /** An answer is waited for. */
   asked(): void
-  /** What the processor said of a part, and what that changed. */
-  noted(part: Part, answer: Answer, changed: Changed): void
+  /** Notes the answer to a part, and the changes that it made. */
+  noted(part: Part, answer: Answer, changed: HeaderChanges): void
   /** The request is answered with this, and there is nothing more to process. */
   stop(reply: Reply): void
   fail(why: string): void

@@ -14,7 +14,7 @@ export const mcpAuthentication = implement<McpAuthenticationConfig>((config, env
   return { request: (rx) => oauth.serve(rx) ?? check(rx) }
 })
 
-/** Where an identity provider has its keys, unless the config says so. */
+/** The URL of the identity provider's keys when the config names none. */
 function defaultKeys(issuer: string, provider: IdentityProvider | undefined): KeysConfig {
   const url = parseBackendUrl(issuer)
   if (url === null) throw new Error(`${issuer} is no URL`)

@@ -36,7 +36,7 @@ export function ruleOf(config: GlobalLimitConfig, index: number, env: Env): Rule
   }
 }
 
-/** Of a request it is known before there is a response. */
+/** The cost of a request is known before the response; the cost in tokens only afterwards. */
 function costOf(config: GlobalLimitConfig, index: number, cost: string, unit: Rule['unit'], env: Env): Expression {
   if (unit === 'Tokens') return env.cel(cost, 'log')
   try {

@@ -21,7 +21,7 @@ function loaded(rateLimit: object, { isOfListener = false } = {}) {
   return { text, parts: { isKnown: true, isEarlier: false, live: 1, ir, locate } }
 }
 
-type Loaded = ReturnType<typeof loaded>
+type LoadedPolicy = ReturnType<typeof loaded>
 
 /** When the request was refused. */
 const AT = 1_700_000_000_000
@@ -76,7 +76,7 @@ function reasonOf(values: object, about: Partial<RecordReason> = {}): RecordReas
 }
 
 /** A record of the first route, or of the second. */
-function recordOf({ parts }: Loaded, about: Partial<RequestRecord>, route = 0): RequestRecord {
+function recordOf({ parts }: LoadedPolicy, about: Partial<RequestRecord>, route = 0): RequestRecord {
   const keys = { listener: parts.ir.listeners[0]!.key, route: parts.ir.routes[route]!.key, backend: null }
   return { ...blank, keys, ...about }
 }
@@ -103,7 +103,7 @@ function tokens(inputTokens: number | null, outputTokens: number | null): Record
 
 /** The explanation of a request that was denied after the given requests. */
 function explained(
-  config: Loaded,
+  config: LoadedPolicy,
   reason: RecordReason,
   others: readonly Partial<RequestRecord>[],
   { record = {}, completeSince = 0 }: { record?: Partial<RequestRecord>; completeSince?: number } = {},
@@ -124,7 +124,7 @@ function spent(from: number, count: number): Partial<RequestRecord>[] {
   return Array.from({ length: count }, (_, index) => ({ id: `r${index}`, at: AT - from - index }))
 }
 
-describe('who used a limit up', () => {
+describe('the spending of a limit', () => {
   const perMinute = loaded({ local: [{ requests: 2, unit: 'Minutes' }] })
   const reason = reasonOf({ limit: '2/Minutes' })
   // It ends within ten seconds, and more than nine.

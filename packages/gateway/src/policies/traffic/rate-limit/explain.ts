@@ -97,9 +97,9 @@ function lastTaken(spending: Spending | null): string {
   return `, since request ${last.id} took ${what} at ${isoTime(last.at).slice(11, 19)}`
 }
 
-/** What the number would have to be above for this request to have passed too. */
+/** The number that the limit would have to exceed for this request to have passed too. */
 function enough({ burst, tokens }: LocalLimitConfig, amount: number, spending: Spending | null): number {
-  // What a burst has left from windows before is not in the records of this one.
+  // The rest of a burst from earlier windows is not in the records of this window.
   if (tokens === undefined || burst > 0 || spending === null || !spending.isWhole) return amount
   return Math.max(amount, spending.total)
 }

@@ -39,7 +39,7 @@ export class GlobalLimits {
   readonly #callouts: Callouts
   readonly #rules: readonly Rule[]
   #method: typeof limitMethod | null = null
-  /** What tokens of a request are counted by, as it was when it was let go on: headers may change on the way. */
+  /** The entries that count a request's tokens, evaluated when the request passed: its headers may change later. */
   readonly #tokenEntries = new WeakMap<RequestContext, readonly TokenEntries[]>()
 
   constructor(config: GlobalLimitConfig, env: Env) {
@@ -76,7 +76,7 @@ export class GlobalLimits {
     rx.tokenAccounts = [...rx.tokenAccounts, { charge }]
   }
 
-  /** What a request has cost is told when it is over; nobody waits for the answer. */
+  /** Reports the cost of a request when it is over, without waiting for the answer. */
   report(rx: RequestContext, tokens: number): void {
     if (rx.llm === null) return
     this.#tell(rx, (cost) => wholeNumber(cost === null ? tokens : cost.evaluate(rx)))

@@ -46,7 +46,7 @@ test('the server counts by what the descriptors say, and the client is told what
   assert.deepEqual([gateway.records[2]?.reason, gateway.records[2]?.error], ['RateLimit', 'rate limit exceeded: shop'])
 })
 
-test('what a budget of its own key refuses, the server is not asked about', async (t) => {
+test('the rate limit service is not called for a request that a local budget denies', async (t) => {
   const local = [{ requests: 1, unit: 'Hours', key: 'request.headers["x-user"]' }]
   const { limits, send } = await setUp(t, counting(2), {}, { local })
   const statuses: number[] = []
@@ -122,7 +122,7 @@ test('a limit of the gateway itself comes first, and the tighter of both is told
   assert.equal(limits.seen.length, 2)
 })
 
-test('a server that cannot be asked refuses everything, or nothing', async (t) => {
+test('an unavailable rate limit service denies every request, or none', async (t) => {
   const origin = await useOrigin(t)
   const silent = await useTcpServer(t, () => {})
   const broken = await useLimitServer(t, () => Promise.reject(new Error('broken')))
@@ -225,7 +225,7 @@ test('the call that crosses the limit of tokens passes, the next one does not', 
   assert.equal(refused.status, 429)
   assert.match(refused.body, /rate limit exceeded/)
   assert.equal(model.seen.length, 1)
-  // What was refused has cost nothing.
+  // A denied request costs nothing.
   assert.equal(limits.seen.length, 3)
 })
 

@@ -48,7 +48,7 @@ test('requests without a key share one budget, which no key has', async (t) => {
   assert.equal((await send()).status, 429)
 })
 
-test('what is no scalar is no key', async (t) => {
+test('only a scalar is a key', async (t) => {
   const { send } = await setUp(t, [{ requests: 1, unit: 'Hours', key: 'json(request.body).id' }])
   const status = async (id: unknown) => (await send({}, JSON.stringify({ id }))).status
   for (const id of ['a', 1, true, 2.5]) assert.deepEqual([await status(id), await status(id)], [200, 429])
@@ -78,7 +78,7 @@ test('keys are names of API keys, claims of tokens and addresses', async (t) => 
     const [first, second] = [await sign(signing, { sub }), await sign(signing, { sub, more: 1 })]
     assert.deepEqual([await status('/jwt', first), await status('/jwt', second)], [200, 429])
   }
-  // Who is denied spends nothing.
+  // A denied request spends nothing.
   assert.deepEqual([await status('/key'), await status('/jwt')], [401, 401])
   assert.deepEqual([await status('/address'), await status('/address')], [200, 429])
 })
@@ -245,7 +245,7 @@ test('gateways with the same tables spend from the same budgets', async (t) => {
   assert.deepEqual(left, ['2', '1', '0'])
 })
 
-test('what cannot be is refused when the config is loaded', () => {
+test('an invalid limit by key is rejected when the config is loaded', () => {
   const load = (...local: object[]) =>
     loadConfig(JSON.stringify(httpConfig([{ name: 'many', policies: { rateLimit: { local } } }])), {
       file: 'test.yaml',

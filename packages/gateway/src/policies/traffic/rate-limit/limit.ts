@@ -41,12 +41,12 @@ export function isLimitName(name: string): boolean {
   return /\/local\/\d+\/(?:requests|tokens)\/(?:Seconds|Minutes|Hours)$/.test(name)
 }
 
-interface Named extends Pick<Limit, 'name' | 'counts'> {
+interface LimitNumbers extends Pick<Limit, 'name' | 'counts'> {
   numbers: { amount: number; burst: number; windowMs: number }
   place: string
 }
 
-function keyed(local: LocalLimitConfig, key: string, limit: Named, env: Env): LimitSource {
+function keyed(local: LocalLimitConfig, key: string, limit: LimitNumbers, env: Env): LimitSource {
   const { name, counts, numbers, place } = limit
   const { size, failureMode } = local.keys ?? DEFAULT_KEYS
   const table = env.tables.keyed(`${place}/${key}`, size)
@@ -79,7 +79,7 @@ function keyed(local: LocalLimitConfig, key: string, limit: Named, env: Env): Li
   }
 }
 
-/** What `keys` is when left out. */
+/** The default of `keys`. */
 const DEFAULT_KEYS = { size: 10_000, failureMode: 'FailClosed' } as const
 
 /** Requests for which there is no key share a budget, which no key has. */

@@ -15,7 +15,7 @@ export class LocalLimits {
   /** Without keys: the same for all requests. */
   readonly #fixed: Limits | null
   readonly #limitsOf: (rx: RequestContext) => Limits
-  /** What tokens of a request are charged to, as it was when it was let go on. */
+  /** The account that a request's tokens are charged to, chosen when the request passed. */
   readonly #accounts = new WeakMap<RequestContext, TokenAccount>()
   readonly #env: Env
 
@@ -64,7 +64,7 @@ export class LocalLimits {
     rx.tokenAccounts = [...rx.tokenAccounts, account]
   }
 
-  /** What a call to a model has cost, once it is over. */
+  /** Charges the cost of a model call, once the call is over. */
   charge(rx: RequestContext, tokens: number): void {
     this.#accounts.get(rx)?.charge(tokens)
   }

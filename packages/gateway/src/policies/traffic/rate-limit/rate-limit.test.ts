@@ -147,7 +147,7 @@ test('answers of the gateway itself are limited and told too', async (t) => {
   assert.equal(origin.seen.length, 0)
 })
 
-test('what a backend says of its own limit stays as it is', async (t) => {
+test('the limit headers of a backend pass unchanged', async (t) => {
   const origin = await useOrigin(t, (_seen, response) => {
     response.writeHead(429, { 'x-ratelimit-remaining': '7', 'retry-after': '9' }).end()
   })
@@ -263,7 +263,7 @@ test('a config with more limits than there is room for is refused, and names one
   )
 })
 
-test('what is no limit is refused when the config is loaded', () => {
+test('an invalid limit is rejected when the config is loaded', () => {
   const problemsOf = (rateLimit: object) => {
     const text = JSON.stringify(httpConfig([{ policies: { rateLimit } }]))
     const loaded = loadConfig(text, { file: 'test.yaml', dir: '.', env: {} })

@@ -5,7 +5,7 @@ import type { Spending, Spent } from '../../../findings/explanation.ts'
 import { explainExpression } from '../../../findings/expression-values.ts'
 import { chosenForm, numberIn, type Subject } from '../../../findings/subject.ts'
 
-/** Who used a limit up, as far as records tell; null where they cannot tell whose budget others spent from. */
+/** The requests that used up a limit, as far as records tell; null when records do not tell whose budget others spent. */
 export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending | null {
   const { record, others, reason } = subject
   if (others === null || chosenForm(subject) === null) return null
@@ -34,14 +34,14 @@ export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending 
   return told(spent, { counts, limit, from, isWhole: others.completeSince <= from && unknown === 0 })
 }
 
-interface Told {
+interface SpendingScope {
   counts: Spending['counts']
   limit: LocalLimitConfig
   from: number
   isWhole: boolean
 }
 
-function told(newestFirst: readonly Spent[], { counts, limit, from, isWhole }: Told): Spending {
+function told(newestFirst: readonly Spent[], { counts, limit, from, isWhole }: SpendingScope): Spending {
   const capacity = (limit.tokens ?? limit.requests ?? 0) + limit.burst
   // More requests than there were to spend are of a window before.
   const spent = counts === 'requests' ? newestFirst.slice(0, capacity) : newestFirst
@@ -114,14 +114,14 @@ function budgetReader({ key }: LocalLimitConfig): (record: RequestRecord) => str
   if (key === undefined) return () => ''
   const isOfCaller = CALLERS.test(key)
   return (record) => {
-    // Of requests that passed only the name of the caller is kept.
+    // The record of a request that passed has only the caller's name.
     if (isOfCaller && record.key !== null) return `caller ${record.key}`
     const found = explainExpression(key, 'request', record)
     return found?.state === 'found' ? `key ${JSON.stringify(found.value)}` : null
   }
 }
 
-/** What records keep as `key`. */
+/** Expressions whose value records keep as `key`. */
 const CALLERS = /^(apiKey\.name|jwt\.sub|jwt\["sub"\]|basicAuth\.username)$/
 const WINDOW_MS = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
 const LONGEST_CALL_MS = 600_000

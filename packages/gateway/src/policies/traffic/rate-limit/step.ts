@@ -13,7 +13,7 @@ export const rateLimit = conditional(
     const global = config.global === undefined ? null : globalLimits(config.global, env)
     if (local === null && global === null) return null
     return {
-      // What the gateway refuses by itself, nobody else is asked about.
+      // The rate limit service is not called for a request that a local limit denies.
       request: (rx) => local?.take(rx) ?? global?.take(rx) ?? undefined,
       response(rx) {
         for (const edit of rx.limitHeaders) applyEdit(edit, rx.responseHeaders)

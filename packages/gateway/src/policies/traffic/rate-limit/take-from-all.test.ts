@@ -51,7 +51,7 @@ test('a refused request takes from none', () => {
   assert.deepEqual(remaining(limits, 0), [4, 0])
 })
 
-test('of several that refuse, the one that refuses longest is named', () => {
+test('the exhausted limit with the latest reset is named', () => {
   const table = new SharedTable(createTable(8))
   const limits: [Limit, Limit, Limit] = [
     limitOf('second', table.cells('a')!, { amount: 1 }),
@@ -65,7 +65,7 @@ test('of several that refuse, the one that refuses longest is named', () => {
   assert.equal(takeFromAll(limits, 400 + standing.resetMs).standing.granted, true)
 })
 
-test('what was taken is given back when somebody else takes the last of a later limit in between', () => {
+test('budgets are refunded when another request takes the last of a later limit in between', () => {
   const table = new SharedTable(createTable(8))
   const rival = limitOf('rival', table.cells('b')!, { amount: 1 })
   const cells = table.cells('b')!

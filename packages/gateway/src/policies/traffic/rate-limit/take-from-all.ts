@@ -7,7 +7,7 @@ export interface Limit {
   /** Requests are taken when they come; tokens are charged when they are known, so a request needs only that some are left. */
   counts: 'requests' | 'tokens'
   budget: Spendable
-  /** What traces and logs call the key whose budget it is. */
+  /** The name of the budget's key in traces and logs. */
   hash?: string
 }
 
@@ -36,7 +36,7 @@ export function takeFromAll(limits: readonly [Limit, ...Limit[]], now: number): 
   return taken.reduce((tightest, next) => (next.standing.remaining < tightest.standing.remaining ? next : tightest))
 }
 
-/** Of several that refuse, the one that does so for the longest time: who waits for it passes the others too. */
+/** The exhausted limit with the latest reset: a client that waits for it passes the others too. */
 function lastingRefusal(limits: readonly Limit[], now: number): Decision | null {
   let lasting: Decision | null = null
   for (const limit of limits) {

@@ -10,7 +10,7 @@ const CLIENTS = 50
 const chat = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
 
 describe('a limit of 1,000 tokens a minute over two workers', () => {
-  test('what is in flight when it is crossed succeeds, and nothing is forwarded afterwards', async (t) => {
+  test('requests in flight succeed when the limit is crossed, and nothing is forwarded afterwards', async (t) => {
     const { origin, program, waiting, clients } = await setUp(t, { tokens: 20, held: CLIENTS })
     const first = clients.map((client) => client.post(PATH, chat))
     await until(() => waiting.length === CLIENTS)

@@ -115,7 +115,7 @@ function descending(a: number, b: number): number {
   return b - a
 }
 
-/** What each request of an exhausted budget was told. */
+/** The remaining numbers that the requests of an exhausted budget got. */
 function countdown(from: number): number[] {
   return Array.from({ length: from }, (_, index) => from - 1 - index)
 }

@@ -107,7 +107,7 @@ test('a mirror that refuses, or never answers, does not touch the answer of the 
   }
 })
 
-test('what a slow mirror has not read is bounded: beyond it only the copy is given up', async (t) => {
+test('the queue of a slow mirror is bounded: beyond the limit only the copy is dropped', async (t) => {
   const origin = await useOrigin(t)
   let copied = 0
   let cut = false

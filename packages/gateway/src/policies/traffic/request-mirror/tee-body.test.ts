@@ -100,7 +100,7 @@ test('a copy for which more waits than may is given up, and told of once', () =>
   assert.equal(late, 1, 'who asks later hears of it at once')
 })
 
-test('what a copy has taken does not count as waiting', () => {
+test('chunks that the copy has taken do not count as waiting', () => {
   const { tee, second, send } = setUp({ maxWaiting: 3 })
   tee.copy.pipe(second)
   for (const text of ['one', 'two', 'abc']) send(text)
@@ -132,7 +132,7 @@ test('a body that breaks off breaks both', () => {
   )
 })
 
-test('who gives the body up gives the copy up too, unless it was read whole', () => {
+test('canceling the body cancels the copy too, unless the body was read whole', () => {
   const cut = setUp()
   cut.tee.copy.pipe(cut.second)
   cut.send('one')

@@ -54,7 +54,7 @@ export class TeeBody implements Source, Sink {
   }
 
   cancel(cause: Error): void {
-    // What has been read whole is still good for the copy.
+    // A body that was read whole can still be copied.
     if (this.#ended !== null) return
     this.#sink = null
     this.#failed = cause

@@ -148,7 +148,7 @@ test('a client that leaves during the backoff ends the tries', async (t) => {
   client.resetAndDestroy()
   await gateway.finished(1)
   await time.advance(1_000)
-  // Who comes later is heard later.
+  // A later request is served later.
   await request(gateway.port(), { path: '/later' })
   assert.deepEqual(
     origin.seen.map(({ url }) => url),

@@ -63,7 +63,7 @@ describe('a cookie', () => {
     assert.equal((await ask(gateway, { cookie: first.cookie })).body, '2')
   })
 
-  test('of a backend without weight, or that is gone, is replaced', async (t) => {
+  test('is replaced when its backend has no weight, or is gone', async (t) => {
     let random = 0.9
     const { gateway, reload } = await useShops(t, { options: { random: () => random } })
     const first = await ask(gateway)

@@ -52,7 +52,7 @@ export const sessionPersistence = implementBoth<SessionPersistenceConfig>((confi
     response(rx) {
       const { endpoint } = rx
       const backend = rx.route?.backends[rx.backendIndex]?.key
-      // What the gateway answers itself says nothing of where the client belongs.
+      // A response of the gateway itself does not assign the client to an endpoint.
       if (endpoint === null || backend === undefined || !rx.isFromBackend) return
       const place = { backend, endpoint }
       const before = rx.sticky as Token | null
@@ -92,5 +92,5 @@ function tokensOf({ seal }: Env): { seal(token: Token): string; open(text: strin
 }
 
 const KIND = 'session persistence'
-/** Of one request: opening them costs. */
+/** The most tokens of one request that are opened, because opening a token costs time. */
 const MAX_TOKENS = 4

@@ -39,7 +39,7 @@ test('a policy buffers 2 MiB where the config names no limit', async (t) => {
   assert.equal(origin.seen[0]?.headers['x-size'], String(limit))
 })
 
-// Who waits for a body.
+// Routes that wait for a body.
 
 test('a route that reads a body waits for all of it; its neighbours let theirs flow', async (t) => {
   const received: string[] = []
@@ -267,7 +267,7 @@ test('the next request is found behind a body that was replaced unread', async (
       () => false,
     )
     const urls = origin.seen.map(({ url }) => url)
-    // What cannot be dropped cheaply ends the connection; nothing in it is ever taken for a request.
+    // A body that is too long to drop ends the connection; no part of it is ever parsed as a request.
     assert.ok(urls.join() === '/first' || urls.join() === '/first,/last', urls.join())
     assert.equal(text.split('HTTP/1.1 200').length - 1, urls.length)
     assert.ok(text.includes('POST new'))

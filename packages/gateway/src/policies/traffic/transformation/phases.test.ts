@@ -75,7 +75,7 @@ test('after routing nothing chooses another route', async (t) => {
   assert.equal(other.seen.length, 0)
 })
 
-test('what is found out before routing is seen by everything after: authorization, conditions, responses', async (t) => {
+test('metadata from before routing is visible to all that follows: authorization, conditions, responses', async (t) => {
   const origin = await useOrigin(t)
   const authorization = { rules: [{ allow: 'metadata.tier == "gold"' }] }
   const routes = [routeTo(origin, { authorization, transformation: { response: set('x-tier', 'metadata.tier') } })]

@@ -169,7 +169,7 @@ describe('a WebSocket over HTTP/2', () => {
     assert.deepEqual([reason, error], ['ClientGone', 'client ended the WebSocket without a close frame'])
   })
 
-  it('of an HTTP/1.1 client reaches a backend of HTTP/2, with the proof that the client awaits', async (t) => {
+  it('reaches a backend of HTTP/2 from an HTTP/1.1 client, with the proof that the client awaits', async (t) => {
     const backend = await useHttp2Backend(t, (stream) => {
       stream.respond({ ':status': 200 })
       // An unmasked frame of text.
