@@ -60,7 +60,7 @@ reasons, usage with cached tokens, errors with the provider's status and message
 | What | Where | What a client sees |
 |---|---|---|
 | Reasoning text | OpenAI's chat completions do not show it | its tokens only |
-| Reasoning text of OpenAI's responses | \`api.openai.com\` shows it to verified organisations alone | clients of Messages ask for it with \`display: summarized\`; on Azure they need not |
+| Reasoning text of OpenAI's responses | \`api.openai.com\` shows it only to verified organizations | clients of Messages request it with \`display: summarized\`; on Azure they need not |
 | Reasoning that was handed back | \`@ai-sdk/openai\` chat keeps none | the next turn with a tool result is asked without reasoning where the provider would refuse it |
 | Tokens of reasoning | Bedrock does not count them | absent |
 | Tokens written to caches | Gemini does not count them | absent |
