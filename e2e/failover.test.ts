@@ -74,7 +74,7 @@ for (const first of vendors) {
   }
 }
 
-describe('what moves a request to the next group', () => {
+describe('faults that move a request to the next group', () => {
   const [client] = clients
   const openai = targets.find(({ name }) => name === 'openai')!
   const faults: [string, Fault][] = [

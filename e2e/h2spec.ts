@@ -6,14 +6,14 @@ import { delimiter, join } from 'node:path'
 export interface AcceptedFailure {
   /** Section of RFC 7540, which the suite goes by. */
   section: string
-  /** What the suite does, in its own words. */
+  /** The name of the test in the suite. */
   test: string
-  /** `both`, or the one kind of port where it fails. */
+  /** `both`, or the only kind of port on which the test fails. */
   on: 'both' | 'plain'
   reason: string
 }
 
-/** What fails, and why that is as it should be. */
+/** Accepted failures, each with the reason. */
 export const accepted: readonly AcceptedFailure[] = [
   {
     section: '3.5',

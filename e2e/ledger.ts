@@ -1,9 +1,9 @@
-/** What the run found out, for the table in the docs. */
+/** The results of a run, for the table in the docs. */
 export class Ledger {
   /** By client, by provider. */
   readonly #cells = new Map<string, Map<string, Count>>()
 
-  /** Runs the check, and remembers whether it held. */
+  /** Runs the check and records whether it passed. */
   async note(client: string, provider: string, check: () => Promise<void>): Promise<void> {
     const cell = this.#cell(client, provider)
     cell.all += 1

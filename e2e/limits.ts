@@ -2,11 +2,11 @@ import { IMAGE_URL } from '../packages/gateway/src/testing/providers/scenes.ts'
 import type { ClientFormatName } from './clients.ts'
 import type { Target, UpstreamFormatName } from './targets.ts'
 
-/** What a pair cannot carry by its nature: a 400 that names the field, never an answer to another question. */
+/** A request that a pair of formats cannot carry: the client gets a 400 that names the field, never a wrong answer. */
 export interface Limit {
   what: string
   why: string
-  /** By what the client speaks: what is put into a plain request, and the field that the refusal names. */
+  /** By client format: fields to add to a plain request, and the field that the refusal names. */
   asks: Partial<Record<ClientFormatName, readonly Ask[]>>
   refusedBy: (upstream: UpstreamFormatName, target: Target) => boolean
 }

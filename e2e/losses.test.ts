@@ -7,7 +7,7 @@ import { useTrace } from '../packages/gateway/src/testing/admin/trace-client.ts'
 import type { ClientFormatName } from './clients.ts'
 import { type Target, targets } from './targets.ts'
 
-/** What a translation could not carry over, as somebody reads it at `/debug/trace` of the program. */
+/** Losses of a translation, as `/debug/trace` of the program reports them. */
 
 const text = 'Please play scene: text'
 
@@ -42,7 +42,7 @@ describe('losses in the trace', { timeout: 120_000 }, () => {
     const target = targets.find((each) => each.name === name)!
 
     for (const stream of [false, true]) {
-      it(`of ${client} to ${name}, ${stream ? 'streamed' : 'whole'}`, async (t) => {
+      it(`from ${client} to ${name}, ${stream ? 'streamed' : 'whole'}`, async (t) => {
         const program = await useProvider(t, target)
         const trace = await useTrace(t, program.admin)
         const asked = JSON.stringify({ model: target.model, stream, ...body })

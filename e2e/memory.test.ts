@@ -9,7 +9,7 @@ import { useOrigin } from '../packages/gateway/src/testing/scene.ts'
 import { seeded } from '../packages/gateway/src/testing/seeded.ts'
 import { liveMemory, useProbedProgram } from './probed-program.ts'
 
-/** What a worker holds after 10,000 streams, a third of which their clients left, is what it held before. */
+/** The memory of a worker does not grow over 10,000 streams, a third of which are aborted by their clients. */
 
 const WARM_UP = 2000
 const STREAMS = 10_000

@@ -14,14 +14,14 @@ interface Descriptor {
   size: number
 }
 
-interface Unpacked {
+interface UnpackedImage {
   root: string
   /** Runs the program of the image, as its user. */
   inside: string[]
 }
 
 const script = fileURLToPath(new URL('../deploy/oci.sh', import.meta.url))
-/** Of administrators, where chroot is. */
+/** The search path of administrators, which contains chroot. */
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 const skip = process.getuid?.() === 0 ? false : 'chroot needs root'
 const ANY = '127.0.0.1:0'
@@ -65,7 +65,7 @@ describe('the images hold what they name, and run as nobody in particular', { sk
   })
 })
 
-function unpack(t: TestContext, program: 'gateway' | 'controller'): Unpacked {
+function unpack(t: TestContext, program: 'gateway' | 'controller'): UnpackedImage {
   const folder = mkdtempSync(join(tmpdir(), 'portico-oci-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   execFileSync(script, [program, join(folder, 'image.tar')])

@@ -11,7 +11,7 @@ export async function useProbedProgram(t: TestContext, config: object): Promise<
 }
 
 export interface LiveMemory {
-  /** What the worker holds once its garbage is collected, on the heap and beside it. */
+  /** Memory of the worker after a garbage collection, on the heap and outside of it, in bytes. */
   heap: number
   resident: number
 }

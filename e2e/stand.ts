@@ -7,12 +7,12 @@ import type { Target } from './targets.ts'
 export interface Stand {
   gateway: ShippedGateway
   fake: FakeProvider
-  /** What a client library is given in place of the vendor's URL and key. */
+  /** The URL and key for a client library, instead of the vendor's. */
   endpoint: Endpoint
   close(): Promise<void>
 }
 
-/** `routes` says what paths mean, where the usual does not do. */
+/** `routes` sets route types by path, when the default ones do not fit. */
 export async function startStand(target: Target, routes?: Record<string, string>): Promise<Stand> {
   const fake = await startFakeProvider(target.vendor())
   const provider = { ...target.provider, host: '127.0.0.1', port: fake.port }

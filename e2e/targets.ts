@@ -17,11 +17,11 @@ export interface Target {
   provider: Record<string, object>
   auth: object
   model: string
-  /** Where models that reason have names of their own. */
+  /** The model for reasoning, if it is not `model`. */
   reasoningModel?: string
   /** True when left out. */
   takesTemperature?: boolean
-  /** What the provider is spoken to in, by what the client speaks. */
+  /** The format of calls to the provider, by the format of the client. */
   upstream: Record<ClientFormatName, UpstreamFormatName>
 }
 
@@ -61,7 +61,7 @@ export const targets: Target[] = [
     vendor: azureVendor,
     provider: { azure: { resourceName: 'r1', resourceType: 'OpenAI' } },
     auth: { key: AZURE_KEY },
-    // Of these, reasoning with tools is to be had in Responses alone.
+    // These models support reasoning with tools only in Responses.
     model: 'gpt-5.5',
     takesTemperature: false,
     upstream: { ...openaiFormats, messages: 'responses' },

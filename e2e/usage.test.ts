@@ -12,16 +12,16 @@ import { targets } from './targets.ts'
 
 type Json = Record<string, unknown>
 
-interface Spoken {
+interface ClientFormat {
   path: string
   body: (prompt: string) => Json
   streamed: Json
   reasons: Json
-  /** Of all records of a stream. */
+  /** The usage from all records of a stream. */
   usageOf: (records: Json[]) => Json
 }
 
-const formats: Record<ClientFormatName, Spoken> = {
+const formats: Record<ClientFormatName, ClientFormat> = {
   completions: {
     path: '/v1/chat/completions',
     body: (content) => ({ messages: [{ role: 'user', content }] }),
@@ -76,7 +76,7 @@ for (const target of targets) {
     })
     after(() => stand.close())
 
-    for (const [name, format] of Object.entries(formats) as [ClientFormatName, Spoken][]) {
+    for (const [name, format] of Object.entries(formats) as [ClientFormatName, ClientFormat][]) {
       const ask = async (scene: string, extra: Json): Promise<string> => {
         const reasons = scene === 'reasoning'
         const model = (reasons && target.reasoningModel) || target.model

@@ -96,7 +96,7 @@ describe('the bed', { skip: withoutBed }, () => {
       ['portico'],
     )
     await bed.apply(...sources('two'))
-    // What a process was started with stays.
+    // Environment variables of a running process do not change.
     await eventually('the files are new', async () => (await read()) === 'twotwotwokey\ntwo\none\n', PATIENCE_MS)
   })
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { HELM } from './bed/programs.ts'
 
 export const NAMESPACE = 'portico-system'
-/** Where the charts and what is rendered from them are. */
+/** The folder of the charts and of the manifests rendered from them. */
 export const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url))
 
 export interface HelmResult {

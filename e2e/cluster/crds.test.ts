@@ -30,7 +30,7 @@ describe('the definitions of the own kinds before a real API server', { skip: wi
   })
   after(async () => bed.stop())
 
-  /** What the API server has against a resource, as one that would be created; empty when nothing. */
+  /** The error of the API server for creating a resource (dry run); empty when it accepts the resource. */
   async function refusalOf(resource: Resource): Promise<string> {
     try {
       await bed.client.ask({

@@ -19,7 +19,7 @@ const PATIENCE_SECONDS = 300
 const PROGRAM = shippedProgram('gateway')
 const NOTHING = { applied: [], removed: [], problems: [], failures: [] }
 
-describe('what is deployed for a Gateway, before a real API server', { skip: withoutBed }, () => {
+describe('objects deployed for a Gateway, with a real API server', { skip: withoutBed }, () => {
   let bed: Bed
   before(async () => {
     bed = await startBed({ parts: 'api', gatewayApi: 'none' })
@@ -73,7 +73,7 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
     assert.deepEqual((await run(desired)).applied, [])
   })
 
-  it('what somebody changes is mended, what is no longer wanted goes, and what others add stays', async () => {
+  it('manual changes are reverted, unneeded objects are removed, and additions of others stay', async () => {
     const desired = await placed(
       plain({ podDisruptionBudget: {}, deployment: { spec: { minReadySeconds: 5 } } }),
       'changes',
@@ -91,12 +91,12 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
     assert.deepEqual((await run({ ...plain(), gateway: desired.gateway })).applied, [])
   })
 
-  it('what the server refuses is a problem of the parameters', async () => {
+  it('an object that the server rejects is a problem of the parameters', async () => {
     const wrong = {
       'an autoscaler without a limit': { horizontalPodAutoscaler: {} },
-      'a field that is none': { deployment: { spec: { colour: 'blue' } } },
+      'an unknown field': { deployment: { spec: { colour: 'blue' } } },
       'a value of another type': { deployment: { spec: { replicas: 'three' } } },
-      'a value that may not be': { service: { spec: { type: 'Fancy' } } },
+      'an invalid value': { service: { spec: { type: 'Fancy' } } },
     }
     for (const [index, [name, spec]] of Object.entries(wrong).entries()) {
       const { problems, failures } = await run(await placed(plain(spec), `refused-${index}`))
@@ -128,7 +128,7 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
     assert.deepEqual(valueAt(JSON.parse(kept), 'spec'), spec)
   })
 
-  it('what somebody else has under that name is left alone', async () => {
+  it('an object of another owner with the same name is left alone', async () => {
     const desired = await placed(plain(), 'taken')
     await bed.kubectl('-n', 'taken', 'create', 'service', 'clusterip', 'edge', '--tcp=80')
     const { failures, applied } = await run(desired)

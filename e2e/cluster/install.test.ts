@@ -14,7 +14,7 @@ const INSTALL = join(DEPLOY, 'install.yaml')
 const TIMEOUT = '--timeout=300s'
 const page = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8')
 
-describe('what is installed, before a real API server', { skip: withoutBed }, () => {
+describe('installed objects, with a real API server', { skip: withoutBed }, () => {
   let bed: Bed
   before(async () => {
     bed = await startBed({ parts: 'api', gatewayApi: 'standard' })
@@ -145,7 +145,7 @@ describe('a whole installation', { skip: withoutBed }, () => {
   })
 })
 
-/** What the first Gateway of the page answers. */
+/** The response of the first Gateway of the page. */
 async function hello(bed: Bed): Promise<string> {
   const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
   const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
@@ -238,7 +238,7 @@ const MAY = [
 ]
 
 const MAY_NOT = [
-  // What users write is theirs.
+  // Resources of users, which the controller must not write.
   ...each(['create', 'update', 'patch', 'delete'], [...GATEWAY_KINDS, ...OWN_KINDS, ...READ_KINDS], ' shop'),
   ...each(
     ['update'],

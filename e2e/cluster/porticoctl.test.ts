@@ -237,7 +237,7 @@ describe('porticoctl in a cluster', { skip: withoutBed }, () => {
 
 const RENAME = JSON.stringify([{ op: 'replace', path: '/spec/rules/0/backendRefs/0/name', value: 'orders' }])
 
-/** What a controller would have to say of the class, the Gateway and the route. */
+/** Writes the statuses of the class, the Gateway and the route, as a controller would. */
 async function writeStatuses(bed: Bed): Promise<void> {
   const said = (type: string, status: string, reason: string, message = 'so it is') => ({
     type,

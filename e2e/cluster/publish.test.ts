@@ -87,7 +87,7 @@ describe('streams of data planes, with a real API server behind them', { skip: w
     assert.ok(!scene.logged.join().includes(own))
   })
 
-  it('who is connected is told what is new while the API server is away, and nobody else is let in', async (t) => {
+  it('while the API server is away, connected data planes get changes, and new ones are not admitted', async (t) => {
     await account('bank', 'edge')
     const scene = await useScene(t)
     scene.publisher.publish('bank/edge', irOf(1))
@@ -121,7 +121,7 @@ describe('streams of data planes, with a real API server behind them', { skip: w
   }
 })
 
-/** What a controller needs for its authorities. */
+/** The rights that a controller needs for its authorities. */
 const RIGHTS = `
 apiVersion: v1
 kind: ServiceAccount
@@ -141,7 +141,7 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: portico-contro
 subjects: [{ kind: ServiceAccount, name: portico-controller, namespace: portico-system }]
 `
 
-/** What it is answered with, at last or at once. */
+/** Waits for the status of the stream, closes the client, and returns the status. */
 async function statusFor(client: StreamClient): Promise<number | undefined> {
   await client.until(() => client.status !== undefined).catch(() => undefined)
   client.close()

@@ -1,10 +1,10 @@
 import type { Image } from './bed/kubelet/node-settings.ts'
 
-/** What tests in a cluster have in common: a Gateway, routes, and Services whose Pods say which they are. */
+/** Objects that cluster tests share: a Gateway, routes, and Services whose Pods respond with their name. */
 
 const GATEWAY_API = 'gateway.networking.k8s.io'
 
-/** Says which Pod it is, and serves for a moment longer when it is told to end, as Pods that are replaced should. */
+/** A server that responds with the name of its Pod. After SIGTERM it serves for a moment longer, as replaced Pods should. */
 const ECHO = `const server = require('http').createServer((_, response) => response.end(JSON.stringify({ pod: process.env.POD_NAME })))
 server.listen(3000)
 process.on('SIGTERM', () => setTimeout(() => process.exit(), 3000))`
@@ -36,9 +36,9 @@ export function gateway(name = 'web', options: GatewayOptions = {}): object {
 export interface RouteOptions {
   namespace?: string
   gateway?: string
-  /** Of the Service. */
+  /** Namespace of the Service. */
   in?: string
-  /** Beside matches and backends. */
+  /** Fields of the rule besides matches and backends. */
   rule?: object
 }
 
@@ -59,7 +59,7 @@ export interface PodsOptions {
   namespace?: string
   replicas?: number
   image?: string
-  /** Of the Service. */
+  /** Fields of the Service. */
   service?: object
   port?: object
   labels?: Readonly<Record<string, string>>

@@ -13,7 +13,7 @@ const PROFILES = ['GATEWAY-HTTP', 'GATEWAY-GRPC', 'GATEWAY-TLS']
 export interface SuiteResult {
   /** 0 when all of it passes. */
   code: number
-  /** What the suite has printed, unless it went to the terminal. */
+  /** The output of the suite, unless it went to the terminal. */
   output: string
   report: string
 }

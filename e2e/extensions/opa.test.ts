@@ -95,7 +95,7 @@ describe("Open Policy Agent's Envoy plugin", { skip }, () => {
     )
   })
 
-  it('what it says beside its decision is read by later rules', async (t) => {
+  it('later rules read the metadata of its decision', async (t) => {
     const { origin, gateway, order } = await useRecipe(t)
     assert.equal((await order({ team: 'suspended', role: 'clerk' }, 1)).status, 403)
     await gateway.finished(1)

@@ -41,7 +41,7 @@ interface Point {
   explicitBounds?: number[]
 }
 
-/** What a scrape would show of the same metrics, in lines of a fixed order. */
+/** The same metrics as lines of a scrape, in a fixed order. */
 export function asScraped(metrics: readonly Metric[]): string[] {
   return metrics
     .flatMap(

@@ -13,7 +13,7 @@ import { any, type Difference, ownWays, portOf, type Side, useBoth } from './sid
 
 export type Mode = 'None' | 'Streamed' | 'Buffered' | 'FullDuplexStreamed'
 
-/** What differs with any processor. */
+/** Expected differences with any processor. */
 export const ofProcessors: readonly Difference[] = [
   ...ownWays,
   { what: /^asked heads 0 x-request-id$/, why: 'Envoy makes one up.' },

@@ -112,11 +112,11 @@ export interface Collector {
   stop(): Promise<void>
   /** Once more, on the same ports. */
   start(): Promise<void>
-  /** What has arrived, as its file says it: one JSON text for each request. */
+  /** Received requests from the file of the collector, one JSON value each. */
   received(): unknown[]
 }
 
-/** The collector of OpenTelemetry, with the config of `docs/opentelemetry.md`. */
+/** The OpenTelemetry collector, with the config of `docs/opentelemetry.md`. */
 export async function useCollector(t: TestContext): Promise<Collector> {
   const folder = useFolder(t)
   const [grpc, http] = [await closedPort(), await closedPort()]

@@ -17,20 +17,20 @@ export interface Parts {
 
 export interface Side {
   port: number
-  /** What the server that is asked has seen since. */
+  /** The requests that the external service has received since the last call. */
   asked(): unknown
-  /** What the backend has. */
+  /** The requests that the backend has received since the last call. */
   backend(): unknown
 }
 
-/** What differs, and why; `requests` where it is not all of them. */
+/** An expected difference and its reason; `requests` names the requests that have it, all when unset. */
 export interface Difference {
   what: RegExp
   requests?: string[]
   why: string
 }
 
-/** What Envoy does to every request. */
+/** Changes that Envoy makes to every request. */
 export const ownWays: readonly Difference[] = [
   { what: /^backend headers x-request-id$/, why: 'Envoy makes one up.' },
   { what: /^backend headers x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
@@ -92,7 +92,7 @@ function told({ status, headers: all, body, text }: RawResponse) {
   return { status, headers, body, trailers: /\r\n0\r\n((?:.+\r\n)+)\r\n$/.exec(text)?.[1] ?? '' }
 }
 
-/** What an origin has seen since; of bodies the length. */
+/** The request that an origin has received since the last call, with the length of its body. */
 export function lastSeen({ seen }: Pick<Origin, 'seen'>): unknown {
   return seen
     .splice(0)
@@ -113,18 +113,18 @@ export const any = (type: string, value: object = {}): object => ({
   ...value,
 })
 
-/** What stands behind both, and how each is told of the server that is asked. */
+/** The servers behind Envoy and the gateway, and the configs that point each of them to the external service. */
 export interface BothParts {
   origin: Origin
-  /** Port of the server that is asked, and whether by HTTP/2. */
+  /** Port of the external service. `isGrpc` sets HTTP/2. */
   server: number
   isGrpc: boolean
   filter: { name: string; typed_config: object }
-  /** Of the one route, besides what it matches. */
+  /** Fields of the only route of Envoy, besides its match. */
   route?: { route: object; typed_per_filter_config?: object }
-  /** Envoy takes trailers of HTTP/1.1 only when told to. */
+  /** Whether Envoy accepts HTTP/1.1 trailers, which is off by default. */
   trailers?: boolean
-  /** Of the one route of the gateway. */
+  /** Policies of the only route of the gateway. */
   policies: object
   asked: Side['asked']
 }

@@ -24,8 +24,8 @@ binds:
 `
 const LIMITED_AT = CONFIG.split('\n').findIndex((line) => line.includes('rateLimit')) + 1
 
-/** What a client prints of what it has found. */
-interface Seen {
+/** The output of a client. */
+interface ClientOutput {
   entry: Record<string, number>
   pages: string[][]
   limited: [path: string, status: number, policy: string]
@@ -40,16 +40,16 @@ interface Seen {
 
 describe('the admin API', () => {
   it('serves a client in Python', { skip: withoutPython }, (t) =>
-    finds(t, (input) => runPython<Seen>('admin_client.py', input)),
+    finds(t, (input) => runPython<ClientOutput>('admin_client.py', input)),
   )
 
   it('serves a client in Go', { skip: withoutGo }, async (t) => {
     const client = await buildGoClient(t, 'admin')
-    await finds(t, (input) => runGo<Seen>(client, input))
+    await finds(t, (input) => runGo<ClientOutput>(client, input))
   })
 })
 
-async function finds(t: TestContext, run: (input: object) => Promise<Seen>): Promise<void> {
+async function finds(t: TestContext, run: (input: object) => Promise<ClientOutput>): Promise<void> {
   const { program } = await useEditable(t, CONFIG, { env: { ADMIN_ADDR: '0.0.0.0:0' } })
   const seen = await run({
     // An address of all of the machine, by one of its names.
@@ -75,5 +75,5 @@ async function finds(t: TestContext, run: (input: object) => Promise<Seen>): Pro
     downloaded: 5,
     checked: [wrong, (CONFIG.split('\n')[wrong - 1]?.indexOf('exact') ?? 0) + 1],
     sent: [200, 'größe', 'end', '/page'],
-  } satisfies Omit<Seen, 'explained'> & { explained: number })
+  } satisfies Omit<ClientOutput, 'explained'> & { explained: number })
 }

@@ -157,7 +157,7 @@ describe('servers in Python', { skip }, () => {
   }
 })
 
-interface Traced {
+interface TraceOutput {
   client: { traceId: string; spanId: string }
   backend: { traceId: string; parentId: string; isSampled: boolean }
   team: string | null
@@ -172,12 +172,12 @@ describe('the OpenTelemetry SDK of Python', { skip }, () => {
     const url = `http://127.0.0.1:${program.port()}/`
     const forms = ['W3C', 'B3 multi', 'B3 single']
     for (const form of forms) {
-      const { client, backend } = await runPython<Traced>('trace_client.py', { url, form, sampled: false })
+      const { client, backend } = await runPython<TraceOutput>('trace_client.py', { url, form, sampled: false })
       const asSent = { traceId: client.traceId, parentId: client.spanId, isSampled: false }
       assert.deepEqual(backend, asSent, `${form}, not sampled`)
     }
     for (const [at, form] of forms.entries()) {
-      const { client, backend, team } = await runPython<Traced>('trace_client.py', { url, form, sampled: true })
+      const { client, backend, team } = await runPython<TraceOutput>('trace_client.py', { url, form, sampled: true })
       await collector.taken(2 * (at + 1))
       const spans = collector.spans.filter(({ traceId }) => traceId === client.traceId)
       const own = spans.find(({ parentId }) => parentId === client.spanId)

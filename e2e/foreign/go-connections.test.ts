@@ -15,7 +15,7 @@ const REQUESTS = Number(process.env['KEEPALIVE_REQUESTS'] ?? 4000)
 const ROTATIONS = 8
 const CONNECTIONS = 10
 
-interface Told {
+interface ClientOutput {
   answered: number
   failed: Record<string, number>
   certificates: number
@@ -46,9 +46,9 @@ async function useSecureGateway(t: TestContext) {
   return { program, rotate }
 }
 
-function ask(client: string, program: Program, requests: number): Promise<Told> {
+function ask(client: string, program: Program, requests: number): Promise<ClientOutput> {
   const url = `https://127.0.0.1:${program.port()}/`
-  return runGo<Told>(client, { url, connections: CONNECTIONS, requests, pauseMicros: 4000 })
+  return runGo<ClientOutput>(client, { url, connections: CONNECTIONS, requests, pauseMicros: 4000 })
 }
 
 test('no POST of a Go client is lost while certificates rotate', { skip }, async (t) => {

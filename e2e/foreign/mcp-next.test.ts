@@ -11,7 +11,7 @@ import { runNextPython, withoutNextPython as skip } from './python.ts'
 /** A member that every result of a revision without sessions has. */
 const COMPLETE = { resultType: 'complete' }
 
-interface Seen {
+interface ClientOutput {
   tools: string[]
   text: string
   isError: boolean
@@ -24,7 +24,7 @@ describe('the Python SDK, second major line, pinned to 2026-07-28', { skip }, ()
   it('calls a program that nobody has asked who it is', async (t) => {
     const gateway = await useMcpGateway(t, { one: { mcp: { targets: [everything] } } })
     const input = { url: gateway.url('one'), mode, tool: 'echo', arguments: { message: 'hi' } }
-    const seen = await runNextPython<Seen>('mcp_next_client.py', input)
+    const seen = await runNextPython<ClientOutput>('mcp_next_client.py', input)
     assert.ok(seen.tools.includes('echo'), seen.tools.join())
     assert.deepEqual([seen.text, seen.isError], ['Echo: hi', false])
   })
@@ -33,7 +33,7 @@ describe('the Python SDK, second major line, pinned to 2026-07-28', { skip }, ()
     const other = { ...everything, name: 'other' }
     const gateway = await useMcpGateway(t, { two: { mcp: { targets: [everything, other] } } })
     const input = { url: gateway.url('two'), mode, tool: 'other_echo', arguments: { message: 'hi' } }
-    const seen = await runNextPython<Seen>('mcp_next_client.py', input)
+    const seen = await runNextPython<ClientOutput>('mcp_next_client.py', input)
     for (const name of ['everything_echo', 'other_echo']) assert.ok(seen.tools.includes(name), seen.tools.join())
     assert.deepEqual([seen.text, seen.isError], ['Echo: hi', false])
   })
@@ -69,7 +69,7 @@ describe('the Python SDK, second major line, signs in at Auth0', { skip }, () =>
       const file = useConfigFile(t, { ...others, binds: binds.map((bind) => ({ ...bind, port })) })
       await useProgram(t, { args: ['-f', file.file] })
       const input = { url: `http://127.0.0.1:${port}/mcp`, mode, signsIn: true, tool: 'hello', arguments: {} }
-      const seen = await runNextPython<Seen & { opened: string; sentTo: string }>('mcp_next_client.py', input)
+      const seen = await runNextPython<ClientOutput & { opened: string; sentTo: string }>('mcp_next_client.py', input)
       assert.deepEqual([seen.tools, seen.text], [['hello'], 'hello'])
       for (const url of [seen.opened, seen.sentTo]) assert.equal(url.split('?').length, 2, url)
       const asked = new URL(seen.sentTo)

@@ -9,8 +9,8 @@ import { remoteTargets, useMcpGateway } from '../mcp/gateway.ts'
 import { buildGoClient, runGo, withoutGo } from './go.ts'
 import { runPython, usePythonServer, withoutPython } from './python.ts'
 
-/** What a client of another language prints of its time at the gateway. */
-interface Seen {
+/** The output of a client in another language. */
+interface ClientOutput {
   version: string
   tools: string[]
   errors: ({ code: number; message: string } | null)[]
@@ -20,13 +20,13 @@ interface Seen {
 }
 
 it('the Python SDK goes on while a server fails', { skip: withoutPython }, (t) =>
-  goesOnWhileOneFails(t, '2025-11-25', (input) => runPython<Seen>('mcp_client.py', input)),
+  goesOnWhileOneFails(t, '2025-11-25', (input) => runPython<ClientOutput>('mcp_client.py', input)),
 )
 
 it('the Go SDK goes on while a server fails', { skip: withoutGo }, async (t) => {
   const client = await buildGoClient(t, 'mcp')
   for (const version of ['2025-11-25', '2026-07-28']) {
-    await t.test(version, (t) => goesOnWhileOneFails(t, version, (input) => runGo<Seen>(client, input)))
+    await t.test(version, (t) => goesOnWhileOneFails(t, version, (input) => runGo<ClientOutput>(client, input)))
   }
 })
 
@@ -64,7 +64,7 @@ async function isAnswered(client: TestClient, tool: string): Promise<boolean> {
 async function goesOnWhileOneFails(
   t: TestContext,
   version: string,
-  run: (input: object) => Promise<Seen>,
+  run: (input: object) => Promise<ClientOutput>,
 ): Promise<void> {
   const hasSessions = version < '2026'
   const good = await useTarget(t, serveWell, { session: 'good' })

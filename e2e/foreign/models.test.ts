@@ -24,9 +24,9 @@ interface Library {
   texts: readonly string[]
   tools: readonly string[]
   providers: readonly string[]
-  /** What paths mean, where the usual does not do. */
+  /** Route types by path, when the default ones do not fit. */
   routes?: Record<string, string>
-  /** What the library raises, by status. */
+  /** The exception that the library raises, by status. */
   errors: Readonly<Record<401 | 403 | 429, string>>
 }
 
@@ -58,7 +58,7 @@ const libraries: Library[] = [
   },
 ]
 
-interface Told {
+interface ClientOutput {
   text?: string
   usage?: [input: number, output: number]
   calls?: [name: string, input: object][]
@@ -79,12 +79,12 @@ interface Job {
 interface Case {
   title: string
   providers: readonly Target[]
-  /** Of all providers but the last one, if there are several. */
+  /** A fault of all providers but the last one, if there are several. */
   fault?: Fault
   policies?: object
   retries?: number
   calls: readonly (readonly [name: string, scene: string])[]
-  check(answers: readonly Told[], gateway: ShippedGateway): void | Promise<void>
+  check(answers: readonly ClientOutput[], gateway: ShippedGateway): void | Promise<void>
 }
 
 /** Providers stand in groups of their own, in their order. */
@@ -181,7 +181,7 @@ function casesOf({ texts, tools, providers, errors, routes }: Library): Case[] {
       check: ([answer]) => assert.equal(answer?.text, text, JSON.stringify(answer)),
     })
   }
-  // What passes as it is can go to another provider of the same vendor only.
+  // Requests that pass unchanged fail over only to providers of the same vendor.
   const others = routes === undefined ? providers.map(targetOf) : [...own, ...own]
   cases.push({
     title: 'notices nothing of a failover',
@@ -202,7 +202,7 @@ for (const library of libraries) {
     const cases = casesOf(library)
     const close: (() => Promise<void>)[] = []
     const gateways: ShippedGateway[] = []
-    let answers: Told[] = []
+    let answers: ClientOutput[] = []
 
     // All in one run: to load such a library takes longer than all of its calls.
     before(async () => {
@@ -217,7 +217,7 @@ for (const library of libraries) {
         }
         for (const [call, scene] of each.calls) jobs.push({ ...common, call, scene })
       }
-      answers = await runPython<Told[]>(library.script, { tools: TOOLS, jobs })
+      answers = await runPython<ClientOutput[]>(library.script, { tools: TOOLS, jobs })
     })
     after(() => Promise.all(close.map((end) => end())))
 

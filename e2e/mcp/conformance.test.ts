@@ -59,7 +59,7 @@ interface Finding {
   suite: Suite
   scenario: string
   url: string
-  /** What was found at `url`; the scenario is put right here when it had to be run again. */
+  /** The findings at `url`; a scenario that is run again is replaced here. */
   found: Findings
 }
 

@@ -6,14 +6,14 @@ import { type Program, useConfigFile, useProgram } from '../../packages/gateway/
 /** The program with two workers and a route for each backend; it goes away with the test. */
 export interface McpGateway {
   program: Program
-  /** Where the backend of this name is served. */
+  /** The URL of the backend with this name. */
   url(name: string): string
   /** Ends the program at once, as kill -9 does, and starts it again on the same port with the same config. */
   killAndRestart(): Promise<void>
 }
 
 export interface McpGatewayOptions {
-  /** Key that session ids are sealed with; 64 hex digits. */
+  /** The key that encrypts session ids; 64 hex digits. */
   sessionKey?: string
   env?: Record<string, string>
 }

@@ -66,7 +66,7 @@ test('public servers', async (t) => {
   })
 })
 
-/** What the server does with a client that has a model, a user and roots. */
+/** Checks the tools that use the model, the user and the roots of the client. */
 async function usesTheClient(client: TestClient, prefix: string): Promise<void> {
   const heard: number[] = []
   const onprogress = ({ progress }: { progress: number }) => void heard.push(progress)

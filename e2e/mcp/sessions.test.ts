@@ -111,7 +111,7 @@ test(
     let most = 0
     const openSessions = async (): Promise<void> => {
       while (opened < 1_000) {
-        // Where there is no room the client comes back later, as its error says.
+        // If there is no room, the client tries again later, as the error says.
         if (await new RawSession(gateway.url('tiny')).open()) opened++
         else await delay(50)
         most = Math.max(most, processesWith(mark).length)

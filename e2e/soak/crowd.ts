@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net'
 
 const REQUEST = 'GET /items/1?page=2 HTTP/1.1\r\nhost: shop.example\r\nuser-agent: soak\r\naccept: */*\r\n\r\n'
-/** Of so many requests one is left before it is answered. */
+/** One of this many requests is aborted before its response. */
 const LEFT_OF = 200
 
-/** Clients with a connection each that ask one thing after the other; now and then one leaves before it is answered. */
+/** Clients with one connection each that send one request after the other and abort some before the response. */
 export class Crowd {
   /** Requests that were sent. */
   asked = 0
-  /** Answers by status; 0 stands for requests that were left. */
+  /** Number of responses by status; 0 stands for aborted requests. */
   readonly answers = new Map<number, number>()
   readonly #port: number
   readonly #clients: Client[]

@@ -1,9 +1,9 @@
 import { metric, type Program } from '../../packages/gateway/src/testing/process.ts'
 
-/** Where the gateway finds what it works with. */
+/** The ports of the servers that the gateway calls. */
 export interface Counterparts {
   origin: number
-  /** Services that are asked by gRPC. */
+  /** The port of the gRPC services. */
   services: number
 }
 

@@ -24,7 +24,7 @@ const { values } = parseArgs({
 })
 
 const CLIENTS = 32
-/** Of one feature, with its start and all looks. */
+/** Time limit for one feature, including its start and all measurements. */
 const LIMIT_MS = Number(values.seconds) * 1000 + 600_000
 /** The first is for the just-in-time compiler. */
 const STRETCHES = 13

@@ -27,13 +27,13 @@ export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: BROWSER_PATH, args: ['--no-sandbox'] })
 }
 
-export interface Watched {
+export interface WatchedPage {
   page: Page
-  /** What the console said that is wrong, and what the page threw. */
+  /** Errors of the console, and exceptions of the page. */
   complaints: string[]
 }
 
-export async function openPage(t: TestContext, browser: Browser, options: BrowserContextOptions): Promise<Watched> {
+export async function openPage(t: TestContext, browser: Browser, options: BrowserContextOptions): Promise<WatchedPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   t.after(() => context.close())
   const page = await context.newPage()
@@ -48,7 +48,7 @@ export async function openPage(t: TestContext, browser: Browser, options: Browse
 }
 
 /** A checkout builds its pages when they are first opened, and says so with a 503, which is no fault of theirs. */
-export async function openReady({ page, complaints }: Watched, address: string): Promise<void> {
+export async function openReady({ page, complaints }: WatchedPage, address: string): Promise<void> {
   await page.goto(address)
   await page.locator('.frame').waitFor({ timeout: 60_000 })
   complaints.length = 0

@@ -11,7 +11,7 @@ import { noBrowser, openPage, SIZES, startBrowser } from './browser.ts'
 const RATE = 2_000
 const MOST_ROWS = 10_000
 const STEP_MS = 100
-/** Of the live tail with all rows there. */
+/** Time for which the full live tail is watched. */
 const WATCHED_MS = 10_000
 
 describe('a live tail', { skip: noBrowser }, () => {
@@ -26,7 +26,7 @@ describe('a live tail', { skip: noBrowser }, () => {
     await origin.close()
   })
 
-  it('of a flood keeps few rows in the page, and comes in few messages', async (t) => {
+  it('keeps few rows in the page and uses few messages during a flood of requests', async (t) => {
     const { file } = useConfigFile(t, configText(origin.port))
     const program = await useProgram(t, { args: ['-f', file] })
     const crowd = new Crowd(program.port(), 32)
@@ -86,16 +86,16 @@ async function mostRows(page: Page): Promise<number> {
   return most
 }
 
-interface Watched {
-  /** Of the stream of requests. */
+interface TailCounts {
+  /** Messages of the stream of requests. */
   messages: number
   /** Milliseconds of each task of the page over 50 ms. */
   tasks: number[]
   millis: number
 }
 
-/** What was seen since the last time. */
-function read(page: Page): Promise<Watched> {
+/** Returns the counts since the last call. */
+function read(page: Page): Promise<TailCounts> {
   return page.evaluate('window.tailWatch()')
 }
 

@@ -26,16 +26,16 @@ export interface ProxyOrder {
   cuts?: number
 }
 
-export interface Seen {
+export interface ProxyReport {
   cut: number
-  /** How often the API server has refused something, by status, in watches too. */
+  /** Number of refusals by the API server, by status, including those inside watches. */
   refused: Record<string, number>
 }
 
-/** What a Pod finds the API server by, when it is to go through the proxy. */
+/** Environment variables that send a Pod to the API server through the proxy. */
 export const THROUGH_PROXY = { KUBERNETES_SERVICE_HOST: NODE_ADDRESS, KUBERNETES_SERVICE_PORT: String(PORT) }
 
-/** A way to the API server that can be cut. */
+/** A proxy to the API server whose connections a test can cut. */
 export class ApiProxy {
   readonly #child: ChildProcess
   readonly #lines: Interface
@@ -53,11 +53,11 @@ export class ApiProxy {
     this.#lines = createInterface({ input: this.#child.stdout! })
   }
 
-  /** What was seen since the order before. */
-  async order(order: ProxyOrder): Promise<Seen> {
+  /** Sends an order, and returns the counts since the previous order. */
+  async order(order: ProxyOrder): Promise<ProxyReport> {
     const line = once(this.#lines, 'line')
     this.#child.stdin?.write(`${JSON.stringify(order)}\n`)
-    return JSON.parse(String((await line)[0])) as Seen
+    return JSON.parse(String((await line)[0])) as ProxyReport
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { connect, createServer, type TLSSocket } from 'node:tls'
-import type { ProxyOrder, ProxySettings, Seen } from './api-proxy.ts'
+import type { ProxyOrder, ProxySettings, ProxyReport } from './api-proxy.ts'
 
 /**
  * Stands before the API server, under its own certificate, and does to connections what networks do. Each line of its
@@ -13,7 +13,7 @@ const open = new Set<TLSSocket>()
 let isClosed = false
 /** How many events of watches are still to be cut. */
 let cuts = 0
-let seen: Seen = { cut: 0, refused: {} }
+let seen: ProxyReport = { cut: 0, refused: {} }
 
 const options = { cert: readFileSync(cert), key: readFileSync(key) }
 createServer(options, (client) => {

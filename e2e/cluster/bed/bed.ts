@@ -18,13 +18,13 @@ import { bedFiles, type BedSettings, type Order, type Program } from './settings
 import { suiteImages } from './suite-images.ts'
 
 const INSIDE = fileURLToPath(new URL('inside.ts', import.meta.url))
-/** Of cluster admin, in each bed. */
+/** The token of the cluster administrator, the same in each bed. */
 const TOKEN = 'admin-token'
 
 export interface BedOptions extends Partial<BedSettings> {
-  /** Which CRDs of the Gateway API are there from the start. */
+  /** The channel of Gateway API CRDs that is installed from the start. */
   gatewayApi?: 'standard' | 'experimental' | 'none'
-  /** What is run for an image, by its name (whole, without the tag, or the last part of it). */
+  /** The program for each image, by the name of the image (in full, without the tag, or its last part). */
   images?: Images
 }
 
@@ -37,9 +37,9 @@ export interface Output {
 /** A Kubernetes of its own, until it is stopped or the process that started it ends. */
 export class Bed {
   readonly folder: string
-  /** Of cluster admin, for programs on this machine. */
+  /** The kubeconfig of the cluster administrator, for programs on this machine. */
   readonly kubeconfig: string
-  /** Cluster admin. */
+  /** A client with the rights of the cluster administrator. */
   readonly client: KubeClient
   readonly #child: ChildProcess
   readonly #relays: Map<string, Promise<{ server: Server; port: number }>>
@@ -102,7 +102,7 @@ export class Bed {
     return stdout
   }
 
-  /** What an image stands for, from the next Pod on. */
+  /** Sets the program for an image, from the next Pod on. */
   setImage(name: string, image: Image): void {
     const { images } = bedFiles(this.folder)
     writeFileSync(images, JSON.stringify({ ...(JSON.parse(readFileSync(images, 'utf8')) as Images), [name]: image }))
@@ -119,7 +119,7 @@ export class Bed {
     this.#order({ order: 'start', program })
   }
 
-  /** What a program has printed. */
+  /** Returns the output of a program so far. */
   log(program: Program): string {
     return readFileSync(bedFiles(this.folder).logOf(program), 'utf8')
   }
@@ -262,7 +262,7 @@ function runToEnd(program: string, args: readonly string[], input: string, env: 
       if (error !== null && typeof error.code !== 'number' && child.exitCode === null) reject(error)
       else resolve({ code: child.exitCode ?? 1, stdout, stderr })
     })
-    // Who does not read it to the end is no failure.
+    // A program that does not read its input to the end has not failed.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(input)
   })

@@ -5,13 +5,13 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What `build.ts` makes, each in a folder whose name changes with what it is made of. */
+/** The programs that `build.ts` builds, each in a folder whose name depends on its sources. */
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const { PORTICO_BED_CACHE, XDG_CACHE_HOME } = process.env
 export const CACHE = PORTICO_BED_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-bed')
 
-/** Packages that are unpacked and not installed: nothing of them shall run by itself. */
+/** Packages that are unpacked but not installed, so that none of their services starts by itself. */
 export const DEBIAN_PACKAGES = [
   'etcd-server',
   'nftables',

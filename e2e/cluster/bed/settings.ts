@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 
-/** What the outside has written for the inside, in a folder of the bed's own. */
+/** Settings that the test process writes for the processes of the bed, in the folder of the bed. */
 export interface BedSettings {
-  /** `api` is etcd and the API server alone; `all` has controllers, Services that work, and Pods that run. */
+  /** `api` runs only etcd and the API server; `all` adds controllers, working Services, and running Pods. */
   parts: 'api' | 'all'
-  /** Files of CRDs and the like that are there from the start. */
+  /** Files with CRDs and other objects that are created at the start. */
   manifests: readonly string[]
 }
 
@@ -15,7 +15,7 @@ export function bedFiles(folder: string) {
     settings: at('settings.json'),
     images: at('images.json'),
     kubelet: at('kubelet.json'),
-    /** Of cluster admin; with the address inside. */
+    /** The kubeconfig of the cluster administrator, with the address inside the bed. */
     kubeconfig: at('kubeconfig'),
     proxy: at('proxy.json'),
     relay: at('relay.sock'),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Image, shortName } from './kubelet/node-settings.ts'
 import { GATEWAY_API } from './programs.ts'
 
-/** What stands for the images that the manifests of the official suite name. */
+/** Programs for the images that the manifests of the official suite name. */
 export function suiteImages(): Record<string, Image> {
   const folder = join(GATEWAY_API, 'manifests')
   const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -10,7 +10,7 @@ import { bedFiles } from '../bed/settings.ts'
 import { route } from '../shop.ts'
 import { type Cluster, PATIENCE_MS, ROUTES, SYSTEM } from './cluster.ts'
 
-/** What the API server does, and what happens on the way to it. */
+/** Faults of the API server, and of the connections to it. */
 export function apiServerFaults(cluster: () => Cluster, awaySeconds: number): void {
   it('watches that are cut in the middle of a line miss nothing', async () => {
     const { proxy, load } = cluster()
@@ -46,7 +46,7 @@ export function apiServerFaults(cluster: () => Cluster, awaySeconds: number): vo
     })
   })
 
-  it('what was missed while history was forgotten is read anew (410)', async () => {
+  it('changes that were missed while history was compacted are read again (410)', async () => {
     const { bed, load, proxy } = cluster()
     const leadsTo = (service: string) => async (): Promise<boolean> =>
       (await cluster().ask('/doomed')).pod.startsWith(`${service}-`)
@@ -69,7 +69,7 @@ export function apiServerFaults(cluster: () => Cluster, awaySeconds: number): vo
   })
 }
 
-/** Of service account tokens: those that were signed before are worth nothing from the next start on. */
+/** Replaces the key that signs service account tokens: older tokens are invalid from the next start on. */
 function replaceSigningKey(folder: string): void {
   const { accounts } = bedFiles(folder)
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

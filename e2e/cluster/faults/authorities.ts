@@ -53,7 +53,7 @@ export class AuthoritySecret {
     await deleteObject(this.#cluster.bed.client, SECRETS, CA_SECRET)
   }
 
-  /** What data planes of the Gateway trust. */
+  /** The CA certificates that data planes of the Gateway trust. */
   async bundle(): Promise<string> {
     const found = await this.#cluster.get(CONFIG_MAPS, { namespace: 'shop', name: 'web' })
     return String((found?.data as Record<string, string> | undefined)?.['controller-ca.crt'])

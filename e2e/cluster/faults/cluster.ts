@@ -24,7 +24,7 @@ export interface PodSeen {
 export class Cluster {
   readonly bed: Bed
   readonly proxy: ApiProxy
-  /** Of the load balancer. */
+  /** The address of the load balancer. */
   address = ''
   #load: ConstantLoad | undefined
   #flips = 0

@@ -84,7 +84,7 @@ const TCP_ROUTE = {
   },
 }
 
-/** What comes back for a request that is only bytes to whoever stands between. */
+/** The response to an HTTP request over a TCP route, which forwards its bytes unread. */
 function answerOf(port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

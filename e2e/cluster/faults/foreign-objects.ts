@@ -57,7 +57,7 @@ export function foreignObjects(cluster: () => Cluster, count: number): void {
   }
 }
 
-/** Of those who were there before. */
+/** The sum of increases over the names that were counted before. */
 function grown(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): number {
   return [...before].reduce((sum, [name, count]) => sum + Math.max(0, (now.get(name) ?? count) - count), 0)
 }

@@ -31,7 +31,7 @@ export class ConstantLoad {
     this.#lines = createInterface({ input: this.#child.stdout! })
   }
 
-  /** What has come since the last one. */
+  /** Returns the results since the last report. */
   async report(): Promise<Report> {
     const line = once(this.#lines, 'line')
     this.#child.stdin?.write('\n')

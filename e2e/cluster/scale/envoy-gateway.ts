@@ -23,12 +23,12 @@ const PROGRAMS = fileURLToPath(new URL('../../../node_modules/.cache/envoy-gatew
 export interface EnvoyGateway {
   program: string
   version: string
-  /** Of the module that it was built from. */
+  /** The folder of charts in the module that the program was built from. */
   charts: string
   envoy: { command: string; version: string }
 }
 
-/** What is needed of it, or why it cannot be run here. */
+/** Returns the installation, or the reason why it cannot run here. */
 export function findEnvoyGateway(): EnvoyGateway | string {
   const program = programAt(VARIABLE, 'envoy-gateway')
   if (program === null) return `no Envoy Gateway here (set ${VARIABLE})`
@@ -95,7 +95,7 @@ function definitions(charts: string): string[] {
 
 async function install(bed: Bed, charts: string): Promise<void> {
   await bed.kubectl('create', 'namespace', SYSTEM)
-  // What a Job of the chart does; a bed has no controller of Jobs.
+  // A Job of the chart does this in a cluster; a bed has no controller for Jobs.
   const certificates = ['envoy-gateway', 'certgen', '--disable-topology-injector']
   const made = await bed.exec([
     'env',
@@ -134,13 +134,13 @@ const GATEWAY_CLASS = {
   spec: { controllerName: 'gateway.envoyproxy.io/gatewayclass-controller' },
 }
 
-interface Told {
+interface RouteList {
   items: { status?: { parents?: { conditions?: { type: string; status: string }[] }[] } }[]
 }
 
-/** Whether that many routes have a status that says that they are taken. */
+/** Whether that many routes have a status that accepts them. */
 async function areTold(bed: Bed, routes: number): Promise<boolean> {
-  const { items } = (await bed.client.ask({ path: pathOf(ROUTES, { namespace: NAMESPACE }) })) as Told
+  const { items } = (await bed.client.ask({ path: pathOf(ROUTES, { namespace: NAMESPACE }) })) as RouteList
   const taken = items.filter(({ status }) =>
     status?.parents?.some(({ conditions }) =>
       conditions?.some(({ type, status: is }) => type === 'Accepted' && is === 'True'),

@@ -22,7 +22,7 @@ const RATE = 200
 const AUTHORITIES = { namespace: 'portico-system', name: 'portico-controller-ca' }
 const CHANGED_ROUTES = 50
 
-/** What happens to a cluster every day, each under a load of its own. */
+/** Everyday events of a cluster, each under a separate load. */
 export async function noFailures(scene: Scene): Promise<Row[]> {
   const changed = Array.from({ length: CHANGED_ROUTES }, (_, index) => ({
     host: hostOf(index),
@@ -89,7 +89,7 @@ async function rotate(scene: Scene): Promise<void> {
   )
 }
 
-/** What the leader does now, with other times than usual; the newest certificate. */
+/** Rotates authorities as the leader does, with other lifetimes; returns the newest certificate. */
 async function settleAs({ bed }: Scene, lifetimes: Partial<Lifetimes>): Promise<string> {
   const secret = await getObject(bed.client, SECRETS, AUTHORITIES)
   const read = readAuthorities((secret?.data ?? {}) as Record<string, unknown>)
@@ -99,7 +99,7 @@ async function settleAs({ bed }: Scene, lifetimes: Partial<Lifetimes>): Promise<
   return (wanted.next ?? wanted.current).cert
 }
 
-/** Of the certificate that the controller shows. */
+/** The issuer of the certificate that the controller presents. */
 async function issuerOf(scene: Scene): Promise<string> {
   const port = await scene.bed.reach(await scene.addressOf('controller'), 9978)
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })

@@ -6,7 +6,7 @@ export const GATEWAY = 'web'
 /** Routes share these, so that a hostname has several and a Service too. */
 export const HOSTS = 500
 export const SERVICES = 100
-/** What answers behind a Service; those of even and odd numbers differ. */
+/** The Deployments behind Services: Services with even and odd numbers have different ones. */
 export const COLOURS = ['blue', 'green'] as const
 export const ECHO_PORT = 3000
 
@@ -130,7 +130,7 @@ export function echo(colour: string): object[] {
   ]
 }
 
-/** What the image `echo` runs: it serves for a moment longer when it is told to end, as Pods that are replaced should. */
+/** The program of the image `echo`. After SIGTERM it serves for a moment longer, as replaced Pods should. */
 export const ECHO_PROGRAM = `const server = require('http').createServer((_, response) => response.end(process.env.COLOUR))
 server.listen(${ECHO_PORT})
 process.on('SIGTERM', () => setTimeout(() => process.exit(), 3000))`

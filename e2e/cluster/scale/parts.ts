@@ -3,20 +3,20 @@ import { pathOf } from '../../../packages/controller/src/kube/kinds.ts'
 import type { ChangesOrder, MeasuredChange } from './changes.ts'
 import { percentile, row, type Row } from './numbers.ts'
 import { NAMESPACE, serviceName, SERVICES, SLICES } from './objects.ts'
-import type { Measured, Scene } from './scene.ts'
+import type { MeasuredProgram, Scene } from './scene.ts'
 
 /** Long enough for a thread without work to give back what it took from the machine. */
 const IDLE_MS = 15_000
 
-/** What a data plane takes before all the routes come. */
+/** Memory of a data plane before the routes are created, in MB. */
 export async function dataPlaneBase(scene: Scene): Promise<number> {
   await wait(IDLE_MS)
   return scene.residentMb('dataPlane')
 }
 
-/** A controller that starts, and a data plane that starts with nothing on its disk. */
+/** The start of a controller, and of a data plane with an empty disk. */
 export async function firstSync(scene: Scene, routes: number): Promise<Row[]> {
-  const seconds: Record<Measured, number[]> = { controller: [], dataPlane: [] }
+  const seconds: Record<MeasuredProgram, number[]> = { controller: [], dataPlane: [] }
   for (let times = 0; times < SYNCS; times++) {
     seconds.controller.push(await scene.readyAfter('controller'))
     await scene.settled(routes)
@@ -36,7 +36,7 @@ export async function controllerMemory(scene: Scene): Promise<Row[]> {
   return [row('controller, resident, highest of five looks', await highestMb(scene), 'MB', 300)]
 }
 
-/** Of the controller, while it has nothing to do. */
+/** The highest memory of the idle controller, in MB. */
 export async function highestMb(scene: Scene): Promise<number> {
   const looks: number[] = []
   for (let look = 0; look < 5; look++) {
@@ -56,7 +56,7 @@ export async function memory(scene: Scene, base: number): Promise<Row[]> {
 
 export async function changes(scene: Scene, routes: number, count: number): Promise<Row[]> {
   const order: ChangesOrder = { address: scene.address, routes, count, pauseMs: 100 }
-  // What code is compiled for is known after some.
+  // Warms up the just-in-time compiler.
   await scene.inside('changes.ts', { ...order, count: Math.ceil(count / 5) }).output
   const measured = JSON.parse(await scene.inside('changes.ts', order).output) as MeasuredChange[]
   const taken = measured.map(({ sinceTaken }) => sinceTaken)
@@ -117,9 +117,9 @@ export async function loop(
   scene: Scene,
   { from, count, rounds }: { from: number; count: number; rounds: number },
 ): Promise<Row[]> {
-  const looks: Record<Measured, number[]> = { controller: [], dataPlane: [] }
+  const looks: Record<MeasuredProgram, number[]> = { controller: [], dataPlane: [] }
   const look = async (): Promise<void> => {
-    const seen: Record<Measured, number[]> = { controller: [], dataPlane: [] }
+    const seen: Record<MeasuredProgram, number[]> = { controller: [], dataPlane: [] }
     for (let times = 0; times < 5; times++) {
       await wait(IDLE_MS)
       for (const one of ['controller', 'dataPlane'] as const) seen[one].push(await scene.residentMb(one))
@@ -134,8 +134,8 @@ export async function loop(
     await scene.settled(from)
     await look()
   }
-  const growth = (of: Measured): number => (looks[of].at(-1) ?? 0) / (looks[of][0] ?? 1)
-  const text = (of: Measured): string => looks[of].map((mb) => mb.toFixed(0)).join(', ')
+  const growth = (of: MeasuredProgram): number => (looks[of].at(-1) ?? 0) / (looks[of][0] ?? 1)
+  const text = (of: MeasuredProgram): string => looks[of].map((mb) => mb.toFixed(0)).join(', ')
   return [
     row(
       `controller before and after rounds of ${count} routes (${text('controller')} MB), last to first`,
@@ -147,6 +147,6 @@ export async function loop(
   ]
 }
 
-function cpu(scene: Scene, of: Measured): Promise<number> {
+function cpu(scene: Scene, of: MeasuredProgram): Promise<number> {
   return scene.metric(of, 'process_cpu_seconds_total')
 }

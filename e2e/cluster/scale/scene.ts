@@ -12,9 +12,9 @@ export const PATIENCE_MS = 600_000
 const AT_ONCE = 16
 
 /** The two programs that are measured. */
-export type Measured = 'controller' | 'dataPlane'
+export type MeasuredProgram = 'controller' | 'dataPlane'
 
-/** Where the Pods of a program are, and where each of them tells of itself. */
+/** The Pods of a program, and the ports of their metrics and readiness. */
 export interface Place {
   namespace: string
   deployment: string
@@ -28,10 +28,10 @@ export interface Place {
 export interface Contender {
   bed(): BedOptions
   install(bed: Bed): Promise<void>
-  /** Of its Gateways. */
+  /** The class of its Gateways. */
   className: string
   places: { controller: Place; dataPlane?: Place }
-  /** Whether it has seen that many routes, and done all that it has to do about them. */
+  /** Whether it has processed that many routes completely. */
   isSettled(scene: Scene, routes: number): Promise<boolean>
 }
 
@@ -72,7 +72,7 @@ export interface Inside {
 /** A bed with the controller, a Gateway, and Services whose addresses are ours to change. */
 export class Scene {
   readonly bed: Bed
-  /** Of the load balancer. */
+  /** The address of the load balancer. */
   readonly address: string
   readonly #contender: Contender
 
@@ -124,7 +124,7 @@ export class Scene {
     await this.bed.apply(...numbers.map((index) => objects.slice(index, addresses[index % 2] ?? [])))
   }
 
-  /** Of each colour. */
+  /** The addresses of the Pods, by color. */
   echoAddresses(): Promise<string[][]> {
     return Promise.all(objects.COLOURS.map((colour) => this.#addresses(objects.NAMESPACE, `app=${colour}`)))
   }
@@ -148,7 +148,7 @@ export class Scene {
   }
 
   /** The sum over all series of a metric. */
-  async metric(of: Measured, name: string): Promise<number> {
+  async metric(of: MeasuredProgram, name: string): Promise<number> {
     const { port } = this.#placeOf(of)
     const answer = await fetch(`http://127.0.0.1:${await this.bed.reach(await this.addressOf(of), port)}/metrics`)
     const found = [...(await answer.text()).matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))]
@@ -156,14 +156,14 @@ export class Scene {
     return found.reduce((sum, [, value]) => sum + Number(value), 0)
   }
 
-  /** Of the one Pod that there is. */
-  async addressOf(of: Measured): Promise<string> {
+  /** The address of the only Pod. */
+  async addressOf(of: MeasuredProgram): Promise<string> {
     const { namespace, label } = this.#placeOf(of)
     const [address = ''] = await this.#addresses(namespace, label)
     return address
   }
 
-  async residentMb(of: Measured): Promise<number> {
+  async residentMb(of: MeasuredProgram): Promise<number> {
     return (await this.metric(of, 'process_resident_memory_bytes')) / 1e6
   }
 
@@ -179,7 +179,7 @@ export class Scene {
     await eventually(`route ${routes - 1} is live`, () => this.#serves(routes - 1), PATIENCE_MS)
   }
 
-  async restart(of: Measured): Promise<void> {
+  async restart(of: MeasuredProgram): Promise<void> {
     const { namespace, deployment } = this.#placeOf(of)
     await this.bed.kubectl('-n', namespace, 'rollout', 'restart', `deployment/${deployment}`)
     await rolledOut(this.bed, namespace, deployment)
@@ -187,14 +187,14 @@ export class Scene {
   }
 
   /** Those that are about to end count too: they still have connections. */
-  async #isAlone(of: Measured): Promise<boolean> {
+  async #isAlone(of: MeasuredProgram): Promise<boolean> {
     const { namespace, label } = this.#placeOf(of)
     const names = await this.bed.kubectl('-n', namespace, 'get', 'pods', '-l', label, '-o', 'name')
     return names.trim().split('\n').length === 1
   }
 
   /** Deletes its Pod; seconds from the start of the next one's process until it is ready. */
-  async readyAfter(of: Measured): Promise<number> {
+  async readyAfter(of: MeasuredProgram): Promise<number> {
     const { namespace, label, ready, readyPort } = this.#placeOf(of)
     const [before = ''] = await this.#addresses(namespace, label)
     await this.bed.kubectl('-n', namespace, 'delete', 'pods', '-l', label, '--wait=false')
@@ -230,7 +230,7 @@ export class Scene {
     return { end: () => child.stdin.end(), output }
   }
 
-  #placeOf(of: Measured): Place {
+  #placeOf(of: MeasuredProgram): Place {
     const place = this.#contender.places[of]
     if (place === undefined) throw new Error(`${this.#contender.className} does not tell of its ${of}`)
     return place

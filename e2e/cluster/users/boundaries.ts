@@ -12,7 +12,7 @@ import { type Cluster, PATIENCE_MS, SYSTEM, WEB } from './cluster.ts'
 
 const TOKEN_FILE = '/var/run/secrets/portico/token'
 
-/** What belongs to others stays theirs. */
+/** Boundaries between tenants, and between data planes and the cluster. */
 export function boundaries(cluster: () => Cluster): void {
   it('the token of a data plane opens the stream of its own Gateway alone, and nothing of the API server', async () => {
     const { bed } = cluster()

@@ -13,14 +13,14 @@ export interface Answer {
   status: number
   headers: Headers
   text: string
-  /** Of an echo. */
+  /** The name of the Pod that responded. */
   pod: string
 }
 
-/** An installed controller, two Gateways in two namespaces, and programs that say all that they do. */
+/** An installed controller, two Gateways in two namespaces, and programs that log everything. */
 export class Cluster {
   readonly bed: Bed
-  /** Of the load balancer of Gateway shop/web. */
+  /** The address of the load balancer of Gateway shop/web. */
   address = ''
 
   private constructor(bed: Bed) {

@@ -100,7 +100,7 @@ function around(all: string, text: string): string {
   return all.slice(Math.max(0, at - 120), at + 20)
 }
 
-/** What the controller has made itself: session keys, and keys of authorities. */
+/** Secrets that the controller itself created: session keys, and keys of authorities. */
 function generatedSecrets(json: string): string[] {
   const { items } = JSON.parse(json) as { items: { metadata: { name: string }; data?: Record<string, string> }[] }
   return items

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where a program of `build.sh` is, or is not yet: the name changes with the lock files, as in the script. */
+/** The path of a program that `build.sh` builds. It depends on the lock files, as in the script. */
 export function built(name: 'ratelimit' | 'opa' | 'otelcol' | 'compose' | 'envoy', ...files: string[]): string {
   const { PORTICO_E2E_CACHE, XDG_CACHE_HOME } = process.env
   const cache = PORTICO_E2E_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-e2e')

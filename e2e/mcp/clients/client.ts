@@ -36,7 +36,7 @@ export interface Library {
 
 export const CLIENT = { name: 'test-client', version: '1.0.0' }
 
-/** What people, models and files answer. */
+/** Responses of the user, the model and the roots of the client. */
 export const ANSWERS = {
   roots: { roots: [{ uri: 'file:///home/test', name: 'home' }] },
   elicitation: { action: 'accept' as const, content: { username: 'ada', email: 'ada@example.com', name: 'Ada' } },

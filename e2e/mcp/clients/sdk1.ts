@@ -29,7 +29,7 @@ export const sdk1: Library[] = [
   },
 ]
 
-/** Where the transport of the first revision is served. */
+/** The URL of the transport of the first revision. */
 export function sseUrl(url: string): string {
   return url.replace(/\/mcp$/, '/sse')
 }

@@ -1,8 +1,8 @@
 import type { Check } from './run-suite.ts'
 
 /**
- * What passed directly and not through the gateway, in words; empty when nothing was lost. What the suite finds not to apply
- * is no loss: an answer may come as JSON where the server itself streams it.
+ * Describes the checks that passed directly but not through the gateway; empty when there are none. A check that does not
+ * apply is no loss: the gateway may respond with JSON where the server itself streams.
  */
 export function whatWasLost(direct: Check[], through: Check[]): string[] {
   const gotByCheck = countByCheck(through, ['SUCCESS', 'INFO'])

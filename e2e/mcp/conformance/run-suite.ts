@@ -11,7 +11,7 @@ export interface Check {
   errorMessage?: string
 }
 
-/** What a suite found out, by scenario, in the order they ran. */
+/** The checks of a suite, by scenario, in running order. */
 export type Findings = Map<string, Check[]>
 
 /** Runs a suite, or one scenario of it, against a server. */

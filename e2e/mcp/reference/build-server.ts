@@ -15,15 +15,15 @@ import { resources } from './resources.ts'
 import type { Tasks } from './tasks.ts'
 import { tools } from './tools.ts'
 
-/** What all the servers of one endpoint have in common: each request, or each session, gets one of its own. */
+/** State that all servers of one endpoint share. Each request, or each session, has its own server. */
 export interface Surface {
   name: string
   part: 0 | 1 | null
-  /** Most tools of one page of `tools/list`. */
+  /** Maximum number of tools on one page of `tools/list`. */
   pageSize: number
   tasks: Tasks
   skills: SkillCatalog | null
-  /** Told of a call that the client gave up. */
+  /** Called when a client cancels a call. */
   cancelled: () => void
 }
 

@@ -2,7 +2,7 @@ import { CLIENT_CAPABILITIES_META_KEY, type ClientCapabilities, type ServerConte
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
-/** What the client says, with this very request, that it can do; nothing in revisions with sessions. */
+/** The capabilities that the client declares in this request; empty in revisions with sessions. */
 export function clientCapabilities(ctx: ServerContext): ClientCapabilities {
   const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope }
   const told = envelope[CLIENT_CAPABILITIES_META_KEY]

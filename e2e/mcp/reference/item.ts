@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, McpHttpHandler, ServerContext } from '@modelcontextprotocol/server'
 import type { Tasks } from './tasks.ts'
 
-/** What a tool may come back with; `resultType: 'task'` of the tasks extension is a result with more members. */
+/** The result of a tool. `resultType: 'task'` of the tasks extension is a result with additional fields. */
 export type ToolResult = CallToolResult | InputRequiredResult
 
 /** A tool of the reference server. */
@@ -10,17 +10,17 @@ export interface ReferenceTool {
   description: string
   /** JSON Schema; any object when unset. */
   input?: Record<string, unknown>
-  /** Unlike in `McpServer`, what it throws is the error of the JSON-RPC answer. */
+  /** Unlike in `McpServer`, an exception becomes the error of the JSON-RPC response. */
   call(args: Record<string, unknown>, call: ToolCall): ToolResult | Promise<ToolResult>
 }
 
-/** What a tool can reach. */
+/** The context of a tool call. */
 export interface ToolCall {
   ctx: ServerContext
-  /** Tells clients of a change, the way their revision wants it. */
+  /** Notifies clients of a change, as their revision requires. */
   changed: McpHttpHandler['notify']
   tasks: Tasks
-  /** Calls of the tool in this session so far, this one included; a revision without sessions counts none. */
+  /** Number of calls of the tool in this session, including this one; not counted in a revision without sessions. */
   count: number
 }
 

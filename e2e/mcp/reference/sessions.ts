@@ -55,7 +55,7 @@ export class Sessions {
   }
 }
 
-/** What was said on the streams of one session. */
+/** The messages on the streams of one session. */
 class MemoryEventStore implements EventStore {
   readonly #events: { id: string; stream: string; message: JSONRPCMessage }[] = []
 

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { speaksTasks, TASKS_EXTENSION } from './capabilities.ts'
 
-/** What a task does: it may ask the client for input, and hears when it is cancelled. */
+/** The work of a task. It may request input from the client; `signal` is aborted when the task is canceled. */
 export type Work = (job: {
   signal: AbortSignal
   ask: (requests: InputRequests) => Promise<Record<string, unknown>>

@@ -8,20 +8,20 @@ import { Logs } from './logs.ts'
 import { type Image, now } from './node-settings.ts'
 import type { ContainerSpec, PodSpec, SecurityContext } from './pod-types.ts'
 
-interface Terminated {
+interface TerminatedState {
   terminated: { exitCode: number; reason: string; startedAt: string; finishedAt: string }
 }
 
-type State = { waiting: { reason: string; message?: string } } | { running: { startedAt: string } } | Terminated
+type State = { waiting: { reason: string; message?: string } } | { running: { startedAt: string } } | TerminatedState
 
-/** What a container is made of, besides its own spec. */
+/** Everything that a container needs besides its own spec. */
 export interface Surroundings {
   pod: PodSpec
   image: Image
   environment: Environment
-  /** The command's beginning that puts it into the Pod's network. */
+  /** The beginning of the command, which enters the Pod's network. */
   prefix: readonly string[]
-  /** Of this container alone. */
+  /** A folder of this container only. */
   folder: string
   volumeFolder: (name: string) => string
   resolver: string
@@ -37,7 +37,7 @@ export class Container {
   isDone = false
   restarts = 0
   state: State = { waiting: { reason: 'ContainerCreating' } }
-  last: Terminated | undefined
+  last: TerminatedState | undefined
   #child: ChildProcess | undefined
   #prefix: readonly string[] = []
   #env: Readonly<Record<string, string>> = {}
@@ -68,7 +68,7 @@ export class Container {
       child.once('error', () => resolve(128))
       child.once('exit', (code) => resolve(code ?? 137))
     })
-    // What it has started itself ends with it.
+    // Stops the processes that the container has started.
     this.kill('SIGKILL')
     this.#child = undefined
     this.isReady = false

@@ -50,7 +50,7 @@ async function reference(
   address: string,
 ): Promise<string | undefined> {
   if (from.fieldRef !== undefined) return fieldOf(pod, address, from.fieldRef.fieldPath)
-  // Of a machine without limits.
+  // The resources of the machine, because containers have no limits.
   if (from.resourceFieldRef !== undefined) return from.resourceFieldRef.resource.includes('cpu') ? '2' : String(2 ** 33)
   const { name, key, optional } = from.secretKeyRef ?? from.configMapKeyRef ?? { name: '', key: '' }
   const kind = from.secretKeyRef === undefined ? CONFIG_MAPS : SECRETS

@@ -15,7 +15,7 @@ export function startNameServer(find: (name: string) => readonly string[] | unde
   socket.bind(53, NODE_ADDRESS)
 }
 
-/** What a container finds in `/etc/resolv.conf`. */
+/** The contents of `/etc/resolv.conf` in a container. */
 export function resolverConfig(namespace: string): string {
   const search = [`${namespace}.${SUFFIX}`, SUFFIX, 'cluster.local']
   return `nameserver ${NODE_ADDRESS}\nsearch ${search.join(' ')}\noptions ndots:5\n`

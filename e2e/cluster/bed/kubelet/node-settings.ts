@@ -6,14 +6,14 @@ export const KUBELET_PORT = 10_250
 export const LOAD_BALANCERS = '10.97.0'
 export const API_SERVICE_ADDRESS = '10.96.0.1'
 
-/** What is run for an image. */
+/** The program that runs for an image. */
 export interface Image {
   command: readonly string[]
-  /** Before those of the container, when it names no command of its own. */
+  /** Arguments before those of the container, when the container has no command. */
   args?: readonly string[]
   env?: Readonly<Record<string, string>>
   workingDir?: string
-  /** The container's own arguments mean nothing to it. */
+  /** Whether the program ignores the container's arguments. */
   ignoresArguments?: boolean
 }
 

@@ -14,7 +14,7 @@ export class PodNetwork {
     return `10.244.${1 + (this.#number >> 8)}.${this.#number & 255}`
   }
 
-  /** What a command needs before it to run in here. */
+  /** The beginning of a command that runs in this network. */
   get prefix(): readonly string[] {
     return this.#holder === undefined ? [] : ['nsenter', '-t', String(this.#holder.pid), '-n']
   }

@@ -16,7 +16,7 @@ interface PodState {
   address: string
 }
 
-/** What the API server is told of a Pod; conditions keep the time of their last change. */
+/** The status of a Pod for the API server; conditions keep the time of their last change. */
 export function statusOf(
   { containers, isStopping, address, object }: PodState,
   before: readonly Condition[],

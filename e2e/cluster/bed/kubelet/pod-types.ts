@@ -1,4 +1,4 @@
-/** What this kubelet reads of Pods. */
+/** The fields of Pods that this kubelet reads. */
 
 export interface PodObject {
   apiVersion: string

@@ -115,7 +115,7 @@ export class Pod {
       .catch((error: unknown) => !isOutdated(error) && this.log(error))
   }
 
-  /** What they are made of may come after the Pod. */
+  /** Writes the volumes; waits for Secrets and ConfigMaps that are created after the Pod. */
   async #writeVolumes(): Promise<void> {
     let last = ''
     while (!this.isStopping) {
