@@ -8,6 +8,6 @@ export const extAuth = definePolicy({
   attach: ['route', 'backend'],
   merge: 'replace',
   schema: conditionalPolicy(extAuthFields('backend'), extAuthRules).describe(
-    'Asks an outside authorizer about each attempt to call one backend. It speaks gRPC, unless `http` is set.',
+    'Calls an external authorizer for each attempt to call one backend, by gRPC unless `http` is set.',
   ),
 })

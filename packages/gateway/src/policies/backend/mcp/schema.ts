@@ -19,7 +19,7 @@ export const mcp = definePolicy({
         ),
       authentication: mcpAuthentication().optional(),
     }),
-  ).describe('Decides which tools, prompts and resources of servers of the Model Context Protocol callers may use.'),
+  ).describe('Decides which tools, prompts and resources of MCP servers callers may use.'),
 })
 
 export type McpPolicyConfig = Output<typeof mcp.schema>

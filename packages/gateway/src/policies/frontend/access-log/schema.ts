@@ -39,7 +39,7 @@ export const accessLog = definePolicy({
       .describe('Which fields a line has.'),
     otlp: object(collectorFields('/v1/logs'))
       .optional()
-      .describe('Sends what is logged to a collector of OpenTelemetry too, whether it is written to the log or not.'),
+      .describe('Also sends the access log to an OpenTelemetry collector, whether or not lines are written.'),
   }).describe('Chooses what is logged of requests and connections.'),
 })
 

@@ -52,9 +52,7 @@ export const metrics = definePolicy({
         interval: duration({ min: '1s', max: '1h' }).prefault('60s').describe('Time between two pushes.'),
       })
         .optional()
-        .describe(
-          'Sends all metrics to a collector of OpenTelemetry, again and again, whether they are scraped too or not.',
-        ),
+        .describe('Sends all metrics to an OpenTelemetry collector at intervals, whether or not they are scraped too.'),
     },
     [atLeastOneOf('attributes', 'otlp')],
   ).describe('Adds labels to the metrics of requests, and sends metrics to a collector.'),

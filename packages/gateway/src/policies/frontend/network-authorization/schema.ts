@@ -8,7 +8,7 @@ export const networkAuthorization = definePolicy({
   attach: ['gateway'],
   merge: 'join',
   schema: authorization('network').describe(
-    'Decides by CEL expressions over `source` which connections are let in; others are closed without an answer, before TLS and HTTP. Rules of all attachments count together.',
+    'Decides by CEL expressions over `source` which connections are accepted; others are closed without a response, before TLS and HTTP. Rules of all attachments count together.',
   ),
 })
 

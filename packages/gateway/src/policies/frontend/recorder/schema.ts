@@ -57,7 +57,7 @@ export const recorder = definePolicy({
         .optional()
         .describe('Writes records to files too, which are read again after a restart.'),
     ),
-  }).describe('Chooses what is kept of each request, so that it can be looked at afterwards.'),
+  }).describe('Chooses which requests are recorded, and what each record contains.'),
 })
 
 export type RecorderConfig = Output<typeof recorder.schema>

@@ -86,7 +86,7 @@ export const apiKeyAuthentication = definePolicy({
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'apiKey',
   schema: localForm(inFile, inCluster, withKeys).describe(
-    'Asks for an API key, and gives the metadata of the key, and its `name`, to later policies as `apiKey`.',
+    'Requires an API key; later policies read its metadata and its `name` as `apiKey`.',
   ),
 })
 

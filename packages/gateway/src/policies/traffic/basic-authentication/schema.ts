@@ -38,7 +38,7 @@ export const basicAuthentication = definePolicy({
         .describe('Where the credentials are; `Authorization: Basic` when unset.'),
     },
     [exactlyOneOf('users', 'secretRef')],
-  ).describe('Asks for a username and a password, and gives the name to later policies as `basicAuth.username`.'),
+  ).describe('Requires a username and a password; later policies read the name as `basicAuth.username`.'),
 })
 
 export type BasicAuthenticationConfig = Output<typeof basicAuthentication.schema>

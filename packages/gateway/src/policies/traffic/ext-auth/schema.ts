@@ -10,6 +10,6 @@ export const extAuth = definePolicy({
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'extAuthz',
   schema: conditionalPolicy(extAuthFields('request'), extAuthRules).describe(
-    'Asks an outside authorizer about each request. It speaks gRPC, unless `http` is set.',
+    'Calls an external authorizer for each request, by gRPC unless `http` is set.',
   ),
 })

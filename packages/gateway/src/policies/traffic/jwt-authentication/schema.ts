@@ -26,7 +26,7 @@ export const jwtAuthentication = definePolicy({
     mcp: object({ provider: identityProvider(), resourceMetadata: resourceMetadata() })
       .optional()
       .describe(
-        'Serves the discovery documents of MCP OAuth, and refuses with a challenge that leads clients there. The first issuer must be a URL then.',
+        'Serves the discovery documents of MCP OAuth, and denies requests with a challenge that links to them. The first issuer must then be a URL.',
       ),
   }).describe('Checks a JSON Web Token, and gives its claims to later policies as `jwt`.'),
 })

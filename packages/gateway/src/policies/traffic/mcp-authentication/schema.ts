@@ -26,7 +26,7 @@ export const mcpAuthentication = definePolicy({
     provider: identityProvider(),
     resourceMetadata: resourceMetadata(),
   }).describe(
-    'OAuth for servers of the Model Context Protocol: checks tokens, leads clients to the authorization server, and gives the claims to later policies as `jwt`.',
+    'OAuth for MCP servers: checks tokens and tells clients where the authorization server is; later policies read the claims as `jwt`.',
   ),
 })
 
