@@ -1,9 +1,9 @@
 import type { ChangedRequest, RecordedHeaders } from './record.ts'
 
-/** What policies changed of a request, as it is stored: they change little of it. */
+/** The stored changes that policies made to a request. Only differences are stored, because policies change little. */
 export interface StoredChange {
   path?: string
-  /** Names that are gone. */
+  /** Names of removed headers. */
   gone?: readonly string[]
   /** Names that are new, or have other values. */
   set?: RecordedHeaders

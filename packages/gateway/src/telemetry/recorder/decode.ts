@@ -11,7 +11,7 @@ import {
   type RequestSummary,
 } from './record.ts'
 
-/** Whose records they are. */
+/** The worker that wrote the records, and their names. */
 export interface RecordSource {
   readonly names: RecordNames
   readonly worker: string
@@ -136,7 +136,7 @@ function reasonOf({ kind, decision, values = {}, mcp }: StoredDetails): RecordRe
   }
 }
 
-/** Whose work it was where no step stopped the request: they speak between steps, or behind them. */
+/** The policy for each reason that ends a request between or after steps. */
 const POLICIES: Readonly<Record<string, string>> = {
   ExtProc: 'extProc',
   PromptGuard: 'promptGuard',

@@ -7,7 +7,7 @@ import { changeOf, type StoredChange } from './changed-request.ts'
 import type { RecordedBody, RecordedHeaders, RecordedLlm, RecordedMcp, RecordPhase, RecordValues } from './record.ts'
 import type { RequestRedaction } from '../../redaction/request-redaction.ts'
 
-/** What stands behind the texts of a record, as JSON. Steps are names: what became of each follows from the decision. */
+/** The details after the texts of a record, as JSON. Steps are names only; their results follow from the decision. */
 export interface StoredDetails {
   kind?: string
   error?: string
@@ -16,7 +16,7 @@ export interface StoredDetails {
   gatewaySteps?: readonly string[]
   routeSteps?: readonly string[]
   attemptSteps?: readonly string[]
-  /** Of the backend, where it answered, the route and the listener. */
+  /** Response steps of the backend (if it responded), the route and the listener. */
   responseSteps?: readonly string[]
   calls?: readonly FailedCall[]
   llm?: RecordedLlm

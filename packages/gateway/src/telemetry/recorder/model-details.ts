@@ -2,7 +2,7 @@ import type { LlmRecord } from '../../records/llm-record.ts'
 import { shortened } from './record-texts.ts'
 import type { RecordedLlm } from './record.ts'
 
-/** What a record says of a model call. */
+/** The fields of a model call for its record. */
 export function llmFacts(call: LlmRecord, startedAt: number): RecordedLlm {
   const { usage } = call
   return {

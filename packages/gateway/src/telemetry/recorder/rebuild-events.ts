@@ -1,7 +1,7 @@
 import type { TraceEvent } from '../trace/trace-event.ts'
 import type { RecordedAttempt, RecordedHeaders, RecordedStep, RequestRecord } from './record.ts'
 
-/** Who answered, as snapshots say it. */
+/** The identity of the gateway in snapshots. */
 export interface Identity {
   readonly podName: string
   readonly namespace: string
@@ -49,7 +49,7 @@ class EventList {
   readonly list: TraceEvent[] = []
   #at = 0
 
-  /** What follows did not come before this. */
+  /** Sets the earliest time of the following events. */
   at(microseconds: number): void {
     this.#at = Math.max(this.#at, microseconds)
   }
@@ -95,7 +95,7 @@ function addCall(events: EventList, { target, status, error, from, to }: Recorde
   events.add({ type: 'backendCallResult', status, error }, severity, from ?? 0)
 }
 
-/** Of a request that simply passed, whose one call is in its summary. */
+/** The only call of a request that passed, taken from its summary. */
 function lastCall({ endpoint, status, answeredAfter, attempts, reason }: RequestRecord): RecordedAttempt[] {
   if (endpoint === null || answeredAfter === null || attempts !== 1 || reason !== null) return []
   return [{ target: endpoint, status, error: null, from: null, to: answeredAfter }]

@@ -39,10 +39,10 @@ export class RecordDisk {
   #segments: Segment[]
   #open: { file: number; segment: Segment } | null = null
   #positions: ReadonlyMap<SharedArrayBuffer, number> | null = null
-  /** What is written of a flush that failed, which is tried again from where it began. */
+  /** Ids of records that a failed flush already wrote; the flush is retried from its beginning. */
   #written = new Set<string>()
 
-  /** Throws where the folder cannot be used. */
+  /** Throws if the folder cannot be used. */
   constructor(settings: DiskSettings, store: Pick<RecordStore, 'since'>, failed: (error: Error) => void) {
     this.#settings = settings
     this.#store = store
@@ -72,7 +72,7 @@ export class RecordDisk {
       this.#written = new Set()
       this.#drop()
     } catch (error) {
-      // Of those that have left the memory nobody asks again.
+      // Drops ids of records that have left the memory, because `since` does not return those again.
       this.#written = this.#written.intersection(new Set(records.map(({ id }) => id)))
       this.#failed(error instanceof Error ? error : new Error(String(error)))
     }
@@ -143,7 +143,7 @@ export class RecordDisk {
     while (this.#segments.length > 1) {
       const [first] = this.#segments
       if (first === undefined || (this.bytes <= maxBytes && first.lastAt >= oldest)) return
-      // What cannot be deleted is still there to be read; what is gone is what was wanted.
+      // A segment that cannot be deleted stays readable; a missing one is already deleted.
       rmSync(first.path, { force: true })
       this.#segments.shift()
     }

@@ -7,12 +7,12 @@ type Told = (batch: RequestBatch) => void
 interface Follower {
   /** Null for every record. */
   readonly matches: ((record: RequestRecord) => boolean) | null
-  /** What it hears of a record. */
+  /** The summary of a record for this follower. */
   readonly summarize?: (record: RequestRecord) => ListedRequest
   readonly told: Told
 }
 
-/** Who wants to hear of requests as they end. While nobody does, nothing is read. */
+/** Followers that get requests as they end. Without followers, no records are read. */
 export class RecordFollowers {
   readonly #store: Pick<RecordStore, 'since' | 'positions'>
   readonly #followers = new Set<Follower>()
@@ -48,7 +48,7 @@ export class RecordFollowers {
     // Beyond what can be looked at in time, only the newest are.
     let looked: RequestRecord[] | null = null
     for (const { matches, summarize = summaryOf, told } of this.#followers) {
-      // Who takes all gets the newest, so nobody has to read the others.
+      // A follower of all records gets only the newest, so the others are not read.
       const found = matches === null ? null : (looked ??= read(oldestFirst, MAX_READ)).filter(matches)
       const newest = found === null ? read(oldestFirst, MAX_TOLD) : found.slice(-MAX_TOLD)
       const unread = found === null ? records.length : found.length + Math.max(0, records.length - MAX_READ)

@@ -20,7 +20,7 @@ export function idOf({ prefix, key }: RecordNames, serial: number): string {
   return prefix + digits(shuffled(serial, key), 7)
 }
 
-/** What stands behind the prefix, to compare with; null when it is no name of a record. */
+/** Splits an id into its prefix and the rest; null when it is not the id of a record. */
 export function partsOf(id: string): { prefix: string; rest: string } | null {
   return PATTERN.test(id) ? { prefix: id.slice(0, PREFIX_LENGTH), rest: id.slice(PREFIX_LENGTH) } : null
 }

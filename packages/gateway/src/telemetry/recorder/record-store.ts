@@ -29,12 +29,12 @@ export interface RecordsSince {
   readonly hasLost: boolean
 }
 
-/** What all workers have recorded, read from their memory without asking them: it outlives each of them. */
+/** The records of all workers, read from shared memory, which outlives the workers. */
 export class RecordStore {
   readonly #sources = new Map<string, Source>()
-  /** Of all the names that were ever given; records on disk may be those of another process. */
+  /** Prefixes of all ids of this process; records on disk may be from another process. */
   readonly #prefixes = new Set<string>()
-  /** Of workers that died, and of sizes before. */
+  /** Memory of workers that died, and of earlier sizes. */
   #retired: Source[] = []
   #sizes: RecorderSizes | null = null
 
@@ -76,7 +76,7 @@ export class RecordStore {
     return this.since(null).records.toSorted(newestFirst)
   }
 
-  /** What came after the positions of a call before; null gives all. */
+  /** Records after the positions of an earlier call; null returns all. */
   since(before: ReadonlyMap<SharedArrayBuffer, number> | null): RecordsSince {
     const positions = new Map<SharedArrayBuffer, number>()
     const records: StoredRecord[] = []
@@ -92,7 +92,7 @@ export class RecordStore {
     return { records, positions, hasLost }
   }
 
-  /** Where a reader begins that wants only what comes from now on. */
+  /** The current positions, for a reader that wants only later records. */
   positions(): ReadonlyMap<SharedArrayBuffer, number> {
     return this.since(null).positions
   }
@@ -102,7 +102,7 @@ export class RecordStore {
     return this.#newestStart(() => true)
   }
 
-  /** What began before may have been overwritten. */
+  /** Records of requests that began before this time may have been overwritten. */
   get forgottenBefore(): number {
     return this.#newestStart(hasForgotten)
   }

@@ -17,7 +17,7 @@ export const RECORD_OUTCOMES: readonly RecordOutcome[] = [
   'slow',
 ]
 
-/** Where in the way of a request a step stands; the same words as in traces. */
+/** The phase of a step; the same words as in traces. */
 export type RecordPhase = 'gateway' | 'route' | 'backend' | 'response'
 
 /** Data that a step decided by: strings, numbers, lists and objects of those. Never secrets. */
@@ -30,13 +30,13 @@ export interface RecordReason {
   /** Name of the step that stopped it, as in traces (`rateLimit`); null where it was no step. */
   readonly policy: string | null
   readonly phase: RecordPhase | null
-  /** What a program can tell causes apart by: `rate_limited`, `jwt_refused`; the kind in small letters where nothing finer is known. */
+  /** The cause for programs: `rate_limited`, `jwt_refused`; the kind in lower case when nothing finer is known. */
   readonly code: string
-  /** What it decided by. */
+  /** The values that decided. */
   readonly values: RecordValues
 }
 
-/** What is known of a model call. */
+/** The recorded fields of a model call. */
 export interface RecordedLlm {
   readonly operation: string | null
   readonly provider: string
@@ -58,12 +58,12 @@ export interface RecordedLlm {
   readonly attempts: readonly { readonly provider: string; readonly outcome: string }[]
 }
 
-/** What is known of an MCP message. */
+/** The recorded fields of an MCP message. */
 export interface RecordedMcp {
   readonly method: string
   readonly target: string
   readonly kind: 'tool' | 'prompt' | 'resource' | 'task' | null
-  /** Of the tool, prompt, resource or task, by the name that the target itself uses. */
+  /** The name of the tool, prompt, resource or task that the target itself uses. */
   readonly name: string | null
   readonly session: string
   readonly version: string
@@ -76,7 +76,7 @@ export interface RecordedMcp {
 
 /** One line of a list of requests. */
 export interface RequestSummary {
-  /** Of the record; refusals carry it as `x-portico-decision`. */
+  /** The id of the record; refusals carry it as `x-portico-decision`. */
   readonly id: string
   /** `x-request-id`; null where the request had none that counts. */
   readonly requestId: string | null
@@ -117,7 +117,7 @@ export interface RequestSummary {
   /** Generation of the config that the worker ran when it ended. */
   readonly generation: number
   readonly worker: string
-  /** What the config calls the API key, the name of a user, or `sub` of a token. */
+  /** The name of the API key in the config, the name of a user, or `sub` of a token. */
   readonly key: string | null
   readonly llm: RecordedLlm | null
   readonly mcp: RecordedMcp | null
@@ -129,9 +129,9 @@ export interface RecordedStep {
   readonly phase: RecordPhase
   /** `passed`: applied, or had nothing to do. `notReached`: stands behind the one that stopped the request. */
   readonly outcome: 'passed' | 'stopped' | 'notReached'
-  /** Of the reply, where it stopped the request. */
+  /** The status of the reply, if the step stopped the request. */
   readonly status: number | null
-  /** `RateLimit`; null where it did not stop the request. */
+  /** `RateLimit`; null if the step did not stop the request. */
   readonly reason: string | null
   readonly values: RecordValues
   /** Microseconds from the start; null where nobody looked. */
@@ -181,13 +181,13 @@ export interface RequestRecord extends RequestSummary {
   readonly calls: readonly RecordedAttempt[] | null
   /** As they came. */
   readonly requestHeaders: RecordedHeaders | null
-  /** What policies had made of the request in the end; null where they changed nothing that is kept. */
+  /** The request after all policies; null when they changed nothing that is recorded. */
   readonly afterPolicies: ChangedRequest | null
-  /** As it left. */
+  /** The headers of the response to the client. */
   readonly responseHeaders: RecordedHeaders | null
   readonly requestBody: RecordedBody | null
   readonly responseBody: RecordedBody | null
-  /** What policies found out, by the names of the variables of expressions: `jwt`, `apiKey`, `basicAuth`, `extauthz`, `metadata`. */
+  /** Results of policies, by the names of the variables of expressions: `jwt`, `apiKey`, `basicAuth`, `extauthz`, `metadata`. */
   readonly variables: RecordValues | null
 }
 
@@ -218,9 +218,9 @@ export interface GatewayState {
   /** When that generation went live, in milliseconds since 1970. */
   readonly since: number | null
   readonly startedAt: number
-  /** Where the config comes from; empty without a file. */
+  /** The source of the config; empty without a file. */
   readonly source: string
-  /** Of the last reload, where it was refused; nothing when what is live is what was read last. */
+  /** Problems of the last reload, if it was rejected; empty when the active config is the one read last. */
   readonly problems: readonly StateProblem[]
   readonly workers: number
   readonly restarts: number
@@ -235,7 +235,7 @@ export interface GatewayState {
     readonly maxBytes: number
     /** When the oldest began. */
     readonly oldest: number | null
-    /** Of the folder of segments; null where nothing is written. */
+    /** Size of the folder of segments; null when nothing is written. */
     readonly diskBytes: number | null
   }
 }

@@ -4,7 +4,7 @@ import type { RecordedListener } from './facts.ts'
 export interface RefusedConnection {
   code: 'network_authorization' | 'bad_proxy_header' | 'tls_refused'
   error: string
-  /** What each rule said of it. */
+  /** The result of each rule. */
   rules: readonly object[] | undefined
   listener: RecordedListener | null
 }

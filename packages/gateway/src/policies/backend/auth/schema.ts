@@ -50,7 +50,7 @@ export const auth = definePolicy({
       atMostOneOf('azure', 'location'),
       atMostOneOf('gcp', 'location'),
     ],
-  ).describe('Sends a credential to the backend, in place of the credential of the client.'),
+  ).describe('Shows a credential to the backend, in place of what the client sent there.'),
 })
 
 export type BackendAuthConfig = Output<typeof auth.schema>

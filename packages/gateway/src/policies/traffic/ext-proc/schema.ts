@@ -90,7 +90,7 @@ export const extProc = definePolicy({
         ),
     },
     [OBSERVED_BODIES],
-  ).describe('Lets an external processor read and change requests and responses, or respond itself.'),
+  ).describe('Lets an outside processor look at requests and responses, change them, or answer itself.'),
 })
 
 export type ExtProcConfig = PlainForm<Output<typeof extProc.schema>>
