@@ -20,7 +20,7 @@ export const WIDER = [
   ['**/http/src/http2/**', '**/http/src/client/http2/*'],
   [
     '**/http/src/{server/,}http?/**',
-    '**/http/src/server/{large-bodies,client-leaves}',
+    '**/http/src/server/{large-bodies,client-leaves,listener}',
     '**/pipeline/**/drain',
     '**/policies/traffic/{upgrades,timeouts}/**',
     '**/policies/frontend/http/**',
