@@ -305,7 +305,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (this.isClosed) return this
     const headOnly = this.method === 'HEAD' || status === 204 || status === 205 || status === 304
     this.#bodyless = headOnly || length === 0
-    if (status === 204 || status === 205 || (length === -1 && !headOnly)) headers.remove('content-length')
+    if (status === 204 || status === 205) headers.remove('content-length')
     // A policy that changed method or status may have left the length of another body.
     else if (!headOnly && Number(headers.get('content-length') ?? length) !== length) headers.remove('content-length')
     const announced = length >= 0 && !headOnly && !headers.has('content-length') ? length : -1
