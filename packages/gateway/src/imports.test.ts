@@ -46,10 +46,23 @@ describe('imports go one way', () => {
       '@portico/regex',
       '@portico/cel/check',
       '@portico/cel/declare',
+      '@portico/http/json',
       '@portico/http/text',
     ])
     const allowed = (to: string): boolean => packages.has(to) || isSchema(to) || isVocabulary(to)
     expectNone((file, { to }) => (isSchema(file) || isVocabulary(file)) && !allowed(to))
+  })
+
+  it('the entries of packages/http that the schema side uses load no builtin', () => {
+    const engine = graphByPackage.get('http') ?? assert.fail('there is no packages/http')
+    for (const entry of ['entries/json.ts', 'entries/text.ts']) {
+      const loaded = reachable(entry, () => true, engine)
+      assert.ok(loaded.size > 2)
+      assert.deepEqual(
+        [...loaded].filter((name) => name.startsWith('node:')),
+        [],
+      )
+    }
   })
 
   it('one module imports zod', () => {
@@ -152,12 +165,12 @@ describe('imports go one way', () => {
       http: [],
       chat: ['http'],
       gateway: ['cel', 'chat', 'regex', 'http'],
-      translate: ['gateway'],
-      controller: ['translate', 'gateway'],
+      translate: ['gateway', 'http'],
+      controller: ['translate', 'gateway', 'http'],
       // Of the controller only how an API server is spoken to.
-      ctl: ['controller', 'translate', 'gateway'],
+      ctl: ['controller', 'translate', 'gateway', 'http'],
       // Of the gateway what its admin API says.
-      ui: ['gateway'],
+      ui: ['gateway', 'http'],
     }
     const found = [...graphByPackage].flatMap(([name, graph]) =>
       [...graph].flatMap(([file, imports]) =>
@@ -219,10 +232,14 @@ function expectNone(isForbidden: (file: string, found: Import) => boolean): void
   assert.deepEqual(found, [])
 }
 
-function reachable(start: string, counts: (found: Import) => boolean = () => true): Set<string> {
+function reachable(
+  start: string,
+  counts: (found: Import) => boolean = () => true,
+  graph: ImportGraph = importsByFile,
+): Set<string> {
   const seen = new Set<string>()
   const visit = (file: string): void => {
-    for (const found of importsByFile.get(file) ?? []) {
+    for (const found of graph.get(file) ?? []) {
       const { to, typeOnly } = found
       if (typeOnly || seen.has(to) || !counts(found)) continue
       seen.add(to)

@@ -1,4 +1,5 @@
-import { isObject, listAt, textAt } from '@portico/translate/json'
+import { isObject } from '@portico/http/json'
+import { listAt, textAt } from '@portico/translate/json'
 
 /** An address in the status of a Gateway. */
 export interface GatewayAddress {

@@ -1,6 +1,7 @@
 import { configFile as fileSchema, validate } from '@portico/gateway/schema'
 import { stringify } from 'yaml'
-import { isObject, type JsonObject, listAt, member } from '@portico/translate/json'
+import { isObject } from '@portico/http/json'
+import { type JsonObject, listAt, member } from '@portico/translate/json'
 import type { TypedParameters } from './parameters.ts'
 import { printProblem } from './print-problem.ts'
 

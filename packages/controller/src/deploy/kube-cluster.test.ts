@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Resource } from '@portico/translate'
 import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
-import { isObject } from '@portico/translate/json'
+import { isObject } from '@portico/http/json'
 import { kubeCluster } from './kube-cluster.ts'
 import { reconcile } from './reconcile.ts'
 

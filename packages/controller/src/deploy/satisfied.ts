@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, member } from '@portico/translate/json'
+import { isObject } from '@portico/http/json'
+import { type JsonObject, member } from '@portico/translate/json'
 import { type PatchedKind, type Rule, type Rules, ruleOf, rulesByKind } from './patch/rules.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Condition, Status } from '@portico/translate'
-import { isObject } from '@portico/translate/json'
+import { isObject } from '@portico/http/json'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 
 /** The status to write; for a Gateway with its addresses, if they are known. */

@@ -1,3 +1,5 @@
+import { isObject } from '@portico/http/json'
+
 export type Fields = Readonly<Record<string, unknown>>
 
 /** A trace event, and the fields that this program reads. */
@@ -17,7 +19,7 @@ export const LAST_TYPE = 'requestFinished'
 /** Parses an event; null when the text is none. Unknown types and fields are accepted. */
 export function parseEvent(json: string): TraceEvent | null {
   const value = parseJson(json)
-  if (!isFields(value) || !isFields(value['message'])) return null
+  if (!isObject(value) || !isObject(value['message'])) return null
   const { message, severity, scope } = value
   const type = message['type']
   if (typeof type !== 'string') return null
@@ -34,11 +36,7 @@ export function parseEvent(json: string): TraceEvent | null {
 /** The state in a snapshot; null for every other event. */
 export function stateOf(event: TraceEvent): Fields | null {
   const state = event.message['requestState']
-  return isSnapshot(event) && isFields(state) ? state : null
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isSnapshot(event) && isObject(state) ? state : null
 }
 
 function isSnapshot({ type }: TraceEvent): boolean {

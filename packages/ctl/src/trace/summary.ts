@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import { compactJson } from './json-lines.ts'
-import { type Fields, isFields, type TraceEvent } from './event.ts'
+import type { Fields, TraceEvent } from './event.ts'
 
 /** Summarizes an event in a few words. The text contains request data: escape it before printing it to a terminal. */
 export function summarize({ type, message, scope }: TraceEvent): string {
@@ -35,7 +36,7 @@ const summaries = new Map(
       return `${text(message['kind'])}: ${verb}${why.length === 0 ? '' : ` (${why.join(', ')})`}`
     },
     authorizationResult: ({ rules, result }) => {
-      const found = (Array.isArray(rules) ? rules : []).filter(isFields)
+      const found = (Array.isArray(rules) ? rules : []).filter(isObject)
       const matched = found
         .filter((rule) => rule['matched'] === true)
         .map(({ mode, name }) => `${text(mode)} ${text(name)}`)
@@ -79,14 +80,14 @@ function errorPart(error: unknown): string[] {
 /** The condition of the closest route that the request did not meet. */
 function nearest(rejected: unknown): string {
   const [first]: unknown[] = Array.isArray(rejected) ? rejected : []
-  if (!isFields(first) || !Array.isArray(first['lacks'])) return ''
+  if (!isObject(first) || !Array.isArray(first['lacks'])) return ''
   return `; "${text(first['route'])}" lacks ${first['lacks'].map(text).join(', ')}`
 }
 
 function within(message: Fields, ...path: string[]): Fields {
   let found: unknown = message
-  for (const name of path) found = isFields(found) ? found[name] : undefined
-  return isFields(found) ? found : {}
+  for (const name of path) found = isObject(found) ? found[name] : undefined
+  return isObject(found) ? found : {}
 }
 
 function text(value: unknown): string {

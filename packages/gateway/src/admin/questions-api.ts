@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isObject } from '@portico/http/json'
 import type { Evaluation, EvaluationQuestion, ExpressionPlaces } from '../findings/evaluation.ts'
 import type { MatchQuestion, RouteMatchView } from '../findings/route-match.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
@@ -99,8 +100,4 @@ function isHeaders(value: unknown): value is Record<string, string | string[]> {
   return (
     isObject(value) && Object.values(value).every((line) => (Array.isArray(line) ? line.every(isText) : isText(line)))
   )
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { Duration, Timestamp, type Value } from '@portico/cel'
 import type { VariableType } from '@portico/cel/declare'
 import { KeptHeaders } from '../pipeline/views/record-scope.ts'
@@ -117,8 +118,4 @@ function timestampOf(given: unknown): Timestamp | undefined {
 /** The text; other values are reported later as invalid. */
 function textOf(given: unknown): string {
   return typeof given === 'string' ? given : ''
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

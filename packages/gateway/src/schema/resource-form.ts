@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { fieldOf, list, map, object, Refusal, scalar } from './kit.ts'
 import type { Field, JsonObject, ObjectNode, ReferredObjects, ScalarNode, Schema } from './kit.ts'
 import type { Path, Problem } from './problem.ts'
@@ -86,7 +87,7 @@ function refusalOf(node: ScalarNode, input: unknown): Refusal {
 /** Whether the input matches the CRD schema; supports the part of OpenAPI that scalars use. */
 function isWithin(schema: JsonObject, input: unknown): boolean {
   const { type, enum: words, pattern, minLength = 0, maxLength = Infinity, minimum, maximum } = schema
-  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return type !== 'object' || isMapping(input)
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return type !== 'object' || isObject(input)
   if (Array.isArray(words) && !words.some((word) => word === input)) return false
   if (typeof input === 'string') {
     if (type !== undefined && type !== 'string') return false
@@ -102,10 +103,6 @@ function isWithin(schema: JsonObject, input: unknown): boolean {
     return input >= Number(minimum ?? -Infinity) && input <= Number(maximum ?? Infinity)
   }
   return typeof input === 'boolean' && type === 'boolean'
-}
-
-function isMapping(input: unknown): boolean {
-  return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
 /** A value of a custom resource, converted to the form of the file. */

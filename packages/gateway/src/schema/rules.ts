@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { printChoices } from './problem.ts'
 import type { ProblemCode } from './problem.ts'
 
@@ -147,8 +148,8 @@ export function areKept(rules: readonly Rule[], value: Record<string, unknown>):
 
 export function brokenRules(rules: readonly Rule[], value: unknown): BrokenRule[] {
   // Anything but a mapping was already reported as such.
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  const has = (key: string): boolean => (value as Record<string, unknown>)[key] !== undefined
+  if (!isObject(value)) return []
+  const has = (key: string): boolean => value[key] !== undefined
   return rules.flatMap((rule) => brokenRule(rule, has, value))
 }
 

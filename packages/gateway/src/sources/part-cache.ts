@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isObject } from '@portico/http/json'
 import type { Path, Problem } from '../schema/problem.ts'
 import { unwrapLists } from '../schema/list-of-one.ts'
 import { fieldOf, type Schema } from '../schema/kit.ts'
@@ -79,7 +80,7 @@ function readCut(
 ): { input: unknown; config: ConfigFile; places: ListPaths } | null {
   const rest = readAlone(cut.rest, env)
   const root = rest?.value
-  if (!isMapping(root)) return null
+  if (!isObject(root)) return null
   unwrapLists(configFile, root)
   const holders = holdersIn(root, cut.lists.length)
   if (holders === null) return null
@@ -136,7 +137,7 @@ interface Holder {
 function holdersIn(root: Record<string, unknown>, count: number): Holder[] | null {
   const found = new Map<unknown, Holder>()
   const look = (holder: unknown, key: string, at: { path: Path; schema: Schema; most: number }): void => {
-    if (isMapping(holder) && typeof holder[key] === 'string') found.set(holder[key], { holder, key, ...at })
+    if (isObject(holder) && typeof holder[key] === 'string') found.set(holder[key], { holder, key, ...at })
   }
   look(root, 'backends', { path: ['backends'], schema: namedBackend, most: mostIn(configFile, 'backends') })
   look(root, 'policies', { path: ['policies'], schema: targetedPolicy, most: mostIn(configFile, 'policies') })
@@ -152,7 +153,7 @@ function holdersIn(root: Record<string, unknown>, count: number): Holder[] | nul
 
 function itemsOf(list: unknown, key: string): { holder: unknown; value: unknown }[] {
   if (!Array.isArray(list)) return []
-  return list.map((holder: unknown) => ({ holder, value: isMapping(holder) ? holder[key] : undefined }))
+  return list.map((holder: unknown) => ({ holder, value: isObject(holder) ? holder[key] : undefined }))
 }
 
 function mostIn(schema: Schema, key: string): number {
@@ -183,8 +184,4 @@ function placer(cut: CutText, lists: ListPaths, file: string, env: Environment):
     const steps = index === undefined ? [] : [0, ...path.slice(depth + 1)]
     return inText(wanted.text, steps, at, (line) => wanted.row + line)
   }
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

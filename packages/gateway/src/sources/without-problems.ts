@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Path, Problem } from '../schema/problem.ts'
 
 /**
@@ -28,7 +29,7 @@ function leaveOut(root: unknown, path: Path): void {
   const owner = path.slice(0, -1).reduce<unknown>((value, step) => memberOf(value, step), root)
   const step = path.at(-1)
   if (Array.isArray(owner) && typeof step === 'number') owner[step] = harmless(path, owner[step])
-  else if (isMapping(owner) && typeof step === 'string' && step in owner) delete owner[step]
+  else if (isObject(owner) && typeof step === 'string' && step in owner) delete owner[step]
   // A missing part, or one inside of a removed part, is removed with its owner.
   else if (owner !== undefined && path.length > 1) leaveOut(root, path.slice(0, -1))
 }
@@ -44,9 +45,5 @@ function harmless(path: Path, item: unknown): unknown {
 }
 
 function memberOf(value: unknown, step: string | number): unknown {
-  return isMapping(value) || Array.isArray(value) ? (value as Record<string | number, unknown>)[step] : undefined
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value) || Array.isArray(value) ? (value as Record<string | number, unknown>)[step] : undefined
 }

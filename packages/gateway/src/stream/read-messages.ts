@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { IrChange, ListChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Quarantined } from '../ir/quarantine.ts'
@@ -170,10 +171,10 @@ function readObject(line: string): Fields {
 }
 
 function fields(value: unknown, name: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw new StreamFault(`${name}: expected an object`)
   }
-  return value as Fields
+  return value
 }
 
 /** Rejects unknown fields, because an unknown field may change the meaning of the others. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { type JsonNode, nodeAt, readJsonTree, replaceAt } from './json-tree.ts'
-import type { Json } from './json.ts'
+import { isObject, type Json } from './json.ts'
 
 describe('a JSON text with its places', () => {
   it('says what the text says, and each place is JSON by itself', () => {
@@ -57,7 +57,7 @@ function check(node: JsonNode, value: Json, text: string): void {
 }
 
 function memberOf(value: Json, name: string): Json {
-  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value))
+  assert.ok(isObject(value))
   return value[name] ?? null
 }
 

@@ -24,7 +24,12 @@ export function parseJsonObject(text: string): JsonObject | null {
   return parsed !== null && isObject(parsed.value) ? parsed.value : null
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
+/** Whether a value is an object of JSON: no list, not null. */
+export function isObject(value: Json | undefined): value is JsonObject
+export function isObject(value: unknown): value is Record<string, unknown>
+// Repeated, because the last signature holds where the function is an argument: `list.filter(isObject)`.
+export function isObject(value: Json | undefined): value is JsonObject
+export function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from './json.ts'
+import { isObject } from '@portico/http/json'
 
 /** A path in a resource, such as `spec`, `rules`, 0. */
 export type FieldPath = readonly (string | number)[]

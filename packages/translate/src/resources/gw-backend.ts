@@ -1,6 +1,6 @@
+import { isObject } from '@portico/http/json'
 import { backendFields, object, oneKind, otherRule } from '@portico/gateway/schema'
 import type { Output } from '@portico/gateway/schema'
-import { isObject } from './json.ts'
 
 /** AI policies need an `ai` backend, MCP policies an `mcp` backend. */
 function policyNeeds(kind: 'ai' | 'mcp') {

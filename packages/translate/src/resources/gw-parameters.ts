@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import {
   enumeration,
   integer,
@@ -11,7 +12,6 @@ import {
   string,
 } from '@portico/gateway/schema'
 import type { JsonObject, Output, Schema } from '@portico/gateway/schema'
-import { isObject } from './json.ts'
 
 const quantityPattern =
   '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+))?$'

@@ -1,9 +1,7 @@
+import { isObject } from '@portico/http/json'
+
 /** A JSON object, possibly untrusted: read its keys with `member`, never with a bare index. */
 export type JsonObject = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Returns the own member of that name, so `constructor` and `__proto__` are ordinary names. */
 export function member(object: unknown, name: string): unknown {

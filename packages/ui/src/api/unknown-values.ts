@@ -1,10 +1,5 @@
 /** Readers of values whose type nobody vouches for: JSON of servers and models, caught errors. */
 
-/** `isObject` tells whether a value is a JSON object: no list, not null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -1,5 +1,5 @@
+import { isObject } from '@portico/http/json'
 import { EventReader } from '../api/event-reader.ts'
-import { isObject } from '../api/unknown-values.ts'
 
 /** A tool call that a model requests. */
 export interface RequestedToolCall {

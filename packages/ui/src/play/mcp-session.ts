@@ -1,7 +1,8 @@
+import { isObject } from '@portico/http/json'
 import type { SendCall } from '@portico/gateway/admin-send'
 import { EventReader } from '../api/event-reader.ts'
 import { headerOf, type Sender, type SentRequest } from './send.ts'
-import { isObject, textOrJson } from '../api/unknown-values.ts'
+import { textOrJson } from '../api/unknown-values.ts'
 
 /** A tool as an MCP server describes it. All of its texts are untrusted. */
 export interface McpTool {
@@ -189,10 +190,12 @@ function messagesOf(sent: SentRequest): unknown[] {
 function hiddenIn({ trace }: SentRequest): HiddenItem[] {
   return trace.flatMap(({ message }) => {
     if (message.type !== 'mcpFiltered' || !Array.isArray(message['items'])) return []
-    return (message['items'] as unknown[]).filter(isObject).map((item) => ({
-      name: textOrJson(item['name']),
-      why: whyHidden(item),
-    }))
+    return (message['items'] as unknown[])
+      .filter((item) => isObject(item))
+      .map((item) => ({
+        name: textOrJson(item['name']),
+        why: whyHidden(item),
+      }))
   })
 }
 

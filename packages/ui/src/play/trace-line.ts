@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import type { TraceEvent } from '@portico/gateway/admin-api'
-import { isObject, textOrJson } from '../api/unknown-values.ts'
+import { textOrJson } from '../api/unknown-values.ts'
 
 /** An event of a trace in a line. */
 export interface TraceLine {

@@ -1,4 +1,5 @@
-import { isObject, textOrEmpty } from '../api/unknown-values.ts'
+import { isObject } from '@portico/http/json'
+import { textOrEmpty } from '../api/unknown-values.ts'
 
 /** One item of a result, ready to be shown. Its content is untrusted: text stays text. */
 export type DisplayContent =

@@ -1,4 +1,5 @@
-import { isObject, textOrEmpty } from '../api/unknown-values.ts'
+import { isObject } from '@portico/http/json'
+import { textOrEmpty } from '../api/unknown-values.ts'
 
 /** A field of a form, made from an untrusted JSON Schema. A schema that no form can show becomes a field for JSON. */
 export type SchemaField = FieldBase &

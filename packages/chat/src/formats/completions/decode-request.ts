@@ -1,6 +1,6 @@
 import { isEffort } from '../../request/effort.ts'
 import { addMembers, Fields, withMarks } from '../../request/fields.ts'
-import { put } from '@portico/http/json'
+import { isObject, put } from '@portico/http/json'
 import type {
   ChatRequest,
   JsonObject,
@@ -158,12 +158,12 @@ function decodeToolChoice(fields: Fields): { known: ToolChoice | null; native?: 
   const choice = fields.take('tool_choice')
   if (choice === undefined) return { known: null }
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { known: { kind: choice } }
-  if (typeof choice !== 'object' || choice === null || Array.isArray(choice)) {
+  if (!isObject(choice)) {
     fields.fail('tool_choice', 'auto, none, required or an object')
     return { known: null }
   }
   const named = choice.type === 'custom' ? choice.custom : choice.type === 'function' ? choice.function : null
-  const name = typeof named === 'object' && named !== null && !Array.isArray(named) ? named.name : null
+  const name = isObject(named) ? named.name : null
   return typeof name === 'string' ? { known: { kind: 'tool', name } } : { known: null, native: { tool_choice: choice } }
 }
 

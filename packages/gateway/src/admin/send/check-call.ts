@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { SendCall } from './send-view.ts'
 
 /**
@@ -5,8 +6,8 @@ import type { SendCall } from './send-view.ts'
  * the letters that its place allows, so that no field can end its line.
  */
 export function checkCall(value: unknown): SendCall | string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object'
-  const fields = value as Record<string, unknown>
+  if (!isObject(value)) return 'expected an object'
+  const fields = value
   const unknown = Object.keys(fields).find((name) => !(name in CHECKS))
   if (unknown !== undefined)
     return `unknown field ${JSON.stringify(unknown)}, expected ${Object.keys(CHECKS).join(', ')}`

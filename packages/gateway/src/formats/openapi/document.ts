@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
 
 /** An OpenAPI document while it is read. Faults are collected, so that they can be reported together. */
@@ -72,10 +73,6 @@ export class OpenApiDocument {
     }
     return found
   }
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns the members of a mapping; empty for other values. */

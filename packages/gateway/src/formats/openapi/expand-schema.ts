@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, isObject, type OpenApiDocument, textOf } from './document.ts'
+import { entriesOf, type OpenApiDocument, textOf } from './document.ts'
 import { modernise } from './modernise-schema.ts'
 
 /** The operation that uses a schema, and the direction of the data. */

@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, isObject, itemsOf, OpenApiDocument, textOf } from './document.ts'
+import { entriesOf, itemsOf, OpenApiDocument, textOf } from './document.ts'
 
 /** Converts a 2.0 document to 3.0. References into the document stay valid, because nothing is moved. */
 export function fromSwagger(root: JsonObject): JsonObject {

@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, isObject, type OpenApiDocument, shorten } from './document.ts'
+import { entriesOf, type OpenApiDocument, shorten } from './document.ts'
 import { expandSchema } from './expand-schema.ts'
 import { type FormField, type OpenApiBody, STYLES } from './operation.ts'
 

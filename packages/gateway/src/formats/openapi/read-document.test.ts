@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { isObject } from '@portico/http/json'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../json.ts'
@@ -456,7 +457,7 @@ describe('whatever a document holds', () => {
 
 /** Checks only positions that hold schemas, because data may contain anything. */
 function assertNoReference(schema: Json): void {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return
+  if (!isObject(schema)) return
   assert.notEqual(typeof schema.$ref, 'string')
   const { properties, items, allOf } = schema
   for (const child of [...Object.values(properties ?? {}), items ?? null, ...(Array.isArray(allOf) ? allOf : [])]) {

@@ -1,6 +1,7 @@
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
 import { type ChosenBy, EVERYTHING, isChosen, type OpenApiChoice } from './choose-operations.ts'
-import { entriesOf, isObject, itemsOf, OpenApiDocument, shorten, textOf } from './document.ts'
+import { entriesOf, itemsOf, OpenApiDocument, shorten, textOf } from './document.ts'
 import { fromSwagger } from './from-swagger.ts'
 import { nameTools } from './name-tools.ts'
 import type { OpenApiOperation, OpenApiTools } from './operation.ts'

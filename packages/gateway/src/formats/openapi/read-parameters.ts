@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
+import { entriesOf, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import { expandSchema } from './expand-schema.ts'
 import { type OpenApiParameter, type ParameterPlace, PARAMETER_PLACES, STYLES } from './operation.ts'
 import { isJsonType } from './read-body.ts'

@@ -1,5 +1,6 @@
+import { isObject } from '@portico/http/json'
 import type { Json } from '../json.ts'
-import { isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
+import { itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import type { OpenApiOperation } from './operation.ts'
 
 /** A server of a document. */

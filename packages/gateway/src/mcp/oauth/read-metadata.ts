@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { parseSafely } from '@portico/cel'
 import type { JsonObject } from '../../pipeline/context/request-context.ts'
 
@@ -53,10 +54,6 @@ function isSame(found: unknown, issuer: string): boolean {
 
 function withoutSlash(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : url
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const URL_NAME = /(^|_)(endpoint|uri|url|issuer|iframe|documentation)$/i

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { parseSafely } from '@portico/cel'
 import { parseBackendUrl, urlKey } from '../../formats/address.ts'
 import { HeaderBlock } from '@portico/http'
@@ -55,7 +56,7 @@ export function createRegistration(issuer: string, env: Env): (rx: RequestContex
 function parseObject(text: string): object | null {
   try {
     const value: unknown = parseSafely(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isObject } from '@portico/http/json'
 import { isCelError, toJson } from '@portico/cel'
 import type { JsonObject, RequestContext } from '../context/request-context.ts'
 import { CalloutFault } from '../callouts/callouts.ts'
@@ -44,7 +45,7 @@ function tokenMetadata({ jwt }: RequestContext): Map<string, JsonObject> {
 }
 
 function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : { value }
+  return isObject(value) ? value : { value }
 }
 
 interface Extras {

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { parseSafely } from '@portico/cel'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../context/request-context.ts'
@@ -201,7 +202,7 @@ function seenIn({ iss, aud, exp, nbf }: JsonObject, { kid, alg }: { kid: string 
 function decode(part: string): JsonObject | null {
   try {
     const value: unknown = parseSafely(Buffer.from(part, 'base64url').toString('utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Path } from '../../schema/problem.ts'
 
 /** Which part of an edited config was which part before: paths of the one by paths of the other. */
@@ -22,7 +23,7 @@ export class AlignedTrees {
     if (Array.isArray(before) && Array.isArray(after)) {
       for (const [index, origin] of alignLists(before, after, areTwinsEqual).entries())
         if (origin !== null) this.#walk([...from, origin], before[origin], [...to, index], after[index], areTwinsEqual)
-    } else if (isMapping(before) && isMapping(after)) {
+    } else if (isObject(before) && isObject(after)) {
       for (const [key, value] of Object.entries(after))
         if (Object.hasOwn(before, key)) this.#walk([...from, key], before[key], [...to, key], value, areTwinsEqual)
     }
@@ -131,7 +132,7 @@ const MOST_CHANGED = 100
 
 /** By which people tell items of lists apart. */
 function nameOf(item: unknown): string | null {
-  if (!isMapping(item)) return null
+  if (!isObject(item)) return null
   if (typeof item['name'] === 'string') return `name ${item['name']}`
   const port = item['port']
   return typeof port === 'number' || typeof port === 'string' ? `port ${port}` : null
@@ -142,8 +143,4 @@ function uniquePlaces(texts: readonly (string | null)[]): Map<string, number> {
   const places = Map.groupBy(texts.keys(), (at) => texts[at] ?? '')
   places.delete('')
   return new Map([...places].flatMap(([text, [first = 0, ...others]]) => (others.length === 0 ? [[text, first]] : [])))
-}
-
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

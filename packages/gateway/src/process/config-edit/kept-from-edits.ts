@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Document } from 'yaml'
 import { type Path, printPath } from '../../schema/problem.ts'
 import { unwrapLists } from '../../schema/list-of-one.ts'
@@ -6,7 +7,7 @@ import { configFile } from '../../sources/schema.ts'
 import { Spot } from '../../sources/check/tree.ts'
 import { offsetOf } from '../../sources/yaml/yaml.ts'
 import type { RefusedEdit } from '../../admin/config-edit-view.ts'
-import { AlignedTrees, isMapping } from './aligned-trees.ts'
+import { AlignedTrees } from './aligned-trees.ts'
 import { placeAt } from './edited-text.ts'
 import { parseText } from './yaml-leaves.ts'
 
@@ -46,7 +47,7 @@ function read(text: string): { document: Document; tree: unknown } {
 }
 
 function configOf(tree: unknown): unknown {
-  return isMapping(tree) ? (tree['config'] ?? {}) : {}
+  return isObject(tree) ? (tree['config'] ?? {}) : {}
 }
 
 interface KeptPart {
@@ -57,7 +58,7 @@ interface KeptPart {
 }
 
 function keptParts(tree: unknown): KeptPart[] {
-  const rest = isMapping(tree) ? { ...tree, config: {} } : tree
+  const rest = isObject(tree) ? { ...tree, config: {} } : tree
   const parts: KeptPart[] = []
   const walk = (value: unknown, path: Path): void => {
     const kind = kindOf(value, path)

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Path } from '../../schema/problem.ts'
 
 /** A value of the file with its path. Reading is tolerant: what has the wrong shape was reported by the schema. */
@@ -30,7 +31,7 @@ export class Spot {
   }
 
   get keys(): string[] {
-    return isMapping(this.value) ? Object.keys(this.value) : []
+    return isObject(this.value) ? Object.keys(this.value) : []
   }
 
   get items(): Spot[] {
@@ -39,21 +40,17 @@ export class Spot {
 
   /** Whether it is a mapping with that key; asks without making a spot, for what most parts of a large file lack. */
   has(key: string): boolean {
-    return isMapping(this.value) && this.value[key] !== undefined
+    return isObject(this.value) && this.value[key] !== undefined
   }
 
   at(key: string): Spot {
-    return new Spot(isMapping(this.value) ? this.value[key] : undefined, this, key)
+    return new Spot(isObject(this.value) ? this.value[key] : undefined, this, key)
   }
 
   /** Through several mappings at once. */
   in(...keys: string[]): Spot {
     return keys.reduce<Spot>((spot, key) => spot.at(key), this)
   }
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Puts a value in the place of another: every step on the way there exists. */

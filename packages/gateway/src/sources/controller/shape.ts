@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { nodeOf, Schema } from '../../schema/kit.ts'
 
 /** The known shape of a part of a config: enum values, a schema, a list, or names with their shapes; null allows anything. */
@@ -47,7 +48,7 @@ function itemsOf(value: unknown): readonly unknown[] {
 }
 
 function namesOf(value: unknown): string[] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : []
+  return isObject(value) ? Object.keys(value) : []
 }
 
 function valueAt(value: unknown, name: string): unknown {

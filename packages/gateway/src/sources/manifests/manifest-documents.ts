@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Resource } from '@portico/translate'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import type { Path } from '../../schema/problem.ts'
@@ -46,16 +47,16 @@ export function parseManifests(
 /** Empty documents are none; a `List` is what it holds. */
 function valuesOf(value: unknown): { value: unknown; path: (string | number)[] }[] {
   if (value === null || value === undefined) return []
-  if (isRecord(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
+  if (isObject(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
     return value['items'].map((item, index) => ({ value: item, path: ['items', index] }))
   }
   return [{ value, path: [] }]
 }
 
 function toResource(value: unknown): Resource | null {
-  if (!isRecord(value)) return null
+  if (!isObject(value)) return null
   const { apiVersion, kind, metadata } = value
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata)) return null
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isObject(metadata)) return null
   const { name, namespace } = metadata
   if (typeof name !== 'string' || (namespace !== undefined && typeof namespace !== 'string')) return null
   // A key without a value says nothing.
@@ -65,10 +66,6 @@ function toResource(value: unknown): Resource | null {
 }
 
 const WITHOUT_NAMESPACE: ReadonlySet<string> = new Set(['GatewayClass', 'Namespace'])
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function broken(found: string, expected: string, place: Place): PlacedProblem {
   return { code: 'syntax', path: [], at: 'value', found, expected, suggestion: null, place }

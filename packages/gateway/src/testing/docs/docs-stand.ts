@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import { isObject } from '@portico/http/json'
 import { parse } from 'yaml'
 import { quickStart } from '../../quick-start/quick-start.ts'
 import { useEndpoint, useProcessEnvironment } from '../services/credential-services.ts'
@@ -134,9 +135,5 @@ function providersIn(node: unknown): object[] {
 function objectsAt(node: unknown, name: string): object[] {
   if (!isObject(node)) return []
   const list: unknown = Object.entries(node).find(([key]) => key === name)?.[1]
-  return Array.isArray(list) ? list.filter(isObject) : []
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return Array.isArray(list) ? list.filter((item: unknown) => isObject(item)) : []
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isObject } from '@portico/http/json'
 import { Refused } from './answer.ts'
 import type { Asked } from './asked.ts'
 import { type Fault, send } from './fault.ts'
@@ -86,7 +87,7 @@ function requestOf(message: IncomingMessage, raw: Buffer): FakeRequest {
 function objectOf(raw: Buffer): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(raw.toString())
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return isObject(value) ? { ...value } : null
   } catch {
     return null
   }

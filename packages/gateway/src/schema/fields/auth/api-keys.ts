@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { Refusal, scalar } from '../../kit.ts'
 import type { JsonObject, Schema } from '../../kit.ts'
 import { locateSecret, secretJson } from '../references.ts'
@@ -38,7 +39,7 @@ export function parseApiKey(text: string): ApiKeyEntry | Refusal {
 /** Parses a JSON object of names and keys, each key in one of the same forms. */
 export function parseApiKeys(text: string): Record<string, ApiKeyEntry> | Refusal {
   const all = parseJson(text)
-  if (!isMapping(all)) return new Refusal('bad_format', { detail: 'something else than a JSON object' })
+  if (!isObject(all)) return new Refusal('bad_format', { detail: 'something else than a JSON object' })
   const entries: [string, ApiKeyEntry][] = []
   for (const [name, value] of Object.entries(all)) {
     const entry = readEntry(value)
@@ -60,10 +61,10 @@ function readEntry(input: unknown): ApiKeyEntry | Refusal {
       : refuse('a key that is too short or too long, or has spaces in it')
   }
   const value = typeof input === 'string' ? parseJson(input) : input
-  if (!isMapping(value)) return refuse('neither a key nor a JSON object')
-  const { key, keyHash, metadata = {}, ...rest } = value
+  if (!isObject(value)) return refuse('neither a key nor a JSON object')
+  const { key, keyHash, metadata = {}, ...rest } = value as JsonObject
   if (Object.keys(rest).length > 0) return refuse(`an unknown key ${JSON.stringify(Object.keys(rest)[0])}`)
-  if (!isMapping(metadata) || JSON.stringify(metadata).length > MAX_METADATA) {
+  if (!isObject(metadata) || JSON.stringify(metadata).length > MAX_METADATA) {
     return refuse(`metadata that is not an object of at most ${MAX_METADATA} characters`)
   }
   if ((key === undefined) === (keyHash === undefined)) return refuse('not exactly one of `key` and `keyHash`')
@@ -84,10 +85,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isMapping(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const MAX_KEYS = 10_000
