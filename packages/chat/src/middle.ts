@@ -32,7 +32,7 @@ export interface ChatRequest {
   rest: JsonObject
 }
 
-export interface WebSearch {
+interface WebSearch {
   /** Sites that may be searched; all when absent. */
   allowedDomains?: Json
   /** The user's location, in the form that OpenAI and Anthropic share. */

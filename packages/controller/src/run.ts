@@ -21,7 +21,7 @@ const AUDIENCE = 'portico'
 /** The name of the Secret with the authorities. */
 const AUTHORITY_SECRET = 'portico-controller-ca'
 
-export interface RunOptions {
+interface RunOptions {
   settings: Settings
   logger: RootLogger
   signal: AbortSignal

@@ -10,7 +10,7 @@ import {
   text,
 } from '@portico/gateway/operators'
 
-export interface ServersOptions {
+interface ServersOptions {
   /** Addresses as `<ip>:<port>`, `localhost:<port>`, `unix:/<path>` or `off`. */
   healthAddress: string
   adminAddress: string
@@ -22,7 +22,7 @@ export interface ServersOptions {
   setLogFilter: (filter: string) => string | null
 }
 
-export interface RunningServers {
+interface RunningServers {
   health: string[]
   admin: string[]
   close(): Promise<void>

@@ -26,10 +26,7 @@ export interface Settings {
   leaderElection: boolean
 }
 
-export type Command =
-  | { kind: 'help' | 'version' }
-  | { kind: 'run'; settings: Settings }
-  | { kind: 'mistake'; message: string }
+type Command = { kind: 'help' | 'version' } | { kind: 'run'; settings: Settings } | { kind: 'mistake'; message: string }
 
 export function parseCommand(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
   try {

@@ -30,7 +30,7 @@ type OptionValues<Table extends OptionTable> = {
       : string | null
 }
 
-export interface Call {
+interface Call {
   readonly operands: readonly string[]
   readonly afterDashes: readonly string[] | null
   readonly io: Io

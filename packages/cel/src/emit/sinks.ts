@@ -4,7 +4,7 @@ import { badPredicate, valueAt } from '../run/loops.ts'
 import type { MapKey, Result, Value } from '../value.ts'
 
 /** Collects the results of the rounds of a loop. */
-export interface Sink {
+interface Sink {
   /** Takes the result of one round; a returned result ends the loop. */
   take(result: Result, key: MapKey, over: Result): Result | undefined
   finish(): Result

@@ -30,7 +30,7 @@ export const coreFunctions = [
   }),
 ]
 
-export function size(value: Value): Result {
+function size(value: Value): Result {
   if (typeof value === 'string') return codePointLength(value)
   if (value instanceof Uint8Array || isList(value)) return value.length
   return isMap(value) ? sizeOf(value) : noSuchOverload(`size(${typeName(value)})`)

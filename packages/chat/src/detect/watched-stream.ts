@@ -4,7 +4,7 @@ import { incomplete, StreamEnd, unreadable } from './stream-end.ts'
 import type { StreamFault } from '../response/stream-fault.ts'
 
 /** A streamed body that passes unchanged, read only to detect an incomplete end. */
-export interface WatchedStream {
+interface WatchedStream {
   chunk(chunk: Buffer): void
   /** Called at the end of the body; null when the response was complete, or its format is unknown. */
   end(): StreamFault | null

@@ -1,7 +1,7 @@
 import type { Effort, Reasoning } from '../middle.ts'
 
 /** The thinking budget in tokens for each effort, for providers that take a number. */
-export const BUDGETS: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
+const BUDGETS: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   minimal: 1024,
   low: 1024,
   medium: 2048,

@@ -25,7 +25,7 @@ export interface CollectedResponse {
   error: ChatError | null
 }
 
-export type StartedNative = Extract<StartedPart, { type: 'native' }>
+type StartedNative = Extract<StartedPart, { type: 'native' }>
 export type AnswerPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart | StartedNative
 
 export function collectResponse(events: Iterable<ChatEvent>): CollectedResponse {

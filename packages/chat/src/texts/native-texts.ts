@@ -26,7 +26,7 @@ export interface FoundText extends TextRange {
 }
 
 /** The end of all texts whose names begin with `of`, except those that begin with one of `but`. */
-export interface EndOfTexts {
+interface EndOfTexts {
   do: 'end'
   of: string
   but: readonly string[]

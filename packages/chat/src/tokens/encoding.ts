@@ -1,9 +1,9 @@
 /** Counts the tokens of texts; the vocabulary is loaded when the first text needs it. */
-export interface Encoding {
+interface Encoding {
   count(text: string): number
 }
 
-export type EncodingName = 'o200k' | 'cl100k'
+type EncodingName = 'o200k' | 'cl100k'
 
 /** The encoding of a model. The count is an estimate for models without a published vocabulary. */
 export function encodingNameOf(model: string): EncodingName {

@@ -1,7 +1,7 @@
 import type { AudioPart, ChatRequest, FilePart, ImagePart, Part } from '../middle.ts'
 
 /** The content of a request that counts as input tokens. */
-export interface InputContent {
+interface InputContent {
   texts: string[]
   /** The estimated tokens of all other content. */
   tokens: number

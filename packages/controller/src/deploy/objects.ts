@@ -16,7 +16,7 @@ export interface DeployedMetadata {
 }
 
 /** The owner of an object; Kubernetes deletes the object with it. */
-export interface OwnerReference {
+interface OwnerReference {
   apiVersion: string
   kind: string
   name: string

@@ -6,7 +6,7 @@ import type { DeployedObject } from './objects.ts'
 import { isSatisfied } from './satisfied.ts'
 
 /** The steps that turn the live objects into the wanted ones. */
-export interface Plan {
+interface Plan {
   /** Objects to apply, in this order. */
   apply: DeployedObject[]
   remove: Resource[]

@@ -22,7 +22,7 @@ export interface ScriptedApi {
   received(path: string): Promise<void>
 }
 
-export type Script = (asked: ReceivedRequest, response: ServerResponse) => void
+type Script = (asked: ReceivedRequest, response: ServerResponse) => void
 
 /** An API server with scripted responses, for behavior that a real one shows rarely. */
 export async function useScriptedApi(

@@ -103,7 +103,7 @@ export class Cluster {
   }
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** The namespace, or null for all. */
   namespace: string | null
   labels?: Readonly<Record<string, string>>

@@ -5,7 +5,7 @@ import { type Cluster, type LiveResource, POD } from './cluster.ts'
 import { nearNames } from './near-names.ts'
 import { ClusterProblem } from './problem.ts'
 
-export const GATEWAY: ApiKind = {
+const GATEWAY: ApiKind = {
   group: 'gateway.networking.k8s.io',
   version: 'v1',
   kind: 'Gateway',

@@ -35,7 +35,7 @@ interface EffectiveListener {
   routes: EffectiveRoute[]
 }
 
-export interface Effective {
+interface Effective {
   frontend: PolicySet
   listeners: EffectiveListener[]
 }

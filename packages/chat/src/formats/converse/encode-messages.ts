@@ -9,7 +9,7 @@ import { encodeDocument, encodeImage } from './encode-media.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import type { ConverseEncoder } from './encoder.ts'
 
-export interface ConverseMessage {
+interface ConverseMessage {
   role: 'user' | 'assistant'
   content: JsonObject[]
 }

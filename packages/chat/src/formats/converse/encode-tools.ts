@@ -7,7 +7,7 @@ import type { ConverseEncoder } from './encoder.ts'
 
 export const TOOL_NAMES: NameRule = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
 
-export interface ToolConfig {
+interface ToolConfig {
   tools: JsonObject[]
   choice: JsonObject | null
 }

@@ -1,6 +1,6 @@
 /** Properties of a Bedrock model, read from its id or the name of its inference profile. */
 
-export type Family = 'claude' | 'nova' | 'gptOss' | 'other'
+type Family = 'claude' | 'nova' | 'gptOss' | 'other'
 
 export function familyOf(model: string): Family {
   if (/claude/.test(model) || isApplicationProfile(model)) return 'claude'

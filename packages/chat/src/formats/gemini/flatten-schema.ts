@@ -12,7 +12,7 @@ export interface SchemaReader {
   isOrdered: boolean
 }
 
-export interface FlatSchema {
+interface FlatSchema {
   /** Without `$ref` and `allOf`. */
   schema: JsonObject
   /** References already followed; following one of them again would never end. */

@@ -20,7 +20,7 @@ export function isGemini3(model: string): boolean {
   return (versionOf(model) ?? 0) >= 3
 }
 
-export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high'
+type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high'
 
 /** The nearest thinking level of a model. None of these models can turn thinking off. */
 export function levelOf(effort: Effort, model: string): ThinkingLevel {

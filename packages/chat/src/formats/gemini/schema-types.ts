@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../middle.ts'
 
 export type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 
-export interface SchemaTypes {
+interface SchemaTypes {
   types: SchemaType[]
   /** The schemas of `anyOf` or `oneOf`, without pure null schemas. */
   alternatives: JsonObject[]

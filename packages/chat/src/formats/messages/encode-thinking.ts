@@ -4,7 +4,7 @@ import { isObject, objectAt, textAt } from '@portico/http/json'
 import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
 import { lacksSignedReasoning, lacksThinking } from '../../request/passes-through.ts'
 
-export interface ThinkingPlan {
+interface ThinkingPlan {
   maxTokens: number
   thinking?: JsonObject
   /** Members for `output_config`. */

@@ -6,7 +6,7 @@ import { wrapInput } from '../../tools/custom-tools.ts'
 import { decodeContent, requiredText } from './decode-content.ts'
 import { partsOfReasoningItem } from './reasoning-item.ts'
 
-export interface Conversation {
+interface Conversation {
   system: TextPart[]
   messages: Message[]
 }

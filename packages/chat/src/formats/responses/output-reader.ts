@@ -5,7 +5,7 @@ import { createPartLedger, type PartLedger } from './part-ledger.ts'
 import { partsOfReasoningItem } from './reasoning-item.ts'
 
 /** The position of a piece: the index of its output item, and the index among the texts or summaries of the item. */
-export interface Place {
+interface Place {
   item: number
   at: number
 }

@@ -61,7 +61,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
 }
 
 /** The HTTP version that `appProtocol` sets; null uses the client's. */
-export function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
+function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
   return versionByProtocol[appProtocol ?? ''] ?? null
 }
 
