@@ -31,7 +31,7 @@ mkdir -p "$root/opt/portico" "$root/usr/bin" "$root/etc/portico" "$image/blobs/s
 # In the tree the other programs refer to the runtime file of the gateway.
 cp packages/gateway/bin/runtime.mjs "$root/opt/portico/bin/"
 cp LICENSE "$root/opt/portico/"
-"$node" scripts/sbom.mjs "$package" > "$root/opt/portico/sbom.cdx.json"
+"$node" scripts/package/sbom.mjs "$package" > "$root/opt/portico/sbom.cdx.json"
 rm -f "$root"/opt/portico/bin/*.d.mts
 if [ "$package" = gateway ]; then
   mkdir -p "$root/opt/portico/node_modules/@node-rs"
@@ -39,7 +39,7 @@ if [ "$package" = gateway ]; then
 fi
 
 # The runtime without symbols for debuggers, with the libraries where its loader looks for them.
-"$node" scripts/trim-elf.mjs "$node" "$root/usr/bin/node"
+"$node" scripts/package/trim-elf.mjs "$node" "$root/usr/bin/node"
 ldd "$node" | grep -oE '/[^ ]+' | while read -r library; do install -D "$library" "$root$library"; done
 
 # Nobody in particular, without a shell; a place for files that come and go.

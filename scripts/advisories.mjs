@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { foreignPath } from './install-packed.mjs'
+import { foreignPath } from './package/install-packed.mjs'
 import { judgeAudit } from './judge-audit.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

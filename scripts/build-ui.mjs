@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
-import { notice } from './notice.mjs'
+import { notice } from './package/notice.mjs'
 
 /** @param {URL} to the folder for the result; its old content is removed */
 export async function buildUi(to) {

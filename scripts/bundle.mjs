@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { asChunks } from './chunk-text.mjs'
 import { compileAhead } from './compile-ahead.mjs'
-import { notice } from './notice.mjs'
+import { notice } from './package/notice.mjs'
 import { laterPackages, programs } from './programs.mjs'
 import { withoutDescriptions } from './without-descriptions.mjs'
 

@@ -9,7 +9,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
-import { foreignPath } from './install-packed.mjs'
+import { foreignPath } from './package/install-packed.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const site = join(root, 'site')

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/portico')
 const BUILDERS = [
   'package-lock.json',
-  ...['bundle', 'chunk-text', 'compile-ahead', 'notice', 'programs', 'without-descriptions'].map(
+  ...['bundle', 'chunk-text', 'compile-ahead', 'package/notice', 'programs', 'without-descriptions'].map(
     (name) => `scripts/${name}.mjs`,
   ),
   'scripts/record-code.cjs',

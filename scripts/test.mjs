@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
-import { installPacked } from './install-packed.mjs'
+import { installPacked } from './package/install-packed.mjs'
 import { keepSeconds, keptSeconds, longestFirst } from './test-order.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

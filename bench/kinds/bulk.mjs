@@ -25,7 +25,7 @@ export async function measureBulk(scenario, bench) {
 export async function startBulk(scenario, bench) {
   const port = await freePort()
   const log = join(bench.dir, 'origin-bulk.log')
-  const args = [join(import.meta.dirname, '../origin-bulk.mjs'), String(port), String(BULK_BYTES)]
+  const args = [join(import.meta.dirname, '../origins/bulk.mjs'), String(port), String(BULK_BYTES)]
   const origin = startChild({ command: process.execPath, args, core: LOAD_CORE, log })
   const problem = await untilAnswers(`http://127.0.0.1:${port}/`, origin)
   if (problem) throw new Error(`the origin of large bodies did not start: ${problem}`)

@@ -32,7 +32,7 @@ export async function measureStream(scenario, bench) {
 export async function startStreams(scenario, bench) {
   const port = await freePort()
   const log = join(bench.dir, 'origin-stream.log')
-  const args = [join(import.meta.dirname, '../origin-stream.mjs'), String(port), String(scenario.paceMs)]
+  const args = [join(import.meta.dirname, '../origins/stream.mjs'), String(port), String(scenario.paceMs)]
   const origin = startChild({ command: process.execPath, args, core: LOAD_CORE, log })
   const problem = await untilAnswers(`http://127.0.0.1:${port}/`, origin)
   if (problem) throw new Error(`the origin of streams did not start: ${problem}`)

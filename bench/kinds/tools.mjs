@@ -28,7 +28,7 @@ export async function measureTools(scenario, bench) {
 export async function startTools(scenario, bench) {
   const port = await freePort()
   const log = join(bench.dir, 'origin-mcp.log')
-  const args = [join(import.meta.dirname, '../origin-mcp.mjs'), String(port)]
+  const args = [join(import.meta.dirname, '../origins/mcp.mjs'), String(port)]
   const origin = startChild({ command: process.execPath, args, core: LOAD_CORE, log })
   const problem = await untilAnswers(`http://127.0.0.1:${port}/`, origin)
   if (problem) throw new Error(`the MCP server did not start: ${problem}`)

@@ -1,5 +1,5 @@
 // Starts a program under a Node that is recent enough. It must itself run on any Node from 20 on. The other packages with a
-// program have a file of this name that re-exports this one; `scripts/pack.mjs` replaces it with a copy.
+// program have a file of this name that re-exports this one; `scripts/package/pack.mjs` replaces it with a copy.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'

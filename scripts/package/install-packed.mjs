@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
  * The folder is outside /tmp, because containers of the e2e cluster have their own, and outside the checkout, whose
@@ -20,7 +20,7 @@ const SHARED = existsSync('/var/tmp') ? '/var/tmp' : tmpdir()
 export function installPacked(more = []) {
   const folder = mkdtempSync(join(SHARED, 'portico-installed-'))
   chmodSync(folder, 0o755)
-  execFileSync(process.execPath, [join(root, 'scripts/pack.mjs')], {
+  execFileSync(process.execPath, [join(root, 'scripts/package/pack.mjs')], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -1,4 +1,4 @@
-// The origin of large transfers: `node origin-bulk.mjs <port> <bytes>`. It reads the whole request, then sends this many
+// The origin of large transfers: `node bulk.mjs <port> <bytes>`. It reads the whole request, then sends this many
 // bytes.
 import { createServer } from 'node:http'
 

@@ -1,8 +1,8 @@
-// A minimal MCP server over Streamable HTTP: `node origin-mcp.mjs <port>`. It responds with a stream of one event, like
+// A minimal MCP server over Streamable HTTP: `node mcp.mjs <port>`. It responds with a stream of one event, like
 // servers of the official SDK. Anything but a POST gets a small reply.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
-import { answerTo } from './tool-call.mjs'
+import { answerTo } from '../tool-call.mjs'
 
 const port = Number(process.argv[2])
 const OTHER = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'

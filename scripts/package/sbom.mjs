@@ -1,10 +1,10 @@
-// Prints the software bill of materials of a package in CycloneDX: `node scripts/sbom.mjs gateway`.
+// Prints the software bill of materials of a package in CycloneDX: `node scripts/package/sbom.mjs gateway`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { foreignPath } from './install-packed.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
  * The list that npm makes, about the package in place of the workspace. Equal inputs give equal bytes: the list has no

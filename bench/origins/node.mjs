@@ -1,4 +1,4 @@
-// Fallback origin: `node origin-node.mjs <port> <folder of files>`.
+// Fallback origin: `node node.mjs <port> <folder of files>`.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'

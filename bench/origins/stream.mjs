@@ -1,7 +1,7 @@
-// A minimal origin of streamed responses: `node origin-stream.mjs <port> <ms between events>`. Anything but a chat gets a
+// A minimal origin of streamed responses: `node stream.mjs <port> <ms between events>`. Anything but a chat gets a
 // small reply.
 import { createServer } from 'node:net'
-import { PATHS, streamEvents } from './chat.mjs'
+import { PATHS, streamEvents } from '../chat.mjs'
 
 const [port, paceMs] = process.argv.slice(2).map(Number)
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'

@@ -1,4 +1,4 @@
-// Trims a 64-bit ELF program to the parts that a kernel loads: `node scripts/trim-elf.mjs FROM TO`. Symbol tables for
+// Trims a 64-bit ELF program to the parts that a kernel loads: `node scripts/package/trim-elf.mjs FROM TO`. Symbol tables for
 // debuggers and the table of sections go, which is a quarter of Node's size; symbols that native modules link to stay.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -4,22 +4,22 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildUi } from './build-ui.mjs'
-import { bundle } from './bundle.mjs'
+import { buildUi } from '../build-ui.mjs'
+import { bundle } from '../bundle.mjs'
 import { foreignPath } from './install-packed.mjs'
-import { programs } from './programs.mjs'
+import { programs } from '../programs.mjs'
 import { sbom } from './sbom.mjs'
 import { trimElf } from './trim-elf.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const out = join(root, 'out')
 
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out)
 for (const name of Object.keys(programs)) {
   const folder = join(root, 'packages', name)
-  await bundle(name, new URL(`../packages/${name}/dist/`, import.meta.url))
-  if (name === 'gateway') await buildUi(new URL('../packages/gateway/dist/ui/', import.meta.url))
+  await bundle(name, new URL(`../../packages/${name}/dist/`, import.meta.url))
+  if (name === 'gateway') await buildUi(new URL('../../packages/gateway/dist/ui/', import.meta.url))
   const staged = join(out, name)
   for (const part of ['bin', 'dist', 'README.md']) cpSync(join(folder, part), join(staged, part), { recursive: true })
   cpSync(join(root, 'packages/gateway/bin/runtime.mjs'), join(staged, 'bin/runtime.mjs'))

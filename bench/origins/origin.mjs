@@ -1,10 +1,10 @@
 // The origin behind every proxy: nginx on the load core, or a small Node server when nginx is missing.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chatAnswer, PATHS } from './chat.mjs'
-import { LOAD_CORE, startChild } from './children.mjs'
-import { findProgram } from './machine.mjs'
-import { freePort, untilAnswers } from './ports.mjs'
+import { chatAnswer, PATHS } from '../chat.mjs'
+import { LOAD_CORE, startChild } from '../children.mjs'
+import { findProgram } from '../machine.mjs'
+import { freePort, untilAnswers } from '../ports.mjs'
 
 export const SMALL_BODY = '{"id":12345,"name":"portico","tags":["a","b"],"n":10}'
 
@@ -25,7 +25,7 @@ export async function startOrigin(dir) {
     ? startChild({ command: nginx, args: ['-p', dir, '-e', log, '-c', config], core: LOAD_CORE, log })
     : startChild({
         command: process.execPath,
-        args: [join(import.meta.dirname, 'origin-node.mjs'), String(port), dir],
+        args: [join(import.meta.dirname, 'node.mjs'), String(port), dir],
         core: LOAD_CORE,
         log,
       })
@@ -37,7 +37,7 @@ export async function startOrigin(dir) {
 /** Starts the gRPC services that proxies call. */
 export async function startServices(dir) {
   const port = await freePort()
-  const args = [join(import.meta.dirname, 'services.mjs'), String(port)]
+  const args = [join(import.meta.dirname, '../services.mjs'), String(port)]
   const child = startChild({ command: process.execPath, args, core: LOAD_CORE, log: join(dir, 'services.log') })
   const problem = await untilAnswers(`tcp://127.0.0.1:${port}`, child)
   if (problem) throw new Error(`the services did not start: ${problem}`)
