@@ -214,5 +214,5 @@ function gatewayName(value: unknown): string {
   return found
 }
 
-/** Addresses in the format of `upstream`: `10.0.0.7:8080`, `[fd00::7]:8080`. */
+/** Addresses in the format of `@portico/http/client`: `10.0.0.7:8080`, `[fd00::7]:8080`. */
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}$/

@@ -83,7 +83,7 @@ export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
-/** One request and its response, for all protocol versions. Created by `net`, used by `pipeline`. */
+/** One request and its response, for all protocol versions. A server connection creates it; the handler of the bind responds through it. */
 export interface Exchange {
   readonly connection: ConnectionInfo
   readonly version: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
