@@ -10,7 +10,7 @@ import { closedPort } from '../../testing/scene.ts'
 
 const page = readFileSync(new URL('../../../../../docs/cluster.md', import.meta.url), 'utf8')
 const [, example = assert.fail('docs/cluster.md has no example with a selector')] =
-  /Tools of every MCP server[^]*?```yaml\n([^]*?)```/.exec(page) ?? []
+  /tools of every MCP server[^]*?```yaml\n([^]*?)```/.exec(page) ?? []
 
 const gateway = (port: number): string => `
 apiVersion: gateway.networking.k8s.io/v1
