@@ -35,9 +35,20 @@ export default {
       { text: 'Reference', link: '/reference/' },
     ],
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { options: { tokenize: searchTerms } } } },
     externalLinkIcon: true,
     version: DOCS_SITE_VERSION,
     siteRoot: DOCS_SITE_ROOT,
   },
+}
+
+/**
+ * The terms of a text, for pages and for what users search: words, and the parts of names in camel case, so that
+ * `session persistence` finds the page of `sessionPersistence`. The browser gets a copy of this function alone.
+ */
+function searchTerms(text) {
+  return text.split(/[\n\r\p{Z}\p{P}]+/u).flatMap((word) => {
+    const parts = word.split(/(?<=[a-z\d])(?=[A-Z])/)
+    return parts.length > 1 ? [word, ...parts] : [word]
+  })
 }
