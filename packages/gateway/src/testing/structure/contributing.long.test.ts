@@ -97,6 +97,9 @@ function copySources(copy: string): void {
   const skipped = new Set(['node_modules', 'dist'])
   for (const name of [
     'packages',
+    'bench',
+    'scripts',
+    'site',
     'docs',
     'schema',
     'package.json',
