@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Fault } from '../packages/gateway/src/testing/providers/fault.ts'
 import { ANSWERS, toldText } from '../packages/gateway/src/testing/providers/scenes.ts'
 import { type FakeProvider, startFakeProvider } from '../packages/gateway/src/testing/providers/server.ts'
-import type { FollowUp, Heard, Question } from '../packages/gateway/src/testing/sdk-clients/client.ts'
+import type { FollowUp, SdkReply, Question } from '../packages/gateway/src/testing/sdk-clients/client.ts'
 import { clients } from './clients.ts'
 import { type ShippedGateway, startShippedGateway } from './shipped-gateway.ts'
 import { gatewayConfig } from './stand.ts'
@@ -41,14 +41,14 @@ for (const first of vendors) {
         for (const streamed of [false, true]) {
           const how = `${client.name}, ${streamed ? 'streamed' : 'whole'}`
           const asks = { model: 'any-model', streamed, reasons: true, maxTokens: 4000 } as const
-          const moved = async (heard: Heard, next: FollowUp): Promise<Heard> => {
+          const moved = async (heard: SdkReply, next: FollowUp): Promise<SdkReply> => {
             one.fault = { failure: { kind: 'overloaded', message: 'busy' } }
             const answered = two.asked.length
             const after = await heard.follow(next)
             assert.equal(two.asked.length, answered + 1)
             return after
           }
-          const ask = (question: Pick<Question, 'scene' | 'tools'>): Promise<Heard> => {
+          const ask = (question: Pick<Question, 'scene' | 'tools'>): Promise<SdkReply> => {
             one.fault = {}
             return client
               .connect({ url: `http://127.0.0.1:${gateway.port()}`, key: 'client-key' })

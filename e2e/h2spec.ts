@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-export interface AcceptedFailure {
+interface AcceptedFailure {
   /** Section of RFC 7540, which the suite goes by. */
   section: string
   /** The name of the test in the suite. */

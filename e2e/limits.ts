@@ -3,7 +3,7 @@ import type { ClientFormatName } from './clients.ts'
 import type { Target, UpstreamFormatName } from './targets.ts'
 
 /** A request that a pair of formats cannot carry: the client gets a 400 that names the field, never a wrong answer. */
-export interface Limit {
+interface Limit {
   what: string
   why: string
   /** By client format: fields to add to a plain request, and the field that the refusal names. */

@@ -35,7 +35,7 @@ export interface ShippedRecord {
   llm: { usage: ShippedUsage; isEstimated: boolean; attempts: string } | null
 }
 
-export interface ShippedUsage {
+interface ShippedUsage {
   input?: number
   output?: number
   cacheRead?: number
@@ -43,7 +43,7 @@ export interface ShippedUsage {
   reasoning?: number
 }
 
-export interface ShippedOptions {
+interface ShippedOptions {
   /** Files of the config are relative to this folder. */
   dir?: string
 }

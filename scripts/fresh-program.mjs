@@ -1,7 +1,7 @@
 // Builds the program of this checkout from its current sources.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -16,6 +16,10 @@ const BUILDERS = [
 ]
 /** The number of older builds that are kept, because running programs may use them. */
 const KEPT = 8
+/** How often a start looks whether the build of another process is complete. */
+const LOOK_MS = 50
+/** After this time an empty lock belongs to no process. */
+const EMPTY_LOCK_MS = 2_000
 
 /**
  * The folder with the bundled program, built now unless it is there already; null where it cannot be built.
@@ -25,11 +29,51 @@ const KEPT = 8
 export function freshProgram(name) {
   const folder = join(cache, `${name}-${fingerprint()}`)
   if (existsSync(folder)) return folder
+  const lock = `${folder}.lock`
+  if (!takeLock(lock, folder)) return folder
+  try {
+    return build(name, folder)
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+/**
+ * Waits while another process builds the same folder, because many programs that start at once would each take seconds of CPU
+ * for the same build. Returns false when the folder is there.
+ */
+function takeLock(lock, folder) {
+  while (!existsSync(folder)) {
+    try {
+      mkdirSync(cache, { recursive: true })
+      writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
+      return true
+    } catch (error) {
+      // If nothing can be written, the build fails too, and the sources run.
+      if (error.code !== 'EEXIST') return true
+    }
+    if (!isHeld(lock)) rmSync(lock, { force: true })
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+  }
+  return false
+}
+
+/** Whether the process that took the lock still runs. A process that dies while it takes the lock leaves an empty file. */
+function isHeld(lock) {
+  try {
+    const pid = Number(readFileSync(lock, 'utf8'))
+    if (pid === 0) return Date.now() - statSync(lock).mtimeMs < EMPTY_LOCK_MS
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+function build(name, folder) {
   const making = `${folder}.${process.pid}`
   say(`building ${name} of this checkout, once for each change of its sources ...\n`)
   const startedAt = performance.now()
   try {
-    mkdirSync(cache, { recursive: true })
     // The bundler runs in its own process, so that the program does not keep its memory.
     const script = 'import(process.argv[1]).then(({ bundle }) => bundle(process.argv[2], new URL(process.argv[3])))'
     const bundler = pathToFileURL(join(import.meta.dirname, 'bundle.mjs')).href

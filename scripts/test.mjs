@@ -3,6 +3,7 @@
 //   PROPERTIES=full    runs every case of every property
 //   RETRY_FAILED=1     retries failed groups, alone, and lists those that pass only on retry: they need a fix
 //   SKIPPED_TO         a file that gets a line for each skipped test, with the reason
+//   CPU_TO             a file that gets a line for each test, with the CPU seconds that it took
 //   E2E_INSTALL=1      packs and installs the programs into an empty folder, and suites of e2e/ run those
 //   PORTICO_INSTALLED  an existing folder with installed programs to use instead
 import { availableParallelism } from 'node:os'
@@ -17,9 +18,8 @@ import { keepSeconds, keptSeconds, longestFirst } from './test-order.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const args = process.argv.slice(2)
 const wanted = args.filter((arg) => !arg.startsWith('--'))
-/** Test files that start programs or watch their own process run alone. */
-const ALONE =
-  /^(bench|scripts|e2e|packages\/ctl)\/|^packages\/http\/src\/(?!client|json|sse)|\/src\/(process|testing)\/|\.long\.test\./
+/** Test files that run alone: most of them need much memory or CPU, or watch their own process. */
+const ALONE = /^(bench|scripts|e2e)\/|^packages\/gateway\/src\/testing\/(trace-files|random)\/|\.long\.test\./
 const isEndToEnd = args.includes('--e2e')
 /** The time limit of one test. Suites have none, because it would be a limit for all of their tests together. */
 const TEST_LIMIT_MS = isEndToEnd ? 900_000 : 180_000
@@ -32,8 +32,19 @@ const CONCURRENCY = availableParallelism() + (isEndToEnd ? 0 : 1)
 const WHOLE_MACHINE = /^e2e\/(cluster\/|extensions\/compose|ui\/live-tail|(memory|oci|package)\.)/
 /** When more groups fail, they have a common cause, and a retry would fail too. */
 const MOST_RETRIED = 6
-/** Files that share a process: a folder of the gateway, a subfolder of MCP and of policies, or a whole package. */
-const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
+/**
+ * Files that share a process: a folder of the gateway (in `mcp`, `policies`, `process` and `testing` a subfolder), of http or of
+ * ctl, or a whole package. A process for each file would load the same modules again and again, which takes a second of CPU.
+ */
+const GROUP =
+  /^packages\/gateway\/src\/((mcp|policies|process|testing)\/)?[^/]+|^packages\/http\/src\/(server\/)?[^/]+|^packages\/ctl\/src\/[^/]+|^packages\/[^/]+/
+/** Folders, and single files, whose tests are quick: those of a package share one process. */
+const SMALL = {
+  'packages/gateway (small folders)':
+    /^packages\/gateway\/src\/(collections|credentials|exports|expressions|formats|generate|ir|records|redaction|schema|state|stream|testing\/(structure|docs|examples)|mcp\/(merge|oauth|session))\/|^packages\/gateway\/src\/((mcp|testing)\/)?[^/]+$/,
+  'packages/gateway/src/policies (files)': /^packages\/gateway\/src\/policies\/[^/]+$/,
+  'packages/ctl (small folders)': /^packages\/ctl\/src\/(?!commands\/)/,
+}
 /** Tests of components need JSX and a document, which no other test has. */
 const COMPONENTS = /\.test\.tsx$/
 /** The duration of each group in the last complete run. */
@@ -66,8 +77,11 @@ async function main() {
   const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map((key) =>
     counted.reduce((sum, { counts }) => sum + counts[key], 0),
   )
+  const cpu = results.reduce((sum, { counts }) => sum + counts.cpu, 0)
   for (const { group } of unsure) process.stdout.write(`\npassed or failed only on retry, needs a fix: ${group.name}`)
-  process.stdout.write(`\n${files.length} files in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
+  process.stdout.write(
+    `\n${files.length} files in ${Math.round((performance.now() - startedAt) / 1000)} s, CPU ${Math.round(cpu)} s\n`,
+  )
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0
   if (installed !== null) rmSync(installed, { recursive: true, force: true })
@@ -94,11 +108,15 @@ async function work(groups, results) {
 function groupFiles(files) {
   const filesByGroup = new Map()
   for (const file of files) {
-    const group = ALONE.test(file) ? file : (GROUP.exec(file)?.[0] ?? file)
+    const group = ALONE.test(file) ? file : (smallGroup(file) ?? GROUP.exec(file)?.[0] ?? file)
     const key = COMPONENTS.test(file) ? `${group} (components)` : group
     filesByGroup.set(key, [...(filesByGroup.get(key) ?? []), file])
   }
   return [...filesByGroup].map(([name, list]) => ({ name, files: list }))
+}
+
+function smallGroup(file) {
+  return Object.keys(SMALL).find((name) => SMALL[name].test(file))
 }
 
 function runGroup({ name, files }) {
@@ -120,12 +138,12 @@ function runGroup({ name, files }) {
   return new Promise((resolve) => {
     child.on('close', (code) => {
       const summary = /^counts (\{.*\})\n/m.exec(text)
-      const counts = summary === null ? { passed: 0, failed: 0, skipped: 0 } : JSON.parse(summary[1])
+      const counts = summary === null ? { passed: 0, failed: 0, skipped: 0, cpu: 0 } : JSON.parse(summary[1])
       // A process that exits with an error, or ran no test, has failed.
       const isBad = code !== 0 || counts.passed + counts.skipped === 0
       if (isBad && counts.failed === 0) counts.failed = 1
       const seconds = (performance.now() - startedAt) / 1000
-      const heading = `${counts.failed > 0 ? '✖' : '✔'} ${name} (${files.length === 1 ? '' : `${files.length} files, `}${counts.passed} tests, ${Math.round(seconds)} s)\n`
+      const heading = `${counts.failed > 0 ? '✖' : '✔'} ${name} (${files.length === 1 ? '' : `${files.length} files, `}${counts.passed} tests, ${Math.round(seconds)} s, CPU ${Math.round(counts.cpu)} s)\n`
       const details = text.replace(summary?.[0] ?? '', '')
       resolve({ output: heading + details + (counts.failed > 0 ? noise : ''), counts, seconds })
     })

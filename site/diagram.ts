@@ -11,7 +11,7 @@ export interface Diagram {
   arrows: readonly DiagramArrow[]
 }
 
-export interface DiagramBox {
+interface DiagramBox {
   name: string
   /** One or two lines. */
   lines: readonly string[]

@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 /** Code blocks, and code inside of a paragraph. */
 const CODE = /^[ ]*(```+|~~~+)[^]*?^[ ]*\1[ ]*$|(?<!`)(`+)(?!`)(?:(?!\n\n)[^])*?(?<!`)\2(?!`)/gm
 
-export interface LinkTarget {
+interface LinkTarget {
   /** Path of the file from the root of the project. */
   path: string
   /** With its `#`; empty where the link names no heading. */

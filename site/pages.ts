@@ -7,7 +7,7 @@ export interface PageEntry {
   about: string
 }
 
-export interface PageGroup {
+interface PageGroup {
   title: string
   /** The result for a newcomer who reads the five pages of this group in order; groups without a path have none. */
   path?: string
@@ -86,6 +86,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/backends.md', about: 'destinations, DNS, pools, retries, HTTP versions, the forward proxy' },
       { path: 'docs/backends', about: 'the kinds of backends, a page for each' },
       { path: 'docs/tls.md', about: 'listeners, client certificates, passthrough, TLS to backends, rotation' },
+      { path: 'docs/mesh.md', about: 'a workload of an Istio mesh: certificate, HBONE, failures, Kubernetes' },
+      { path: 'docs/udp.md', about: 'datagrams: sessions, limits, drops, what to watch' },
       { path: 'docs/http.md', about: 'strict parsing, limits, HTTP/2, gRPC, WebSocket, CONNECT, forwarding headers' },
     ],
   },
@@ -135,6 +137,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/global-rate-limits.md', about: 'one rate limit service for all gateways' },
       { path: 'docs/forward-auth.md', about: 'sign-in for browsers with oauth2-proxy and similar services' },
       { path: 'docs/open-policy-agent.md', about: 'Open Policy Agent as external authorizer' },
+      { path: 'docs/inference-pools.md', about: 'model servers with an endpoint picker' },
       { path: 'docs/external-processing.md', about: 'a service of yours that edits requests and responses' },
       { path: 'docs/envoy.md', about: 'how services written for Envoy work here, and what differs' },
     ],

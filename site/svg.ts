@@ -60,7 +60,7 @@ export function arrow(from: Point, to: Point, isTwoWay: boolean): string {
   return line + head(from, to) + (isTwoWay ? head(to, from) : '')
 }
 
-export interface Point {
+interface Point {
   x: number
   y: number
 }

@@ -125,9 +125,10 @@ describe('the charts', { skip: withoutHelm }, () => {
     const [cluster] = rolesOf('ClusterRole')
     assert.deepEqual(rightsOf(cluster ?? assert.fail('no ClusterRole')).toSorted(), [
       'create tokenreviews',
-      ...['get gatewayclasses', 'get gateways', 'list gatewayclasses', 'list gateways', 'list namespaces'],
+      ...['get gatewayclasses', 'get gateways'],
+      ...['list clustertrustbundles', 'list gatewayclasses', 'list gateways', 'list namespaces'],
       ...['patch gatewayclasses/status', 'patch gateways/status'],
-      ...['watch gatewayclasses', 'watch gateways', 'watch namespaces'],
+      ...['watch clustertrustbundles', 'watch gatewayclasses', 'watch gateways', 'watch namespaces'],
     ])
     const roles = rolesOf('Role').map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
     const gateways = ['shop/portico-controller-gateways', 'bank/portico-controller-gateways']

@@ -6,7 +6,7 @@ export const NAMESPACE = 'portico-system'
 /** The folder of the charts and of the manifests rendered from them. */
 export const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url))
 
-export interface HelmResult {
+interface HelmResult {
   ok: boolean
   stdout: string
   stderr: string

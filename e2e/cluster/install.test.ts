@@ -222,6 +222,8 @@ const each = (verbs: readonly string[], kinds: readonly string[], where = ''): s
   kinds.flatMap((kind) => verbs.map((verb) => `${verb} ${kind}${where}`))
 
 const MAY = [
+  // Pods say which endpoints are workloads of a mesh.
+  ...each(['list', 'watch'], ['/pods']),
   ...each(['list', 'watch'], [...GATEWAY_KINDS, ...OWN_KINDS, ...READ_KINDS]),
   ...each(
     ['patch'],
@@ -249,7 +251,8 @@ const MAY_NOT = [
   'update /secrets kube-system/bootstrap',
   `update /secrets ${NAMESPACE}/another`,
   // Ways to other machines and to other rights.
-  ...each(['get', 'list', 'watch', 'create', 'delete'], ['/pods', '/nodes', '/persistentvolumes'], ' kube-system'),
+  ...each(['get', 'create', 'delete'], ['/pods'], ' kube-system'),
+  ...each(['get', 'list', 'watch', 'create', 'delete'], ['/nodes', '/persistentvolumes'], ' kube-system'),
   ...each(['create', 'get'], ['/pods/exec', '/pods/attach', '/pods/portforward', '/nodes/proxy'], ' kube-system'),
   ...each(['get'], ['/pods/log'], ' kube-system'),
   'create /serviceaccounts/token kube-system',

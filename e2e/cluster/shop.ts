@@ -11,7 +11,7 @@ process.on('SIGTERM', () => setTimeout(() => process.exit(), 3000))`
 
 export const ECHO_IMAGE: Image = { command: [process.execPath, '-e', ECHO] }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   namespace?: string
   /** GwParameters of the same namespace. */
   parameters?: string
@@ -33,7 +33,7 @@ export function gateway(name = 'web', options: GatewayOptions = {}): object {
   }
 }
 
-export interface RouteOptions {
+interface RouteOptions {
   namespace?: string
   gateway?: string
   /** Namespace of the Service. */
@@ -55,7 +55,7 @@ export function route(name: string, path: string, service = 'cart', options: Rou
   }
 }
 
-export interface PodsOptions {
+interface PodsOptions {
   namespace?: string
   replicas?: number
   image?: string

@@ -5,12 +5,16 @@ import { join } from 'node:path'
 import manifest from '../../packages/gateway/package.json' with { type: 'json' }
 import { supportedFeatures } from '../../packages/translate/src/translate/listeners/supported-features.ts'
 import { startBed } from './bed/bed.ts'
-import { CONFORMANCE } from './bed/programs.ts'
+import { type Suite, suiteProgramOf } from './bed/programs.ts'
 import { install, ownImages } from './installed.ts'
 
-const PROFILES = ['GATEWAY-HTTP', 'GATEWAY-GRPC', 'GATEWAY-TLS']
+/** The profiles of each suite that must pass. */
+export const profilesOf: Readonly<Record<Suite, readonly string[]>> = {
+  conformance: ['GATEWAY-HTTP', 'GATEWAY-GRPC', 'GATEWAY-TLS', 'GATEWAY-TCP', 'GATEWAY-UDP'],
+  'conformance-1.5': ['GATEWAY-HTTP', 'GATEWAY-GRPC', 'GATEWAY-TLS'],
+}
 
-export interface SuiteResult {
+interface SuiteResult {
   /** 0 when all of it passes. */
   code: number
   /** The output of the suite, unless it went to the terminal. */
@@ -20,25 +24,28 @@ export interface SuiteResult {
 
 /** The official suite of the Gateway API before the controller in a bed of its own. */
 export async function runSuite({
+  suite,
   flags,
   isShown,
 }: {
+  suite: Suite
   flags: readonly string[]
   isShown: boolean
 }): Promise<SuiteResult> {
-  const bed = await startBed({ images: ownImages() })
+  const bed = await startBed({ images: ownImages(), suite })
   try {
     await install(bed)
     const report = join(bed.folder, 'report.yaml')
-    const [program = '', ...words] = bed.enter([join(CONFORMANCE, 'conformance.test'), ...suiteFlags(report), ...flags])
+    const test = join(suiteProgramOf(suite), 'conformance.test')
+    const [program = '', ...words] = bed.enter([test, ...suiteFlags(suite, report), ...flags])
     const stdio = isShown ? 'inherit' : 'pipe'
-    const suite = spawn(program, words, {
+    const run = spawn(program, words, {
       env: { ...process.env, ...bed.environment },
       stdio: ['ignore', stdio, stdio],
     })
     const parts: Buffer[] = []
-    for (const stream of [suite.stdout, suite.stderr]) stream?.on('data', (part: Buffer) => parts.push(part))
-    const [code] = (await once(suite, 'close')) as [number | null]
+    for (const stream of [run.stdout, run.stderr]) stream?.on('data', (part: Buffer) => parts.push(part))
+    const [code] = (await once(run, 'close')) as [number | null]
     return { code: code ?? 1, output: Buffer.concat(parts).toString(), report: readReport(report) }
   } finally {
     await bed.stop()
@@ -54,11 +61,29 @@ function readReport(file: string): string {
   }
 }
 
-function suiteFlags(report: string): string[] {
+/** Features of the newest suite that have another name in that of 1.5, or none. */
+const namesIn15: Readonly<Record<string, string | null>> = {
+  GRPCRouteRequestHeaderModifier: null,
+  GatewayInfrastructure: 'GatewayInfrastructurePropagation',
+  GatewayRouteHostnameIntersectionPrecedence: null,
+  HTTPRouteBackendURLRewrite: null,
+  HTTPRouteRetryCodes: null,
+  HTTPRouteRetryConnectionError: null,
+  TCPRoute: null,
+  UDPRoute: null,
+}
+
+/** The claimed features, by their names in the suite. */
+function featuresOf(suite: Suite): readonly string[] {
+  if (suite === 'conformance') return supportedFeatures
+  return supportedFeatures.flatMap((feature) => (feature in namesIn15 ? (namesIn15[feature] ?? []) : feature))
+}
+
+function suiteFlags(suite: Suite, report: string): string[] {
   const values = {
     'gateway-class': 'portico',
-    'conformance-profiles': PROFILES.join(','),
-    'supported-features': supportedFeatures.join(','),
+    'conformance-profiles': profilesOf[suite].join(','),
+    'supported-features': featuresOf(suite).join(','),
     organization: 'portico',
     project: 'portico',
     url: 'https://portico.dev',

@@ -9,7 +9,7 @@ import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { useShippedGateway } from '../shipped-gateway.ts'
 import { checkPage } from './difference-list.ts'
 import { differences, type FailureCell } from './failure-differences.ts'
-import { envoyConfig, type FailingKind, failingKinds, type FailingPlace, gatewayConfig } from './failing-kinds.ts'
+import { envoyConfig, type FailingKind, failingKinds, type FailingBackend, gatewayConfig } from './failing-kinds.ts'
 import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
 
 /** Backends that fail in the same way behind Envoy and behind the gateway: what clients see differs only as the page says. */
@@ -79,7 +79,7 @@ async function useGatewaySides(t: TestContext): Promise<Side[]> {
   return places.map(({ backend }, at) => ({ port: gateway.port(at), backend }))
 }
 
-function useBackends(t: TestContext): Promise<(FailingPlace & { backend: DyingBackend })[]> {
+function useBackends(t: TestContext): Promise<(FailingBackend & { backend: DyingBackend })[]> {
   return Promise.all(
     failingKinds.map(async (kind) => {
       const backend = await kind.backend(t)

@@ -56,40 +56,44 @@ const judge: OriginHandler = ({ url }, response) => {
 
 const differences: Difference[] = [
   ...ownWays,
-  { what: /^asked headers x-envoy-(internal|expected-rq-timeout-ms)$/, why: "A header of Envoy's own." },
+  { what: /^asked headers x-envoy-(internal|expected-rq-timeout-ms)$/, why: 'Only Envoy sends this header.' },
   {
     what: /^asked headers host$/,
-    why: 'The authorizer is called by its own name; `addRequestHeaders` tells it the one of the client.',
+    why: "The gateway sends the authorizer's own host; `addRequestHeaders` can add the client's host.",
   },
   {
     what: /^asked headers content-length$/,
-    why: 'Envoy states a length of 0; the gateway states none where there is no body.',
+    why: 'Without a body, Envoy sends a length of 0 and the gateway sends none.',
   },
   {
     what: /^backend headers x-groups$/,
     requests: ['headers of the answer'],
-    why: 'What the authorizer alone may say never comes from the client.',
+    why: 'The gateway never forwards these headers from the client; only the authorizer may set them.',
   },
   {
     what: /^backend headers x-user$/,
     requests: ['two lines of one name for the backend'],
-    why: 'Every line of the authorizer reaches the backend; Envoy passes the last one.',
+    why: 'The gateway forwards every line of the authorizer; Envoy forwards the last one.',
   },
-  { what: /^asked headers x-a$/, requests: ['lines of one name'], why: 'Lines stay lines; Envoy joins them.' },
+  {
+    what: /^asked headers x-a$/,
+    requests: ['lines of one name'],
+    why: 'The gateway keeps separate header lines; Envoy joins them.',
+  },
   {
     what: /^client headers transfer-encoding$/,
     requests: ['HEAD'],
-    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
+    why: 'A response to HEAD has no body, and no framing if the backend sends no length.',
   },
   {
     what: /^client headers grpc-message$/,
     requests: ['a call of gRPC that is refused'],
-    why: 'Blanks and signs are escaped too, which clients undo.',
+    why: 'The gateway also escapes spaces and punctuation; clients decode them.',
   },
   {
     what: /^client (body|headers content-(length|type))$/,
     requests: ['a broken authorizer'],
-    why: 'The gateway says why, Envoy sends nothing.',
+    why: 'The gateway sends the reason, Envoy sends nothing.',
   },
 ]
 

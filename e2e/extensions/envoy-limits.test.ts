@@ -45,19 +45,19 @@ const differences: Difference[] = [
   ...ownWays,
   {
     what: /^client headers x-ratelimit-limit$/,
-    why: 'Envoy adds the window and the name of the limit; the gateway says the number, unless the server says more.',
+    why: 'Envoy adds the window and the name of the limit; the gateway sends the number only, unless the service sends more.',
   },
-  { what: /^client headers x-envoy-ratelimited$/, why: "A header of Envoy's own." },
-  { what: /^client headers retry-after$/, why: 'The gateway says when to come back.' },
+  { what: /^client headers x-envoy-ratelimited$/, why: 'Only Envoy sends this header.' },
+  { what: /^client headers retry-after$/, why: 'The gateway tells the client when to retry.' },
   {
     what: /^client (body|headers content-(length|type))$/,
     requests: ['over its limit', 'a server that fails'],
-    why: 'The gateway says why, Envoy sends nothing.',
+    why: 'The gateway sends the reason, Envoy sends nothing.',
   },
   {
     what: /^client headers grpc-message$/,
     requests: ['a call of gRPC over its limit'],
-    why: 'The gateway says why, Envoy sends nothing.',
+    why: 'The gateway sends the reason, Envoy sends nothing.',
   },
 ]
 

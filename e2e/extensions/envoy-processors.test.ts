@@ -89,7 +89,7 @@ const ofHeads: readonly Difference[] = [
   {
     what: /^(backend|client) headers (content-length|transfer-encoding)$/,
     requests: ['other bodies'],
-    why: 'Processors do not change how a message is framed.',
+    why: 'In the gateway, a processor does not change the framing of a message.',
   },
   ofNewBodies,
   { ...ofFailures, requests: ['the processor fails at the head', 'the processor fails at the head of the answer'] },
@@ -99,7 +99,7 @@ const ofBodies: readonly Difference[] = [
   {
     what: /^(backend|client) headers (content-length|transfer-encoding)$/,
     requests: ['a body in chunks', 'other bodies'],
-    why: 'The body was read whole for the processor, so its length is known.',
+    why: 'The gateway buffered the body for the processor, so its length is known.',
   },
   ofNewBodies,
   ofFailures,

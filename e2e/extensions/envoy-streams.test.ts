@@ -96,11 +96,11 @@ const differences: readonly Difference[] = [
   {
     what: /^asked heads 1 transfer-encoding$/,
     requests: ['trailers of an answer', 'trailers both ways', 'trailers that are changed'],
-    why: 'It belongs to the connection, and is taken off before policies see the answer.',
+    why: 'The header belongs to the connection and is removed before policies run on the response.',
   },
   {
     what: /^(asked heads [01]|backend headers|client headers) trailer$/,
-    why: 'It belongs to the connection; what follows a body says its own name.',
+    why: 'The header belongs to the connection; trailers carry their own names.',
   },
 ]
 
@@ -108,7 +108,7 @@ const ofDuplex: readonly Difference[] = [
   {
     what: /^(asked|client|backend) /,
     requests: ['a body that is replaced at its head'],
-    why: 'A new body in the answer to the head counts, and late answers about the old one do not: Envoy ends with 500.',
+    why: 'The gateway uses a new body in the reply to the headers and ignores late replies about the old body; Envoy responds with 500.',
   },
 ]
 

@@ -89,61 +89,68 @@ const check: Check = ({ attributes }) => {
 const differences: Difference[] = [
   {
     what: /^asked request http id$/,
-    why: 'Envoy numbers streams; the gateway sends `x-request-id`, where there is one.',
+    why: 'Envoy sends the number of the stream; the gateway sends `x-request-id`, if there is one.',
   },
-  { what: /^(asked request http|backend) headers x-request-id$/, why: 'Envoy makes one up.' },
-  { what: /^(asked request http|backend) headers x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
-  { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: "A header of Envoy's own." },
+  { what: /^(asked request http|backend) headers x-request-id$/, why: 'Envoy generates a request id.' },
+  {
+    what: /^(asked request http|backend) headers x-forwarded-(for|host)$/,
+    why: 'Envoy adds these headers only if configured.',
+  },
+  { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: 'Only Envoy sends this header.' },
   {
     what: /^asked request http headers cookie$/,
     requests: ['cookies in two lines'],
-    why: 'Lines of cookies are joined by a semicolon, as HTTP/2 has it: with a comma their values are read wrong.',
+    why: 'The gateway joins cookie lines with a semicolon, as HTTP/2 requires; with a comma, values would be parsed incorrectly.',
   },
   {
     what: /^asked request http headers te$/,
     requests: ['a call of gRPC', 'refused call of gRPC'],
-    why: 'It belongs to the connection, and is taken off before policies see the request.',
+    why: 'The header belongs to the connection and is removed before policies run on the request.',
   },
   {
     what: /^backend headers connection$/,
     requests: ['a call of gRPC'],
-    why: 'Who sends `te` by HTTP/1.1 has to name it in `connection`.',
+    why: 'HTTP/1.1 requires that `connection` names `te`.',
   },
   {
     what: /^client headers transfer-encoding$/,
     requests: ['HEAD'],
-    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
+    why: 'A response to HEAD has no body, and no framing if the backend sends no length.',
   },
-  { what: /^backend headers content-length$/, requests: ['OPTIONS'], why: 'No body needs no length.' },
+  {
+    what: /^backend headers content-length$/,
+    requests: ['OPTIONS'],
+    why: 'The gateway sends no length without a body.',
+  },
   {
     what: /^backend headers (content-length|transfer-encoding)$/,
     requests: ['a body in chunks'],
-    why: 'The body was read whole for the authorizer, so its length is known.',
+    why: 'The gateway buffered the body for the authorizer, so its length is known.',
   },
   {
     what: /^client headers grpc-message$/,
     requests: ['refused call of gRPC'],
-    why: 'Blanks and signs are escaped too, which clients undo.',
+    why: 'The gateway also escapes spaces and punctuation; clients decode them.',
   },
   {
     what: /^client (body|headers content-(length|type))$/,
     requests: ['refused without words'],
-    why: 'The gateway says why, Envoy sends nothing.',
+    why: 'The gateway sends the reason, Envoy sends nothing.',
   },
   {
     what: /^backend headers x-name$/,
     requests: ['a header of bytes that are no UTF-8'],
-    why: 'Envoy reads `value` alone; the gateway reads `raw_value` where `value` is empty.',
+    why: 'Envoy reads only `value`; the gateway reads `raw_value` if `value` is empty.',
   },
   {
     what: /^asked request http rawBody /,
     requests: ['a body that is no UTF-8'],
-    why: '`body` is the same in both; the gateway adds the exact bytes in `raw_body`, Envoy sends one of the two.',
+    why: '`body` is the same in both; the gateway also sends the exact bytes in `raw_body`, Envoy sends only one of the two.',
   },
   {
     what: /^backend headers x-list$/,
     requests: ['other headers and query'],
-    why: 'Joined with a blank after the comma.',
+    why: 'The gateway joins values with a space after the comma.',
   },
 ]
 

@@ -72,7 +72,7 @@ export const failingKinds: readonly FailingKind[] = [
 ]
 
 /** A kind of backend with its ports behind one of the two proxies. */
-export interface FailingPlace {
+export interface FailingBackend {
   kind: FailingKind
   /** The backend that fails. */
   live: number
@@ -83,11 +83,11 @@ export interface FailingPlace {
 // Both proxies have three routes for each kind: to a port without a listener, and to the backend with and without a time limit.
 
 /** The gateway with a port for each kind, in this order. */
-export function gatewayConfig(places: readonly FailingPlace[]): object {
+export function gatewayConfig(places: readonly FailingBackend[]): object {
   return { binds: places.map((place) => ({ port: 0, listeners: [{ name: 'all', routes: routes(place) }] })) }
 }
 
-function routes({ kind, live, refused }: FailingPlace): object[] {
+function routes({ kind, live, refused }: FailingBackend): object[] {
   const backend = { http: { version: kind.isHttp2 === true ? 'HTTP2' : 'HTTP1' } }
   const by = (name: string): object => ({ matches: [{ headers: [{ name, value: { exact: '1' } }] }] })
   const to = (port: number): object[] => [{ host: `127.0.0.1:${port}` }]
@@ -99,7 +99,7 @@ function routes({ kind, live, refused }: FailingPlace): object[] {
 }
 
 /** Envoy with a listener for each kind. */
-export function envoyConfig(places: readonly (FailingPlace & { listener: number })[]): object {
+export function envoyConfig(places: readonly (FailingBackend & { listener: number })[]): object {
   return {
     static_resources: {
       listeners: places.map(({ listener }) => ({

@@ -8,7 +8,7 @@ export interface FailureCell {
 }
 
 /** A difference in what clients see, and why the gateway does otherwise. */
-export interface FailureDifference {
+interface FailureDifference {
   is: (cell: FailureCell) => boolean
   why: string
 }
@@ -16,25 +16,25 @@ export interface FailureDifference {
 export const differences: readonly FailureDifference[] = [
   {
     is: ({ backend, gateway }) => backend === 'gRPC' && gateway === 'grpc-status 4',
-    why: 'A time limit is DEADLINE_EXCEEDED. UNAVAILABLE would invite a retry, and a reset is INTERNAL to clients.',
+    why: 'The gateway reports a timeout as DEADLINE_EXCEEDED. UNAVAILABLE would invite a retry, and clients read a reset as INTERNAL.',
   },
   {
     is: ({ backend, death, envoy }) =>
       backend === 'gRPC' && death.includes('inside the body') && envoy === '200, RST_STREAM INTERNAL_ERROR',
-    why: 'Trailers carry the status that clients would have read from the backend itself.',
+    why: 'The gateway sends trailers with the status that clients would see without a proxy.',
   },
   {
     is: ({ backend, death, client }) =>
       backend === 'WebSocket' && client === 'HTTP/1' && death === 'dies inside the body (RST)',
-    why: 'A reset stays a reset.',
+    why: 'The gateway forwards a reset as a reset.',
   },
   {
     is: ({ backend, client, gateway }) => backend === 'WebSocket' && client === 'HTTP/2' && gateway === '503',
-    why: 'The answer ends the stream; Envoy resets it after its answer.',
+    why: 'In the gateway, the response ends the stream; Envoy resets the stream after the response.',
   },
   {
     is: ({ backend, client, gateway }) =>
       backend === 'WebSocket' && client === 'HTTP/2' && gateway === '200, then END_STREAM',
-    why: 'RFC 8441 has END_STREAM for a connection that was closed in order.',
+    why: 'RFC 8441 requires END_STREAM for a connection that was closed cleanly.',
   },
 ]

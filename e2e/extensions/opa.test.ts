@@ -7,7 +7,7 @@ import { FakeTime } from '../../packages/gateway/src/testing/fake-time.ts'
 import { fencesOf } from '../../packages/gateway/src/testing/docs/docs-pages.ts'
 import { createSigningKey, ISSUER, keySetOf, sign } from '../../packages/gateway/src/testing/services/issuer.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
-import { useSilentWay } from '../../packages/gateway/src/testing/http/silent-way.ts'
+import { useSilentLink } from '../../packages/gateway/src/testing/http/silent-link.ts'
 import { QUIET_MS } from '../../packages/http/src/client/http2/keepalive.ts'
 import { useShippedGateway } from '../shipped-gateway.ts'
 import { useOpa, withoutOpa as skip } from './servers.ts'
@@ -47,7 +47,7 @@ const clerk = { team: 'red', role: 'clerk' }
 describe("Open Policy Agent's Envoy plugin", { skip }, () => {
   it('is pinged after pauses, and never so often that it hangs up', async (t) => {
     const [opa, origin, time] = [await useOpa(t, textOf('rego')), await useOrigin(t), new FakeTime()]
-    const way = await useSilentWay(t, Number(opa.host.split(':')[1]))
+    const way = await useSilentLink(t, Number(opa.host.split(':')[1]))
     const extAuth = { backendRef: { host: way.host }, timeout: '5m' }
     const config = httpConfig([routeTo(origin, { extAuth })])
     const gateway = await useGateway(t, config, { deadlines: time.deadlines })

@@ -11,7 +11,7 @@ interface AnyValue {
   kvlistValue?: { values?: KeyValue[] }
 }
 
-export interface KeyValue {
+interface KeyValue {
   key: string
   value: AnyValue
 }

@@ -11,22 +11,22 @@ import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { ProcessingRequest } from '../../packages/gateway/src/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { any, type Difference, ownWays, portOf, type Side, useBoth } from './side-by-side.ts'
 
-export type Mode = 'None' | 'Streamed' | 'Buffered' | 'FullDuplexStreamed'
+type Mode = 'None' | 'Streamed' | 'Buffered' | 'FullDuplexStreamed'
 
 /** Expected differences with any processor. */
 export const ofProcessors: readonly Difference[] = [
   ...ownWays,
-  { what: /^asked heads 0 x-request-id$/, why: 'Envoy makes one up.' },
-  { what: /^asked heads 0 x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
-  { what: /^asked heads 1 x-envoy-upstream-service-time$/, why: "A header of Envoy's own." },
+  { what: /^asked heads 0 x-request-id$/, why: 'Envoy generates a request id.' },
+  { what: /^asked heads 0 x-forwarded-(for|host)$/, why: 'Envoy adds these headers only if configured.' },
+  { what: /^asked heads 1 x-envoy-upstream-service-time$/, why: 'Only Envoy sends this header.' },
   {
     what: /^asked heads 1 connection$/,
-    why: 'It belongs to the connection, and is taken off before policies see the answer.',
+    why: 'The header belongs to the connection and is removed before policies run on the response.',
   },
   {
     what: /^client headers transfer-encoding$/,
     requests: ['HEAD'],
-    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
+    why: 'A response to HEAD has no body, and no framing if the backend sends no length.',
   },
 ]
 
@@ -39,7 +39,7 @@ export const ofFailures: Difference = {
     'the processor fails at the head of the answer',
     'the processor fails at the body of the answer',
   ],
-  why: 'The gateway says why, Envoy sends nothing.',
+  why: 'The gateway sends the reason, Envoy sends nothing.',
 }
 
 /** The differences from Envoy when the external processor replaces the body in its response to the headers. */

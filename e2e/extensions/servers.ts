@@ -44,7 +44,7 @@ export const withoutCompose: string | false = existsSync(COMPOSE)
 export const withoutPrometheus: string | false =
   PROMETHEUS === undefined && 'no prometheus here; the Debian package of that name has it'
 
-export interface Server {
+interface Server {
   host: string
   port: number
   /** Ends it at once, as kill -9 does. */

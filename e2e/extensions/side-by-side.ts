@@ -32,9 +32,9 @@ export interface Difference {
 
 /** Changes that Envoy makes to every request. */
 export const ownWays: readonly Difference[] = [
-  { what: /^backend headers x-request-id$/, why: 'Envoy makes one up.' },
-  { what: /^backend headers x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
-  { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: "A header of Envoy's own." },
+  { what: /^backend headers x-request-id$/, why: 'Envoy generates a request id.' },
+  { what: /^backend headers x-forwarded-(for|host)$/, why: 'Envoy adds these headers only if configured.' },
+  { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: 'Only Envoy sends this header.' },
 ]
 
 /**
@@ -114,7 +114,7 @@ export const any = (type: string, value: object = {}): object => ({
 })
 
 /** The servers behind Envoy and the gateway, and the configs that point each of them to the external service. */
-export interface BothParts {
+interface BothParts {
   origin: Origin
   /** Port of the external service. `isGrpc` sets HTTP/2. */
   server: number

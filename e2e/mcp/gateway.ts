@@ -4,7 +4,7 @@ import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 
 /** The program with two workers and a route for each backend; it goes away with the test. */
-export interface McpGateway {
+interface McpGateway {
   program: Program
   /** The URL of the backend with this name. */
   url(name: string): string
@@ -12,7 +12,7 @@ export interface McpGateway {
   killAndRestart(): Promise<void>
 }
 
-export interface McpGatewayOptions {
+interface McpGatewayOptions {
   /** The key that encrypts session ids; 64 hex digits. */
   sessionKey?: string
   env?: Record<string, string>

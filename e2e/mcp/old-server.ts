@@ -7,7 +7,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { z } from 'zod'
 
 /** A server by the first major line of the SDK: sessions only, at `/mcp` by Streamable HTTP and at `/sse` by SSE. */
-export interface OldServer {
+interface OldServer {
   port: number
   close(): Promise<void>
 }

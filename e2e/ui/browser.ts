@@ -27,7 +27,7 @@ export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: BROWSER_PATH, args: ['--no-sandbox'] })
 }
 
-export interface WatchedPage {
+interface WatchedPage {
   page: Page
   /** Errors of the console, and exceptions of the page. */
   complaints: string[]

@@ -286,7 +286,7 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     await answer.getByText('It passes if').waitFor()
     assert.deepEqual(complaints, [])
 
-    const why = /asks for the certificate of a client/
+    const why = /requires a client certificate/
     await page.goto(await address('models', 'mutual-chat'))
     await say('Good morning')
     await page.getByRole('alert').getByText(why).waitFor()

@@ -68,7 +68,7 @@ describe('the page of routes', { skip: noBrowser }, () => {
 
       await url.fill('http://other.example.com/')
       await answer.getByText('No listener matches').waitFor()
-      await answer.getByText('they are for shop.example.com').waitFor()
+      await answer.getByText('their hostnames are shop.example.com').waitFor()
       await url.fill('orders')
       await page.getByText('expected a path that begins with /').waitFor()
       assert.deepEqual(complaints, [])

@@ -30,7 +30,7 @@ describe('the web UI', { skip: noBrowser }, () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         const { page, complaints } = await openPage(t, browser, { viewport, colorScheme })
         await openReady({ page, complaints }, `${program.admin}/ui/requests`)
-        await page.getByText('Authorization refused it').first().waitFor()
+        await page.getByText('Authorization denied the request').first().waitFor()
         for (const [name, path, sign] of PAGES) {
           await page.goto(`${program.admin}/ui${path}`)
           await page.getByText(sign).first().waitFor()
@@ -183,8 +183,8 @@ describe('the web UI', { skip: noBrowser }, () => {
 
 const PAGES = [
   ['overview', '/', '127.0.0.1:9'],
-  ['requests', '/requests', 'Authorization refused it'],
-  ['refusals', '/requests?q=outcome:limited,denied', 'Authorization refused it'],
+  ['requests', '/requests', 'Authorization denied the request'],
+  ['refusals', '/requests?q=outcome:limited,denied', 'Authorization denied the request'],
   ['routes', '/routes', 'Policies, in order of execution'],
   ['expressions', '/expressions?expression=request.method', 'The value has the type string'],
   ['metrics', '/metrics', 'Requests by route'],

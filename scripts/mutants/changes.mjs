@@ -62,7 +62,8 @@ export function mutantsOf(root, file) {
 
 function putOpposite(node, text, put) {
   const { operator, left, right } = node
-  const isOpen = [left, right].some((side) => isInstant(side) || isChosenLimit(side))
+  const sides = [left, right]
+  const isOpen = sides.some((side) => isInstant(side) || isChosenLimit(side)) || sides.every(isDuration)
   const by = (isOpen ? REVERSED[operator] : undefined) ?? OPPOSITE[operator]
   const isText = operator === '+' && [left, right].some(isTextNode)
   const at = text.indexOf(operator, left.end)
@@ -80,10 +81,22 @@ function firstCondition(test) {
   return test?.type === 'LogicalExpression' && test.operator === '&&' ? firstCondition(test.left) : test
 }
 
-/** Whether the node is the 0 of `bytes[at] ?? 0`: the type checker asks for it where the index is within the list. */
+/**
+ * Whether the node is the 0 of `bytes[at] ?? 0` or `[first = 0] = list`: the type checker asks for it where the index is
+ * within the list.
+ */
 function isTypedDefault(node, parent) {
+  if (node.type === 'ArrayPattern') for (const item of node.elements) if (isDefault(item)) typedDefaults.add(item.right)
+  if (typedDefaults.has(node)) return true
   if (node.type !== 'Literal' || parent?.type !== 'LogicalExpression' || parent.operator !== '??') return false
   return parent.right === node && parent.left.type === 'MemberExpression' && parent.left.computed
+}
+
+/** The default values in patterns of lists. */
+const typedDefaults = new WeakSet()
+
+function isDefault(item) {
+  return item?.type === 'AssignmentPattern' && item.right.type === 'Literal'
 }
 
 /** Whether the value is a limit that was chosen: one more is as good, so that the border may lie on either side. */
@@ -93,8 +106,14 @@ function isChosenLimit(node) {
 
 /** Whether the value is read from a microsecond clock: no test can hit its border, and either side is correct. */
 function isInstant(node) {
+  if (node.type === 'BinaryExpression') return node.operator === '-' && [node.left, node.right].some(isInstant)
   if (node.type === 'CallExpression') return /^(now|monotonic)$/.test(nameOf(node.callee))
   return /^(now|\w*[a-z]At)$/.test(nameOf(node))
+}
+
+/** Whether the value is a number of milliseconds: two of them are never equal, unless a test stops the clock. */
+function isDuration(node) {
+  return /Ms$/.test(nameOf(node))
 }
 
 function nameOf(node) {
@@ -104,18 +123,29 @@ function nameOf(node) {
 /**
  * Parts whose changes no test should see, because nobody could:
  * - types, imports, and words for people (messages of errors, logs, traces);
- * - values of constants in capitals at the top of a file: sizes and times that were chosen, where one more is as good;
+ * - values of constants in capitals at the top of a file, products of them in members of objects, and lengths of typed
+ *   arrays: sizes and times that were chosen, where one more is as good;
+ * - first numbers of fields that are not counters, but set as a whole before they are read;
  * - how many bits of randomness are drawn, and which bytes of a hash are used: one is as random as the other.
  */
 function isSilent(node, text) {
   if (/^(TS|Import|ExportAll)/.test(node.type))
     return !['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'].includes(node.type)
-  if (node.type === 'NewExpression') return /Error$|^ConfigFault$/.test(node.callee.name ?? '')
+  if (node.type === 'NewExpression') return /Error$|^ConfigFault$|\dArray$|Buffer$/.test(node.callee.name ?? '')
+  if (node.type === 'Property') return node.value.type === 'BinaryExpression' && isNumber(node.value)
   if (node.type === 'VariableDeclarator') return isChosenNumber(node)
+  if (node.type === 'PropertyDefinition') return isPlaceholder(node, text)
   if (node.type !== 'CallExpression') return false
   return /(^|\.)(log|trace|logger)(\?)?\.\w+$|\.(describe|emit|note)$|^random(Bytes)?$|^digest\.read\w+$/.test(
     textAt(node.callee, text),
   )
+}
+
+/** Whether the field has a number that no `++` or `+=` in the file counts from. */
+function isPlaceholder({ key, value }, text) {
+  if (value?.type !== 'Literal' || typeof value.value !== 'number') return false
+  const name = textAt(key, text)
+  return !new RegExp(`(\\+\\+|--)[\\w.]*\\.${name}\\b|\\.${name} ?(\\+\\+|--|[-+|]=)`).test(text)
 }
 
 function isChosenNumber({ id, init }) {

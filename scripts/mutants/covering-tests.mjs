@@ -49,6 +49,7 @@ export const WIDER = [
     '**/backends/ai/**/{guarded,native-guard,guard-bypass,guarded-failover}',
     '**/policies/backend/ai/**',
   ],
+  ['**/policies/traffic/{authorization,jwt-authentication}/**', '**/mcp/oauth/flow'],
   ['**/explain.ts', 'packages/gateway/src/explain/*'],
   ['**/src/mcp/authorize.ts', '**/policies/backend/mcp/**', '**/backends/mcp/**/tools'],
 ].map(([sources, ...tests]) => ({
@@ -155,6 +156,7 @@ function distance(folder, test) {
   return test.slice(folder.length + 1).split('/').length - 1
 }
 
+/** Long tests, and the test that uses every chunk of a new build, take minutes for each change. */
 function isTest(name) {
   return name.endsWith('.test.ts') && !name.endsWith('.long.test.ts')
 }

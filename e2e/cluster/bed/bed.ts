@@ -12,7 +12,7 @@ import { createAuthority } from '../../../packages/gateway/src/testing/certifica
 import { clientFor } from './kubelet/cluster.ts'
 import { API_SERVICE_ADDRESS, type Image, type Images, NODE_ADDRESS, NODE_NAME } from './kubelet/node-settings.ts'
 import { API_PORT, proxyConfig } from './program-arguments.ts'
-import { GATEWAY_API, DEBIAN, KUBERNETES } from './programs.ts'
+import { DEBIAN, gatewayApiOf, KUBERNETES, type Suite } from './programs.ts'
 import { openRelay } from './relay.ts'
 import { bedFiles, type BedSettings, type Order, type Program } from './settings.ts'
 import { suiteImages } from './suite-images.ts'
@@ -24,6 +24,8 @@ const TOKEN = 'admin-token'
 export interface BedOptions extends Partial<BedSettings> {
   /** The channel of Gateway API CRDs that is installed from the start. */
   gatewayApi?: 'standard' | 'experimental' | 'none'
+  /** The suite whose release of the Gateway API is installed, and whose images are known. */
+  suite?: Suite
   /** The program for each image, by the name of the image (in full, without the tag, or its last part). */
   images?: Images
 }
@@ -161,13 +163,13 @@ export class Bed {
 
 /** Starts a bed and waits until all of it works. Call it only where `withoutBed` is false. */
 export async function startBed(options: BedOptions = {}): Promise<Bed> {
-  const { gatewayApi = 'experimental', images = {}, parts = 'all', manifests = [] } = options
+  const { gatewayApi = 'experimental', suite = 'conformance', images = {}, parts = 'all', manifests = [] } = options
   const folder = mkdtempSync(join(tmpdir(), 'portico-bed-'))
   const files = bedFiles(folder)
   prepare(folder)
-  const settings: BedSettings = { parts, manifests: [...gatewayManifests(gatewayApi), ...manifests] }
+  const settings: BedSettings = { parts, manifests: [...gatewayManifests(suite, gatewayApi), ...manifests] }
   writeFileSync(files.settings, JSON.stringify(settings))
-  writeFileSync(files.images, JSON.stringify({ ...suiteImages(), ...images }))
+  writeFileSync(files.images, JSON.stringify({ ...suiteImages(suite), ...images }))
   // The first process of a pid namespace has to collect those that lost their parents, which a shell does.
   const shell = ['bash', '-c', '"$@"; exit', 'bash', process.execPath, INSIDE, folder]
   const child = spawn('unshare', ['--net', '--pid', '--fork', '--kill-child', '--mount-proc', ...shell], {
@@ -237,9 +239,9 @@ function kubeconfig(server: string, ca: string): object {
   }
 }
 
-function gatewayManifests(channel: 'standard' | 'experimental' | 'none'): string[] {
+function gatewayManifests(suite: Suite, channel: 'standard' | 'experimental' | 'none'): string[] {
   if (channel === 'none') return []
-  const folder = join(GATEWAY_API, 'crds', channel)
+  const folder = join(gatewayApiOf(suite), 'crds', channel)
   return readdirSync(folder)
     .filter((name) => name.startsWith('gateway.'))
     .map((name) => join(folder, name))

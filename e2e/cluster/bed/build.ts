@@ -2,15 +2,28 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CACHE, CONFORMANCE, DEBIAN, DEBIAN_PACKAGES, GATEWAY_API, HELM, KUBERNETES, versionOf } from './programs.ts'
+import {
+  CACHE,
+  crdReleases,
+  CRDS,
+  DEBIAN,
+  DEBIAN_PACKAGES,
+  gatewayApiOf,
+  HELM,
+  KUBERNETES,
+  type Suite,
+  suiteProgramOf,
+  suites,
+  versionOf,
+} from './programs.ts'
 
 /**
  * Builds what the bed runs, once for each state of the lock files: Kubernetes, Helm and the suite from the Go module
- * proxy, etcd and nft from Debian. Prints nothing when all is there.
+ * proxy, etcd and nft from Debian. Prints nothing when all is there. An argument names another folder of `suites`.
  */
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-const GO_ENV = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off' }
+const GO_ENV = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' }
 
 function main(): void {
   const programs = ['go', 'unshare', 'nsenter', 'setpriv', 'ip', 'apt-get', 'dpkg']
@@ -18,9 +31,14 @@ function main(): void {
   if (missing.length > 0) return console.log(`no ${missing.join(', no ')} here: no bed is built`)
   make(DEBIAN, 'etcd and nft', unpackDebian)
   make(KUBERNETES, `Kubernetes ${versionOf('kubernetes', 'k8s.io/kubernetes')}`, buildKubernetes)
-  make(GATEWAY_API, `the Gateway API ${versionOf('conformance', 'sigs.k8s.io/gateway-api')}`, buildGatewayApi)
+  const [, , name = 'conformance'] = process.argv
+  const suite = suites.find((each) => each === name)
+  if (suite === undefined) throw new Error(`there is no suite ${name}; there are ${suites.join(', ')}`)
+  const release = versionOf(suite, 'sigs.k8s.io/gateway-api')
+  make(gatewayApiOf(suite), `the Gateway API ${release}`, (folder) => buildGatewayApi(suite, folder))
+  make(CRDS, 'the CRDs of several releases', copyCrds)
   make(dirname(HELM), `Helm ${versionOf('helm', 'helm.sh/helm/v3')}`, buildHelm)
-  make(CONFORMANCE, 'its official suite', buildSuite)
+  make(suiteProgramOf(suite), `the official suite of the Gateway API ${release}`, (folder) => buildSuite(suite, folder))
 }
 
 /** In a folder of another name until it is whole, so that what was broken off is never found. */
@@ -84,31 +102,57 @@ function buildHelm(folder: string): void {
   go('helm', ['build', '-ldflags', flags, '-o', join(folder, 'helm'), 'helm.sh/helm/v3/cmd/helm'])
 }
 
-function buildSuite(folder: string): void {
-  go('conformance', ['test', '-c', '-ldflags', '-s -w', '-o', join(folder, 'conformance.test'), '.'])
+function buildSuite(suite: Suite, folder: string): void {
+  go(suite, ['test', '-c', '-ldflags', '-s -w', '-o', join(folder, 'conformance.test'), '.'])
 }
 
-function buildGatewayApi(folder: string): void {
-  go('conformance', ['build', '-ldflags', '-s -w', '-o', join(folder, 'echo-basic'), `${SUITE}/echo-basic`])
-  const [api, suite] = ['sigs.k8s.io/gateway-api', SUITE].map((module) =>
-    go('conformance', ['list', '-m', '-f', '{{.Dir}}', module]).trim(),
+function buildGatewayApi(suite: Suite, folder: string): void {
+  go(suite, ['build', '-ldflags', '-s -w', '-o', join(folder, 'echo-basic'), echoServers[suite]])
+  const [api, tests] = ['sigs.k8s.io/gateway-api', TESTS].map((module) =>
+    go(suite, ['list', '-m', '-f', '{{.Dir}}', module]).trim(),
   )
   cpSync(join(api ?? '', 'config/crd'), join(folder, 'crds'), { recursive: true })
   for (const name of ['base', 'tests']) {
     const filter = (path: string): boolean => !path.endsWith('.go')
-    cpSync(join(suite ?? '', name), join(folder, 'manifests', name), { recursive: true, filter })
+    cpSync(join(tests ?? '', name), join(folder, 'manifests', name), { recursive: true, filter })
   }
   // The module cache is read-only, and so is what is copied from it.
   execFileSync('chmod', ['-R', 'u+w', folder])
 }
 
-const SUITE = 'sigs.k8s.io/gateway-api/conformance'
+/** Copies the CRDs of several releases, of which a `go.mod` could name only one. */
+function copyCrds(folder: string): void {
+  for (const [release, sum] of Object.entries(crdReleases)) {
+    const words = ['-n', '10', 'go', 'mod', 'download', '-json', `sigs.k8s.io/gateway-api@${release}`]
+    const said = execFileSync('nice', words, {
+      cwd: folder,
+      env: { ...GO_ENV, GOTOOLCHAIN: 'go1.27.0' },
+      encoding: 'utf8',
+    })
+    const { Dir: source, Sum: found } = JSON.parse(said) as { Dir: string; Sum: string }
+    if (found !== sum) throw new Error(`the Gateway API ${release} has the hash ${found}, expected ${sum}`)
+    for (const channel of ['standard', 'experimental']) {
+      cpSync(join(source, 'config/crd', channel), join(folder, release, channel), { recursive: true })
+    }
+  }
+  execFileSync('chmod', ['-R', 'u+w', folder])
+}
+
+const TESTS = 'sigs.k8s.io/gateway-api/conformance'
+
+/** The package of each suite's own server, which has a module of its own since 1.7. */
+const echoServers: Readonly<Record<Suite, string>> = {
+  conformance: 'sigs.k8s.io/gateway-api-conformance-images/echo-basic',
+  'conformance-1.5': `${TESTS}/echo-basic`,
+}
 
 /** Behind everything else that the machine does. */
 function go(folder: string, [command = '', ...args]: readonly string[]): string {
   const flags = command === 'list' ? [] : ['-trimpath']
   const words = ['-n', '10', 'go', command, '-C', join(HERE, folder), '-mod=readonly', ...flags, ...args]
-  return execFileSync('nice', words, { env: GO_ENV, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  // A suite may need a newer Go than this machine has, which Go fetches like a module.
+  const env = { ...GO_ENV, GOTOOLCHAIN: folder === 'conformance' ? 'auto' : 'local' }
+  return execFileSync('nice', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
 function isOnPath(name: string): boolean {

@@ -23,7 +23,7 @@ const [, , command, ...args] = process.argv
 
 switch (command ?? '') {
   case 'build':
-    execFileSync(process.execPath, [fileURLToPath(new URL('build.ts', import.meta.url))], { stdio: 'inherit' })
+    execFileSync(process.execPath, [fileURLToPath(new URL('build.ts', import.meta.url)), ...args], { stdio: 'inherit' })
     break
   case 'up':
     await up()

@@ -28,10 +28,34 @@ export const DEBIAN_PACKAGES = [
 export const DEBIAN = join(CACHE, `debian-${hashOf(DEBIAN_PACKAGES.join(' '))}`)
 /** kube-apiserver, kube-controller-manager, kube-proxy, kubectl. */
 export const KUBERNETES = join(CACHE, `kubernetes-${hashOfFolder('kubernetes')}`)
+
+/** The suites of the Gateway API by folder: the newest release, and an older one that only `npm run conformance` builds. */
+export const suites = ['conformance', 'conformance-1.5'] as const
+export type Suite = (typeof suites)[number]
+
 /** The Gateway API's CRDs, and the manifests and the server of its official suite. */
-export const GATEWAY_API = join(CACHE, `gateway-api-${hashOfFolder('conformance')}`)
-/** The suite itself: `conformance.test`. */
-export const CONFORMANCE = join(CACHE, `conformance-${hashOfFolder('conformance')}`)
+export function gatewayApiOf(suite: Suite): string {
+  return join(CACHE, `gateway-api-${hashOfFolder(suite)}`)
+}
+
+/** The folder of the suite's program, `conformance.test`. */
+export function suiteProgramOf(suite: Suite): string {
+  return join(CACHE, `conformance-${hashOfFolder(suite)}`)
+}
+
+/** The release of the Gateway API that tests use. */
+export const GATEWAY_API = gatewayApiOf('conformance')
+
+/** Releases of the Gateway API whose CRDs must work, with the hashes of their modules, as in a `go.sum`. */
+export const crdReleases: Readonly<Record<string, string>> = {
+  'v1.4.1': 'h1:NPxFutNkKNa8UfLd2CMlEuhIPMQgDQ6DXNKG9sHbJU8=',
+  'v1.5.1': 'h1:RqVRIlkhLhUO8wOHKTLnTJA6o/1un4po4/6M1nRzdd0=',
+  'v1.6.3': 'h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=',
+  'v1.7.0': 'h1:duVnm7nO6oXfMMUWfcDoBph47CYR/ME3NGxccOVglaY=',
+}
+
+/** The CRDs of these releases, in folders such as `v1.4.1/standard`. */
+export const CRDS = join(CACHE, `gateway-api-crds-${hashOf(JSON.stringify(crdReleases))}`)
 
 /** Helm, which installs charts and needs no bed to render them. */
 export const HELM = join(CACHE, `helm-${hashOfFolder('helm')}`, 'helm')
@@ -41,17 +65,30 @@ export const withoutBed: string | false = reason()
 
 /** Why the official suite cannot run here, or false. */
 export const withoutSuite: string | false =
-  withoutBed || (!existsSync(CONFORMANCE) && 'the suite is not built; npm run bed -- build builds it')
+  withoutBed || (!existsSync(suiteProgramOf('conformance')) && 'the suite is not built; npm run bed -- build builds it')
+
+/** Why CRDs of several releases cannot be tested here, or false. */
+export const withoutCrds: string | false =
+  withoutBed || (!existsSync(CRDS) && 'the CRDs are not there; npm run bed -- build fetches them')
 
 /** Why charts cannot be rendered here, or false. */
 export const withoutHelm: string | false = !existsSync(HELM) && 'Helm is not built; npm run bed -- build builds it'
 
 /** The version of a module that a folder's programs are made of. */
-export function versionOf(folder: 'kubernetes' | 'conformance' | 'helm', module: string): string {
+export function versionOf(folder: 'kubernetes' | 'helm' | Suite, module: string): string {
   const lines = readFileSync(join(HERE, folder, 'go.mod'), 'utf8').split('\n')
   const found = lines.map((line) => line.trim().split(' ')).find(([name]) => name === module)
   if (found?.[1] === undefined) throw new Error(`${folder}/go.mod has no ${module}`)
   return found[1]
+}
+
+/** The modules that stand in another version than the suite requires, such as `name v0.2.0 => v0.1.0`. */
+export function replacementsIn(suite: Suite): string[] {
+  const text = readFileSync(join(HERE, suite, 'go.mod'), 'utf8')
+  return [...text.matchAll(/^replace (\S+) => \S+ (\S+)$/gm)].flatMap(([, module = '', used = '']) => {
+    const required = versionOf(suite, module)
+    return required === used ? [] : [`${module} ${required} => ${used}`]
+  })
 }
 
 function hashOfFolder(name: string): string {

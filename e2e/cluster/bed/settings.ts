@@ -33,5 +33,5 @@ export function bedFiles(folder: string) {
 /** One word to another between inside and outside, each a line. */
 export type Order = { order: 'kill'; program: Program; signal: NodeJS.Signals } | { order: 'start'; program: Program }
 
-export const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-proxy', 'kubelet'] as const
+const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-proxy', 'kubelet'] as const
 export type Program = (typeof PROGRAMS)[number]

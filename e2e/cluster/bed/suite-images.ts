@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Image, shortName } from './kubelet/node-settings.ts'
-import { GATEWAY_API } from './programs.ts'
+import { gatewayApiOf, type Suite } from './programs.ts'
 
-/** Programs for the images that the manifests of the official suite name. */
-export function suiteImages(): Record<string, Image> {
-  const folder = join(GATEWAY_API, 'manifests')
+/** Programs for the images that the manifests of an official suite name. */
+export function suiteImages(suite: Suite): Record<string, Image> {
+  const folder = join(gatewayApiOf(suite), 'manifests')
   const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
   const names = texts.flatMap((text) =>
     [...text.matchAll(/^\s*(?:- )?image:\s*"?([^\s"]+)/gm)].map(([, name = '']) => name),
   )
-  return Object.fromEntries(names.map(shortName).map((name) => [name, programFor(name)]))
+  return Object.fromEntries(names.map(shortName).map((name) => [name, programFor(suite, name)]))
 }
 
-/** Its own server answers for all of its servers; a name server is only asked by tests of UDP. */
-function programFor(name: string): Image {
-  if (name.startsWith('echo-')) return { command: [join(GATEWAY_API, 'echo-basic')] }
+/** The suite's own server answers for all of its servers; the name server of 1.5 is only asked by tests of UDP. */
+function programFor(suite: Suite, name: string): Image {
+  if (name.startsWith('echo-')) return { command: [join(gatewayApiOf(suite), 'echo-basic')] }
   return { command: ['sleep', 'infinity'], ignoresArguments: true }
 }

@@ -13,7 +13,7 @@ export const PATIENCE_MS = 300_000
 export const SYSTEM = 'portico-system'
 export const ROUTES = kindOf('HTTPRoute')
 
-export interface PodSeen {
+interface PodSeen {
   name: string
   address: string
   isReady: boolean

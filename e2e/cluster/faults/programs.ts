@@ -43,7 +43,7 @@ export function programFaults(cluster: () => Cluster): void {
         await eventually('there is none', async () => (await cluster().pods(SYSTEM)).length === 0, PATIENCE_MS)
         await dies()
         assert.equal(await cluster().metric(victim.address, 15_020, 'portico_controller_connected'), 0)
-        assert.match(await bed.kubectl('-n', 'shop', 'logs', victim.name), /serving the config kept on disk/)
+        assert.match(await bed.kubectl('-n', 'shop', 'logs', victim.name), /serving the stored config/)
         await bed.kubectl('-n', SYSTEM, 'scale', 'deployment/portico-controller', '--replicas=2')
         await eventually('both are ready', async () => (await cluster().ready('shop', WEB)).length === 2, PATIENCE_MS)
         await eventually('all data planes hear of them', () => cluster().isConnected(), PATIENCE_MS)

@@ -20,7 +20,7 @@ const VARIABLE = 'BENCH_ENVOY_GATEWAY'
 /** Inside of the checkout, which every Pod of a bed sees, whoever it runs as. */
 const PROGRAMS = fileURLToPath(new URL('../../../node_modules/.cache/envoy-gateway', import.meta.url))
 
-export interface EnvoyGateway {
+interface EnvoyGateway {
   program: string
   version: string
   /** The folder of charts in the module that the program was built from. */

@@ -15,7 +15,7 @@ const AT_ONCE = 16
 export type MeasuredProgram = 'controller' | 'dataPlane'
 
 /** The Pods of a program, and the ports of their metrics and readiness. */
-export interface Place {
+interface ProgramPods {
   namespace: string
   deployment: string
   label: string
@@ -30,7 +30,7 @@ export interface Contender {
   install(bed: Bed): Promise<void>
   /** The class of its Gateways. */
   className: string
-  places: { controller: Place; dataPlane?: Place }
+  places: { controller: ProgramPods; dataPlane?: ProgramPods }
   /** Whether it has processed that many routes completely. */
   isSettled(scene: Scene, routes: number): Promise<boolean>
 }
@@ -63,7 +63,7 @@ const portico: Contender = {
 }
 
 /** A program of the bed, and the promise of what it prints. */
-export interface Inside {
+interface Inside {
   /** Ends its standard input, which tells it to come to its end. */
   end(): void
   output: Promise<string>
@@ -230,7 +230,7 @@ export class Scene {
     return { end: () => child.stdin.end(), output }
   }
 
-  #placeOf(of: MeasuredProgram): Place {
+  #placeOf(of: MeasuredProgram): ProgramPods {
     const place = this.#contender.places[of]
     if (place === undefined) throw new Error(`${this.#contender.className} does not tell of its ${of}`)
     return place

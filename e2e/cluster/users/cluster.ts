@@ -9,7 +9,7 @@ export const PATIENCE_MS = 300_000
 export const SYSTEM = 'portico-system'
 const MCP_SERVER = fileURLToPath(new URL('mcp-server.ts', import.meta.url))
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Headers
   text: string

@@ -76,7 +76,7 @@ export function secrets(cluster: () => Cluster): void {
     for (const [where, word] of [
       ['statuses', /by-bad-key/],
       ['statuses', /InvalidCertificateRef/],
-      ['logs', /settled/],
+      ['logs', /translation finished/],
       ['dumps', /<redacted>/],
     ] as const) {
       assert.match(produced.get(where) ?? '', word)

@@ -41,7 +41,7 @@ export function sessions(cluster: () => Cluster): void {
 
   it('a client with a cookie stays on its Pod, and gets another cookie when that is gone', async () => {
     const { bed } = cluster()
-    const rule = { sessionPersistence: { sessionName: 'basket', type: 'Cookie' } }
+    const rule = { sessionPersistence: { type: 'Cookie', cookie: { name: 'basket' } } }
     await bed.apply(route('basket', '/basket', 'cart', { rule }))
     const cookieOf = async (): Promise<{ pod: string; cookie: string }> => {
       const { headers, pod } = await cluster().ask('/basket')

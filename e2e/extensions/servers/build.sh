@@ -12,7 +12,8 @@ build() {
   mkdir -p "$cache"
   echo "builds $name"
   # Under another name until it is whole, so that a build that was broken off is never found.
-  nice go build -C "$name" -mod=readonly -trimpath -o "$program.$$" "$package"
+  # A module may need a newer Go than the installed one; the go command gets it like a module.
+  GOTOOLCHAIN=auto nice go build -C "$name" -mod=readonly -trimpath -o "$program.$$" "$package"
   mv "$program.$$" "$program"
 }
 
@@ -38,3 +39,4 @@ build ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 build opa github.com/open-policy-agent/opa-envoy-plugin/cmd/opa-envoy-plugin
 build otelcol .
 build compose github.com/compose-spec/compose-go/v2/cmd
+build mesh .

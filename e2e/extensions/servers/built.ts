@@ -4,7 +4,10 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /** The path of a program that `build.sh` builds. It depends on the lock files, as in the script. */
-export function built(name: 'ratelimit' | 'opa' | 'otelcol' | 'compose' | 'envoy', ...files: string[]): string {
+export function built(
+  name: 'ratelimit' | 'opa' | 'otelcol' | 'compose' | 'envoy' | 'mesh',
+  ...files: string[]
+): string {
   const { PORTICO_E2E_CACHE, XDG_CACHE_HOME } = process.env
   const cache = PORTICO_E2E_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-e2e')
   const hash = createHash('sha256')

@@ -22,7 +22,7 @@ export interface TestClient {
   close(): Promise<void>
 }
 
-export interface CallOptions {
+interface CallOptions {
   signal?: AbortSignal
   onprogress?: (progress: { progress: number; total?: number }) => void
 }

@@ -2,7 +2,7 @@ import type { CallToolResult, InputRequiredResult, McpHttpHandler, ServerContext
 import type { Tasks } from './tasks.ts'
 
 /** The result of a tool. `resultType: 'task'` of the tasks extension is a result with additional fields. */
-export type ToolResult = CallToolResult | InputRequiredResult
+type ToolResult = CallToolResult | InputRequiredResult
 
 /** A tool of the reference server. */
 export interface ReferenceTool {

@@ -17,7 +17,7 @@ export interface ReferenceServer {
   close(): Promise<void>
 }
 
-export interface ReferenceOptions {
+interface ReferenceOptions {
   name?: string
   /** Only every second tool, prompt and resource: the other half is on a server with the other number. */
   part?: 0 | 1

@@ -6,7 +6,7 @@ import type {
   FormatName,
   JsonObject,
   Loss,
-  Unsupported,
+  UnsupportedField,
   Usage,
 } from './middle.ts'
 import type { NativeTexts } from './texts/native-texts.ts'
@@ -16,7 +16,7 @@ import type { Reading } from './texts/request-texts.ts'
 export interface ClientFormat {
   readonly name: FormatName
   /** Unknown fields go to `rest`. */
-  decodeRequest(body: JsonObject): ChatRequest | Unsupported
+  decodeRequest(body: JsonObject): ChatRequest | UnsupportedField
   encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject
   createStreamEncoder(context: ResponseContext): StreamEncoder
   /**
@@ -65,7 +65,7 @@ export interface AnswerFacts {
 export interface UpstreamFormat {
   readonly name: FormatName
   /** Adds to `losses` every part of the request that this format cannot express. */
-  encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported
+  encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | UnsupportedField
   /** Decodes a whole response into events; null when the body is not a response of this format. */
   decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null
   /** Creates the decoder of one streamed response; chunks may be cut anywhere. */

@@ -24,14 +24,15 @@ export {
   type StartedPart,
   type TextPart,
   type Tool,
-  Unsupported,
+  UnsupportedField,
   type Usage,
 } from './middle.ts'
-export { lose } from './request/client-fields.ts'
-export { passesThrough, pickFormat } from './request/passes-through.ts'
+export { lose } from './request/carry-over.ts'
+export { passesThrough } from './request/passes-through.ts'
 export { brokenStream, kindOfStatus, STREAM_BROKEN } from './response/chat-error.ts'
 export { type CollectedResponse, collectResponse } from './response/collect-response.ts'
 export { createIds } from './response/new-id.ts'
-export { type StreamFault, streamFault, type StreamFaultCode } from './response/stream-fault.ts'
+export { type StreamFault, streamFault, type StreamFaultCode } from './response/chat-error.ts'
 export type { Dependent, FoundText, NativeTexts, TextStep } from './texts/native-texts.ts'
 export { malformed, type Reading, type RequestVisitor, type UnexaminedKind } from './texts/request-texts.ts'
+export { pickFormat } from './translate/translate-request.ts'

@@ -41,7 +41,7 @@ interface WebSearch {
 
 export interface Message {
   /**
-   * `system` means instructions inside the conversation; encoders without such a role use `hoistSystem` (system.ts).
+   * `system` means instructions inside the conversation; encoders without such a role use `hoistSystem` (carry-over.ts).
    */
   role: 'user' | 'assistant' | 'system'
   parts: Part[]
@@ -265,8 +265,8 @@ export interface Loss {
   note?: string
 }
 
-/** A request that cannot be translated; the client gets status 400 with the name of the field. */
-export class Unsupported {
+/** The field that keeps a request from being translated; the client gets status 400 with its name. */
+export class UnsupportedField {
   readonly field: string
   readonly message: string
   /** Error details for the client's SDK, sent if the client's format has a member for them. */

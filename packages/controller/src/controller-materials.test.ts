@@ -6,7 +6,7 @@ import type { Resource } from '@portico/translate'
 import { createAuthority, issueServing, type KeyPair } from './publish/certificate.ts'
 import { type ControllerScene, gateway, reasonOf, GATEWAY, route, useController } from './testing/controller-scene.ts'
 import { eventually } from './testing/eventually.ts'
-import { answer, refuse } from './testing/scripted-api.ts'
+import { answer, failCall } from './testing/scripted-api.ts'
 
 const SECRET = '/api/v1/namespaces/shop/secrets/cert'
 
@@ -48,8 +48,8 @@ describe('Secrets that a Gateway refers to', () => {
     scene.api.intercept = ({ path }, response) => {
       if (path !== SECRET) return false
       refusals += 1
-      if (refusals % 2 === 0) refuse(response, 404, 'not found')
-      else refuse(response, 500, 'tired')
+      if (refusals % 2 === 0) failCall(response, 404, 'not found')
+      else failCall(response, 500, 'tired')
       return true
     }
     const other = { ...gateway(), metadata: { namespace: 'shop', name: 'other', generation: 1 } }

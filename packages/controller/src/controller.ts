@@ -171,7 +171,7 @@ export class Controller {
       controllerName,
       find: (kind, key) => this.#watches.get(kind, key),
       isOurs: (gateway) => translated.gateways.has(gateway),
-      portsOf: (gateway) => translated.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
+      portsOf: (gateway) => translated.gateways.get(gateway)?.binds ?? [],
       changed: (gateway) => this.#statuses.checkGateway(gateway),
       tried: (gateway, outcome) => reportOutcome(gateway, outcome, { metrics, log: log('deploy') }),
     })

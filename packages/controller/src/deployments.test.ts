@@ -78,7 +78,7 @@ function useScene(t: TestContext, objects = new Map<string, Resource>()) {
     controllerName: OURS,
     find: (kind) => (kind === 'Gateway' ? gateway : kind === 'GatewayClass' ? classNow() : undefined),
     isOurs: () => controllerName === OURS,
-    portsOf: () => [80],
+    portsOf: () => [{ port: 80 }],
     changed: () => undefined,
     tried: () => undefined,
   })

@@ -15,7 +15,7 @@ interface DeploymentsOptions {
   /** Whether this controller owns the class of a Gateway. */
   isOurs: (gateway: string) => boolean
   /** The listener ports of a Gateway, including those of its ListenerSets. */
-  portsOf: (gateway: string) => readonly number[]
+  portsOf: (gateway: string) => readonly { port: number; transport?: 'udp' }[]
   /** Called when the deployment facts of a Gateway may have changed. */
   changed: (gateway: string) => void
   /** Called after every attempt. */
@@ -106,9 +106,14 @@ export class Deployments {
     const gatewayClass = find('GatewayClass', className)
     const found = findLevels({ gatewayClass, gateway, find: (place) => find('GwParameters', place) })
     if (!found.ok) return found
-    const own = listAt(gateway.spec, 'listeners').map((listener) => Number(valueAt(listener, 'port')))
-    const ports = [...new Set([...own, ...portsOf(key)])].toSorted((one, other) => one - other)
-    return { gateway, className, ports, levels: found.levels }
+    const own = listAt(gateway.spec, 'listeners').map((listener) => ({
+      port: Number(valueAt(listener, 'port')),
+      isUdp: textAt(listener, 'protocol') === 'UDP',
+    }))
+    const all = [...own, ...portsOf(key).map(({ port, transport }) => ({ port, isUdp: transport === 'udp' }))]
+    const sorted = (isUdp: boolean): number[] =>
+      [...new Set(all.filter((each) => each.isUdp === isUdp).map(({ port }) => port))].toSorted((a, b) => a - b)
+    return { gateway, className, ports: sorted(false), udpPorts: sorted(true), levels: found.levels }
   }
 
   #want(key: string, desired: DesiredState): void {
@@ -120,6 +125,7 @@ export class Deployments {
       annotations,
       desired.className,
       desired.ports,
+      desired.udpPorts,
       desired.levels,
     ])
     if (this.#desiredTexts.get(key) === text) return

@@ -7,7 +7,7 @@ import { listAt, textAt, valueAt } from '@portico/translate/json'
 import { apiByKind } from './deploy/objects.ts'
 import { options } from './options.ts'
 import { parseCommand } from './settings.ts'
-import { watchedKinds } from './watch/watched-kinds.ts'
+import { PODS, watchedKinds } from './watch/watched-kinds.ts'
 
 const text = readFileSync(new URL('../../../deploy/install.yaml', import.meta.url), 'utf8')
 const install = parseAllDocuments(text.slice(text.indexOf('# Source: portico/templates'))).map(
@@ -69,7 +69,7 @@ function neededEverywhere(): Set<string> {
     'gateway.networking.k8s.io/gateways/finalizers update',
   ])
   const add = (resource: string, ...verbs: string[]): void => verbs.forEach((verb) => needed.add(`${resource} ${verb}`))
-  for (const { kind, plural } of watchedKinds) {
+  for (const { kind, plural } of [...watchedKinds, PODS]) {
     const resource = `${groupByKind[kind]}/${plural}`
     add(resource, 'list', 'watch')
     if (!withoutStatus.has(kind)) {
@@ -88,6 +88,8 @@ const withoutStatus: ReadonlySet<string> = new Set([
   'EndpointSlice',
   'Secret',
   'ConfigMap',
+  'ClusterTrustBundle',
+  'Pod',
   'Namespace',
   'GwParameters',
 ])

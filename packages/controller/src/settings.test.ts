@@ -45,6 +45,8 @@ describe('settings of the controller', () => {
 
   it('split an image into its parts', () => {
     assert.deepEqual(imageOf('portico'), { repository: 'portico' })
+    assert.deepEqual(imageOf('localhost'), { repository: 'localhost' })
+    assert.deepEqual(imageOf('portico.example'), { repository: 'portico.example' })
     assert.deepEqual(imageOf('team/portico:1.2'), { repository: 'team/portico', tag: '1.2' })
     assert.deepEqual(imageOf('registry.example:5000/team/portico@sha256:0a1b'), {
       registry: 'registry.example:5000',

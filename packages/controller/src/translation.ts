@@ -123,7 +123,11 @@ export class Translation {
       metrics.observe('change_to_publish_seconds', (endedAt - changedAt) / 1000)
     // Data planes have the config by now, and will quarantine the same resources.
     const quarantined = this.#translator.findQuarantined(change.gateways)
-    log.debug('settled', { ...change, quarantined: quarantined.length, ms: Math.round(endedAt - startedAt) })
+    log.debug('translation finished', {
+      ...change,
+      quarantined: quarantined.length,
+      ms: Math.round(endedAt - startedAt),
+    })
     settled({ ...change, statuses: [...new Set([...change.statuses, ...quarantined])] })
   }
 

@@ -118,7 +118,7 @@ describe('imports go one way', () => {
     )
   })
 
-  it('what puts a config together knows no request: what runs for one stands elsewhere', () => {
+  it('code in compile/ does not import the request context', () => {
     const isOfRequests = ({ to, names }: Import): boolean =>
       to === 'pipeline/context/request-context.ts' || (to === '@portico/http' && names.includes('Exchange'))
     expectNone((file, found) => folderOf(file) === 'compile' && isOfRequests(found))
@@ -167,9 +167,9 @@ describe('imports go one way', () => {
       gateway: ['cel', 'chat', 'regex', 'http'],
       translate: ['gateway', 'http'],
       controller: ['translate', 'gateway', 'http'],
-      // Of the controller only how an API server is spoken to.
+      // The client of the API server, and nothing else of the controller.
       ctl: ['controller', 'translate', 'gateway', 'http'],
-      // Of the gateway what its admin API says.
+      // The types of the admin API, and nothing else of the gateway.
       ui: ['gateway', 'http'],
     }
     const found = [...graphByPackage].flatMap(([name, graph]) =>

@@ -44,6 +44,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   GRPCRoute: ofRoute('GRPCRoute'),
   TLSRoute: ofRoute('TLSRoute'),
   TCPRoute: ofRoute('TCPRoute'),
+  UDPRoute: ofRoute('UDPRoute'),
   BackendTLSPolicy: backendTlsPolicyStatus,
   GwBackend: backendStatus,
   GwPolicy: policyStatus,

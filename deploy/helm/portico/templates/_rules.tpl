@@ -11,6 +11,10 @@
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [list, watch]
+# CA certificates that Gateways and BackendTLSPolicies refer to.
+- apiGroups: [certificates.k8s.io]
+  resources: [clustertrustbundles]
+  verbs: [list, watch]
 # Reviews of the tokens of data planes.
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
@@ -21,7 +25,7 @@
 {{- define "portico.gatewayRules" -}}
 # Resources of users.
 - apiGroups: [gateway.networking.k8s.io]
-  resources: [listenersets, httproutes, grpcroutes, tlsroutes, tcproutes, backendtlspolicies]
+  resources: [listenersets, httproutes, grpcroutes, tlsroutes, tcproutes, udproutes, backendtlspolicies]
   verbs: [get, list, watch]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [referencegrants]
@@ -35,6 +39,10 @@
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list, watch]
+# Pods of a mesh, which are watched only while parameters of a Gateway have `mesh`.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch]
 # Statuses of these resources.
 - apiGroups: [gateway.networking.k8s.io]
   resources:
@@ -43,6 +51,7 @@
     - grpcroutes/status
     - tlsroutes/status
     - tcproutes/status
+    - udproutes/status
     - backendtlspolicies/status
   verbs: [patch]
 - apiGroups: [portico.dev]

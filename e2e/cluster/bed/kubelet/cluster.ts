@@ -23,7 +23,7 @@ export function clientFor({ server, ca, token }: { server: string; ca: string; t
   return new KubeClient({ server, credentials: () => Promise.resolve(credentials) })
 }
 
-export interface Reference {
+interface Reference {
   namespace: string
   name: string
   optional?: boolean | undefined

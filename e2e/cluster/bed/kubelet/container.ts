@@ -15,7 +15,7 @@ interface TerminatedState {
 type State = { waiting: { reason: string; message?: string } } | { running: { startedAt: string } } | TerminatedState
 
 /** Everything that a container needs besides its own spec. */
-export interface Surroundings {
+interface Surroundings {
   pod: PodSpec
   image: Image
   environment: Environment

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-export interface LogLine {
+interface LogLine {
   at: number
   text: string
 }

@@ -16,7 +16,7 @@ import { startServer } from './server.ts'
 
 /** A kubelet without containers: every Pod is processes of this machine. It binds Pods to its node itself. */
 
-export interface KubeletSettings {
+interface KubeletSettings {
   server: string
   ca: string
   token: string

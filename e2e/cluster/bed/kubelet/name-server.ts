@@ -30,7 +30,7 @@ export function serviceOf(name: string): string | undefined {
 }
 
 /** RFC 1035 4.1: the head, the question as it came, and an address for each answer. */
-export function answerTo(query: Buffer, find: (name: string) => readonly string[] | undefined): Buffer | undefined {
+function answerTo(query: Buffer, find: (name: string) => readonly string[] | undefined): Buffer | undefined {
   if (query.length < 17 || query.readUInt16BE(4) !== 1) return undefined
   const labels: string[] = []
   let at = 12

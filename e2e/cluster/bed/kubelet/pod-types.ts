@@ -78,7 +78,7 @@ export interface EnvFrom {
   configMapRef?: { name: string; optional?: boolean }
 }
 
-export interface VolumeMount {
+interface VolumeMount {
   name: string
   mountPath: string
   subPath?: string
@@ -111,7 +111,7 @@ export interface Item {
   mode?: number
 }
 
-export interface DownwardItem {
+interface DownwardItem {
   path: string
   fieldRef?: { fieldPath: string }
 }

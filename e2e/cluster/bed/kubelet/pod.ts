@@ -16,7 +16,7 @@ import type { PodObject } from './pod-types.ts'
 import { watchContainer } from './probes.ts'
 import { Volumes } from './volumes.ts'
 
-export interface PodSettings {
+interface PodSettings {
   client: KubeClient
   images: Images
   /** For all Pods. */

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Container } from './container.ts'
 import type { Probe } from './pod-types.ts'
 
-export interface ProbeHandlers {
+interface ProbeHandlers {
   /** Whether it is ready, or has started, has changed. */
   changed: () => void
   failed: (why: string) => void

@@ -6,7 +6,7 @@ import { KUBELET_PORT, NODE_ADDRESS } from './node-settings.ts'
 import type { Pod } from './pod.ts'
 import { servePortForward } from './port-forward.ts'
 
-export interface ServerSettings {
+interface ServerSettings {
   cert: string
   key: string
   ca: string

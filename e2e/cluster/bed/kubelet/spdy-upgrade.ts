@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { SpdySession, type SpdyStream } from './spdy.ts'
 
-export interface Upgrade {
+interface Upgrade {
   request: IncomingMessage
   socket: Duplex
   /** Those that are spoken over the streams, the best first. */

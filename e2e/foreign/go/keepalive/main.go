@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"strings"
 	"sync"
@@ -30,8 +31,10 @@ type result struct {
 	Failed   map[string]int `json:"failed"`
 	// Different certificates that the server has shown.
 	Certificates int `json:"certificates"`
-	// Connections that a client could not open any more.
+	// Connections that a client could not open any more, before it had sent anything of a request.
 	Refused int `json:"refused"`
+	// Those of them that were reset and not refused: they came while the listener closed.
+	Reset int `json:"reset"`
 }
 
 func main() {
@@ -54,8 +57,11 @@ func main() {
 				case err == nil:
 					total.Answered++
 					serials[serial] = true
-				case asked.Requests == 0 && errors.Is(err, syscall.ECONNREFUSED):
+				case asked.Requests == 0 && errors.Is(err, errNotOpened):
 					total.Refused++
+					if errors.Is(err, syscall.ECONNRESET) {
+						total.Reset++
+					}
 					return false
 				default:
 					total.Failed[fmt.Sprint(err)]++
@@ -87,12 +93,25 @@ func run(asked input, tell func(serial string, err error) bool) {
 	}
 }
 
+// errNotOpened is a connection that was refused, or reset before its handshake was complete, as by a listener that closes.
+var errNotOpened = errors.New("not opened")
+
 func post(client *http.Client, url string) (string, error) {
-	response, err := client.Post(url, "text/plain", strings.NewReader("hello"))
+	opened := false
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { opened = true }}
+	request, err := http.NewRequest("POST", url, strings.NewReader("hello"))
 	if err != nil {
+		return "", err
+	}
+	request.Header.Set("content-type", "text/plain")
+	response, err := client.Do(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
+	if err != nil {
+		if !opened && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)) {
+			return "", errors.Join(errNotOpened, err)
+		}
 		// The address differs from run to run.
 		var inner interface{ Unwrap() error }
-		if errors.As(err, &inner) && !errors.Is(err, syscall.ECONNREFUSED) {
+		if errors.As(err, &inner) {
 			return "", inner.Unwrap()
 		}
 		return "", err

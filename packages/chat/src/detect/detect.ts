@@ -2,13 +2,13 @@ import { countAt, isObject, objectAt, parseJson, parseJsonObject, withoutAbsent 
 import { SseParser } from '@portico/http/sse'
 import { EventStreamReader } from '../streams/event-stream.ts'
 import { usageOf as completionsUsage } from '../formats/completions/usage.ts'
-import { decodeUsage as converseUsage } from '../formats/converse/usage.ts'
+import { decodeUsage as converseUsage } from '../formats/converse/event-reader.ts'
 import { decodeUsage as geminiUsage } from '../formats/gemini/usage.ts'
-import { addReport, mergeReports, type OwnUsage, usageOf as messagesUsage } from '../formats/messages/usage.ts'
+import { addReport, mergeReports, type OwnUsage, usageOf as messagesUsage } from '../formats/messages/event-reader.ts'
 import { usageOf as responsesUsage } from '../formats/responses/usage.ts'
 import type { JsonObject, Usage } from '../middle.ts'
 import { incomplete, StreamEnd } from './stream-end.ts'
-import type { StreamFault } from '../response/stream-fault.ts'
+import type { StreamFault } from '../response/chat-error.ts'
 import { AWS_TYPE, eventsFault, messagesFault, SSE_TYPE } from './watched-stream.ts'
 
 /** The facts of a call that detection finds; the caller owns the object. */

@@ -1,10 +1,9 @@
 import { parseJsonObject } from '@portico/http/json'
-import { brokenStream } from '../response/chat-error.ts'
+import { brokenStream, type StreamFault, streamFault } from '../response/chat-error.ts'
 import type { EventStreamMessage } from '../streams/event-stream.ts'
 import { exceptionOf } from '../formats/converse/errors.ts'
 import { converse, errorInstead, KNOWN_STREAMS, type KnownStream } from './known-streams.ts'
 import type { ChatError, JsonObject } from '../middle.ts'
-import { type StreamFault, streamFault } from '../response/stream-fault.ts'
 
 /**
  * Watches the records of a stream that passes unchanged, and tells at the end whether the response was complete. The

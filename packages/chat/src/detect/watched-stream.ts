@@ -1,7 +1,7 @@
 import { SseParser } from '@portico/http/sse'
 import { EventStreamReader } from '../streams/event-stream.ts'
 import { incomplete, StreamEnd, unreadable } from './stream-end.ts'
-import type { StreamFault } from '../response/stream-fault.ts'
+import type { StreamFault } from '../response/chat-error.ts'
 
 /** A streamed body that passes unchanged, read only to detect an incomplete end. */
 interface WatchedStream {

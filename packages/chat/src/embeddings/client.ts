@@ -1,9 +1,9 @@
 import { Fields } from '../request/fields.ts'
-import type { Json, JsonObject, Unsupported } from '../middle.ts'
+import type { Json, JsonObject, UnsupportedField } from '../middle.ts'
 import type { EmbeddingInput, EmbeddingRequest, Embeddings } from './embedding.ts'
-import { encodeVector, isVector } from './vectors.ts'
+import { encodeVector, isVector } from './translation.ts'
 
-export function decodeEmbeddingRequest(body: JsonObject): EmbeddingRequest | Unsupported {
+export function decodeEmbeddingRequest(body: JsonObject): EmbeddingRequest | UnsupportedField {
   const fields = new Fields(body)
   const input = fields.take('input')
   const inputs = inputsOf(input)

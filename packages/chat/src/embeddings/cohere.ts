@@ -1,19 +1,17 @@
 import { countAt, isObject, objectAt } from '@portico/http/json'
-import type { JsonObject, Loss } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { type JsonObject, type Loss, UnsupportedField } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
-import { carryKnown, countedByHeader, inputUsage, textsOf } from './translation.ts'
-import { isVector } from './vectors.ts'
+import { carryKnown, countedByHeader, inputUsage, textsOf, isVector } from './translation.ts'
 
 /** Cohere on Bedrock. */
 export const cohereEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }
 
-function encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | Unsupported {
+function encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | UnsupportedField {
   const texts = textsOf(request)
-  if (texts instanceof Unsupported) return texts
+  if (texts instanceof UnsupportedField) return texts
   const { dimensions } = request
   if (dimensions !== undefined && !model.includes('embed-v4')) {
-    return new Unsupported('dimensions', 'this model has vectors of one size only: leave dimensions out')
+    return new UnsupportedField('dimensions', 'this model has one vector size: remove dimensions')
   }
   return {
     texts,

@@ -1,4 +1,4 @@
-import type { JsonObject, Loss, Unsupported, Usage } from '../middle.ts'
+import type { JsonObject, Loss, UnsupportedField, Usage } from '../middle.ts'
 
 /**
  * The middle format of embeddings, separate from chats. Clients speak OpenAI's format; providers speak one of several.
@@ -34,7 +34,7 @@ export interface EmbeddingUpstream {
   /** Set when a request takes one text only; several texts are sent in consecutive requests. */
   readonly isSingle?: true
   /** Adds to `losses` every field that this format cannot express. */
-  encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | Unsupported
+  encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | UnsupportedField
   /** Decodes a response; null when the body is not a response of this format. `header` returns a response header. */
   decodeResponse(body: JsonObject, header: (name: string) => string | undefined): Embeddings | null
 }

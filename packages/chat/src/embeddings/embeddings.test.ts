@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { JsonObject, Loss } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { UnsupportedField } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
 import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from './index.ts'
 
@@ -13,7 +13,7 @@ const sevenTokens = { input: 7, providerInput: 7, providerTotal: 7 }
 
 function decode(body: JsonObject): EmbeddingRequest {
   const request = decodeEmbeddingRequest({ model: 'asked-for', ...body })
-  assert.ok(!(request instanceof Unsupported), request instanceof Unsupported ? request.message : '')
+  assert.ok(!(request instanceof UnsupportedField), request instanceof UnsupportedField ? request.message : '')
   return request
 }
 
@@ -24,13 +24,13 @@ function encode(
 ): { body: JsonObject; losses: string[] } {
   const losses: Loss[] = []
   const encoded = upstream.encodeRequest(decode(body), model, losses)
-  assert.ok(!(encoded instanceof Unsupported), encoded instanceof Unsupported ? encoded.message : '')
+  assert.ok(!(encoded instanceof UnsupportedField), encoded instanceof UnsupportedField ? encoded.message : '')
   return { body: encoded, losses: losses.map(({ what, path }) => `${what} ${path}`) }
 }
 
 function refusedField(upstream: EmbeddingUpstream, body: JsonObject, model = 'model'): string {
   const refused = upstream.encodeRequest(decode(body), model, [])
-  assert.ok(refused instanceof Unsupported)
+  assert.ok(refused instanceof UnsupportedField)
   return refused.field
 }
 
@@ -44,7 +44,7 @@ test('OpenAI gets what the client said', () => {
 test('malformed requests are refused by name', () => {
   const refused = (body: JsonObject) => {
     const request = decodeEmbeddingRequest(body)
-    assert.ok(request instanceof Unsupported)
+    assert.ok(request instanceof UnsupportedField)
     return request.field
   }
   assert.equal(refused({}), 'input')

@@ -1,16 +1,14 @@
 import { objectsAt } from '@portico/http/json'
-import type { JsonObject, Loss } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { type JsonObject, type Loss, UnsupportedField } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
-import { carryKnown, countedByHeader, inputUsage, onlyTextOf } from './translation.ts'
-import { isVector } from './vectors.ts'
+import { carryKnown, countedByHeader, inputUsage, onlyTextOf, isVector } from './translation.ts'
 
 /** Amazon Nova on Bedrock. */
 export const novaEmbeddings: EmbeddingUpstream = { isSingle: true, encodeRequest, decodeResponse }
 
-function encodeRequest(request: EmbeddingRequest, _model: string, losses: Loss[]): JsonObject | Unsupported {
+function encodeRequest(request: EmbeddingRequest, _model: string, losses: Loss[]): JsonObject | UnsupportedField {
   const value = onlyTextOf(request)
-  if (value instanceof Unsupported) return value
+  if (value instanceof UnsupportedField) return value
   const { truncationMode = 'END', ...params } = carryKnown(request, KNOWN, losses)
   return {
     schemaVersion: 'nova-multimodal-embed-v1',

@@ -1,7 +1,7 @@
 import { countAt, isObject, objectsAt, textAt } from '@portico/http/json'
 import type { JsonObject, Usage } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
-import { isVector } from './vectors.ts'
+import { isVector } from './translation.ts'
 
 /** OpenAI's own form, which the client speaks too: nothing is lost. */
 export const openaiEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }

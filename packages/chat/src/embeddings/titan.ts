@@ -1,16 +1,14 @@
 import { countAt, objectAt } from '@portico/http/json'
-import type { JsonObject, Loss } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { type JsonObject, type Loss, UnsupportedField } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
-import { carryKnown, countedByHeader, inputUsage, onlyTextOf } from './translation.ts'
-import { isVector } from './vectors.ts'
+import { carryKnown, countedByHeader, inputUsage, onlyTextOf, isVector } from './translation.ts'
 
 /** Amazon Titan on Bedrock. */
 export const titanEmbeddings: EmbeddingUpstream = { isSingle: true, encodeRequest, decodeResponse }
 
-function encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | Unsupported {
+function encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | UnsupportedField {
   const inputText = onlyTextOf(request)
-  if (inputText instanceof Unsupported) return inputText
+  if (inputText instanceof UnsupportedField) return inputText
   return { inputText, ...encodeDimensions(request.dimensions, model), ...carryKnown(request, KNOWN, losses) }
 }
 

@@ -1,26 +1,25 @@
-import { lose } from '../request/client-fields.ts'
-import type { Json, JsonObject, Loss, Usage } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
-import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
+import { lose } from '../request/carry-over.ts'
+import { type Json, type JsonObject, type Loss, type Usage, UnsupportedField } from '../middle.ts'
+import type { EmbeddingRequest, Embeddings, EmbeddingUpstream, Vector } from './embedding.ts'
 
 /** Helpers shared by the formats of providers other than OpenAI. */
 
 /** The inputs as texts. Token ids are refused, because they only have a meaning for OpenAI's models. */
-export function textsOf({ inputs }: EmbeddingRequest): string[] | Unsupported {
+export function textsOf({ inputs }: EmbeddingRequest): string[] | UnsupportedField {
   const texts = inputs.filter((input) => typeof input === 'string')
   return texts.length === inputs.length
     ? texts
-    : new Unsupported('input', 'this provider takes texts, not tokens: send input as text')
+    : new UnsupportedField('input', 'this provider takes texts, not tokens: send input as text')
 }
 
 /** One request per text when the provider takes one text at a time; otherwise the request itself. */
 export function requestsOf(
   request: EmbeddingRequest,
   { isSingle }: EmbeddingUpstream,
-): EmbeddingRequest[] | Unsupported {
+): EmbeddingRequest[] | UnsupportedField {
   if (isSingle !== true || request.inputs.length <= 1) return [request]
   if (request.inputs.length > MAX_REQUESTS) {
-    return new Unsupported('input', `this model takes one text at a time: send at most ${MAX_REQUESTS} texts`)
+    return new UnsupportedField('input', `this model takes one text at a time: send at most ${MAX_REQUESTS} texts`)
   }
   return request.inputs.map((input) => ({ ...request, inputs: [input] }))
 }
@@ -37,13 +36,13 @@ export function joinEmbeddings(all: readonly Embeddings[]): Embeddings {
   return { model: all[0]?.model ?? '', vectors: all.flatMap(({ vectors }) => vectors), usage: inputUsage(tokens) }
 }
 
-export function onlyTextOf(request: EmbeddingRequest): string | Unsupported {
+export function onlyTextOf(request: EmbeddingRequest): string | UnsupportedField {
   const texts = textsOf(request)
-  if (texts instanceof Unsupported) return texts
+  if (texts instanceof UnsupportedField) return texts
   const [text, ...others] = texts
   return text !== undefined && others.length === 0
     ? text
-    : new Unsupported('input', 'this model takes exactly one text in a request: send one request for each')
+    : new UnsupportedField('input', 'this model takes exactly one text in a request: send one request for each')
 }
 
 /**
@@ -74,3 +73,25 @@ export function countedByHeader(header: (name: string) => string | undefined): n
   const text = header('x-amzn-bedrock-input-token-count')
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
+
+export function isVector(value: Json | undefined): value is number[] {
+  return Array.isArray(value) && value.every((number) => typeof number === 'number')
+}
+
+export function encodeVector(vector: Vector, encoding: 'float' | 'base64'): Vector {
+  if (typeof vector === 'string') return encoding === 'base64' ? vector : floatsOf(vector)
+  return encoding === 'base64' ? base64Of(vector) : vector
+}
+
+function base64Of(vector: readonly number[]): string {
+  const bytes = Buffer.allocUnsafe(vector.length * FLOAT_SIZE)
+  for (const [at, number] of vector.entries()) bytes.writeFloatLE(number, at * FLOAT_SIZE)
+  return bytes.toString('base64')
+}
+
+function floatsOf(base64: string): number[] {
+  const bytes = Buffer.from(base64, 'base64')
+  return Array.from({ length: Math.floor(bytes.length / FLOAT_SIZE) }, (_, at) => bytes.readFloatLE(at * FLOAT_SIZE))
+}
+
+const FLOAT_SIZE = 4

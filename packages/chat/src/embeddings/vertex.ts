@@ -1,16 +1,14 @@
 import { countAt, objectAt, objectsAt } from '@portico/http/json'
-import type { JsonObject, Loss } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { type JsonObject, type Loss, UnsupportedField } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
-import { carryKnown, inputUsage, textsOf } from './translation.ts'
-import { isVector } from './vectors.ts'
+import { carryKnown, inputUsage, textsOf, isVector } from './translation.ts'
 
 /** `:predict` of Vertex AI. */
 export const vertexEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }
 
-function encodeRequest(request: EmbeddingRequest, _model: string, losses: Loss[]): JsonObject | Unsupported {
+function encodeRequest(request: EmbeddingRequest, _model: string, losses: Loss[]): JsonObject | UnsupportedField {
   const texts = textsOf(request)
-  if (texts instanceof Unsupported) return texts
+  if (texts instanceof UnsupportedField) return texts
   const { autoTruncate, ...instance } = carryKnown(request, KNOWN, losses)
   const parameters = {
     ...(autoTruncate !== undefined && { autoTruncate }),

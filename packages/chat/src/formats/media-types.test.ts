@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Unsupported } from '../middle.ts'
+import { UnsupportedField } from '../middle.ts'
 import { decoded } from '../testing/exchange.ts'
 import { clientFormats, upstreamFormats } from './index.ts'
 
@@ -18,7 +18,7 @@ describe('images of clients', () => {
     it(`have a type that ${upstream} takes, or are refused by its name`, () => {
       assert.match(JSON.stringify(sent(upstream, 'image/jpg')), /image\/jpeg|"format":"jpeg"/)
       const refused = sent(upstream, 'image/tiff')
-      assert.ok(refused instanceof Unsupported)
+      assert.ok(refused instanceof UnsupportedField)
       assert.equal(refused.field, 'messages[].content[].image_url')
       assert.match(refused.message, /not image\/tiff$/)
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { AnswerFacts, UpstreamFormat } from '../format.ts'
-import { type Json, type JsonObject, Unsupported } from '../middle.ts'
+import { type Json, type JsonObject, UnsupportedField } from '../middle.ts'
 import { passesThrough } from '../request/passes-through.ts'
 import { collectResponse } from '../response/collect-response.ts'
 import { responseContext } from '../testing/exchange.ts'
@@ -123,7 +123,7 @@ for (const format of formats) {
         if (!isPlain(body)) return
         const decoded = format.decodeRequest(body)
         // Requests that cannot be decoded are forwarded unchanged.
-        if (decoded instanceof Unsupported) return
+        if (decoded instanceof UnsupportedField) return
         assert.ok(passesThrough(decoded, ALL_QUIRKS))
         assert.equal(decoded.stream, body.stream === true)
       }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type FormatName, type JsonObject, Unsupported } from '../middle.ts'
+import { type FormatName, type JsonObject, UnsupportedField } from '../middle.ts'
 import { clientFormats, upstreamFormats } from './index.ts'
 
 /** Images and files that a request references by URL or id: they are forwarded, or the unsupported field is named. */
@@ -106,10 +106,10 @@ for (const client of ['completions', 'messages', 'responses'] as const) {
         const body: JsonObject =
           client === 'responses' ? { input: [turn] } : { max_tokens: 9, messages: [...before, turn] }
         const request = clientFormats[client].decodeRequest({ model: 'm', ...body })
-        assert.ok(!(request instanceof Unsupported), request instanceof Unsupported ? request.message : '')
+        assert.ok(!(request instanceof UnsupportedField), request instanceof UnsupportedField ? request.message : '')
         const target = { model: 'm', quirks: new Set(quirks), toolNames: new Map<string, string>() }
         const encoded = upstream.encodeRequest(request, target, [])
-        return encoded instanceof Unsupported ? encoded.field : null
+        return encoded instanceof UnsupportedField ? encoded.field : null
       }
     })
   }

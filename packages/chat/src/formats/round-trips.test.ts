@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { type ChatClient, chatClients } from '../testing/chat-clients.ts'
 import { isObject, objectAt, objectsAt, parseExactJson, textAt } from '@portico/http/json'
 import type { ChatEvent, FormatName, JsonObject } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { UnsupportedField } from '../middle.ts'
 import { decodeStream, encodeStream, responseContext } from '../testing/exchange.ts'
 import { upstreamFormats } from './index.ts'
 
@@ -208,9 +208,9 @@ function exchange(
   const toolNames = new Map<string, string>()
   const encode = (body: JsonObject): JsonObject => {
     const request = format.decodeRequest(overTheWire(body))
-    assert.ok(!(request instanceof Unsupported), request instanceof Unsupported ? request.message : '')
+    assert.ok(!(request instanceof UnsupportedField), request instanceof UnsupportedField ? request.message : '')
     const encoded = upstream.encodeRequest(request, { model: 'm', quirks: new Set(['callIds']), toolNames }, [])
-    assert.ok(!(encoded instanceof Unsupported), encoded instanceof Unsupported ? encoded.message : '')
+    assert.ok(!(encoded instanceof UnsupportedField), encoded instanceof UnsupportedField ? encoded.message : '')
     return overTheWire(encoded)
   }
   const asked = { ...client.ask('Go', ''), tools: [...new Set(made.map((call) => call.name))].flatMap(toolsFor) }
@@ -219,7 +219,7 @@ function exchange(
   const theirs = new Map([...toolNames].map(([their, own]) => [own, their]))
   const given = made.map((call) => ({ ...call, name: theirs.get(call.name) ?? call.name }))
   const request = format.decodeRequest(overTheWire(asked))
-  assert.ok(!(request instanceof Unsupported))
+  assert.ok(!(request instanceof UnsupportedField))
   const context = responseContext({ request, toolNames })
   const events = upstream.decodeResponse(overTheWire(provider.answer(given)), context)
   assert.ok(events !== null)

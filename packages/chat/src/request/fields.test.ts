@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Fields, withMarks } from './fields.ts'
 import type { JsonObject } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { UnsupportedField } from '../middle.ts'
 
 describe('fields', () => {
   it('are taken, and the others are the rest', () => {
@@ -26,7 +26,7 @@ describe('fields', () => {
     assert.equal(fields.fault?.field, 'list[1]')
     const other = new Fields({ list: [{ inner: { value: 5 } }] })
     other.list('list')[0]?.fields('inner')?.text('value')
-    assert.deepEqual(other.fault, new Unsupported('list[0].inner.value', 'must be a text'))
+    assert.deepEqual(other.fault, new UnsupportedField('list[0].inner.value', 'must be a text'))
   })
 
   it('content may be a text or a list', () => {

@@ -1,6 +1,6 @@
 import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { UnsupportedField } from '../middle.ts'
 
 /**
  * Reads the members of a client's object one by one; members that no call took are the rest. Null counts as absent,
@@ -12,7 +12,7 @@ export class Fields {
   readonly #name: string
   /** Names taken so far, possibly with duplicates: for so few names a list is faster than a set. */
   readonly #taken: string[] = []
-  #fault: Unsupported | null = null
+  #fault: UnsupportedField | null = null
 
   constructor(object: JsonObject, parent: Fields | null = null, name = '') {
     this.#object = object
@@ -20,7 +20,7 @@ export class Fields {
     this.#name = name
   }
 
-  get fault(): Unsupported | null {
+  get fault(): UnsupportedField | null {
     return this.#fault
   }
 
@@ -98,12 +98,12 @@ export class Fields {
   }
 
   fail(name: string, expected: string): undefined {
-    this.refuse(name, `must be ${expected}`)
+    this.failWith(name, `must be ${expected}`)
   }
 
-  refuse(name: string, message: string): undefined {
-    if (this.#parent === null) this.#fault ??= new Unsupported(name, message)
-    else this.#parent.refuse(`${this.#name}.${name}`, message)
+  failWith(name: string, message: string): undefined {
+    if (this.#parent === null) this.#fault ??= new UnsupportedField(name, message)
+    else this.#parent.failWith(`${this.#name}.${name}`, message)
   }
 }
 

@@ -1,15 +1,7 @@
 import { isObject } from '@portico/http/json'
 import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from '../middle.ts'
 import { madeBy } from '../tools/provenance.ts'
-import { splitCallId } from '../tools/client-call-id.ts'
-
-/**
- * The client's own format if the provider accepts it, so that bytes can pass unchanged; otherwise the provider's best
- * format.
- */
-export function pickFormat(client: FormatName, offered: readonly [FormatName, ...FormatName[]]): FormatName {
-  return offered.includes(client) ? client : offered[0]
-}
+import { splitCallId } from '../tools/call-ids.ts'
 
 /**
  * Whether a request can go to a provider of its own format unchanged. A conversation that began at another vendor
@@ -23,7 +15,10 @@ export function passesThrough(request: ChatRequest, quirks: ReadonlySet<string>)
   return request.output.kind !== 'schema' || !(quirks.has('noOutputFormat') || quirks.has('noJsonSchema'))
 }
 
-/** Clients of Messages that want every turn to begin with thinking, while the open one began without: it is refused. */
+/**
+ * Whether a Messages client asks for thinking although the open turn began without thinking: Anthropic refuses such a
+ * request.
+ */
 export function lacksThinking({ format, reasoning, messages }: ChatRequest): boolean {
   const thinking = reasoning?.rest?.thinking
   if (format !== 'messages' || !isObject(thinking) || thinking.type !== 'enabled') return false
@@ -43,7 +38,7 @@ function hasReasoning({ messages }: ChatRequest): boolean {
   return messages.some(({ parts }) => parts.some((part) => part.type === 'reasoning'))
 }
 
-/** To images and files that are elsewhere. */
+/** Whether an image or a file is a URL or an id instead of bytes. */
 function refersToMedia({ messages }: ChatRequest): boolean {
   const refers = (part: Part): boolean =>
     part.type === 'toolResult' ? part.parts.some(refers) : 'source' in part && part.source.kind !== 'data'
@@ -56,7 +51,7 @@ function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
   return messages.some(({ parts }) =>
     parts.some((part) => {
       if (part.type === 'reasoning')
-        return isForeign(part.signature) || isForeign(part.opaque) || isNobodys(part, format)
+        return isForeign(part.signature) || isForeign(part.opaque) || isUnsigned(part, format)
       return part.type === 'toolCall' && (isForeign(part.signature) || splitCallId(part.id).signature !== undefined)
     }),
   )
@@ -66,6 +61,6 @@ function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
  * Whether no vendor signed the reasoning. In these formats reasoning returns with the data of its vendor, but some
  * vendors add none.
  */
-function isNobodys({ signature, opaque, id }: ReasoningPart, format: FormatName): boolean {
+function isUnsigned({ signature, opaque, id }: ReasoningPart, format: FormatName): boolean {
   return format !== 'completions' && signature === undefined && opaque === undefined && id === undefined
 }

@@ -1,6 +1,4 @@
-import { STORED_FIELDS } from './stored-fields.ts'
-import type { FormatName, Json, JsonObject } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
+import { type FormatName, type Json, type JsonObject, UnsupportedField } from '../middle.ts'
 
 /**
  * The treatment of a top-level request member when the provider speaks another format. The lists follow the
@@ -24,13 +22,13 @@ interface Refusal {
 
 export type ClientFormatName = 'completions' | 'messages' | 'responses'
 
-const NOT_KEPT = 'needs a provider that stores responses, and this one does not: send the whole conversation as input'
+const NOT_STORED = 'needs a provider that stores responses, and this one does not: send the whole conversation as input'
 const NO_TOOLS = 'this provider cannot run it: leave it out'
 
 const COMPLETIONS: Readonly<Record<string, Fate>> = {
   messages: 'carried',
   model: 'carried',
-  audio: { message: 'this provider gives no audio in this format' },
+  audio: { message: 'this provider does not return audio in this format' },
   frequency_penalty: 'carried',
   function_call: 'carried',
   functions: 'carried',
@@ -42,7 +40,7 @@ const COMPLETIONS: Readonly<Record<string, Fate>> = {
   modalities: { message: 'this provider answers in text alone', isHarmless: isTextAlone },
   moderation: { message: 'this provider does not moderate' },
   n: {
-    message: 'this provider gives one answer at a time: leave n out, or ask several times',
+    message: 'this provider returns one answer per request: leave n out, or send several requests',
     isHarmless: (value) => value === 1,
   },
   parallel_tool_calls: 'carried',
@@ -81,7 +79,7 @@ const MESSAGES: Readonly<Record<string, Fate>> = {
   diagnostics: 'lossy',
   fallback_credit_token: 'lossy',
   fallbacks: 'lossy',
-  inference_geo: { message: 'this provider cannot promise where it computes' },
+  inference_geo: { message: 'this provider cannot guarantee where it processes requests' },
   mcp_servers: { message: NO_TOOLS, isHarmless: isEmptyList },
   metadata: 'carried',
   output_config: 'carried',
@@ -104,8 +102,9 @@ const MESSAGES: Readonly<Record<string, Fate>> = {
 }
 
 const RESPONSES: Readonly<Record<string, Fate>> = {
-  ...Object.fromEntries(STORED_FIELDS.map((field) => [field, { message: NOT_KEPT }])),
   access_programs: 'lossy',
+  background: { message: NOT_STORED },
+  conversation: { message: NOT_STORED },
   context_management: 'lossy',
   image: 'lossy',
   include: 'carried',
@@ -117,6 +116,8 @@ const RESPONSES: Readonly<Record<string, Fate>> = {
   model: 'carried',
   moderation: { message: 'this provider does not moderate' },
   parallel_tool_calls: 'carried',
+  previous_response_id: { message: NOT_STORED },
+  prompt: { message: NOT_STORED },
   prompt_cache_key: 'lossy',
   prompt_cache_options: 'lossy',
   prompt_cache_retention: 'lossy',
@@ -143,13 +144,13 @@ export const requestMembers: Readonly<Record<ClientFormatName, Readonly<Record<s
 }
 
 /** The reason why a member of a client's request cannot be dropped; null when it can. */
-export function refusedMember(format: FormatName, name: string, value: Json): Unsupported | null {
+export function refusedMember(format: FormatName, name: string, value: Json): UnsupportedField | null {
   const members: Readonly<Record<string, Fate>> | undefined =
     format in requestMembers ? requestMembers[format as ClientFormatName] : undefined
   const fate = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined
   if (typeof fate !== 'object' || value === null || value === false) return null
   if (fate.isHarmless?.(value) === true) return null
-  return new Unsupported(name, fate.message, fate.details)
+  return new UnsupportedField(name, fate.message, fate.details)
 }
 
 function isTextAlone(value: Json): boolean {

@@ -4,18 +4,18 @@ import type { JsonObject } from '../middle.ts'
 /** Sources that a text names, in the form of Chat Completions, whichever vendor named them. */
 
 /** The range of a part in the text of the whole response, in characters. */
-interface TextPlace {
+interface TextRange {
   start: number
   end: number
 }
 
 /** The sources of one part; `rest` has them as the provider wrote them. */
-export function annotationsOf(rest: JsonObject | undefined, place: TextPlace): JsonObject[] {
+export function annotationsOf(rest: JsonObject | undefined, range: TextRange): JsonObject[] {
   if (rest === undefined) return []
   const annotations = objectsAt(rest, 'annotations').map(nestedAnnotation)
   return annotations.length > 0
     ? annotations
-    : objectsAt(rest, 'citations').flatMap((each) => fromCitation(each, place))
+    : objectsAt(rest, 'citations').flatMap((each) => fromCitation(each, range))
 }
 
 /** Converts an annotation of Chat Completions, which is nested, to the flat form of Responses. */
@@ -32,13 +32,13 @@ function nestedAnnotation(annotation: JsonObject): JsonObject {
 }
 
 /** A Messages citation covers a whole block; a document citation has no URL that other formats could show. */
-function fromCitation(citation: JsonObject, { start, end }: TextPlace): JsonObject[] {
+function fromCitation(citation: JsonObject, { start, end }: TextRange): JsonObject[] {
   const url = textAt(citation, 'url') ?? textAt(citation, 'source')
   if (url === undefined) return []
   return [urlCitation({ url, title: textAt(citation, 'title') ?? '', start, end })]
 }
 
-function urlCitation({ url, title, start, end }: TextPlace & { url: string; title: string }): JsonObject {
+function urlCitation({ url, title, start, end }: TextRange & { url: string; title: string }): JsonObject {
   return { type: 'url_citation', url_citation: { start_index: start, end_index: end, url, title } }
 }
 

@@ -34,3 +34,20 @@ const KINDS: ReadonlyMap<number, ChatError['kind']> = new Map([
 ])
 
 const MAX_PLAIN_BYTES = 1000
+
+/** How a stream of a provider ended early, as records name it. */
+export type StreamFaultCode = 'connection_lost' | 'stream_incomplete' | 'stream_unreadable' | 'stream_error'
+
+/** A fault of a provider after its stream had begun. */
+export interface StreamFault {
+  code: StreamFaultCode
+  error: ChatError
+}
+
+/**
+ * A fault of a stream. `code` tells how the gateway detected it; an error sent by the provider itself is a
+ * `stream_error`.
+ */
+export function streamFault(error: ChatError, code: Exclude<StreamFaultCode, 'stream_error'>): StreamFault {
+  return { code: error.code === STREAM_BROKEN ? code : 'stream_error', error }
+}

@@ -1,5 +1,5 @@
 import type { UpstreamFormat } from '../format.ts'
-import { type ChatRequest, type Loss, type Part, Unsupported } from '../middle.ts'
+import { type ChatRequest, type Loss, type Part, UnsupportedField } from '../middle.ts'
 import { requestMembers } from '../request/request-members.ts'
 import { chatRequest } from './chat-request.ts'
 
@@ -68,7 +68,7 @@ function fate(format: UpstreamFormat, given: Partial<ChatRequest>): string {
   const losses: Loss[] = []
   const request = { ...plain, ...given, sampling: { ...plain.sampling, ...given.sampling } }
   const body = format.encodeRequest(request, { model: 'm', quirks: new Set(), toolNames: new Map() }, losses)
-  if (body instanceof Unsupported) return 'refused'
+  if (body instanceof UnsupportedField) return 'refused'
   if (losses.some(({ what }) => what === 'dropped')) return 'loss'
   return losses.length > 0 ? 'changed' : 'yes'
 }

@@ -173,7 +173,7 @@ const IDS_AND_WORDS: ReadonlySet<string> = new Set([
   'mcp_server_name',
 ])
 
-/** A JSON Schema, with its names. Bounds are no text: a large one can look like a number of something. */
+/** A JSON Schema, with its names. Bounds are skipped, because a guard could take a large number for a card number. */
 export const schema: Reading = (value, at) => {
   const read = withoutBounds(value)
   const after = anything(read, at)
@@ -204,7 +204,7 @@ function withoutBounds(value: Json): Json {
   return Object.fromEntries(members)
 }
 
-/** Masks change names and values, never how many there are. */
+/** Restores the bounds. Masks change names and values, never their number or order. */
 function withBounds(masked: Json, original: Json): Json {
   if (Array.isArray(masked) && Array.isArray(original)) {
     return masked.map((item, index) => withBounds(item, original[index] ?? null))
@@ -229,7 +229,7 @@ function isPlainObject(value: Json): value is JsonObject {
 
 type ReadingOf = (name: string | null, member: Json) => Reading
 
-/** Reads each member or item; the value itself when nothing changed. A name that is no word is a text, too. */
+/** Reads each member or item; returns the value itself when nothing changed. A name that is not a word is read as text. */
 function eachChild(value: Json, at: ReadingPosition, readingOf: ReadingOf): Json {
   if (Array.isArray(value)) {
     const items = value.map((item, index) => readingOf(null, item)(item, { ...at, path: `${at.path}[${index}]` }))
@@ -250,7 +250,7 @@ function readName(name: string, at: ReadingPosition): string {
   return WORD.test(name) ? name : at.visitor.text(name, { role: at.role, form: 'text' })
 }
 
-/** A name that a client made up may be a text itself: the trace must not repeat it. */
+/** The name as the trace shows it. A client may put text into a name, and the trace must not repeat text. */
 function shownName(name: string): string {
   return /^[\w-]{1,64}$/.test(name) ? name : '(name)'
 }

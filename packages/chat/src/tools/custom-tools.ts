@@ -1,4 +1,4 @@
-import { parseJsonObject } from '@portico/http/json'
+import { parseJsonObject, isObject } from '@portico/http/json'
 import type { JsonObject } from '../middle.ts'
 
 /**
@@ -37,4 +37,15 @@ export function describeFormat(description: string | undefined, format: JsonObje
   const syntax = typeof format.syntax === 'string' ? `${format.syntax} ` : ''
   const grammar = `The input must match this ${syntax}grammar:\n${format.definition}`
   return description === undefined ? grammar : `${description}\n\n${grammar}`
+}
+
+/** The middle has the grammar of a custom tool in the flat form of Responses; Chat Completions nests it in a member. */
+
+export function flatFormat(format: JsonObject): JsonObject {
+  return format.type === 'grammar' && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
+}
+
+export function nestedFormat(format: JsonObject): JsonObject {
+  const { type, ...grammar } = format
+  return type === 'grammar' ? { type, grammar } : format
 }

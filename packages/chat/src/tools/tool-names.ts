@@ -9,6 +9,14 @@ export interface NameRule {
   maxLength: number
 }
 
+/** For clients of the provider's own format, whose names their provider accepts already. */
+export const ANY_NAME: NameRule = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
+
+/** Names of letters, digits, `_` and `-`, as most providers have them. */
+export function wordNames(maxLength: number): NameRule {
+  return { valid: new RegExp(`^[A-Za-z0-9_-]{1,${maxLength}}$`), invalid: /[^A-Za-z0-9_-]/g, maxLength }
+}
+
 /**
  * Maps the client's name of every tool in the request to a name that the provider accepts. A tool gets the same name in
  * every request of a conversation, whatever other tools exist. The changed names are added to `toolNames`, provider's

@@ -9,8 +9,9 @@ import { printProblem } from './print-problem.ts'
  * Returns the config file of a data plane: `rawConfig`, overridden by the typed fields. Its routes come from the
  * controller.
  */
-export function configFile({ rawConfig = {}, logging = {} }: TypedParameters): string {
-  const typed = Object.keys(logging).length === 0 ? {} : { config: { logging } }
+export function configFile({ rawConfig = {}, logging = {}, mesh }: TypedParameters): string {
+  const settings = { ...(Object.keys(logging).length > 0 && { logging }), ...(mesh && { mesh }) }
+  const typed = Object.keys(settings).length === 0 ? {} : { config: settings }
   const config = mergeObjects({ config: {}, ...rawConfig }, typed)
   return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Resource } from '@portico/translate'
-import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, failCall, useScriptedApi } from '../testing/scripted-api.ts'
 import { isObject } from '@portico/http/json'
 import { kubeCluster } from './kube-cluster.ts'
 import { reconcile } from './reconcile.ts'
@@ -27,7 +27,7 @@ test('missing objects are applied, existing ones are left alone', async (t) => {
     const items = [...objects].filter(([name]) => name.startsWith(`${path}/`)).map(([, object]) => untyped(object))
     // Lists are empty or have the items; single objects do not exist.
     if (/\/[a-z]+s$/.test(path)) answer(response, 200, { items })
-    else refuse(response, 404, 'not found')
+    else failCall(response, 404, 'not found')
   })
   const first = await reconcile(kubeCluster(api.client), desired, { image: {}, version: '1.0.0' })
   assert.deepEqual([first.problems, first.failures, first.applied.length], [[], [], 5])

@@ -17,7 +17,10 @@ export interface Level {
 }
 
 /** The fields of all levels that are not overlays; later levels win. */
-export type TypedParameters = Pick<Parameters, 'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown'>
+export type TypedParameters = Pick<
+  Parameters,
+  'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown' | 'mesh'
+>
 
 export function mergeTyped(levels: readonly Level[]): TypedParameters {
   return levels.map(({ spec }): TypedParameters => spec).reduce(merge, {})
@@ -35,6 +38,7 @@ function merge(below: TypedParameters, above: TypedParameters): TypedParameters 
       requests: { ...below.resources?.requests, ...above.resources?.requests },
       ...(claims !== undefined && { claims }),
     },
+    ...((above.mesh ?? below.mesh) && { mesh: { ...below.mesh, ...above.mesh } }),
     ...((above.shutdown ?? below.shutdown) && { shutdown: above.shutdown ?? below.shutdown }),
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ConnectionParts } from './connection.ts'
 import type { Identity } from './identity.ts'
 import type { JsonObject } from '@portico/translate/json'
+import { meshParts } from './mesh.ts'
 import { sessionSecretName } from './names.ts'
 import type { EnvVar, ImageParts, TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'
@@ -27,8 +28,9 @@ const USER = 65_532
 
 export function podTemplate(parts: PodParts): JsonObject {
   const { identity, typed, connection } = parts
+  const mesh = meshParts(typed)
   return {
-    metadata: { labels: identity.podLabels, annotations: annotations(parts) },
+    metadata: { labels: { ...identity.podLabels, ...mesh.labels }, annotations: annotations(parts) },
     spec: {
       serviceAccountName: identity.metadata.name,
       // A data plane connects to its controller, never to the API server.
@@ -46,6 +48,7 @@ export function podTemplate(parts: PodParts): JsonObject {
         { name: 'config', configMap: { name: identity.metadata.name } },
         { name: 'tmp', emptyDir: {} },
         ...connection.volumes,
+        ...mesh.volumes,
       ],
     },
   }
@@ -95,6 +98,7 @@ function container(parts: PodParts): JsonObject {
       { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true },
       { name: 'tmp', mountPath: '/tmp' },
       ...connection.volumeMounts,
+      ...meshParts(typed).volumeMounts,
     ],
   }
 }
@@ -127,6 +131,7 @@ function environment({ gatewayName, typed, sessionKey, connection }: PodParts): 
     ...shutdownVariables(typed),
     ...(sessionKey === null ? [] : [{ name: 'SESSION_KEY', valueFrom: { secretKeyRef } }]),
     ...connection.env,
+    ...meshParts(typed).env,
   ]
   return [...own.filter(({ name }) => given.every((variable) => variable.name !== name)), ...given]
 }

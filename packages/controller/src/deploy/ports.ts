@@ -8,15 +8,17 @@ import type { Servers } from './servers.ts'
 /** The port of the Service of a Gateway without listeners. A Service needs a port, and so keeps its load balancer. */
 const DUMMY_PORT = 443
 
-interface Ports {
+export interface Ports {
   used: number[]
+  /** The ports of UDP listeners. */
+  udp: number[]
   /** Ports that the data plane uses itself, or that are invalid. */
   skipped: number[]
 }
 
 /** Returns the ports of the Service, sorted. */
 export function usablePorts(
-  listeners: readonly number[],
+  { tcp: listeners, udp }: { tcp: readonly number[]; udp: readonly number[] },
   typed: TypedParameters,
   servers: Servers,
   problems: string[],
@@ -26,14 +28,17 @@ export function usablePorts(
   const distinct = [...new Set(listeners)].toSorted((a, b) => a - b)
   const isUsable = (port: number): boolean => isPort(port) && !servers.taken.has(port)
   const used = distinct.filter(isUsable)
+  // The data plane's own servers use TCP, so UDP listeners may have their numbers.
+  const ofUdp = [...new Set(udp)].filter(isPort).toSorted((a, b) => a - b)
   for (const port of new Set(raw)) {
     if (used.includes(port)) problems.push(`rawConfig.binds: port ${port} is one of the Gateway's listeners`)
     if (servers.taken.has(port)) problems.push(`rawConfig.binds: port ${port} is one of the data plane's own servers`)
   }
   if (distinct.length > 0 && used.length === 0) problems.push(`no valid ports: ${distinct.join(', ')}`)
   return {
-    used: distinct.length === 0 ? [DUMMY_PORT] : used,
-    skipped: distinct.filter((port) => !isUsable(port)),
+    used: distinct.length === 0 && ofUdp.length === 0 ? [DUMMY_PORT] : used,
+    udp: ofUdp,
+    skipped: [...distinct.filter((port) => !isUsable(port)), ...udp.filter((port) => !isPort(port))],
   }
 }
 

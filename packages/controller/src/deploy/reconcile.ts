@@ -6,8 +6,10 @@ import { labelValue, sessionSecretName } from './names.ts'
 import { type DeployedObject, type DeployedKind, deployedKinds } from './objects.ts'
 import { nameOf, plan } from './plan.ts'
 import { type DeploySettings, hasOwnSessionKey, type RenderResult, render, type DesiredDeployment } from './render.ts'
-import { sessionKeyOf } from './session-key.ts'
 import { GATEWAY_NAME_LABEL } from './selector.ts'
+import { randomBytes } from 'node:crypto'
+import { textAt } from '@portico/translate/json'
+import { SESSION_SECRET_KEY } from './pod.ts'
 
 /** The requests to the API server. They throw KubeErrors. */
 export interface Cluster {
@@ -129,4 +131,20 @@ const UNKNOWN_FIELD = /failed to create typed patch object/
 function addressesIn(objects: readonly Resource[], gateway: Resource): GatewayAddress[] {
   const service = objects.find((object) => object.kind === 'Service' && isOwnedBy(object, gateway))
   return service === undefined ? [] : addressesOf(service, gateway)
+}
+
+type SessionKey = { ok: true; value: string } | { ok: false; problem: string }
+
+/** Returns the session key of a Gateway, or a new one. During a rotation, the old key may follow the new one. */
+function sessionKeyOf(secret: Resource | undefined): SessionKey {
+  if (secret === undefined) return { ok: true, value: randomBytes(32).toString('hex') }
+  const value = Buffer.from(textAt(secret.data, SESSION_SECRET_KEY) ?? '', 'base64').toString('utf8')
+  const keys = value.split(/[\s,]+/).filter((key) => key !== '')
+  if (keys.length >= 1 && keys.length <= 8 && keys.every((key) => /^[0-9a-f]{64}$/i.test(key)))
+    return { ok: true, value }
+  // The message omits the value, which may be part of a secret.
+  return {
+    ok: false,
+    problem: `${nameOf(secret)}: \`${SESSION_SECRET_KEY}\` is not 1 to 8 keys of 64 hexadecimal digits`,
+  }
 }

@@ -9,7 +9,7 @@ import { apiVersion, type DeployedObject, type DeployedKind } from './objects.ts
 import { applyOverlays, overlayByKind } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
 import { CONFIG_FILE_NAME, CONFIG_FOLDER, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
-import { staticAddress, usablePorts } from './ports.ts'
+import { type Ports, staticAddress, usablePorts } from './ports.ts'
 import { serversOf } from './servers.ts'
 
 /** The Gateway to deploy, and its parameters. */
@@ -18,6 +18,8 @@ export interface DesiredDeployment {
   className: string
   /** Ports of its listeners, including those of its ListenerSets. */
   ports: readonly number[]
+  /** The ports of UDP listeners. */
+  udpPorts?: readonly number[]
   /** Parameters of the class, then those of the Gateway. */
   levels: readonly Level[]
   /** Encrypts session ids; unused when the user sets the variable. */
@@ -45,7 +47,7 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
   const typed = mergeTyped(levels)
   const problems = rawConfigProblems(typed)
   const servers = serversOf(typed)
-  const ports = usablePorts(desired.ports, typed, servers, problems)
+  const ports = usablePorts({ tcp: desired.ports, udp: desired.udpPorts ?? [] }, typed, servers, problems)
   const address = staticAddress(gateway, problems)
   const identity = identityOf(gateway, { ...desired, ...settings })
   const sessionKey = hasOwnSessionKey(levels) ? null : desired.sessionKey
@@ -64,7 +66,7 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
     applyOverlays(account, 'ServiceAccount', levels, problems),
     object(identity, 'ConfigMap', { data: { [CONFIG_FILE_NAME]: pod.configFile, ...pod.connection.data } }),
     ...(sessionKey === null ? [] : [sessionSecret(pod, sessionKey)]),
-    applyOverlays(service(identity, ports.used, address), 'Service', levels, problems),
+    applyOverlays(service(identity, ports, address), 'Service', levels, problems),
     ...workload(pod, levels, problems),
   ]
   if (problems.length > 0) return { ok: false, problems }
@@ -86,13 +88,16 @@ function sessionSecret({ identity, gatewayName }: PodParts, sessionKey: string):
   return object({ ...identity, metadata }, 'Secret', { type: 'Opaque', data })
 }
 
-function service(identity: Identity, ports: readonly number[], address: string | null): DeployedObject {
+function service(identity: Identity, { used, udp }: Ports, address: string | null): DeployedObject {
   return object(identity, 'Service', {
     spec: {
       type: 'LoadBalancer',
       ...(address !== null && { loadBalancerIP: address }),
       selector: identity.selector,
-      ports: ports.map((port) => ({ name: `listener-${port}`, port, targetPort: port, protocol: 'TCP' })),
+      ports: [
+        ...used.map((port) => ({ name: `listener-${port}`, port, targetPort: port, protocol: 'TCP' })),
+        ...udp.map((port) => ({ name: `listener-udp-${port}`, port, targetPort: port, protocol: 'UDP' })),
+      ],
     },
   })
 }

@@ -39,8 +39,8 @@ export function printValuesPage(schema: ValueSchema): string {
   return `<!-- Printed from deploy/helm/portico/values.schema.json by \`npm run generate\`; changes here are lost. -->
 # Values of the chart
 
-Of \`deploy/helm/portico\`, which [installs](install.md) the controller. A value that is none of these, or not of its kind, is
-refused before anything is changed.
+The chart \`deploy/helm/portico\` [installs](install.md) the controller. Unknown values, and values of the wrong type, are rejected
+before anything is changed.
 
 | Value | What it is | Default |
 |---|---|---|

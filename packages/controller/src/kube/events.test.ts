@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, failCall, useScriptedApi } from '../testing/scripted-api.ts'
 import { Events, type Happening } from './events.ts'
 
 const about = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'cups', namespace: 'shop', uid: 'u1' } }
@@ -45,7 +45,7 @@ test('long messages are cut, Events of cluster-scoped objects go to the default 
 })
 
 test('a rejected Event is ignored', async (t) => {
-  const api = await useScriptedApi(t, (_, response) => refuse(response, 403, 'may not'))
+  const api = await useScriptedApi(t, (_, response) => failCall(response, 403, 'may not'))
   const troubles: unknown[] = []
   await new Events(api.client, 'portico', (error) => troubles.push(error)).record(happening)
   assert.match(String(troubles), /POST .*events: 403 may not/)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, failCall, useScriptedApi } from '../testing/scripted-api.ts'
 import { KubeClient } from './kube-client.ts'
 import { KubeError, retryAfterMs } from './kube-error.ts'
 
@@ -25,7 +25,9 @@ test('sends token, query and body, and returns the JSON', async (t) => {
 })
 
 test('an error names the request, and nothing of its body', async (t) => {
-  const api = await useScriptedApi(t, (_, response) => refuse(response, 403, 'pods is forbidden: User "x" cannot list'))
+  const api = await useScriptedApi(t, (_, response) =>
+    failCall(response, 403, 'pods is forbidden: User "x" cannot list'),
+  )
   const error = await failure(api.client.ask({ method: 'POST', path: '/api/v1/pods', body: { password: 'hidden' } }))
   assert.equal(error.message, 'POST /api/v1/pods: 403 pods is forbidden: User "x" cannot list')
   assert.deepEqual([error.status, error.reason], [403, 'Refused'])
@@ -41,8 +43,8 @@ test('an error contains the text of a proxy, shortened', async (t) => {
 
 test('429 is retried with Retry-After, and thrown without it', async (t) => {
   const api = await useScriptedApi(t, ({ path }, response) => {
-    if (path === '/never') refuse(response, 429, 'too many')
-    else if (api.asked.length < 3) refuse(response, 429, 'too many', { 'retry-after': '0' })
+    if (path === '/never') failCall(response, 429, 'too many')
+    else if (api.asked.length < 3) failCall(response, 429, 'too many', { 'retry-after': '0' })
     else answer(response, 200, { ok: true })
   })
   assert.deepEqual(await api.client.ask({ method: 'POST', path: '/later', body: {} }), { ok: true })
@@ -52,7 +54,7 @@ test('429 is retried with Retry-After, and thrown without it', async (t) => {
 })
 
 test('a server that keeps answering 429 fails after a few tries', async (t) => {
-  const api = await useScriptedApi(t, (_, response) => refuse(response, 429, 'too many', { 'retry-after': '0' }))
+  const api = await useScriptedApi(t, (_, response) => failCall(response, 429, 'too many', { 'retry-after': '0' }))
   assert.equal((await failure(api.client.ask({ path: '/x' }))).status, 429)
   assert.equal(api.asked.length, 5)
 })
@@ -83,7 +85,7 @@ test('after a 401 the credentials are read again, once', async (t) => {
     t,
     ({ headers, path }, response) => {
       if (headers.authorization === 'Bearer new' && path === '/x') answer(response, 200, {})
-      else refuse(response, 401, 'Unauthorized')
+      else failCall(response, 401, 'Unauthorized')
     },
     credentials,
   )

@@ -121,6 +121,22 @@ describe('the Lease', () => {
     two.stop.abort()
   })
 
+  test('that another candidate wrote first is no error, and one that the server fails to serve is', async () => {
+    const time = new HeldTime()
+    const errors: unknown[] = []
+    let isRefused = false
+    const api = new HeldApi(time, () => ({ there: LATENCY_MS, back: LATENCY_MS, isLost: 'no', isRefused }))
+    const one = candidate('one', api, time.clock(0, 1), { onError: (error: unknown) => errors.push(error) })
+    // The candidate has read that there is no lease, and its write is under way.
+    time.at(2.5 * LATENCY_MS, () => api.put({ holderIdentity: 'other', leaseDurationSeconds: 15 }))
+    await time.runUntil(1_000, () => {})
+    assert.deepEqual([one.times, errors], [0, []])
+    isRefused = true
+    await time.runUntil(3_000, () => {})
+    assert.ok(errors.length > 0)
+    one.stop.abort()
+  })
+
   /** The time at which a candidate that asks all the time takes the lease of a silent holder. */
   async function takenAfter(held: HeldLease['spec']): Promise<number> {
     const time = new HeldTime()

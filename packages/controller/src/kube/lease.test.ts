@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, failCall, useScriptedApi } from '../testing/scripted-api.ts'
 import { Election } from './lease.ts'
 
 interface Lease {
@@ -81,11 +81,11 @@ async function useLeases(t: TestContext) {
   }
   const api = await useScriptedApi(t, ({ method, body }, response) => {
     const next = body as Lease
-    if (isBroken) return refuse(response, 500, 'etcd is away')
-    if (method === 'GET') return lease === undefined ? refuse(response, 404, 'none') : answer(response, 200, lease)
+    if (isBroken) return failCall(response, 500, 'etcd is away')
+    if (method === 'GET') return lease === undefined ? failCall(response, 404, 'none') : answer(response, 200, lease)
     const isStale =
       method === 'POST' ? lease !== undefined : lease?.metadata.resourceVersion !== next.metadata.resourceVersion
-    if (isStale) return refuse(response, 409, 'another was faster')
+    if (isStale) return failCall(response, 409, 'another was faster')
     put(next)
     answer(response, 200, lease ?? {})
   })

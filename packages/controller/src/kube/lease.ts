@@ -148,7 +148,8 @@ export class Election {
     const now = this.#clock.now()
     if (this.#seen.version !== resourceVersion) this.#seen = { version: resourceVersion, at: now }
     if (!holderIdentity || holderIdentity === this.#options.identity) return true
-    return now - this.#seen.at > (leaseDurationSeconds ?? this.#options.leaseMs / 1000) * 1000
+    const { leaseMs } = this.#options
+    return now - this.#seen.at > (leaseDurationSeconds === undefined ? leaseMs : leaseDurationSeconds * 1000)
   }
 
   #spec(before: LeaseSpec): LeaseSpec {

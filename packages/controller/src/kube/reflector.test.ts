@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import type { Resource } from '@portico/translate'
-import { answer, type ReceivedRequest, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, type ReceivedRequest, failCall, useScriptedApi } from '../testing/scripted-api.ts'
 import type { ApiKind } from './kinds.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
 
@@ -45,6 +45,21 @@ test('lists page by page, then follows changes', async (t) => {
   assert.equal(JSON.stringify([...scene.reflector.items]).includes('managedFields'), false)
 })
 
+test('a watch asks the server for its time, or up to twice as long', async (t) => {
+  const seconds: number[] = []
+  const end = (asked: ReceivedRequest, response: ServerResponse): void => {
+    seconds.push(Number(asked.query.get('timeoutSeconds')))
+    response.end(event('ADDED', cup(`cup-${seconds.length}`, 1 + seconds.length)))
+  }
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1))],
+    watches: [end, end, end],
+    options: { watchSeconds: 1_000 },
+  })
+  await scene.until(() => scene.keys().length === 3)
+  for (const each of seconds) assert.ok(each >= 1_000 && each <= 2_000, String(each))
+})
+
 test('a watch cut in the middle of a line resumes after the last complete line', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1))],
@@ -83,7 +98,7 @@ test('a watch that the server ends resumes from the last bookmark', async (t) =>
 
 for (const [how, expire] of [
   ['in the stream', (response: ServerResponse) => response.end(event('ERROR', { code: 410, message: 'too old' }))],
-  ['as an answer', (response: ServerResponse) => refuse(response, 410, 'too old')],
+  ['as an answer', (response: ServerResponse) => failCall(response, 410, 'too old')],
 ] as const) {
   test(`410 ${how}: everything is listed again, and only differences are reported`, async (t) => {
     const scene = await useReflector(t, {
@@ -103,7 +118,7 @@ test('an expired page restarts the list', async (t) => {
     lists: [
       (_, response) =>
         answer(response, 200, { ...list(1, cup('one', 1)), metadata: { resourceVersion: '1', continue: 'n' } }),
-      (_, response) => refuse(response, 410, 'the continue token is too old'),
+      (_, response) => failCall(response, 410, 'the continue token is too old'),
       (asked, response) => {
         assert.equal(asked.query.get('continue'), null)
         answer(response, 200, list(5, cup('two', 4)))
@@ -125,12 +140,12 @@ test('a recreated object is a new object', async (t) => {
 test('a missing kind is awaited; when it disappears, its objects do', async (t) => {
   const scene = await useReflector(t, {
     lists: [
-      (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
-      (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
+      (_, response) => failCall(response, 404, 'the server could not find the requested resource'),
+      (_, response) => failCall(response, 404, 'the server could not find the requested resource'),
       (_, response) => answer(response, 200, list(3, cup('one', 2))),
-      (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
+      (_, response) => failCall(response, 404, 'the server could not find the requested resource'),
     ],
-    watches: [(_, response) => refuse(response, 404, 'gone')],
+    watches: [(_, response) => failCall(response, 404, 'gone')],
     options: { missingMs: 1 },
   })
   await scene.until(() => scene.changes.includes('-a/one'))
@@ -138,7 +153,7 @@ test('a missing kind is awaited; when it disappears, its objects do', async (t) 
 })
 
 test('after an outage a successful response resets the backoff', async (t) => {
-  const failing: Step = (_, response) => refuse(response, 503, 'down')
+  const failing: Step = (_, response) => failCall(response, 503, 'down')
   const broken: Step = (_, response) => void response.destroy()
   const startedAt = performance.now()
   const scene = await useReflector(t, {
@@ -169,14 +184,14 @@ test('errors of the server are retried and reported', async (t) => {
   const scene = await useReflector(t, {
     lists: [
       // A broken request on a kept connection is retried silently, so the connection is closed.
-      (_, response) => refuse(response, 500, 'etcd is away', { connection: 'close' }),
+      (_, response) => failCall(response, 500, 'etcd is away', { connection: 'close' }),
       (_, response) => response.destroy(),
-      (_, response) => refuse(response, 503, 'starting', { 'retry-after': '0' }),
+      (_, response) => failCall(response, 503, 'starting', { 'retry-after': '0' }),
       (_, response) => answer(response, 200, { surprise: true }),
       (_, response) => answer(response, 200, list(3, cup('one', 2))),
     ],
     watches: [
-      (_, response) => refuse(response, 403, 'may not watch'),
+      (_, response) => failCall(response, 403, 'may not watch'),
       (_, response) => response.write(event('ADDED', cup('two', 4))),
     ],
   })

@@ -42,6 +42,39 @@ describe('a SOCKS5 proxy to an API server', () => {
     })
   }
 
+  for (const [kind, reply] of [
+    ['IPv4', [1, 127, 0, 0, 1]],
+    ['IPv6', [4, ...Buffer.alloc(16, 1)]],
+    ['name', [3, 2, 0x61, 0x62]],
+  ] as const) {
+    it(`may name its own address as ${kind}, which is not read as data of the server`, async (t) => {
+      const server = await useApiServer(t, ['k.example'])
+      const proxy = await useProxy(t, server.port, { reply })
+      const client = useProxiedClient(t, {
+        server: 'https://k.example',
+        proxy: `socks5://127.0.0.1:${proxy.port}`,
+        ca: server.ca,
+      })
+      assert.deepEqual(await client.ask({ path: '/version' }), { path: '/version' })
+    })
+  }
+
+  it('gets a user name without a password, and a password without a user name', async (t) => {
+    const server = await useApiServer(t, ['k.example'])
+    for (const [user, password] of [
+      ['ann@', 'ann:'],
+      [':word@', ':word'],
+    ] as const) {
+      const proxy = await useProxy(t, server.port, { password })
+      const client = useProxiedClient(t, {
+        server: 'https://k.example',
+        proxy: `socks5://${user}127.0.0.1:${proxy.port}`,
+        ca: server.ca,
+      })
+      assert.deepEqual(await client.ask({ path: '/version' }), { path: '/version' })
+    }
+  })
+
   it('that declines is reported with its reason, without the password', async (t) => {
     const ask = (port: number, name = 'ann:p%40ss@'): Promise<unknown> =>
       useProxiedClient(t, { server: 'https://k.example', proxy: `socks5://${name}127.0.0.1:${port}`, ca: '' }).ask({
@@ -65,6 +98,8 @@ interface Rules {
   password?: string
   /** The code of every reply. */
   failure?: number
+  /** The type and bytes of the proxy's address in replies. */
+  reply?: readonly number[]
 }
 
 /** A proxy that connects to one port, whatever the request names. */
@@ -83,9 +118,12 @@ async function useProxy(
 }
 
 /** Serves one client, which sends each step in one piece. */
-async function serve(near: Socket, to: number, { password, failure = 0 }: Rules, asked: string[]): Promise<void> {
+async function serve(near: Socket, to: number, rules: Rules, asked: string[]): Promise<void> {
+  const { password, failure = 0, reply = [3, 4, ...Buffer.from('here')] } = rules
   const next = async (): Promise<Buffer> => (await once(near, 'data'))[0] as Buffer
-  const methods = (await next()).subarray(2)
+  const hello = await next()
+  assert.equal(hello.length, 2 + (hello[1] ?? 0), 'the number of methods')
+  const methods = hello.subarray(2)
   const wanted = password === undefined ? 0 : 2
   const chosen = methods.includes(wanted) ? wanted : 255
   near.write(Buffer.from([5, chosen]))
@@ -98,7 +136,7 @@ async function serve(near: Socket, to: number, { password, failure = 0 }: Rules,
     if (given !== password) return
   }
   asked.push(placeIn(await next()))
-  const answer = Buffer.from([5, failure, 0, 3, 4, ...Buffer.from('here'), 0, 80])
+  const answer = Buffer.from([5, failure, 0, ...reply, 0, 80])
   if (failure !== 0) return void near.write(answer)
   leadTo(to, near, answer)
 }

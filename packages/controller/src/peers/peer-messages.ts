@@ -1,4 +1,4 @@
-import type { Quarantined } from '@portico/gateway/checks'
+import type { QuarantinedResource } from '@portico/gateway/checks'
 import { type Generation, StreamFault } from '@portico/gateway/stream'
 
 /**
@@ -20,7 +20,7 @@ export interface PeerState {
   /** Problems of the newest rejection. */
   problems: readonly string[]
   /** Omitted when nothing is quarantined. */
-  quarantined?: readonly Quarantined[]
+  quarantined?: readonly QuarantinedResource[]
 }
 
 export type PeerMessage = StatesMessage | { type: 'ping' }
@@ -57,8 +57,8 @@ function readEntry(entry: unknown): [string, PeerState] {
   return [gateway, { connected: connected ?? 0, acknowledged, problems, ...more }]
 }
 
-function isQuarantined(value: unknown): value is Quarantined[] {
-  const isOne = (one: Partial<Quarantined> | null): boolean =>
+function isQuarantined(value: unknown): value is QuarantinedResource[] {
+  const isOne = (one: Partial<QuarantinedResource> | null): boolean =>
     typeof one?.object === 'string' && typeof one.problem === 'string' && isTexts(one.units)
   return Array.isArray(value) && value.every(isOne)
 }

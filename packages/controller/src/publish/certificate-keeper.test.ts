@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
-import { answer, type ReceivedRequest, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { answer, type ReceivedRequest, failCall, useScriptedApi } from '../testing/scripted-api.ts'
 import { LIFETIMES } from './authorities.ts'
 import { CertificateKeeper } from './certificate-keeper.ts'
 
 const DAY_MS = 86_400_000
 const NAMES = ['portico.portico-system.svc', '127.0.0.1']
+/** The years that the longest test runs through. */
+const YEARS = process.env['PROPERTIES'] === 'full' ? 3 : 1
 const ALWAYS = new AbortController().signal
 
 test('the leader creates the authority, and others wait for it', async (t) => {
@@ -46,7 +48,7 @@ test('over years, every certificate is trusted by clients with a day-old bundle'
   let known = leader.bundle
   const authorities = new Set<string | undefined>()
   const served = new Set<string | undefined>()
-  for (let day = 0; day < 3 * 365; day++) {
+  for (let day = 0; day < YEARS * 365; day++) {
     await leader.refresh()
     // This replica refreshes rarely.
     if (day % 2 === 0) await other.refresh()
@@ -60,8 +62,8 @@ test('over years, every certificate is trusted by clients with a day-old bundle'
     authorities.add(known)
     api.advance(DAY_MS)
   }
-  assert.ok(authorities.size >= 5, `${authorities.size} bundles`)
-  assert.ok(served.size >= 2 * 3 * 12 && served.size <= 2 * 3 * 25, `${served.size} certificates`)
+  assert.ok(authorities.size >= 2 * YEARS - 1, `${authorities.size} bundles`)
+  assert.ok(served.size >= 2 * YEARS * 12 && served.size <= 2 * YEARS * 25, `${served.size} certificates`)
 })
 
 test('a successor is distributed for days before it signs', async (t) => {
@@ -194,11 +196,11 @@ async function useReplicas(t: TestContext) {
   const troubles: string[] = []
   const waiting: (() => void)[] = []
   const scripted = await useScriptedApi(t, ({ method, body }: ReceivedRequest, response) => {
-    if (failing !== undefined) return refuse(response, failing.status, failing.why)
+    if (failing !== undefined) return failCall(response, failing.status, failing.why)
     const sent = body as Secret
-    if (method === 'GET') return secret === undefined ? refuse(response, 404, 'none') : answer(response, 200, secret)
+    if (method === 'GET') return secret === undefined ? failCall(response, 404, 'none') : answer(response, 200, secret)
     const isFresh = method === 'POST' ? secret === undefined : sent.metadata.resourceVersion === `${version}`
-    if (!isFresh) return refuse(response, 409, 'another was faster')
+    if (!isFresh) return failCall(response, 409, 'another was faster')
     writes++
     secret = { ...sent, metadata: { ...sent.metadata, resourceVersion: `${++version}` } }
     answer(response, 200, secret)

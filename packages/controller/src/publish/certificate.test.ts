@@ -10,7 +10,7 @@ import { test, type TestContext } from 'node:test'
 import { connect, createServer } from 'node:tls'
 import * as fc from 'fast-check'
 import { createAuthority, issueServing, type KeyPair } from './certificate.ts'
-import { integer, objectId, time } from './der.ts'
+import { integer, objectId, time } from '@portico/http/der'
 
 const NAMES = ['portico.portico-system.svc', 'portico.portico-system', '127.0.0.1', 'fd00::1:7', '::ffff:10.0.0.7']
 const validity = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }

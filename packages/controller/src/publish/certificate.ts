@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { isIP, isIPv4 } from 'node:net'
 import type { KeyPair } from '../key-pair.ts'
-import { bits, boolean, der, integer, objectId, octets, sequence, set, time, utf8 } from './der.ts'
+import { bits, boolean, der, integer, objectId, octets, sequence, set, time, utf8 } from '@portico/http/der'
 
 export type { Identity, KeyPair } from '../key-pair.ts'
 

@@ -12,7 +12,7 @@ import {
   PING_EVERY_MS,
   SILENCE_LIMIT_MS,
 } from '@portico/gateway/stream'
-import type { Quarantined } from '@portico/gateway/checks'
+import type { QuarantinedResource } from '@portico/gateway/checks'
 import type { PublishCounts } from './counts.ts'
 import type { Config, GatewayFeed } from './gateway-feed.ts'
 import { LineWire } from '../line-wire.ts'
@@ -41,7 +41,7 @@ export class DataPlane {
   #acknowledged: Generation | null = null
   #problems: readonly string[] = []
   #isServing = true
-  #quarantined: readonly Quarantined[] = []
+  #quarantined: readonly QuarantinedResource[] = []
   /** Hashes of the addresses that the data plane had when it connected. */
   #endpointHashes: readonly string[] | null
   #hasEndpoints = false
@@ -79,7 +79,7 @@ export class DataPlane {
   }
 
   /** Resources of its config that the data plane has quarantined. */
-  get quarantined(): readonly Quarantined[] {
+  get quarantined(): readonly QuarantinedResource[] {
     return this.#quarantined
   }
 

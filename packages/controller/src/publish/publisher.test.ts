@@ -147,6 +147,20 @@ describe('a data plane', () => {
     assert.equal(changed.length, before)
   })
 
+  it('that quarantines resources reports all of them, until it accepts a config without that', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    const generation = generationOf(irOf(1))
+    const quarantined = ['route/shop/a', 'route/shop/b'].map((object) => ({ object, problem: 'no', units: [object] }))
+    client.send({ type: 'ack', generation, quarantined })
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    assert.deepEqual(publisher.stateOf('shop/web').quarantined, quarantined)
+    client.send({ type: 'ack', generation })
+    await settled(() => publisher.counts.acks === 2)
+    assert.equal(publisher.stateOf('shop/web').quarantined, undefined)
+  })
+
   it('that disconnects no longer counts', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(1))

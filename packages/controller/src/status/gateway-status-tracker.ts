@@ -1,4 +1,4 @@
-import type { Quarantined } from '@portico/gateway/checks'
+import type { QuarantinedResource } from '@portico/gateway/checks'
 import type { GatewayStatus, ListenerSetStatus, Resource } from '@portico/translate'
 import type { DeployedFacts } from '../deployments.ts'
 import type { GatewayAddress } from '../deploy/addresses.ts'
@@ -18,7 +18,7 @@ export interface GatewayState {
   /** Problems of the newest rejection. */
   problems: readonly string[]
   /** Resources that a data plane quarantined, while it serves the rest; omitted when there are none. */
-  quarantined?: readonly Quarantined[]
+  quarantined?: readonly QuarantinedResource[]
 }
 
 export interface GatewayStatusTrackerOptions {

@@ -49,6 +49,21 @@ describe('a wanted status', () => {
     assert.equal(timeOf(say([accepted(false, 2)])), NOW)
   })
 
+  it('leaves conditions of others on a Gateway and its listeners, and drops its own outdated ones', () => {
+    const odd = { type: 'example.com/Odd', status: 'True', lastTransitionTime: BEFORE }
+    const outdated = { type: 'Conflicted', status: 'False', lastTransitionTime: BEFORE }
+    const listener = { name: 'http', supportedKinds: [], attachedRoutes: 0, conditions: [accepted()] }
+    const wanted: GatewayStatus = { conditions: [accepted()], listeners: [listener], attachedListenerSets: 0 }
+    const live = { conditions: [odd], listeners: [{ ...listener, conditions: [odd, outdated] }] }
+    const patch = statusPatch(live, wanted, circumstances) as {
+      conditions: object[]
+      listeners: { conditions: object[] }[]
+    }
+    const [own] = timed([accepted()], NOW)
+    assert.deepEqual(patch.conditions, [odd, own])
+    assert.deepEqual(patch.listeners[0]?.conditions, [odd, own])
+  })
+
   it('leaves entries of other controllers unchanged and in place', () => {
     const own = { ...routeStatus('web').parents[0], conditions: timed([accepted()], BEFORE) }
     const gone = { ...own, parentRef: parentOf('gone') }

@@ -46,7 +46,7 @@ function merge(live: Json, wanted: WantedStatus, circumstances: Circumstances): 
       const before = listOf(live['listeners']).find(({ name }) => name === listener.name)
       return {
         ...plain(listener),
-        conditions: mergeConditions(before?.['conditions'], listener.conditions, { now, keepsOthers: false }),
+        conditions: mergeConditions(before?.['conditions'], listener.conditions, { now, keepsOthers: true }),
       }
     })
   }
@@ -112,7 +112,7 @@ function mergeConditions(
 
 const MOST_CONDITIONS = 8
 /** Condition types that only we set, so an unwanted one is outdated and removed. */
-const OUR_TYPES = new Set(['Accepted', 'Programmed', 'ResolvedRefs', 'InsecureFrontendValidationMode'])
+const OUR_TYPES = new Set(['Accepted', 'Programmed', 'Conflicted', 'ResolvedRefs', 'InsecureFrontendValidationMode'])
 
 /** The object as the server returns it, without undefined members. */
 function plain(value: object): Json {

@@ -5,7 +5,7 @@ import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import { eventually } from '../testing/eventually.ts'
 import { type ObjectApi, useObjectApi } from '../testing/object-api.ts'
-import { refuse } from '../testing/scripted-api.ts'
+import { failCall } from '../testing/scripted-api.ts'
 import { StatusWriter } from './status-writer.ts'
 
 const controllerName = 'portico.dev/gateway'
@@ -87,7 +87,7 @@ describe('the writer of statuses', () => {
     let failures = 2
     scene.api.intercept = (asked, response) => {
       if (asked.method !== 'PATCH' || failures-- <= 0) return false
-      refuse(response, 500, 'not now')
+      failCall(response, 500, 'not now')
       return true
     }
     scene.writer.start()

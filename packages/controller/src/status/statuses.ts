@@ -175,6 +175,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'GRPCRoute',
   'TLSRoute',
   'TCPRoute',
+  'UDPRoute',
   'BackendTLSPolicy',
   'GwBackend',
   'GwPolicy',

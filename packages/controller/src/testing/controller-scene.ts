@@ -9,7 +9,7 @@ import { listAt, textAt } from '@portico/translate/json'
 import { apiByKind } from '../deploy/objects.ts'
 import { Metrics } from '../metrics.ts'
 import type { GatewayState } from '../status/gateway-status-tracker.ts'
-import { watchedKinds } from '../watch/watched-kinds.ts'
+import { PODS, watchedKinds } from '../watch/watched-kinds.ts'
 import { type ObjectApi, useObjectApi } from './object-api.ts'
 
 export const GATEWAY_API = 'gateway.networking.k8s.io/v1'
@@ -32,7 +32,9 @@ export async function useController(
   t: TestContext,
   { namespaces = null }: { namespaces?: readonly string[] | null } = {},
 ): Promise<ControllerScene> {
-  const plurals = [...watchedKinds, ...Object.values(apiByKind)].map(({ kind, plural }) => [kind, plural] as const)
+  const plurals = [...watchedKinds, PODS, ...Object.values(apiByKind)].map(
+    ({ kind, plural }) => [kind, plural] as const,
+  )
   const api = await useObjectApi(t, Object.fromEntries(plurals))
   for (const resource of [gatewayClass, gateway(), route('/'), service, slice('10.0.0.7')]) api.put(resource)
   const filter = parseLogFilter('off')

@@ -49,10 +49,13 @@ export function desiredOf(
     find: (key) => ofKind('GwParameters').find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key),
   })
   if (!found.ok) return found
-  const ports = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) =>
-    listAt(spec, 'listeners').map((listener) => Number(valueAt(listener, 'port'))),
-  )
-  return { ok: true, desired: { gateway, className, ports, levels: found.levels } }
+  const listeners = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) => listAt(spec, 'listeners'))
+  const portsOf = (isUdp: boolean): number[] =>
+    listeners
+      .filter((listener) => (textAt(listener, 'protocol') === 'UDP') === isUdp)
+      .map((listener) => Number(valueAt(listener, 'port')))
+  const [ports, udpPorts] = [portsOf(false), portsOf(true)]
+  return { ok: true, desired: { gateway, className, ports, udpPorts, levels: found.levels } }
 }
 
 function readResources(file: string): Resource[] {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { Resource } from '@portico/translate'
-import { answer, type ReceivedRequest, refuse, type ScriptedApi, useScriptedApi } from './scripted-api.ts'
+import { answer, type ReceivedRequest, failCall, type ScriptedApi, useScriptedApi } from './scripted-api.ts'
 
 /** An API server with stored objects: lists, watches, creation, merge patches with versions, and deletion. */
 export interface ObjectApi extends ScriptedApi {
@@ -57,7 +57,7 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
   })
   const serve = (asked: ReceivedRequest, response: ServerResponse): void => {
     const { method, path, query } = asked
-    if (missing.has(path)) return refuse(response, 404, 'no such kind')
+    if (missing.has(path)) return failCall(response, 404, 'no such kind')
     const target = path.replace(/\/status$/, '')
     const known = objects.get(target)
     const labels = query.get('labelSelector') ?? ''
@@ -65,16 +65,16 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
     if (method === 'PATCH' && asked.headers['content-type'] === 'application/apply-patch+yaml')
       return answer(response, 200, put({ ...known, ...(asked.body as Resource) }))
     if (method === 'PATCH') {
-      if (known === undefined) return refuse(response, 404, 'not found')
+      if (known === undefined) return failCall(response, 404, 'not found')
       const { metadata, status } = asked.body as { metadata?: { resourceVersion?: string }; status?: object }
       if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== known.metadata.resourceVersion)
-        return refuse(response, 409, 'conflict')
+        return failCall(response, 409, 'conflict')
       const before = Reflect.get(known, 'status') as object | undefined
       return answer(response, 200, put({ ...known, ...{ status: { ...before, ...status } } }))
     }
     if (method === 'POST') return answer(response, 201, { ...(asked.body as object) })
     if (known !== undefined) return answer(response, 200, known)
-    if (!Object.values(plurals).includes(path.split('/').at(-1) ?? '')) return refuse(response, 404, 'not found')
+    if (!Object.values(plurals).includes(path.split('/').at(-1) ?? '')) return failCall(response, 404, 'not found')
     if (query.get('watch') !== 'true') {
       const inside = path.replace(/\/namespaces\/[^/]+/, '')
       const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1]

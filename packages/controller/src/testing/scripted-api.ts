@@ -79,7 +79,7 @@ export function answer(
 }
 
 /** Sends an error response of the API server. */
-export function refuse(
+export function failCall(
   response: ServerResponse,
   status: number,
   message: string,

@@ -57,6 +57,21 @@ describe('the watch on a kind', () => {
     assert.equal(watch.api?.version, 'v1')
   })
 
+  it('goes on after the server failed to say what it serves', async (t) => {
+    const { api, put, told, watch, troubles } = await useScene(t, ['v1'], { graceMs: 60_000 })
+    const served = api.intercept
+    let failures = 3
+    api.intercept = (asked, response) => {
+      if (!/^\/apis\/[^/]+\/[^/]+$/.test(asked.path) || failures === 0) return served?.(asked, response) ?? false
+      failures--
+      response.writeHead(500).end('{}')
+      return true
+    }
+    put('v1', 'late')
+    await eventually('it is read', () => told.includes('+shop/late'))
+    assert.deepEqual([failures, troubles.length, watch.api?.version], [0, 3, 'v1'])
+  })
+
   it('reports at once that a kind does not exist', async (t) => {
     const { told } = await useScene(t, [], { graceMs: 60_000 })
     await eventually('it is missing', () => told.includes('missing'))
@@ -77,11 +92,12 @@ async function useScene(t: TestContext, versions: readonly string[], options: Ki
     return true
   }
   const told: string[] = []
+  const troubles: string[] = []
   const watcher = {
     changed: (key: string, resource: Resource | undefined) =>
       void told.push(`${resource === undefined ? '-' : '+'}${key}`),
     synced: (isMissing: boolean) => void told.push(isMissing ? 'missing' : 'synced'),
-    onError: () => undefined,
+    onError: (error: Error) => void troubles.push(error.message),
   }
   const watched = watchedKinds.find(({ kind }) => kind === 'ReferenceGrant') ?? assert.fail()
   const quick = { missingMs: 5, backoff: { firstMs: 5, mostMs: 20 } }
@@ -96,6 +112,7 @@ async function useScene(t: TestContext, versions: readonly string[], options: Ki
     api,
     watch,
     told,
+    troubles,
     serve: (...those: string[]) => void (served = those),
     put: (version: string, name: string, labels?: Record<string, string>) =>
       api.put({

@@ -30,6 +30,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   GRPCRoute: { plural: 'grpcroutes', versions: ['v1'] },
   TLSRoute: { plural: 'tlsroutes', versions: ['v1', 'v1alpha3', 'v1alpha2'] },
   TCPRoute: { plural: 'tcproutes', versions: ['v1', 'v1alpha2'] },
+  UDPRoute: { plural: 'udproutes', versions: ['v1', 'v1alpha2'] },
   BackendTLSPolicy: { plural: 'backendtlspolicies', versions: ['v1', 'v1alpha3'] },
   ReferenceGrant: { plural: 'referencegrants', versions: ['v1', 'v1beta1'] },
   Service: { plural: 'services', versions: ['v1'] },
@@ -40,15 +41,30 @@ const facts: Readonly<Record<Kind, Facts>> = {
     fieldSelector: OTHERS_SECRETS.map((type) => `type!=${type}`).join(','),
   },
   ConfigMap: { plural: 'configmaps', versions: ['v1'] },
+  ClusterTrustBundle: {
+    plural: 'clustertrustbundles',
+    versions: ['v1', 'v1beta1', 'v1alpha1'],
+    namespaced: false,
+  },
   Namespace: { plural: 'namespaces', versions: ['v1'], namespaced: false },
   GwBackend: { plural: 'gwbackends', versions: ['v1alpha1'] },
   GwPolicy: { plural: 'gwpolicies', versions: ['v1alpha1'] },
   GwParameters: { plural: 'gwparameters', versions: ['v1alpha1'] },
+  Pod: { plural: 'pods', versions: ['v1'] },
 }
 
+/** Kinds that are always watched. */
 export const watchedKinds: readonly WatchedKind[] = Object.keys(facts)
   .filter(isKind)
-  .map((kind) => ({ namespaced: true, ...facts[kind], kind }))
+  .filter((kind) => kind !== 'Pod')
+  .map(watchedKind)
+
+/** Pods are watched only while parameters of a Gateway have `mesh`. */
+export const PODS: WatchedKind = watchedKind('Pod')
+
+function watchedKind(kind: Kind): WatchedKind {
+  return { namespaced: true, ...facts[kind], kind }
+}
 
 /** The API kind for one of its versions. */
 export function apiKindOf({ kind, plural, namespaced }: WatchedKind, version: string): ApiKind {

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { Kind, Resource } from '@portico/translate'
 import { eventually } from '../testing/eventually.ts'
 import { type ObjectApi, useObjectApi } from '../testing/object-api.ts'
-import { refuse } from '../testing/scripted-api.ts'
+import { failCall } from '../testing/scripted-api.ts'
 import { watchedKinds } from './watched-kinds.ts'
 import { Watches } from './watches.ts'
 
@@ -73,7 +73,7 @@ describe('the watches', () => {
     let isDenied = true
     api.intercept = ({ path }, response) => {
       if (!isDenied || path !== '/api/v1/namespaces/bank/secrets') return false
-      refuse(response, 403, 'secrets is forbidden')
+      failCall(response, 403, 'secrets is forbidden')
       return true
     }
     for (const name of ['shop', 'bank']) {

@@ -1,11 +1,14 @@
+import { isObject } from '@portico/http/json'
 import type { Kind, Resource } from '@portico/translate'
+import { valueAt } from '@portico/translate/json'
 import type { ApiKind } from '../kube/kinds.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { KubeError } from '../kube/kube-error.ts'
 import type { ReflectorOptions } from '../kube/reflector.ts'
 import { KindWatch } from './kind-watch.ts'
 import { NamespaceScope, type NamespaceScopeOptions } from './namespace-scope.ts'
-import { watchedKinds } from './watched-kinds.ts'
+import { podPart } from './pod-part.ts'
+import { PODS, type WatchedKind, watchedKinds } from './watched-kinds.ts'
 
 interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   client: KubeClient
@@ -22,11 +25,16 @@ interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   reflector?: ReflectorOptions
 }
 
-/** Watches all kinds that translation reads. */
+/** Watches all kinds that translation reads; Pods only while parameters of a Gateway have `mesh`. */
 export class Watches {
   readonly #options: WatchesOptions
   readonly #scope: NamespaceScope
-  readonly #watchByKind: ReadonlyMap<Kind, KindWatch>
+  readonly #watchByKind: Map<Kind, KindWatch>
+  /** Ends with the watches. */
+  #signal = AbortSignal.abort()
+  /** Stops the watch of Pods; null while Pods are not watched. */
+  #podStop: AbortController | null = null
+  #podRun: Promise<void> = Promise.resolve()
   /** Kinds that were not read yet. */
   readonly #unread: Set<Kind>
 
@@ -35,19 +43,19 @@ export class Watches {
     const isSelected = (namespace: string): boolean => this.#watchByKind.get('Namespace')?.items.has(namespace) ?? false
     this.#scope = new NamespaceScope({ ...options, isSelected })
     this.#unread = new Set(watchedKinds.map(({ kind }) => kind))
-    this.#watchByKind = new Map(
-      watchedKinds.map((watched) => {
-        const { kind } = watched
-        const watcher = {
-          changed: (key: string, resource: Resource | undefined) => this.#changed(kind, key, resource),
-          synced: () => this.#synced(kind),
-          onError: (error: KubeError) => options.onError(kind, error),
-          denied: (namespace: string, error: KubeError | null) => this.#denied(kind, namespace, error),
-        }
-        const narrowed = this.#scope.narrow(watched)
-        return [kind, new KindWatch(options.client, watched, watcher, { ...options.reflector, ...narrowed })]
-      }),
-    )
+    this.#watchByKind = new Map(watchedKinds.map((watched) => [watched.kind, this.#createWatch(watched)]))
+  }
+
+  #createWatch(watched: WatchedKind): KindWatch {
+    const { kind } = watched
+    const { client, reflector, onError } = this.#options
+    const watcher = {
+      changed: (key: string, resource: Resource | undefined) => this.#changed(kind, key, resource),
+      synced: () => this.#synced(kind),
+      onError: (error: KubeError) => onError(kind, error),
+      denied: (namespace: string, error: KubeError | null) => this.#denied(kind, namespace, error),
+    }
+    return new KindWatch(client, watched, watcher, { ...reflector, ...this.#scope.narrow(watched) })
   }
 
   get kinds(): readonly Kind[] {
@@ -96,7 +104,50 @@ export class Watches {
 
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
     await Promise.all([...this.#watchByKind.values()].map((watch) => watch.run(signal)))
+    await this.#podRun
+  }
+
+  /** Starts or stops the watch of Pods; returns whether Pods are needed. */
+  #updatePods(): boolean {
+    const parameters = this.#watchByKind.get('GwParameters')?.items.values() ?? []
+    const isNeeded = [...parameters].some(({ spec }) => isObject(valueAt(spec, 'mesh')))
+    if (isNeeded && this.#podStop === null) this.#startPods()
+    if (!isNeeded && this.#podStop !== null) this.#stopPods(this.#podStop)
+    return isNeeded
+  }
+
+  #startPods(): void {
+    const { client, reflector, onError } = this.#options
+    const stop = new AbortController()
+    const unread = (error: KubeError): void => {
+      onError('Pod', error)
+      // Without rights for Pods, Gateways of the mesh have no endpoints; other Gateways must not wait.
+      this.#synced('Pod')
+    }
+    const watcher = {
+      changed: (key: string, resource: Resource | undefined) => {
+        if (!stop.signal.aborted) this.#changed('Pod', key, resource)
+      },
+      synced: () => this.#synced('Pod'),
+      onError: unread,
+      denied: (_namespace: string, error: KubeError | null) => (error === null ? undefined : unread(error)),
+    }
+    const options = { ...reflector, ...this.#scope.narrow(PODS), keep: podPart }
+    const watch = new KindWatch(client, PODS, watcher, options)
+    this.#podStop = stop
+    this.#watchByKind.set('Pod', watch)
+    const before = this.#podRun
+    this.#podRun = before.then(() => watch.run(AbortSignal.any([this.#signal, stop.signal])))
+  }
+
+  #stopPods(stop: AbortController): void {
+    const gone = this.#watchByKind.get('Pod')?.items ?? new Map<string, Resource>()
+    stop.abort()
+    this.#podStop = null
+    this.#watchByKind.delete('Pod')
+    for (const key of gone.keys()) this.#changed('Pod', key, undefined)
   }
 
   #changed(kind: Kind, key: string, resource: Resource | undefined): void {
@@ -107,6 +158,7 @@ export class Watches {
     if (kind === 'GatewayClass') for (const gateway of this.unservedGateways()) this.#options.unservedChanged(gateway)
     // Objects appear and disappear with the labels of their namespace.
     if (kind === 'Namespace' && this.#options.namespaceSelector !== undefined) this.#tellOf(key)
+    if (kind === 'GwParameters') this.#updatePods()
   }
 
   #tellOf(namespace: string): void {
@@ -126,6 +178,8 @@ export class Watches {
 
   #synced(kind: Kind): void {
     if (!this.#unread.delete(kind) || this.#unread.size > 0) return
+    // The parameters are read by now. The first config must have the marks of Pods already.
+    if (kind !== 'Pod' && this.#updatePods()) return void this.#unread.add('Pod')
     for (const [each, { items }] of this.#watchByKind) {
       for (const [key, resource] of items) {
         if (this.#isSeen(resource)) this.#options.changed(each, key, resource)

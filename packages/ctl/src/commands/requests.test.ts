@@ -38,7 +38,7 @@ const explanation: Explanation = {
   status: 429,
   outcome: 'limited',
   code: 'request_limit',
-  headline: 'the limit 1/Minutes is used up: it passes again in 41 s',
+  headline: 'the limit 1/Minutes is used up: requests pass again in 41 s',
   decidedBy: {
     policy: 'rateLimit',
     phase: 'route',
@@ -207,7 +207,7 @@ describe('the table of routes', () => {
     assert.match(head, /^ROUTE +REQ\/S/)
     assert.match(busy, /^busy +0\.3 +0 +0 +1\.5 ms +90 ms$/)
     assert.match(orders, /^orders +0\.1 +1 +0 .*rateLimit: rate_limited$/)
-    assert.match(omitted, /^5 more/)
+    assert.match(omitted, /^5 requests are missing/)
     assert.deepEqual(rest, [])
   })
 })

@@ -72,7 +72,7 @@ describe('translate', () => {
       [example.replace('port: 8080', 'port: http'), /^\S+all\.yaml:9:11: spec\.listeners\[0\]\.port: found a value/],
       [`${gatewayOf('web', 80)}---${gatewayOf('web', 81)}`, /^\S+:9:1: found Gateway shop\/web a second time/],
       ['binds: []\n', /^\S+:1:1: found no resource, expected apiVersion, kind and metadata\.name/],
-      ['apiVersion: v1\nkind: Secret\nmetadata: { name: *a }\n', /^\S+:3:19: found the alias `\*a` of an anchor/],
+      ['apiVersion: v1\nkind: Secret\nmetadata: { name: *a }\n', /^\S+:3:19: found the alias `\*a` without an anchor/],
     ]
     for (const [text, said] of cases) {
       const { code, stdout, stderr } = await runProgram(['translate', '-f', useFolder(t, { 'all.yaml': text })])

@@ -14,7 +14,7 @@ interface EffectivePolicy {
 }
 
 /** Returns the location of a part of the config; null when it is unknown. */
-export type PlaceOf = (part: object) => string | null
+export type LocationOf = (part: object) => string | null
 
 interface EffectiveRoute {
   route: string
@@ -47,7 +47,7 @@ type Attachment = Ir['policies'][number]
 const joined = new Set(trafficPolicies.filter(({ merge }) => merge === 'join').map(({ name }) => name))
 
 /** Returns the policies after merging; with a name, only for routes of that name. */
-export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: PlaceOf = () => null): Effective {
+export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: LocationOf = () => null): Effective {
   const byTarget = PoliciesByTarget.of(ir.policies)
   const sets = setsOfListeners(ir.listeners)
   const index = indexPolicies(byTarget, joined as never, sets)
@@ -123,7 +123,7 @@ function isOf(phase: Attachment['phase']): (attachment: Attachment) => boolean {
 function ofTraffic(
   effective: Readonly<Record<string, { configs: readonly unknown[]; origin: string } | undefined>>,
   attached: readonly Attachment[],
-  placeOf: PlaceOf,
+  placeOf: LocationOf,
 ): PolicySet {
   const held: PolicySet = {}
   for (const [name, found] of Object.entries(effective)) {
@@ -147,7 +147,7 @@ function withOrigins(merged: object, attached: readonly Attachment[], how: Origi
 
 interface Origins {
   section: Section
-  placeOf: PlaceOf
+  placeOf: LocationOf
 }
 
 function origins(

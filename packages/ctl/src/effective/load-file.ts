@@ -3,10 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { loadConfig, printProblem } from '@portico/gateway/config-file'
 import type { Ir } from '@portico/gateway/ir'
 import type { Io } from '../io.ts'
-import type { PlaceOf } from './effective.ts'
+import type { LocationOf } from './effective.ts'
 
 /** Loads a config file like the gateway; returns the problems when it is invalid. */
-export function loadFile(file: string, env: Io['env']): { ir: Ir; placeOf: PlaceOf } | { problems: string[] } {
+export function loadFile(file: string, env: Io['env']): { ir: Ir; placeOf: LocationOf } | { problems: string[] } {
   let text: string
   try {
     text = readFileSync(file, 'utf8')

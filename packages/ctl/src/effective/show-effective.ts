@@ -8,7 +8,7 @@ import { exitCode, type Io } from '../io.ts'
 import { printable, printableBlock } from '../printable.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import { readConfigDump } from './config-dump.ts'
-import { effectivePolicies, type PlaceOf } from './effective.ts'
+import { effectivePolicies, type LocationOf } from './effective.ts'
 
 interface EffectiveRequest extends ClusterArguments {
   readonly from:
@@ -61,7 +61,7 @@ interface PrintInput {
   label: string
   head: object
   ir: Ir
-  placeOf?: PlaceOf
+  placeOf?: LocationOf
 }
 
 function print({ label, head, ir, placeOf }: PrintInput, { route, isJson }: EffectiveRequest, io: Io): number {

@@ -22,7 +22,7 @@ export async function listRequests(admins: readonly AdminAddress[], request: Lis
   const asked = await Promise.all(admins.map((admin) => askAdmin<RequestList>({ admin, token: request.token, path })))
   const answers = asked.flatMap((each) => (each.kind === 'answer' ? [each.value.requests] : []))
   const problems = asked.flatMap((each) => (each.kind === 'problem' ? [each.problem] : []))
-  if (answers.length === 0) return failWith(problems[0] ?? 'nothing is recorded there', io)
+  if (answers.length === 0) return failWith(problems[0] ?? 'no requests are recorded there', io)
   for (const problem of problems) io.stderr.write(`porticoctl: ${printable(problem)}\n`)
   const newest = answers
     .flat()

@@ -1,4 +1,4 @@
-import type { ExplainedPart, Explanation, ReadValue, Spending, WrittenPlace } from '@portico/gateway/admin-api'
+import type { ExplainedPart, Explanation, ReadValue, Spending, SourceLocation } from '@portico/gateway/admin-api'
 
 /** Formats an explanation for people: the reason, the location, the values, and what would pass. */
 export function printExplanation(found: Explanation): string {
@@ -6,7 +6,8 @@ export function printExplanation(found: Explanation): string {
   const generation = config.isExact
     ? `config ${config.generation}`
     : `config ${config.generation}, which is no longer stored (${config.live} is live)`
-  const where = decidedBy?.place === null || decidedBy?.place === undefined ? '' : ` ▸ ${printPlace(decidedBy.place)}`
+  const where =
+    decidedBy?.place === null || decidedBy?.place === undefined ? '' : ` ▸ ${printLocation(decidedBy.place)}`
   return [
     `${found.id}  ${found.status === 0 ? 'no answer' : found.status}  ${found.outcome}  ${found.code}`,
     found.headline,
@@ -19,7 +20,7 @@ export function printExplanation(found: Explanation): string {
     ...section(
       'rules',
       found.rules.flatMap((rule) => [
-        `${markOf(rule)} ${rule.mode} ${rule.expression}${rule.place === null ? '' : `  (${printPlace(rule.place)})`}`,
+        `${markOf(rule)} ${rule.mode} ${rule.expression}${rule.place === null ? '' : `  (${printLocation(rule.place)})`}`,
         ...(rule.isAgainst && rule.value !== null ? rule.value.parts.flatMap((part) => printPart(part, '    ')) : []),
       ]),
     ),
@@ -27,7 +28,7 @@ export function printExplanation(found: Explanation): string {
       'nearest',
       found.candidates.map(
         ({ route, lacks, place }) =>
-          `${route} lacks ${lacks.join(', ')}${place === null ? '' : `  (${printPlace(place)})`}`,
+          `${route} lacks ${lacks.join(', ')}${place === null ? '' : `  (${printLocation(place)})`}`,
       ),
     ),
     ...section('spent', spentLines(found.spending)),
@@ -43,10 +44,10 @@ export function printExplanation(found: Explanation): string {
       found.steps.map(({ step, phase, outcome }) => `${step} (${phase})  ${outcome}`),
     ),
     ...section(
-      'would pass, if',
+      'would pass if',
       found.wouldPass.map(({ text, changes }) => {
         const place = changes.find((change) => change.by === 'config')?.place ?? null
-        return `${text}${place === null ? '' : `  (${printPlace(place)})`}`
+        return `${text}${place === null ? '' : `  (${printLocation(place)})`}`
       }),
     ),
     ...found.remarks.map((remark) => `note: ${remark}`),
@@ -85,7 +86,7 @@ function printValue({ value, state }: Pick<ReadValue, 'value' | 'state' | 'name'
 }
 
 /** Prints a location: `gateway.yaml:41:9`, `GwPolicy shop/limits spec.traffic`. */
-function printPlace(place: WrittenPlace): string {
+function printLocation(place: SourceLocation): string {
   if ('file' in place) return `${place.file}:${place.line}:${place.column}`
   return `${place.kind} ${place.namespace}/${place.name}${place.path === '' ? '' : ` ${place.path}`}`
 }

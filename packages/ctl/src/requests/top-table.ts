@@ -36,7 +36,7 @@ export class TopTable {
       )
     this.#omitted = this.#omitted.filter(({ at }) => at >= from)
     const omitted = this.#omitted.reduce((sum, { count }) => sum + count, 0)
-    const more = omitted === 0 ? [] : [`${omitted} more were left out of the stream`]
+    const more = omitted === 0 ? [] : [`${omitted} requests are missing: the stream left them out`]
     return [row(['ROUTE', 'REQ/S', 'REFUSED', 'FAILED', 'P50', 'P95', 'MOSTLY REFUSED BY']), ...rows, ...more]
   }
 

@@ -4,7 +4,11 @@ import { broken, conditionsLink, type Link, ok, readConditions, statusFields, un
 import type { ResourceView } from './resource-view.ts'
 
 /** The state of a backend of a route, and of its addresses. */
-export function backendLink(world: ResourceView, { kind, namespace, name, port }: BackendReference): Link | null {
+export function backendLink(
+  world: ResourceView,
+  { kind, namespace, name, port }: BackendReference,
+  protocol: 'TCP' | 'UDP',
+): Link | null {
   const key = `${namespace}/${name}`
   if (kind === 'GwBackend') {
     const resource = world.get('GwBackend', key)
@@ -13,7 +17,7 @@ export function backendLink(world: ResourceView, { kind, namespace, name, port }
   // The status of the route reports other kinds as invalid.
   if (kind !== 'Service') return null
   const resource = world.get('Service', key)
-  return resource === undefined ? missing(world, 'Service', key) : serviceLink(world, resource, port)
+  return resource === undefined ? missing(world, 'Service', key) : serviceLink(world, resource, { port, protocol })
 }
 
 export function ownBackendLink(world: ResourceView, resource: Resource): Link {
@@ -21,14 +25,19 @@ export function ownBackendLink(world: ResourceView, resource: Resource): Link {
   return conditionsLink(`GwBackend ${keyOf(resource)}`, resource, conditions)
 }
 
-function serviceLink(world: ResourceView, resource: Resource, port: number | undefined): Link {
+function serviceLink(
+  world: ResourceView,
+  resource: Resource,
+  { port, protocol }: { port: number | undefined; protocol: 'TCP' | 'UDP' },
+): Link {
   const key = keyOf(resource)
   const what = `Service ${key}${port === undefined ? '' : `:${port}`}`
-  const { ports, type } = readService(resource)
+  const { ports: all, type } = readService(resource)
+  const ports = all.filter((each) => each.protocol === protocol)
   const found = ports.find((each) => each.port === port)
   if (found === undefined) {
     const offered = ports.map((each) => each.port).join(', ') || 'none'
-    return broken(what, `it has no TCP port ${port ?? ''}`, `Use a port of the Service: ${offered}.`)
+    return broken(what, `it has no ${protocol} port ${port ?? ''}`, `Use a port of the Service: ${offered}.`)
   }
   if (type === 'ExternalName') {
     return broken(
@@ -45,7 +54,7 @@ function serviceLink(world: ResourceView, resource: Resource, port: number | und
     .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name)
   if (slices.length === 0 && world.isOffline) return ok(what, 'found; resolved by DNS')
   const endpoints = slices.map(readEndpointSlice).flatMap((slice) => {
-    return slice.ports.some((each) => each.name === found.name) ? slice.endpoints : []
+    return slice.ports.some((each) => each.name === found.name && each.protocol === protocol) ? slice.endpoints : []
   })
   const usable = endpoints.filter(({ isReady, isServing }) => isReady || isServing)
   if (usable.length > 0) return ok(what, `${usable.length} ${usable.length === 1 ? 'address' : 'addresses'}`)

@@ -70,6 +70,7 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
     case 'GRPCRoute':
     case 'TLSRoute':
     case 'TCPRoute':
+    case 'UDPRoute':
       return ofRoute(world, kind, resource)
   }
 }
@@ -126,7 +127,7 @@ function ofRoute(world: ResourceView, kind: (typeof routeKinds)[number], route: 
         ]
       : served.map(({ ref }) => attachmentLink(world, kind, route, ref))),
     ...[...policies.keys()].map((policy) => policyLink(world, policy)),
-    ...backends.flatMap((ref) => backendLink(world, ref) ?? []),
+    ...backends.flatMap((ref) => backendLink(world, ref, kind === 'UDPRoute' ? 'UDP' : 'TCP') ?? []),
   ]
 }
 

@@ -6,6 +6,7 @@ const names = {
   GRPCRoute: ['grpcroute', 'grpcroutes'],
   TLSRoute: ['tlsroute', 'tlsroutes'],
   TCPRoute: ['tcproute', 'tcproutes'],
+  UDPRoute: ['udproute', 'udproutes'],
   GwPolicy: ['gwpolicy', 'gwpolicies', 'gwpol'],
   BackendTLSPolicy: ['backendtlspolicy', 'backendtlspolicies', 'btlspolicy'],
   GwBackend: ['gwbackend', 'gwbackends', 'gwbe'],

@@ -9,7 +9,7 @@ export function unreachableProblem({ label }: AdminAddress, error: NodeJS.ErrnoE
   if (code === 'ECONNREFUSED' || code === 'ENOENT') {
     return `nothing listens on the admin address ${label}: start the gateway, or give its address with --admin`
   }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of the admin address ${label} is not known`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot resolve the host of the admin address ${label}`
   if (code.startsWith('HPE_') || code === 'ECONNRESET') {
     return `${label} does not answer as an admin server: give the gateway's admin address with --admin`
   }

@@ -6,22 +6,22 @@ export type Address =
   /** Tried in order; the first must be bound, the others only where the machine has that address family. */
   | { kind: 'tcp'; hosts: readonly [string, ...string[]]; port: number; loopback: boolean }
 
-export type AddressResult = { ok: true; value: Address } | { ok: false; problem: string }
+type AddressResult = { ok: true; value: Address } | { ok: false; problem: string }
 
 /** Parses `127.0.0.1:15000`, `[::]:15020`, `localhost:15000`, `unix:/path` and `off`. */
 export function parseAddress(text: string): AddressResult {
   if (text === 'off') return { ok: true, value: { kind: 'off' } }
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length)
-    return path.startsWith('/') ? { ok: true, value: { kind: 'unix', path } } : refuse(text)
+    return path.startsWith('/') ? { ok: true, value: { kind: 'unix', path } } : rejectAddress(text)
   }
   const [, host = '', portText = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
   const port = Number(portText)
-  if (host === '' || port > 65_535) return refuse(text)
+  if (host === '' || port > 65_535) return rejectAddress(text)
   if (host === 'localhost') return tcp(['127.0.0.1', '::1'], port)
   const literal = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
   // A bare IPv6 address cannot be told from its port.
-  return isIP(literal) === (literal === host ? 4 : 6) ? tcp([literal], port) : refuse(text)
+  return isIP(literal) === (literal === host ? 4 : 6) ? tcp([literal], port) : rejectAddress(text)
 }
 
 /** `127.0.0.1:80`, `[::1]:80`. */
@@ -37,7 +37,7 @@ function isLoopback(host: string): boolean {
   return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-function refuse(text: string): AddressResult {
+function rejectAddress(text: string): AddressResult {
   return {
     ok: false,
     problem: `found address ${JSON.stringify(text)}, expected <ip>:<port>, [<ipv6>]:<port>, localhost:<port>, unix:/<path> or off`,

@@ -15,12 +15,12 @@ export interface ConfigSource extends ListenerSource {
 
 /** The endpoints, as the start page of the admin server lists them. */
 export const CONFIG_ROUTES: readonly { path: string; summary: string }[] = [
-  { path: '/api/routes', summary: 'binds, listeners and routes, each with the policies that hold there' },
+  { path: '/api/routes', summary: 'binds, listeners and routes, each with the policies that apply' },
   {
     path: '/api/backends',
-    summary: 'backends, providers and targets: how each does, and what is left out for how long',
+    summary: 'backends, providers and targets: their health, and which are evicted until when',
   },
-  { path: '/api/config', summary: 'the text of the config file without secrets, and what is wrong with it' },
+  { path: '/api/config', summary: 'the text of the config file with redacted secrets, and its problems' },
 ]
 
 /** Null for a path that is none of them. */

@@ -68,8 +68,8 @@ export async function answerApply(
 
 /** The endpoints, as the start page of the admin server lists them. */
 export const HISTORY_ROUTES: readonly { path: string; summary: string }[] = [
-  { path: '/api/config/history', summary: 'configs that were live' },
-  { path: '/api/config/history/{generation}', summary: 'the text of one of them, without secrets' },
+  { path: '/api/config/history', summary: 'earlier configs' },
+  { path: '/api/config/history/{generation}', summary: 'the text of an earlier config, with redacted secrets' },
 ]
 
 /** Null for a path that is none of the history's. */
@@ -78,7 +78,7 @@ export function answerHistory(path: string, source: ConfigEditSource): Reply | n
   const [, generation] = /^\/api\/config\/history\/(\d{1,15})$/.exec(path) ?? []
   if (generation === undefined) return null
   const past = source.past(Number(generation))
-  return past === null ? text(404, `config ${generation} is not kept\n`) : json(200, past)
+  return past === null ? text(404, `config ${generation} is no longer stored\n`) : json(200, past)
 }
 
 type ReadEdit = { edit: CheckRequest; basedOn: string | undefined } | { refused: Reply }
@@ -90,10 +90,11 @@ async function readEdit(request: IncomingMessage): Promise<ReadEdit> {
   const members: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {}
   const { text: edited, generation, basedOn, ...others } = members
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return refuse(`unknown member ${JSON.stringify(unknown)}`)
-  if (typeof edited !== 'string') return refuse('expected `text`, a string')
-  if (generation !== undefined && !Number.isSafeInteger(generation)) return refuse('expected `generation`, an integer')
-  if (basedOn !== undefined && typeof basedOn !== 'string') return refuse('expected `basedOn`, a string')
+  if (unknown !== undefined) return rejectEdit(`unknown member ${JSON.stringify(unknown)}`)
+  if (typeof edited !== 'string') return rejectEdit('expected `text`, a string')
+  if (generation !== undefined && !Number.isSafeInteger(generation))
+    return rejectEdit('expected `generation`, an integer')
+  if (basedOn !== undefined && typeof basedOn !== 'string') return rejectEdit('expected `basedOn`, a string')
   const edit: CheckRequest = { text: edited, ...(typeof generation === 'number' && { generation }) }
   return { edit, basedOn }
 }
@@ -101,7 +102,7 @@ async function readEdit(request: IncomingMessage): Promise<ReadEdit> {
 /** Texts are shown up to 2 MiB, and escaped in JSON. */
 const MOST_BYTES = 4 * 1024 * 1024
 
-function refuse(problem: string): ReadEdit {
+function rejectEdit(problem: string): ReadEdit {
   return { refused: text(400, `${problem}\n`) }
 }
 

@@ -5,13 +5,13 @@ import type { Address } from './address.ts'
 import { pathOf } from './http.ts'
 import { PROOF_HEADER, type Sessions } from './sessions.ts'
 
-export interface Refusal {
+interface Refusal {
   status: 401 | 403
   message: string
 }
 
 /** Calls that change something say it: a page of another origin cannot send a header of its own unasked. */
-export const SAME_ORIGIN_HEADER = 'x-portico-same-origin'
+const SAME_ORIGIN_HEADER = 'x-portico-same-origin'
 
 /** Decides who may talk to the admin server; null lets the request in. `sessions` are those of its pages. */
 export function createGuard(
@@ -23,15 +23,16 @@ export function createGuard(
     // A web page can neither reach a unix socket nor make a browser resolve a name to one.
     if (address.kind === 'tcp') {
       const host = onlyHost(request)
-      if (host === null || !ownHosts(request, address.hosts).has(host)) return refuse(403, 'host not allowed')
+      if (host === null || !ownHosts(request, address.hosts).has(host)) return denyRequest(403, 'host not allowed')
       const { origin } = request.headers
-      if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) return refuse(403, 'origin not allowed')
+      if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
+        return denyRequest(403, 'origin not allowed')
     }
-    if (!isFromHere(request)) return refuse(403, 'origin not allowed')
+    if (!isFromHere(request)) return denyRequest(403, 'origin not allowed')
     if (needsHeader(request) && request.headers[SAME_ORIGIN_HEADER] !== '1')
-      return refuse(403, `header ${SAME_ORIGIN_HEADER} required`)
+      return denyRequest(403, `header ${SAME_ORIGIN_HEADER} required`)
     if (token === null || (sessions !== null && isLetIn(request, sessions))) return null
-    return showsToken(request, token) ? null : refuse(401, 'token required')
+    return showsToken(request, token) ? null : denyRequest(401, 'token required')
   }
 }
 
@@ -99,6 +100,6 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function refuse(status: 401 | 403, message: string): Refusal {
+function denyRequest(status: 401 | 403, message: string): Refusal {
   return { status, message: `${message}\n` }
 }

@@ -27,7 +27,7 @@ export type PageType =
   | 'image/svg+xml'
 
 /** Goes on after the head; returns what to do when the stream is over, whoever ended it. */
-export type OpenStream = (stream: EventStream) => () => void
+type OpenStream = (stream: EventStream) => () => void
 
 /** The handler of a request; asynchronous when a body has to be read first. */
 export type Answer = (request: IncomingMessage) => Reply | Promise<Reply>

@@ -11,7 +11,7 @@ export interface Listening {
   servers: Server[]
 }
 
-export type ListenResult = { ok: true; value: Listening } | { ok: false; problem: string }
+type ListenResult = { ok: true; value: Listening } | { ok: false; problem: string }
 
 /** Binds one server for each host of the address; nothing stays open when it fails. */
 export async function listen(address: Address, createServer: () => Server): Promise<ListenResult> {
@@ -30,7 +30,7 @@ export async function listen(address: Address, createServer: () => Server): Prom
       return listen({ ...address, hosts: ['0.0.0.0'] }, createServer)
     } else if (servers.length === 0 || (address.port !== 0 && !NO_SUCH_FAMILY.has(error.code ?? ''))) {
       for (const open of servers) open.close()
-      return refuse(formatHostPort(host, port), error)
+      return listenFailure(formatHostPort(host, port), error)
     }
   }
   const addresses = servers.map((server) => {
@@ -47,7 +47,8 @@ async function listenUnix(path: string, createServer: () => Server): Promise<Lis
     const server = createServer()
     const error = await bind(server, { path })
     if (error === null) return { ok: true, value: { addresses: [`unix:${path}`], servers: [server] } }
-    if (error.code !== 'EADDRINUSE' || !firstTry || !(await isLeftBehind(path))) return refuse(`unix:${path}`, error)
+    if (error.code !== 'EADDRINUSE' || !firstTry || !(await isLeftBehind(path)))
+      return listenFailure(`unix:${path}`, error)
     // Left behind by a process that was killed.
     unlinkSync(path)
   }
@@ -92,7 +93,7 @@ function isLeftBehind(path: string): Promise<boolean> {
   })
 }
 
-function refuse(address: string, error: NodeJS.ErrnoException): ListenResult {
+function listenFailure(address: string, error: NodeJS.ErrnoException): ListenResult {
   const why = error.code === 'EADDRINUSE' ? 'it is in use by another program' : (error.code ?? error.message)
   return { ok: false, problem: `cannot listen on ${address}: ${why}` }
 }

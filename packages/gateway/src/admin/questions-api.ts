@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isObject } from '@portico/http/json'
-import type { Evaluation, EvaluationQuestion, ExpressionPlaces } from '../findings/evaluation.ts'
+import type { Evaluation, EvaluationQuestion, ExpressionAttachments } from '../findings/evaluation.ts'
 import type { MatchQuestion, RouteMatchView } from '../findings/route-match.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
@@ -8,7 +8,7 @@ import { readJson } from './read-json.ts'
 
 /** Questions that come with something to look at, answered by the main thread. They change nothing. */
 export interface QuestionSource {
-  places(): Promise<ExpressionPlaces>
+  places(): Promise<ExpressionAttachments>
   /** A text says what is wrong with the question. */
   evaluate(question: EvaluationQuestion): Promise<Evaluation | string>
   match(question: MatchQuestion): Promise<RouteMatchView | string>
@@ -19,7 +19,7 @@ export const QUESTION_ROUTES: readonly { methods: readonly string[]; path: strin
   {
     methods: ['GET', 'HEAD'],
     path: '/api/expressions',
-    summary: 'where expressions stand, and what they can read there',
+    summary: 'the attachment points of expressions, and the variables of each',
   },
   { methods: ['POST'], path: '/api/expressions/evaluate', summary: 'the value of an expression, and of all its parts' },
   { methods: ['POST'], path: '/api/routes/match', summary: 'which route a request would take' },
@@ -62,10 +62,10 @@ function readEvaluation(value: Record<string, unknown>): EvaluationQuestion | st
   const { expression, phase, requestId, variables, ...others } = value
   const unknown = unknownIn(others, 'expression, phase, requestId, variables')
   if (unknown !== null) return unknown
-  if (typeof expression !== 'string' || expression === '') return 'expression: expected a text'
+  if (typeof expression !== 'string' || expression === '') return 'expression: expected a string'
   if (expression.length > LONGEST) return `expression: expected at most ${LONGEST} characters`
-  if (!isTextOrNone(phase)) return 'phase: expected a text'
-  if (!isTextOrNone(requestId)) return 'requestId: expected a text'
+  if (!isTextOrNone(phase)) return 'phase: expected a string'
+  if (!isTextOrNone(requestId)) return 'requestId: expected a string'
   if (requestId !== undefined && variables !== undefined) return 'expected requestId or variables, found both'
   return {
     expression,
@@ -79,10 +79,11 @@ function readMatch(value: Record<string, unknown>): MatchQuestion | string {
   const { url, method, headers, ...others } = value
   const unknown = unknownIn(others, 'url, method, headers')
   if (unknown !== null) return unknown
-  if (typeof url !== 'string' || url === '') return 'url: expected a text'
+  if (typeof url !== 'string' || url === '') return 'url: expected a string'
   if (url.length > LONGEST) return `url: expected at most ${LONGEST} characters`
-  if (!isTextOrNone(method)) return 'method: expected a text'
-  if (headers !== undefined && !isHeaders(headers)) return 'headers: expected an object of texts, or of lists of texts'
+  if (!isTextOrNone(method)) return 'method: expected a string'
+  if (headers !== undefined && !isHeaders(headers))
+    return 'headers: expected an object of strings, or of lists of strings'
   return { url, ...(method !== undefined && { method }), ...(headers !== undefined && { headers }) }
 }
 

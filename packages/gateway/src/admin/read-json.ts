@@ -19,6 +19,6 @@ export async function readJson(
   try {
     return { value: JSON.parse(Buffer.concat(chunks).toString()) }
   } catch {
-    return { refused: text(400, 'the body is no JSON\n') }
+    return { refused: text(400, 'the body is not JSON\n') }
   }
 }

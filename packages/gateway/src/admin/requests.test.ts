@@ -85,8 +85,8 @@ test('lists and streams have a sentence for each request where it is asked for',
   const { requests } = await api<RequestList>('/api/requests?headline=true')
   const [nowhere = '', limited = '', , passed = ''] = requests.map(({ headline }) => headline)
   assert.match(passed, /^route page → backend \S+( \(127\.0\.0\.1:\d+\))? answered 200$/)
-  assert.match(limited, /^the limit 1\/Hours is used up: it passes again in \d+ s$/)
-  assert.match(nowhere, /^no route of listener \S+ fits: none matched GET \/nowhere\/x+…$/)
+  assert.match(limited, /^the limit 1\/Hours is used up: requests pass again in \d+ s$/)
+  assert.match(nowhere, /^no route of listener \S+ matches: none matched GET \/nowhere\/x+…$/)
   assert.ok(nowhere.length <= 300)
   const { value } = await told.next()
   assert.deepEqual(

@@ -32,20 +32,23 @@ export interface RequestsSource {
   follow(filter: RecordFilter, headlineOf: HeadlineOf | null, told: (batch: RequestBatch) => void): (() => void) | null
 }
 
-export interface ApiRoute {
+interface ApiRoute {
   readonly path: string
   readonly summary: string
 }
 
 /** The endpoints, as the start page of the admin server lists them. */
 export const API_ROUTES: readonly ApiRoute[] = [
-  { path: '/api/state', summary: 'what runs, and how much is recorded' },
-  { path: '/api/requests', summary: 'requests, newest first; ?status=, ?outcome=, ?route= and more choose' },
-  { path: '/api/requests/stream', summary: 'the same as they end, as a stream of events' },
-  { path: '/api/requests/download', summary: 'all of them whole, one JSON on each line' },
-  { path: '/api/requests/{id}', summary: 'one request whole' },
-  { path: '/api/requests/{id}/events', summary: 'the same as the events that a trace has' },
-  { path: '/api/requests/{id}/explain', summary: 'why it was decided so, where, and what would have passed' },
+  { path: '/api/state', summary: 'the running version and config, and how much is recorded' },
+  { path: '/api/requests', summary: 'requests, newest first; ?status=, ?outcome=, ?route= and others filter' },
+  { path: '/api/requests/stream', summary: 'requests as they end, as a stream of events' },
+  { path: '/api/requests/download', summary: 'all requests with their details, as JSON Lines' },
+  { path: '/api/requests/{id}', summary: 'one request with its details' },
+  { path: '/api/requests/{id}/events', summary: 'one request as the events of a trace' },
+  {
+    path: '/api/requests/{id}/explain',
+    summary: 'why the request was decided as it was, by which part of the config, and what would have passed',
+  },
 ]
 
 /** Null for a path that is none of them. */
@@ -71,7 +74,7 @@ export function answerApi(request: IncomingMessage, source: RequestsSource): Rep
   const [, id, part] = /^\/api\/requests\/([0-9a-z]{1,32})(\/events|\/explain)?$/.exec(path) ?? []
   if (id === undefined) return null
   const record = source.get(id)
-  if (record === null) return text(404, `no record ${id}: it was never there, or newer ones have taken its place\n`)
+  if (record === null) return text(404, `no record ${id}: it never existed, or newer records replaced it\n`)
   const refused = known(query, [])
   if (refused !== null) return refused
   if (part === '/explain') return later(source.explain(record))

@@ -105,7 +105,7 @@ export function createAdminAnswer(
     {
       methods: READ,
       path: '/ui',
-      summary: 'all of this for people, in a browser',
+      summary: 'the web UI',
       answer: (request) => answerUi(request, callbacks.pages, sessions),
     },
     {
@@ -123,7 +123,7 @@ export function createAdminAnswer(
     {
       methods: ['POST'],
       path: '/logging',
-      summary: 'the log level; ?level=info,upstream=debug sets it, ?reset goes back to the first one',
+      summary: 'the log level; ?level=info,upstream=debug sets it, ?reset restores the initial level',
       answer: (request) => logging(queryOf(request), callbacks, firstFilter),
     },
     {
@@ -135,19 +135,19 @@ export function createAdminAnswer(
     {
       methods: ['POST'],
       path: '/api/send',
-      summary: 'send a request to a listener of this gateway, and hear what comes of it',
+      summary: 'sends a request to a listener of this gateway and returns the response',
       answer: createSendAnswer(callbacks),
     },
     {
       methods: ['POST'],
       path: '/api/config/check',
-      summary: 'what is wrong with a text that may become the config, and what would come of it',
+      summary: 'checks a text as the next config: its problems, and the effect of applying it',
       answer: (request) => answerCheck(request, callbacks.config.edits),
     },
     {
       methods: ['POST'],
       path: '/api/config/apply',
-      summary: 'write a text to the config file and make it live; off unless `config.ui.edit`, and asks for the token',
+      summary: 'writes a text to the config file and applies it; needs `config.ui.edit` and the admin token',
       answer: (request) => answerApply(request, callbacks.config.edits, hasToken),
     },
     {

@@ -219,7 +219,7 @@ test('one bad address closes what was already open, and every problem is told', 
   assert.equal(result.problems.length, 2)
   assert.match(
     result.problems[0]!,
-    /^stats: cannot listen on 127\.0\.0\.1:\d+: it is in use by another program \(STATS_ADDR moves it\)$/,
+    /^stats: cannot listen on 127\.0\.0\.1:\d+: it is in use by another program \(STATS_ADDR changes the address\)$/,
   )
   assert.match(result.problems[1]!, /^readiness: found address "nowhere"/)
 })

@@ -20,7 +20,7 @@ export interface ServersOptions extends AdminCallbacks {
   editToken?: string | null
 }
 
-export type ServerName = 'admin' | 'stats' | 'readiness'
+type ServerName = 'admin' | 'stats' | 'readiness'
 
 /** A variable of the environment for each address. */
 const VARIABLES: Readonly<Record<ServerName, string>> = {
@@ -36,7 +36,7 @@ export interface RunningServers {
   close(): Promise<void>
 }
 
-export type ServersResult = { ok: true; value: RunningServers } | { ok: false; problems: string[] }
+type ServersResult = { ok: true; value: RunningServers } | { ok: false; problems: string[] }
 
 /** Starts the admin, metrics and readiness servers in the main thread: all of them, or none. */
 export async function startServers(options: ServersOptions): Promise<ServersResult> {
@@ -46,7 +46,7 @@ export async function startServers(options: ServersOptions): Promise<ServersResu
   for (const name of ['admin', 'stats', 'readiness'] as const) {
     const result = await startOne(name, options, streams)
     if (result.ok) bound[name] = result.value
-    else problems.push(`${name}: ${result.problem} (${VARIABLES[name]} moves it)`)
+    else problems.push(`${name}: ${result.problem} (${VARIABLES[name]} changes the address)`)
   }
   const servers = Object.values(bound).flatMap((listening) => listening.servers)
   if (problems.length > 0) {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-export const SESSION_COOKIE = 'portico_session'
+const SESSION_COOKIE = 'portico_session'
 /** Browsers send cookies to every port of a host: this, which pages alone keep, makes one that leaked useless. */
 export const PROOF_HEADER = 'x-portico-session'
 

@@ -1,11 +1,14 @@
 import { aiBackend, type AiServices } from '../backends/ai/call.ts'
 import type { ReadyProvider } from '../backends/ai/provider.ts'
-import { ProviderGroups } from '../backends/ai/select-provider.ts'
+import { ProviderGroups } from '../backends/ai/provider-attempts.ts'
 import { mockBackend, type MockServices } from '../backends/mock/call.ts'
 import { later } from '../backends/mock/timed-body.ts'
 import type { MockConfig } from '../llm/providers/mock/schema.ts'
+import { memberResolver } from '../backends/inference-pool/members.ts'
+import { poolParts } from '../ir/backend-targets.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
+import type { CompilePool } from './pool.ts'
 import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
 import type { TunnelParts } from './services.ts'
 import type { AiProvider } from '../ir/resources.ts'
@@ -14,8 +17,8 @@ import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import type { Env } from '../pipeline/context/step.ts'
-import { createRouteTypes } from '../llm/edits/request-path.ts'
-import { providerEdits } from '../policies/backend/ai/edits.ts'
+import { createRouteTypes } from '../backends/ai/client-request.ts'
+import { createProviderEdits } from '../llm/edits/request-edits.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
 
@@ -28,10 +31,20 @@ export interface AiParts {
   policiesOf: (provider: AiProvider) => BackendPolicies
   env: Env
   parts: TunnelParts
+  /** Compiles the inference pool of a provider; only configs with pools load its code. */
+  compilePool: CompilePool
 }
 
 /** Compiles a backend of language models, with all its providers ready for calls. */
-export function compileAi({ identity, groups, policies, policiesOf, env, parts }: AiParts): CompiledBackend {
+export function compileAi({
+  identity,
+  groups,
+  policies,
+  policiesOf,
+  env,
+  parts,
+  compilePool,
+}: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
   const keyTaker = groups.flat().find(({ config }) => config.mock === undefined)
@@ -46,9 +59,9 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
         vendor,
         owner,
         endpoint: endpoints.get(owner, provider.name),
-        connection: connectionOf(provider, vendor, own, { env, parts }),
+        connection: connectionOf(provider, vendor, own, { env, parts, compilePool }),
         credential: credentialPlace(own, isSameHost(vendor.destination, keyHost)),
-        edits: providerEdits(own.ai, vendor, env),
+        edits: createProviderEdits(own.ai ?? {}, vendor, env),
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
       }
     }),
@@ -86,12 +99,17 @@ function connectionOf(
   { key, name, config }: AiProvider,
   { destination, region }: Provider,
   policies: BackendPolicies,
-  { env, parts }: Pick<AiParts, 'env' | 'parts'>,
+  { env, parts, compilePool }: Pick<AiParts, 'env' | 'parts' | 'compilePool'>,
 ): CompiledBackend {
   const { host, port } = destination
   const signing = region === null ? undefined : { region, service: 'bedrock' }
   const part: EndpointParts = { key, name, kind: 'ai', address: { host, port }, policies, signing }
   if (config.mock !== undefined) return mockBackend(endpointIdentity(part, env), mockServices(config.mock, env))
+  if (config.inferencePool !== undefined) {
+    const { endpoints, picker } = poolParts(config.inferencePool)
+    const members = memberResolver(endpoints, parts.services.resolver)
+    return compilePool({ identity: endpointIdentity(part, env), policies, members, picker, isWhole: false }, env, parts)
+  }
   return compileEndpoint(part, env, parts)
 }
 

@@ -4,7 +4,7 @@ import type { AttemptStepList, BackendIdentity } from '../pipeline/compiled/comp
 import { makeEach } from '../pipeline/compiled/config-fault.ts'
 import { widest } from '../pipeline/context/body-use.ts'
 import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
-import type { AttemptStep, BackendPlace } from '../pipeline/context/outgoing.ts'
+import type { AttemptStep, OutgoingTarget } from '../pipeline/context/outgoing.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { backendSteps, type BackendStepName, type MakeBackendStep } from '../policies/order.ts'
@@ -15,7 +15,7 @@ type CompiledBackendSteps = Pick<BackendIdentity, 'request' | 'sign' | 'response
 
 const NO_STEPS: CompiledBackendSteps = { request: null, sign: null, response: null, requestBody: 'none' }
 
-export function compileBackendSteps(policies: BackendPolicies, env: Env, place: BackendPlace): CompiledBackendSteps {
+export function compileBackendSteps(policies: BackendPolicies, env: Env, place: OutgoingTarget): CompiledBackendSteps {
   const set = stepNames.filter((name) => policies[name] !== undefined)
   if (set.length === 0) return NO_STEPS
   const steps = makeEach(set, (name) => {

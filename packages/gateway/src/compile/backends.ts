@@ -1,17 +1,18 @@
 import { backendOf, type BackendServices, type TunnelParts } from './services.ts'
 import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
 import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
+import { memberResolver } from '../backends/inference-pool/members.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
-import { compileAi, compileMcp } from './load-features.ts'
-import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
+import { compileAi, compileMcp, compilePool } from './load-features.ts'
+import type { BackendKeys, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
 import { compileTunnel } from './tunnel.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
-import type { BackendPlace as OutgoingPlace } from '../pipeline/context/outgoing.ts'
+import type { OutgoingTarget } from '../pipeline/context/outgoing.ts'
 import { widest } from '../pipeline/context/body-use.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
@@ -68,7 +69,7 @@ function corsOrigins(policies: PolicyIndex, { listener, key, name }: Route): rea
 }
 
 function compileBackend(
-  at: BackendPlace,
+  at: BackendKeys,
   parts: TunnelParts,
   env: Omit<Env, 'attachment'>,
   route: RouteFacts = NO_ROUTE,
@@ -76,12 +77,13 @@ function compileBackend(
   const backend = backendOf(parts.backendsByKey, at.backend)
   const policies = withDefaults(backend.target, policiesAt(at, parts.policies))
   const identity = identityOf(backend, policies, env)
-  const { resolver, pools, endpoints, upstream } = parts.services
+  const { resolver, pools, endpoints, upstream, hbone } = parts.services
   const settings = connectionSettings(policies, upstream)
   if (backend.target.kind === 'service') settings.version ??= backend.target.version
   if (policies.tunnel !== undefined) {
-    const proxy = backendOf(parts.backendsByKey, policies.tunnel.backendRef.name).target
-    if (proxy.kind === 'invalid') return invalidBackend(identity, `its tunnel: ${proxy.reason}`)
+    const { backendRef } = policies.tunnel
+    const proxy = backendRef === undefined ? null : backendOf(parts.backendsByKey, backendRef.name).target
+    if (proxy?.kind === 'invalid') return invalidBackend(identity, `its tunnel: ${proxy.reason}`)
     settings.tunnel = compileTunnel(backend, policies.tunnel, parts)
   }
   const common = { backend: identity, settings, resolver, pools, endpoints }
@@ -94,6 +96,7 @@ function compileBackend(
         ...common,
         resolver: parts.services.addresses.resolverOf(backend.key),
         address: { host: target.host, port: target.port, named: true },
+        hbone,
         byClient: target.affinity === 'ClientIP',
         guard: null,
       })
@@ -109,6 +112,7 @@ function compileBackend(
         policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
         env: { ...env, attachment: backend.key },
         parts,
+        compilePool,
       })
     case 'mcp':
       return compileMcp({
@@ -126,12 +130,18 @@ function compileBackend(
       const request = invoking(identity.request, target, { keepsKey: policies.auth?.passthrough !== undefined })
       return agentCoreBackend({ ...identity, request }, { destination, settings })
     }
+    case 'inferencePool': {
+      const { endpoints: listed, picker } = target
+      const members =
+        listed === null ? parts.services.addresses.resolverOf(backend.key) : memberResolver(listed, resolver)
+      return compilePool({ identity, policies, members, picker, isWhole: true }, env, parts)
+    }
     case 'dynamicForwardProxy':
       return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
   }
 }
 
-function placeOfTarget({ key, reached }: McpTarget): Pick<BackendPlace, 'section' | 'service'> {
+function placeOfTarget({ key, reached }: McpTarget): Pick<BackendKeys, 'section' | 'service'> {
   const service = reached.by === 'http' ? reached.service : undefined
   return { section: key, ...(service !== undefined && { service }) }
 }
@@ -145,7 +155,7 @@ function identityOf(
   // AI providers and MCP targets each have their own credentials and request changes.
   const isComposed = target.kind === 'ai' || target.kind === 'mcp'
   const own = isComposed ? { ...policies, auth: undefined } : policies
-  const steps = compileBackendSteps(own, { ...env, attachment: key }, placeOf(target))
+  const steps = compileBackendSteps(own, { ...env, attachment: key }, outgoingTarget(target))
   return {
     key,
     name,
@@ -160,7 +170,7 @@ function identityOf(
  * The policies of a backend. Backends that policies call are not subject to an authorizer of all backends, or the
  * authorizer would be called for calls to itself.
  */
-function policiesAt(at: BackendPlace, policies: PolicyIndex): BackendPolicies {
+function policiesAt(at: BackendKeys, policies: PolicyIndex): BackendPolicies {
   const { extAuth, ...rest } = policies.backend(at)
   if (extAuth === undefined) return rest
   const isNamed = at.route === ''
@@ -173,7 +183,7 @@ function withDefaults(target: BackendTarget, policies: BackendPolicies): Backend
   return target.kind === 'agentCore' ? { tls: {}, auth: { aws: {} }, ...policies } : policies
 }
 
-function placeOf(target: BackendTarget): OutgoingPlace {
+function outgoingTarget(target: BackendTarget): OutgoingTarget {
   const isFixed = target.kind !== 'dynamicForwardProxy'
   if (target.kind !== 'agentCore') {
     return { isFixed, host: target.kind === 'static' || target.kind === 'service' ? target.host : null }

@@ -1,52 +1,24 @@
-import type { CallTimer } from '../telemetry/metrics/request-metrics.ts'
-import type { Bind, Listener } from '../ir/resources.ts'
-import type { Deadlines, Hops } from '@portico/http'
-import type { BindState, HandshakePasses, ServerTls, TlsProblem } from '@portico/http/server'
+import type { BindParts, BindServices } from './bind-parts.ts'
+import { hboneEntrance } from './hbone.ts'
+import type { Listener } from '../ir/resources.ts'
+import type { BindState, ServerTls, TlsProblem } from '@portico/http/server'
 import { acceptTls, createServerTls } from './load-features.ts'
-import type { Judge } from '../pipeline/policy/authorization.ts'
-import type { CompiledListener, CompiledRoute } from '../pipeline/compiled/compiled.ts'
+import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
 import { createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createEntrance } from '../pipeline/run/entrance.ts'
-import type { KeepBodies, RequestIds, RequestTracing, RunServices, Tracer } from '../pipeline/run/run-services.ts'
+import type { RunServices, RunTelemetry } from '../pipeline/run/run-services.ts'
 import type { RawServices } from '../pipeline/run/run-raw.ts'
-import type { Specimens } from '../pipeline/run/specimens.ts'
-import type { Telemetry } from '../pipeline/run/telemetry.ts'
-import { gatewayName, type ProxyIdentity } from '../pipeline/context/proxy-identity.ts'
+import { gatewayName } from '../pipeline/context/proxy-identity.ts'
 import { ConfigFault } from '../pipeline/compiled/config-fault.ts'
-import type { Containment } from '../pipeline/compiled/containment.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
-import { ConnectionCount, type Seat } from '../state/connection-count.ts'
-import type { SharedCounters } from '@portico/http/client'
-import type { WorkerCache } from '../state/worker-cache.ts'
+import { connectionCap } from '../policies/frontend/tcp/connection-cap.ts'
 import type { LabelValues } from '../telemetry/metrics/families.ts'
-import { bugReport, type Logger } from '../telemetry/log/logger.ts'
-import type { Recorder } from '../telemetry/recorder/recorder.ts'
-
-export interface BindServices {
-  deadlines: Deadlines
-  random: () => number
-  now: () => number
-  clock: () => number
-  identity: ProxyIdentity
-  httpDate: () => string
-  hops: Hops
-  handshakes: HandshakePasses
-  callTimer: CallTimer
-  tracer: Tracer
-  specimens: Specimens
-  recorder: Pick<Recorder, 'idOf'>
-  log: Logger
-  ticketSecret: Buffer
-  counters: SharedCounters
-  monotonic: () => number
-  kept: WorkerCache
-  seat: Seat
-  containment: Containment
-}
+import { bugReport } from '../telemetry/log/logger.ts'
 
 export interface CompiledBind {
+  transport: 'tcp'
   /**
    * The state refers to listeners by key: a connection that held the object would keep its whole generation in memory.
    */
@@ -58,22 +30,6 @@ export interface CompiledBind {
   tlsByListener: Map<string, ServerTls>
 }
 
-interface BindParts {
-  bind: Bind
-  sources: Listener[]
-  listeners: CompiledListener[]
-  frontend: FrontendPolicies
-  /** Decides whether a new connection may proceed; null admits every connection. */
-  network: Judge<Parameters<BindState<string>['onRefused']>[0]> | null
-  telemetry: Telemetry
-  /** Null when no spans are made. */
-  tracing: RequestTracing | null
-  /** Null when request ids are off. */
-  requestIds: RequestIds | null
-  /** Null when no bodies are recorded. */
-  keepBodies: KeepBodies | null
-}
-
 export function compileBind(given: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
   const { tlsByListener, cut } = compileTls(given, services, previous)
   const parts = cut.size === 0 ? given : withoutListeners(given, cut)
@@ -83,17 +39,21 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
   const entrance = createEntrance(
     { listeners, tlsByListener, forward },
-    requestServices(services, parts),
+    requestServices(services, parts.telemetry),
     connectionServices(services, parts.telemetry),
   )
   const keepalive = frontend.tcp?.keepalive
+  const hbone = sources.some(({ protocol }) => protocol === 'HBONE')
+    ? hboneEntrance(listeners, services, (info, status, code) => parts.telemetry.malformed(info, status, code))
+    : null
   return {
+    transport: 'tcp',
     address: bind.address,
     labels: [
       bind.key,
       gatewayName(services.identity),
       (listeners.length === 1 ? listeners[0]?.name : undefined) ?? 'several',
-      kind,
+      hbone === null ? kind : 'hbone',
     ],
     tlsByListener,
     isGone: (listener) => !stayed.has(listener),
@@ -106,7 +66,7 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
         timeMs: keepalive?.time ?? 180_000,
         intervalMs: keepalive?.interval ?? 180_000,
       },
-      cap: connectionCap(bind.key, frontend.tcp, services),
+      cap: connectionCap(bind.key, frontend.tcp, frontend.tcp?.maxConnections, services),
       handshakeTimeoutMs: frontend.tls?.handshakeTimeout ?? 15_000,
       http1: http1Options(frontend.http),
       http2: http2Options(frontend.http),
@@ -116,8 +76,9 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
       chooseTls: entrance.chooseTls,
       ...(sources.some(({ protocol, tls }) => protocol === 'TLS' && tls !== null) && { isRaw: entrance.isRaw }),
       onExchange: entrance.onExchange,
+      ...hbone,
       onRaw: entrance.onRaw,
-      onMalformed: parts.telemetry.malformed,
+      onMalformed: (info, status, code) => parts.telemetry.malformed(info, status, code),
       onRefused(info, { code, error, sni, listener }) {
         const rules = code === 'network_authorization' ? network?.explain(info) : undefined
         parts.telemetry.refused(
@@ -129,23 +90,10 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
   }
 }
 
-/** The connection limit of a bind. The count outlives reloads, so open connections count under the new limit too. */
-function connectionCap(bind: string, tcp: FrontendPolicies['tcp'], services: BindServices): BindState<string>['cap'] {
-  const limit = tcp?.maxConnections
-  if (tcp === undefined || limit === undefined) return null
-  const count = services.kept.shared(`connections of ${bind}`, () => {
-    const made = ConnectionCount.create(bind, services.seat, services)
-    if (made === null) {
-      const found = `found no room to count the connections of ${bind}`
-      throw new ConfigFault(tcp, ['maxConnections'], { found, expected: 'fewer limits and backends' })
-    }
-    return made
-  })
-  return { limit, count }
-}
+const TLS_PROTOCOLS: ReadonlySet<Listener['protocol']> = new Set(['HTTPS', 'TLS', 'HBONE'])
 
 function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {
-  if (sources.some((listener) => listener.protocol === 'HTTPS' || listener.protocol === 'TLS')) return 'tls'
+  if (sources.some((listener) => TLS_PROTOCOLS.has(listener.protocol))) return 'tls'
   return sources.some((listener) => listener.protocol === 'TCP') ? 'tcp' : 'http'
 }
 
@@ -194,7 +142,7 @@ function withoutListeners(parts: BindParts, cut: ReadonlySet<string>): BindParts
 const NO_RAW_ROUTES = createHostnameTable<CompiledRoute>([])
 
 function tlsFault(source: Listener, { tls: policy }: FrontendPolicies, { of, message }: TlsProblem): ConfigFault {
-  const phrases = { found: `found ${message}`, expected: 'TLS that can be set up' }
+  const phrases = { found: `found ${message}`, expected: 'valid TLS settings' }
   return of === 'policy' ? new ConfigFault(policy ?? null, [], phrases) : new ConfigFault(source, ['tls', of], phrases)
 }
 
@@ -211,35 +159,24 @@ function stayedListeners(
   return new Set(sources.filter(isSame).map((listener) => listener.key))
 }
 
-function requestServices(
-  services: BindServices,
-  { telemetry, tracing, requestIds, keepBodies }: BindParts,
-): RunServices {
+function requestServices(services: BindServices, telemetry: RunTelemetry): RunServices {
   return {
     deadlines: services.deadlines,
     random: services.random,
     now: services.now,
-    clock: services.clock,
-    identity: services.identity,
     httpDate: services.httpDate,
     hops: services.hops,
-    callTimer: services.callTimer,
-    tracer: services.tracer,
-    specimens: services.specimens,
+    shapeKeepalive: services.shapeKeepalive,
     bug: bugReport(services.log),
-    tracing,
-    requestIds,
-    keepBodies,
-    recordId: (rx) => services.recorder.idOf(rx),
-    finished: telemetry.request,
+    telemetry,
   }
 }
 
-function connectionServices(services: BindServices, telemetry: Telemetry): RawServices {
+function connectionServices(services: BindServices, telemetry: RunTelemetry): RawServices {
   return {
     random: services.random,
     now: services.now,
     handshakes: services.handshakes,
-    finished: telemetry.connection,
+    finished: (run) => telemetry.connectionFinished(run),
   }
 }

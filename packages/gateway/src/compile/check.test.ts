@@ -126,7 +126,7 @@ backends:
     tls:
       mtlsCertificateRef: { cert: weak.crt, key: weak.key }
 `
-  const why = 'found a pair of certificate and key that TLS refuses (ee key too small), expected TLS that can be set up'
+  const why = 'found a pair of certificate and key that TLS refuses (ee key too small), expected valid TLS settings'
   assert.deepEqual(
     problemsOf(yaml, (path) => (path.endsWith('.key') ? weak.key : weak.cert)),
     [

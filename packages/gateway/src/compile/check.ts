@@ -5,13 +5,14 @@ import { fetchLater } from '../credentials/fetch-later.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub.ts'
+import { ReceivedIdentity } from '../mesh/received-identity.ts'
 import { Deadlines, Hops } from '@portico/http'
 import { HandshakePasses } from '@portico/http/server'
 import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import { type Containment, FaultRecorder, STRICT, type UnitFault } from '../pipeline/compiled/containment.ts'
-import { Specimens } from '../pipeline/run/specimens.ts'
-import { seatCount } from '../state/connection-count.ts'
-import { createResolver, Endpoints, Pools, ServiceAddresses, type SharedCounters } from '@portico/http/client'
+import { ShapeKeepalive } from '../pipeline/run/shape-keepalive.ts'
+import { workerIndexCount } from '../state/connection-count.ts'
+import { createResolver, Endpoints, Hbone, Pools, ServiceAddresses, type SharedCounters } from '@portico/http/client'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
@@ -81,6 +82,7 @@ export function checkServices(
 ): { services: CompileServices; close: () => void } {
   const deadlines = new Deadlines()
   const hops = new Hops('')
+  const pools = new Pools(deadlines, hops, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} }))
   // Room for names and endpoints is allocated at once, and a check needs none.
   const resolver = createResolver({ family: 'Auto', maxNames: 1 })
   const shared = { random: () => 0, kept: new WorkerCache(), monotonic: () => 0, clock: () => 0, log: silent }
@@ -91,19 +93,23 @@ export function checkServices(
       resolver,
       hops,
       handshakes: new HandshakePasses(),
-      pools: new Pools(deadlines, hops, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} })),
+      pools,
       addresses: new ServiceAddresses(),
+      mesh: new ReceivedIdentity(NO_TRUST, () => 0),
+      streamPort: () => null,
+      hbone: new Hbone({ member: NO_MEMBER, pools, connectTimeoutMs: 0, idleTimeoutMs: 0 }),
       endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }, 1),
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
       requestMetrics: () => () => {},
       callTimer: () => {},
       callouts: () => () => {},
       keyWithoutRoom: () => () => {},
+      picks: () => () => {},
       ticketSecret: NO_SECRET,
       ...shared,
       counters,
       tables: counters,
-      seat: { own: null, all: seatCount(workers) },
+      seat: { own: null, all: workerIndexCount(workers) },
       containment,
       credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
       now: () => 0,
@@ -119,7 +125,7 @@ export function checkServices(
         busy: new Set(),
       },
       tracer: { armed: false, claim: () => null },
-      specimens: (unusedSpecimens ??= new Specimens()),
+      shapeKeepalive: (unusedKeepalive ??= new ShapeKeepalive()),
       hub: NOBODY,
     },
     close() {
@@ -135,7 +141,7 @@ function newCounters(): Reservations {
 }
 
 const NO_SECRET = Buffer.alloc(32)
-let unusedSpecimens: Specimens | undefined
+let unusedKeepalive: ShapeKeepalive | undefined
 
 /** A hub that shares nothing, because nothing runs during a check. */
 const NOBODY: Hub = {
@@ -161,3 +167,7 @@ const silent: Logger = {
   debug() {},
   trace() {},
 }
+
+/** A config that will not run opens no tunnels. */
+const NO_TRUST = { trustDomain: '', additionalTrustDomains: [] }
+const NO_MEMBER = { credentials: () => null, problem: () => null, peerProblem: () => '' }

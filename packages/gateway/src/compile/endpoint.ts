@@ -8,7 +8,7 @@ import type { TunnelParts } from './services.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import { widest } from '../pipeline/context/body-use.ts'
 import { limitCalls } from '../pipeline/call/limited-call.ts'
-import type { BackendPlace } from '../pipeline/context/outgoing.ts'
+import type { OutgoingTarget } from '../pipeline/context/outgoing.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
 import type { BackendPolicies } from '../policies/index.ts'
@@ -23,7 +23,7 @@ export interface EndpointParts {
   /** The Service whose port this part is, when its addresses come separately from the config. */
   service?: Backend
   policies: BackendPolicies
-  signing?: BackendPlace['signing']
+  signing?: OutgoingTarget['signing']
 }
 
 /** The default credentials for a cloud: those of the gateway itself. */
@@ -55,7 +55,7 @@ export function endpointIdentity(
 /** Compiles a part to a backend that requests can be sent to. */
 export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelParts): CompiledBackend {
   const { key, name, kind, address, policies, service } = part
-  const { resolver, pools, endpoints, upstream, deadlines, addresses } = parts.services
+  const { resolver, pools, endpoints, upstream, deadlines, addresses, hbone } = parts.services
   const identity = endpointIdentity(part, env)
   if (service?.target.kind === 'invalid') return invalidBackend(identity, service.target.reason)
   const settings = connectionSettings(policies, upstream)
@@ -69,6 +69,6 @@ export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelPart
   const { target } = service ?? {}
   if (service === undefined || target?.kind !== 'service') return limitCalls(staticBackend(identity, common), deadlines)
   settings.version ??= target.version
-  const named = { address: { ...address, named: true as const }, resolver: addresses.resolverOf(service.key) }
+  const named = { address: { ...address, named: true as const }, resolver: addresses.resolverOf(service.key), hbone }
   return limitCalls(staticBackend(identity, { ...common, ...named }), deadlines)
 }

@@ -1,11 +1,14 @@
 import { AlikeRoutes, type WatchedRoom } from './alike-routes.ts'
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
-import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { createSeal, metricsDelivery, otlpLog, requestTracing } from './load-features.ts'
+import type { BindServices } from './bind-parts.ts'
+import { compileBind, type CompiledBind } from './bind.ts'
+import type { CompiledUdpBind } from './udp-bind.ts'
+import { compileUdpBind, createSeal, metricsDelivery } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.ts'
 import { compileSteps, NO_STEPS } from './steps.ts'
+import { compileTelemetry, type TelemetryServices } from './telemetry.ts'
 import { affectedBy, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import { credentialNames } from '../redaction/configured-names.ts'
@@ -16,26 +19,16 @@ import { SharingMap } from '../collections/sharing-map.ts'
 import { closedStepList } from '../pipeline/compiled/closed-steps.ts'
 import type { CompiledListener } from '../pipeline/compiled/compiled.ts'
 import { ConfigFault, CyclicBackend, makeEach } from '../pipeline/compiled/config-fault.ts'
-import type { ConfigUnit, Containment, FaultRecorder } from '../pipeline/compiled/containment.ts'
+import { type ConfigUnit, type FaultRecorder, GATEWAY, makeOptional } from '../pipeline/compiled/containment.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { canonicalHostname } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression/expression.ts'
 import { limitCalls } from '../pipeline/call/limited-call.ts'
 import { serviceClient } from '../pipeline/call/service-client.ts'
 import type { Env } from '../pipeline/context/step.ts'
-import {
-  createTelemetry,
-  type ExportServices,
-  type Telemetry,
-  type TelemetryServices,
-} from '../pipeline/run/telemetry.ts'
-import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
-import { keptBodies } from '../policies/frontend/recorder/kept-bodies.ts'
 import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
-import { requestIdentifiers } from '../policies/frontend/request-id/request-ids.ts'
-import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
 import type { Seal } from '../state/seal.ts'
@@ -45,14 +38,13 @@ import { formatHostPort } from '@portico/http/client'
 export type CompileServices = BackendServices &
   BindServices &
   TelemetryServices &
-  ExportServices &
   RouteServices &
   Pick<RouteParts, 'containment'> &
-  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom'>
+  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom' | 'picks'>
 
 /** A compiled config. Routes that a change does not affect are the same objects as in the previous generation. */
 export interface CompiledConfig {
-  binds: Map<string, CompiledBind>
+  binds: Map<string, CompiledBind | CompiledUdpBind>
   listeners: Map<string, CompiledListener>
   routes: CompiledRoutes
   parts: RouteParts
@@ -89,17 +81,20 @@ function assemble(
   const { containment } = services
   const network = containment.make(GATEWAY, () => networkAuthorization(parts.policies.networkAuthorization()), nobody)
   const telemetry = compileTelemetry(frontend, parts.env, services)
-  const tracing = optional(containment, frontend.tracing, (config) => requestTracing(config, parts.env, services))
-  const requestIds = requestIdentifiers(frontend.requestId, frontend.forwardedHeaders, services.recorder)
-  const bodies = recorder === null ? undefined : frontend.recorder?.bodies
-  const keepBodies = bodies === undefined ? null : keptBodies(parts.env.cel(bodies.when, 'request'), bodies.maxSize)
-  const deliverMetrics = optional(containment, frontend.metrics?.otlp, (config) => metricsDelivery(config, parts.env))
-  const binds = new Map<string, CompiledBind>()
+  const deliverMetrics = makeOptional(containment, frontend.metrics?.otlp, (config) =>
+    metricsDelivery(config, parts.env),
+  )
+  const binds = new Map<string, CompiledBind | CompiledUdpBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
-    const bindParts = { bind, sources, listeners: own, frontend, network, telemetry, tracing, requestIds, keepBodies }
-    binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
+    const bindParts = { bind, sources, listeners: own, frontend, network, telemetry }
+    const before = previous?.config.binds.get(bind.key)
+    const compiled =
+      bind.transport === 'udp'
+        ? compileUdpBind(bindParts, services)
+        : compileBind(bindParts, services, before?.transport === 'tcp' ? before : null)
+    binds.set(bind.key, compiled)
   })
   // No step after this line can fail.
   adopt()
@@ -112,42 +107,12 @@ function nextRoutes(ir: Pick<Ir, 'listeners' | 'routes'>, parts: RouteParts, pre
   return previous.config.routes.after(ir, changed, parts)
 }
 
-function compileTelemetry(
-  { accessLog, metrics, recorder }: FrontendPolicies,
-  env: RouteParts['env'],
-  services: TelemetryServices & ExportServices & Pick<RouteParts, 'containment'>,
-): Telemetry {
-  const edit = accessLogEdit(accessLog)
-  const exported = accessLog?.otlp === undefined ? undefined : accessLog
-  const exportLog = optional(services.containment, exported, (config) => otlpLog(config, env, services))
-  return createTelemetry(
-    { edit, exportLog, isRead: edit !== null || metrics?.attributes !== undefined || recorder?.sampling !== undefined },
-    services,
-  )
-}
-
-const GATEWAY = { kind: 'gateway', key: '' } as const
-
 /** Replaces network rules that cannot be compiled: denies every connection. */
 const nobody = (): ReturnType<typeof networkAuthorization> => ({
   allows: () => false,
   denies: () => true,
   explain: () => [],
 })
-
-/** Makes a part that only reports on requests, such as an exporter; requests pass if the part cannot be compiled. */
-function optional<Config, Made>(
-  containment: Containment,
-  config: Config | undefined,
-  make: (config: Config) => Made,
-): Made | null {
-  if (config === undefined) return null
-  return containment.make<Made | null>(
-    GATEWAY,
-    () => make(config),
-    () => null,
-  )
-}
 
 /**
  * Compiles everything: every route that is not like another one, and the backends without a route, so that their
@@ -210,7 +175,10 @@ function unusedBackends(ir: Ir, backends: readonly Backend[] = ir.backends): Bac
   const tunnels = ir.policies.filter(({ backend }) => backend?.tunnel !== undefined)
   // A proxy is checked together with the backends that use it: a tunnel of the whole gateway does not apply to the
   // proxy itself.
-  for (const { backend } of tunnels) if (backend?.tunnel !== undefined) used.add(backend.tunnel.backendRef.name)
+  for (const { backend } of tunnels) {
+    const proxy = backend?.tunnel?.backendRef
+    if (proxy !== undefined) used.add(proxy.name)
+  }
   for (const { target } of tunnels) if (target.kind === 'backend') used.delete(target.key)
   return backends.filter(({ key }) => !used.has(key))
 }
@@ -249,6 +217,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
     callouts: services.callouts,
     keyWithoutRoom: services.keyWithoutRoom,
+    picks: services.picks,
     kept: services.kept,
     seal: () => sealOf(services),
     credentials: services.credentials,

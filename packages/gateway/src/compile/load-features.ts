@@ -1,5 +1,5 @@
 import { awsSigner, azureToken, gcpToken } from '../credentials/credentials.ts'
-import type { AttachedPolicy, Ir } from '../ir/resources.ts'
+import type { AttachedPolicy, BackendTarget, Ir, ListenerProtocol } from '../ir/resources.ts'
 import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
@@ -7,6 +7,7 @@ import { backendSteps, trafficSteps } from '../policies/order.ts'
 // The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.
 export const compileAi = later(async () => (await import('./ai.ts')).compileAi)
 export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
+export const compilePool = later(async () => (await import('./pool.ts')).compilePool)
 export const otlpLog = later(async () => (await import('../policies/frontend/access-log/otlp.ts')).otlpLog)
 export const requestTracing = later(
   async () => (await import('../policies/frontend/tracing/tracing.ts')).requestTracing,
@@ -15,6 +16,7 @@ export const metricsDelivery = later(async () => (await import('../policies/fron
 const tlsListener = () => import('@portico/http/tls-listener')
 export const acceptTls = later(async () => (await tlsListener()).acceptTls<string>)
 export const createServerTls = later(async () => (await tlsListener()).createServerTls)
+export const compileUdpBind = later(async () => (await import('./udp-bind.ts')).compileUdpBind)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 // Code that loads all features iterates over the exports of this module.
 export { awsSigner, azureToken, createProcessCalls, gcpToken }
@@ -27,10 +29,12 @@ const WITH_OWN_POLICIES = new Set<string>(['ai', 'mcp', 'agentCore'])
 /** Loads the lazy features that this config needs; must be awaited before the config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
   const needed = new Set<Loadable>()
-  if (ir.listeners.some(({ protocol, tls }) => protocol === 'HTTPS' || protocol === 'TLS' || tls !== null)) {
+  if (ir.listeners.some(({ protocol, tls }) => needsTls(protocol) || tls !== null)) {
     needed.add(acceptTls).add(createServerTls)
   }
+  if (ir.listeners.some(({ protocol }) => protocol === 'UDP')) needed.add(compileUdpBind)
   for (const { target } of ir.backends) {
+    if (hasPool(target)) needed.add(compilePool)
     if (target.kind === 'ai') needed.add(compileAi)
     else if (target.kind === 'mcp') needed.add(compileMcp).add(createProcessCalls)
     // Cloud services need credentials by default, and guards have their own policies.
@@ -39,6 +43,15 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   for (const policy of ir.policies) addNeeds(policy, needed)
   if (laterAuth !== undefined && needed.has(laterAuth)) needed.add(awsSigner).add(azureToken).add(gcpToken)
   for (const part of needed) await part.load()
+}
+
+function hasPool(target: BackendTarget): boolean {
+  if (target.kind === 'ai') return target.groups.flat().some(({ config }) => config.inferencePool !== undefined)
+  return target.kind === 'inferencePool'
+}
+
+function needsTls(protocol: ListenerProtocol): boolean {
+  return protocol === 'HTTPS' || protocol === 'TLS' || protocol === 'HBONE'
 }
 
 function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Loadable>): void {

@@ -6,13 +6,13 @@ import { compileEndpoint } from './endpoint.ts'
 import { backendOf, type TunnelParts } from './services.ts'
 import type { Backend, McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
-import { createGuard } from '../mcp/guard.ts'
+import { createGuard } from '../mcp/client/check-request.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
 import { LostTargets } from '../mcp/engine/lost-targets.ts'
 import { Outages } from '../mcp/engine/outages.ts'
 import type { Target, TargetLimits } from '../mcp/targets/target.ts'
 import type { Hub } from '../mcp/hub.ts'
-import { placeOf } from './offers.ts'
+import { offerKey } from './offers.ts'
 import { WaitingCalls } from '../mcp/input/waiting-calls.ts'
 import { processSpec } from './stdio-processes.ts'
 import { Namer } from '../mcp/names.ts'
@@ -53,7 +53,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
   const { services } = parts
   const { allowedHosts, allowedOrigins, prefixMode, sessionRouting, failureMode, sessionLifetime } = backend
   const endpoint: Endpoint = {
-    backend: placeOf(identity.key),
+    backend: offerKey(identity.key),
     targets: [compileTarget(first, mcp), ...others.map((target) => compileTarget(target, mcp))],
     namer: new Namer(
       backend.targets.map(({ name }) => name),
@@ -92,8 +92,8 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
 /** Tracks target outages. A recovered target is announced to every client that listens. */
 function outagesOf({ identity, env, parts: { services } }: McpParts): Outages {
   const recovered = (target: string): void => {
-    env.log.info('target is back', { target })
-    services.hub.announce(placeOf(identity.key))
+    env.log.info('MCP target is available again', { target })
+    services.hub.announce(offerKey(identity.key))
   }
   return new Outages(services.now, new LostTargets({ deadlines: services.deadlines, recovered }))
 }

@@ -14,11 +14,11 @@ export function offersOf({ backends, policies }: Ir): Map<string, string> {
       .update(JSON.stringify([target, rules]))
       .digest('base64')
   return new Map(
-    backends.flatMap(({ key, target }) => (target.kind === 'mcp' ? [[placeOf(key), hashOf(target)] as const] : [])),
+    backends.flatMap(({ key, target }) => (target.kind === 'mcp' ? [[offerKey(key), hashOf(target)] as const] : [])),
   )
 }
 
 /** A stable name for a backend, without the port: replicas may listen on other ports, and a port may change. */
-export function placeOf(backend: string): string {
+export function offerKey(backend: string): string {
   return backend.replace(/^bind\/[^/]+\//, '')
 }

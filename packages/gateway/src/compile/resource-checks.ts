@@ -6,14 +6,14 @@ import type { AttachedPolicy, Backend, Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import type { UnitFault } from '../pipeline/compiled/containment.ts'
 import { loadablesIn } from '../pipeline/compiled/later.ts'
-import { type Quarantined, quarantinedBy } from '../ir/quarantine.ts'
+import { type QuarantinedResource, quarantinedBy } from '../ir/quarantine.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 import { exposeOauth } from '../ir/expose-oauth.ts'
 import type { SharedCells, SharedCounters } from '@portico/http/client'
 import { createKeyedTable } from '../state/keyed-budgets.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 
-export type { Quarantined } from '../ir/quarantine.ts'
+export type { QuarantinedResource } from '../ir/quarantine.ts'
 export { readUnit } from '../ir/quarantine.ts'
 
 /** A path inside the checked resource, and the problem at that path. */
@@ -36,7 +36,7 @@ export interface ResourceChecks {
  * differences are checked.
  */
 export interface QuarantineFinder {
-  next(ir: Ir): Quarantined[]
+  next(ir: Ir): QuarantinedResource[]
 }
 
 /** Loads the code of every feature first, because the features that a resource needs are not known in advance. */
@@ -66,7 +66,7 @@ class Finder implements QuarantineFinder {
   #ir: Ir | null = null
   #faults: readonly UnitFault[] = []
 
-  next(ir: Ir): Quarantined[] {
+  next(ir: Ir): QuarantinedResource[] {
     const change = this.#ir === null ? null : changeBetween(this.#ir, ir)
     const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
     const isFine = changed !== null && this.#faults.length === 0 && canRun(changed, new Room(), 1)

@@ -9,9 +9,8 @@ import { widest } from '../pipeline/context/body-use.ts'
 import { tellFailureOf } from '../pipeline/compiled/failure-reply.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/context/proxy-identity.ts'
-import { type CurrentParts, LazyRoute, type MadeRoute } from '../pipeline/compiled/lazy-route.ts'
+import { type CurrentParts, LazyRoute, type MadeRoute, weightedPicker } from '../pipeline/compiled/lazy-route.ts'
 import type { Env } from '../pipeline/context/step.ts'
-import { weightedPicker } from '../pipeline/route/pick-backend.ts'
 import type { RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { RouteLabels } from '../telemetry/metrics/label-sets.ts'
 
@@ -60,7 +59,7 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
     unit,
     () => {
       const weights = route.backends.map((entry) => entry.weight)
-      return assemble(compileSteps(policies.traffic(placeOf(route)), env, body), entries, weights)
+      return assemble(compileSteps(policies.traffic(routeKeys(route)), env, body), entries, weights)
     },
     // Without its policies no request of the route may pass.
     (reason) => assemble(NO_STEPS, [closedBackend(route.key, reason)], [1]),
@@ -74,7 +73,7 @@ function closedBackend(key: string, reason: string): CompiledBackend {
 }
 
 /** The position of a route among the attachment points of policies. */
-export function placeOf(route: Route): { listener: string; key: string; parent: string } {
+function routeKeys(route: Route): { listener: string; key: string; parent: string } {
   return { listener: route.listener, key: route.key, parent: `${route.listener}/${route.name}` }
 }
 
@@ -89,6 +88,9 @@ export function routeLabels(
     gateway: gatewayName(identity),
     listener: listener.name,
     route,
-    backends: backends.map((backend) => ({ name: backend.name, protocol: 'http' })),
+    backends: backends.map((backend) => ({ name: backend.name, protocol: WIRE_PROTOCOLS[listener.protocol] })),
   }
 }
+
+/** The label `protocol` of requests, connections and sessions; calls of language models and MCP have their own. */
+const WIRE_PROTOCOLS = { HTTP: 'http', HTTPS: 'http', TLS: 'tcp', TCP: 'tcp', UDP: 'udp', HBONE: 'tcp' } as const

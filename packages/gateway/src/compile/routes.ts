@@ -8,10 +8,10 @@ import { makeEach } from '../pipeline/compiled/config-fault.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { createHostnameTable, type HostnameTable } from '../pipeline/route/hostname.ts'
 import type { CurrentParts, LazyRoute } from '../pipeline/compiled/lazy-route.ts'
-import { type Placed, RouteTable } from '../pipeline/route/route-table.ts'
+import { RouteTable, type TableEntry } from '../pipeline/route/route-table.ts'
 
-type Made = LazyRoute<RouteParts>
-type PlacedRoute = Placed<Made> & { route: Route }
+type RouteEntry = LazyRoute<RouteParts>
+type PlacedRoute = TableEntry<RouteEntry> & { route: Route }
 type Source = Pick<Ir, 'listeners' | 'routes'>
 
 /** The routing tables of one listener. */
@@ -30,13 +30,13 @@ export interface NextRoutes {
 
 /** The routes of a generation. */
 export class CompiledRoutes {
-  readonly byKey: SharingMap<Made>
+  readonly byKey: SharingMap<RouteEntry>
   readonly #list: readonly Route[]
   readonly #byListener: ReadonlyMap<string, ListenerRoutes>
   readonly #parts: CurrentParts<RouteParts>
 
   private constructor(
-    byKey: SharingMap<Made>,
+    byKey: SharingMap<RouteEntry>,
     byListener: ReadonlyMap<string, ListenerRoutes>,
     rest: { list: readonly Route[]; parts: CurrentParts<RouteParts> },
   ) {
@@ -56,7 +56,7 @@ export class CompiledRoutes {
       const table = readable(placedHere, current, (all) => RouteTable.of(all))
       return [listener.key, { table, raw: rawOf(listener, own) }]
     })
-    const byKey = SharingMap.of(placed.map(({ route, value }): [string, Made] => [route.key, value]))
+    const byKey = SharingMap.of(placed.map(({ route, value }): [string, RouteEntry] => [route.key, value]))
     return new CompiledRoutes(byKey, new Map(byListener), { list: routes, parts })
   }
 
@@ -98,7 +98,7 @@ export class CompiledRoutes {
       came,
       gone,
       next,
-    }: { byKey: SharingMap<Made>; came: readonly PlacedRoute[]; gone: readonly Route[]; next: RouteParts },
+    }: { byKey: SharingMap<RouteEntry>; came: readonly PlacedRoute[]; gone: readonly Route[]; next: RouteParts },
   ): Map<string, ListenerRoutes> {
     const cameByListener = Map.groupBy(came, ({ route }) => route.listener)
     const goneByListener = Map.groupBy(gone, ({ listener }) => listener)
@@ -157,7 +157,7 @@ function readable<Table>(
   }
 }
 
-function placedAt(route: Route, byKey: SharingMap<Made>): PlacedRoute[] {
+function placedAt(route: Route, byKey: SharingMap<RouteEntry>): PlacedRoute[] {
   const value = byKey.get(route.key)
   return value === undefined ? [] : [{ route, value }]
 }
@@ -175,7 +175,7 @@ function hostnamesOf(route: Route): string[] {
   return route.hostnames.length === 0 ? [''] : route.hostnames
 }
 
-export function isHttp({ protocol }: Listener): boolean {
+function isHttp({ protocol }: Listener): boolean {
   return protocol === 'HTTP' || protocol === 'HTTPS'
 }
 

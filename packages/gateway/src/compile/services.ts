@@ -3,7 +3,7 @@ import type { Backend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 import type { Hub } from '../mcp/hub.ts'
 import type { Deadlines } from '@portico/http'
-import type { ConnectionDefaults, Endpoints, Pools, Resolver, ServiceAddresses } from '@portico/http/client'
+import type { ConnectionDefaults, Endpoints, Hbone, Pools, Resolver, ServiceAddresses } from '@portico/http/client'
 
 export interface BackendServices {
   deadlines: Deadlines
@@ -16,6 +16,8 @@ export interface BackendServices {
   endpoints: Endpoints
   /** The addresses of Services. */
   addresses: ServiceAddresses
+  /** Opens tunnels to workloads of the mesh. */
+  hbone: Hbone
   upstream: ConnectionDefaults
   /** Milliseconds of this worker's clock. */
   now: () => number

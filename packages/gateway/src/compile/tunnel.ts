@@ -19,12 +19,13 @@ export function compileTunnel(backend: Backend, config: TunnelConfig, parts: Tun
   if (problem !== null) {
     throw new ConfigFault(config, [], { found: `found a tunnel for ${backend.name}`, expected: problem })
   }
+  if (config.hbone !== undefined) return parts.services.hbone.tunnel(config.hbone)
   const proxyKey = config.backendRef.name
   const proxy = backendOf(parts.backendsByKey, proxyKey)
   const policies = proxyPolicies(proxyKey, parts.policies)
   const { target } = proxy
   if (target.kind !== 'static' && target.kind !== 'service' && target.kind !== 'unix') {
-    const found = `found ${proxy.name}, which is no fixed destination`
+    const found = `found ${proxy.name}, which is not a fixed destination`
     throw new ConfigFault(config, ['backendRef'], { found, expected: 'a proxy with an address' })
   }
   if (policies.tunnel !== undefined) {
@@ -44,11 +45,13 @@ function problemOf({ target }: Backend): string | null {
     case 'agentCore':
     case 'mcp':
       return null
+    case 'inferencePool':
+      return 'a fixed destination: the members of an inference pool are called directly'
     case 'unix':
       return 'a host and port: a socket file cannot be reached through a tunnel'
     case 'dynamicForwardProxy':
       // The address guard needs the resolved addresses, which only the proxy would know.
-      return 'a fixed destination: through a tunnel nothing could keep clients of a dynamic forward proxy out of private networks'
+      return 'a fixed destination: through a tunnel, a dynamic forward proxy could not keep clients out of private networks'
   }
 }
 
@@ -56,7 +59,7 @@ type FixedBackend = Backend & { target: Extract<Backend['target'], { kind: 'stat
 
 function tunnelThrough(proxy: FixedBackend, policies: BackendPolicies, services: BackendServices): Tunnel {
   const { target } = proxy
-  const { pools, endpoints, upstream } = services
+  const { pools, endpoints, upstream, hbone } = services
   const isService = target.kind === 'service'
   const resolver = isService ? services.addresses.resolverOf(proxy.key) : services.resolver
   return createTunnel({
@@ -76,6 +79,7 @@ function tunnelThrough(proxy: FixedBackend, policies: BackendPolicies, services:
       resolver,
       pools,
       endpoints,
+      hbone,
     }),
   })
 }

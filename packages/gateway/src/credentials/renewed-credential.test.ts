@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { CredentialFault } from '../pipeline/cloud-credentials.ts'
-import { type Obtained, RenewedCredential } from './renewed-credential.ts'
+import { type ExpiringValue, RenewedCredential } from './renewed-credential.ts'
 
-type Outcome = Obtained<string> | CredentialFault | Error
+type Outcome = ExpiringValue<string> | CredentialFault | Error
 
 /** Returns the outcomes one after the other, one for each call of `obtain`. */
 function setUp(outcomes: Outcome[], random = () => 0) {
@@ -24,7 +24,7 @@ function setUp(outcomes: Outcome[], random = () => 0) {
   return { renewed, reasons, asked: () => asked, at: (time: number) => (now = time) }
 }
 
-const hour = (value: string): Obtained<string> => ({ value, lifetimeMs: 3_600_000 })
+const hour = (value: string): ExpiringValue<string> => ({ value, lifetimeMs: 3_600_000 })
 const faulty = new CredentialFault('no token: refused')
 
 async function settle(): Promise<void> {

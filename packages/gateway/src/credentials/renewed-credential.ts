@@ -1,17 +1,17 @@
 import { type Cloud, CredentialFault, type CredentialWatch } from '../pipeline/cloud-credentials.ts'
 
-export interface Obtained<T> {
+export interface ExpiringValue<T> {
   value: T
   /** How long the value can be used from now on; Infinity when it does not expire. */
   lifetimeMs: number
 }
 
-export interface RenewedCredentialOptions<T> {
+interface RenewedCredentialOptions<T> {
   cloud: Cloud
   /** Begins the messages about a failure, such as "no Azure token". */
   what: string
   /** May hang or reject; both count as a fault. */
-  obtain: () => Promise<Obtained<T> | CredentialFault>
+  obtain: () => Promise<ExpiringValue<T> | CredentialFault>
   monotonic: () => number
   /** Uniform in [0, 1). */
   random: () => number
@@ -73,7 +73,7 @@ export class RenewedCredential<T> {
     return value
   }
 
-  #obtain(): Promise<Obtained<T> | CredentialFault> {
+  #obtain(): Promise<ExpiringValue<T> | CredentialFault> {
     const { obtain, what } = this.#options
     return new Promise((resolve) => {
       const timer = setTimeout(

@@ -6,7 +6,7 @@ import { TestGateway } from '../testing/gateway.ts'
 import { until } from '../testing/scene.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from '../findings/explanation.ts'
-import { resourcePlaces } from './resource-places.ts'
+import { resourceLocations } from './resource-locations.ts'
 
 /** Configs that only cluster resources can express; no config file has them. */
 
@@ -36,7 +36,7 @@ async function explained(t: TestContext, target: Backend['target']): Promise<Exp
   await until(() => gateway.recorded().length === 1)
   return explain(gateway.recorded()[0]!, {
     ...{ isKnown: true, isEarlier: false, live: 1 },
-    ...{ ir, locate: resourcePlaces(ir, 'shop/web') },
+    ...{ ir, locate: resourceLocations(ir, 'shop/web') },
   })
 }
 
@@ -46,7 +46,7 @@ test('a Service without a ready endpoint', async (t) => {
   const host = 'web.shop.svc.cluster.local'
   const found = await explained(t, { kind: 'service', host, port: 80, version: null })
   assert.equal(found.code, 'no_endpoints')
-  assert.equal(found.wouldPass[0]?.text, 'one of its endpoints is there, and healthy.')
+  assert.equal(found.wouldPass[0]?.text, 'the backend has a healthy endpoint.')
   assert.partialDeepStrictEqual(found.decidedBy?.place, place)
 })
 
@@ -54,7 +54,7 @@ test('a Service that does not exist', async (t) => {
   const found = await explained(t, { kind: 'invalid', reason: 'Service shop/web not found' })
   assert.equal(found.code, 'invalid_backend')
   assert.match(found.headline, /Service shop\/web not found/)
-  assert.equal(found.wouldPass[0]?.text, 'what the backend refers to exists.')
+  assert.equal(found.wouldPass[0]?.text, 'the objects that the backend refers to exist.')
   assert.partialDeepStrictEqual(found.decidedBy?.place, place)
 })
 
@@ -65,6 +65,6 @@ test('an MCP backend whose selector matches no Service', async (t) => {
   })
   assert.equal(found.code, 'no_targets')
   assert.match(found.headline, /has no MCP servers/)
-  assert.match(found.wouldPass[0]?.text ?? '', /a Service matches its selector/)
+  assert.match(found.wouldPass[0]?.text ?? '', /a Service with a port of `appProtocol: portico.dev\/mcp` matches/)
   assert.partialDeepStrictEqual(found.decidedBy?.place, place)
 })

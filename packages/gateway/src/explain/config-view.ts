@@ -2,8 +2,8 @@ import { setsOfListeners } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
 import type { Path } from '../schema/problem.ts'
-import type { WrittenPlace } from '../findings/explanation.ts'
-import type { ConfigLookup, Findings, PolicySection, RecordKeys, Said, Subject } from '../findings/subject.ts'
+import type { SourceLocation } from '../findings/explanation.ts'
+import type { ConfigLookup, Findings, PolicySection, RecordKeys, AttachedConfig, Subject } from '../findings/subject.ts'
 
 /** A current or earlier config, as explanations read it. */
 export interface ConfigParts {
@@ -11,7 +11,7 @@ export interface ConfigParts {
   readonly isKnown: boolean
   readonly ir: Ir
   /** The location of a part of the IR, or of the value at `path` below the part. */
-  locate(part: object, path: Path): WrittenPlace | null
+  locate(part: object, path: Path): SourceLocation | null
 }
 
 /** Finds the parts of a config that applied to a request. */
@@ -34,7 +34,7 @@ export class ConfigView implements ConfigLookup {
     return this.#parts.ir
   }
 
-  locate(part: object | null | undefined, path: Path = []): WrittenPlace | null {
+  locate(part: object | null | undefined, path: Path = []): SourceLocation | null {
     return part === null || part === undefined ? null : this.#parts.locate(part, path)
   }
 
@@ -47,7 +47,7 @@ export class ConfigView implements ConfigLookup {
   }
 
   /** All attachments of a policy that applied to the request, from the farthest to the nearest. */
-  said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said[] {
+  said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig[] {
     const attached = section === 'frontend' ? this.#byTarget.at('gateway', '') : this.#near(section, keys)
     const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'
     return attached
@@ -60,7 +60,7 @@ export class ConfigView implements ConfigLookup {
   }
 
   /** The nearest attachment, which took effect. */
-  held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said | null {
+  held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig | null {
     return this.said(section, policy, keys, phase).at(-1) ?? null
   }
 

@@ -1,4 +1,4 @@
-import type { Passing, WrittenPlace } from '../findings/explanation.ts'
+import type { Passing, SourceLocation } from '../findings/explanation.ts'
 import { configured, type Findings, value, way } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { cut } from '../findings/words.ts'
@@ -29,8 +29,8 @@ const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
     (subject) => ({
       code: 'tls_client_refused',
       wouldPass: [
-        way('client', 'it trusts the certificate that the listener shows'),
-        ...inConfig(subject, 'the listener shows a certificate that clients trust'),
+        way('client', 'the client trusts the certificate of the listener'),
+        ...inConfig(subject, 'the listener presents a certificate that clients trust'),
       ],
     }),
   ],
@@ -39,14 +39,17 @@ const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
     (subject) => ({
       code: 'tls_client_certificate',
       wouldPass: [
-        way('client', 'it shows a certificate that an authority of the listener has signed'),
-        ...inConfig(subject, '`tls` of the listener asks for no certificate, or trusts its authority'),
+        way('client', 'the client presents a certificate that a trusted CA of the listener signed'),
+        ...inConfig(subject, '`tls` of the listener requires no client certificate, or trusts its CA'),
       ],
     }),
   ],
   [
     /timed out/,
-    () => ({ code: 'tls_timeout', wouldPass: [way('client', 'the handshake is over within `handshakeTimeout`')] }),
+    () => ({
+      code: 'tls_timeout',
+      wouldPass: [way('client', 'the client completes the handshake within `handshakeTimeout`')],
+    }),
   ],
   [
     /^not a TLS handshake/,
@@ -57,8 +60,8 @@ const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
     (subject) => ({
       code: 'tls_no_agreement',
       wouldPass: [
-        way('client', 'it offers a version and a cipher that the listener has'),
-        ...inConfig(subject, '`tls` of the listener allows what it offers'),
+        way('client', 'the client offers a TLS version and a cipher that the listener supports'),
+        ...inConfig(subject, '`tls` of the listener allows a TLS version and a cipher that the client offers'),
       ],
     }),
   ],
@@ -72,7 +75,7 @@ function unknownName(subject: ConfigSubject): Partial<Findings> {
     code: 'tls_unknown_name',
     values: [value('sni', record.sni), configured(subject, 'listeners', known)],
     wouldPass: [
-      way('client', `it asks for ${known.join(' or ')}`, {
+      way('client', `the client connects with the server name (SNI) ${known.join(' or ')}`, {
         of: 'sni',
         found: record.sni,
         relation: 'oneOf',
@@ -88,7 +91,7 @@ function inConfig(subject: ConfigSubject, text: string): Passing[] {
   return place === null ? [] : [way('config', text, { place })]
 }
 
-function tlsPlace({ record, view }: ConfigSubject): WrittenPlace | null {
+function tlsPlace({ record, view }: ConfigSubject): SourceLocation | null {
   const listener = view.listener(record.keys.listener)
   return view.locate(listener, ['tls']) ?? view.locate(listener)
 }
@@ -97,14 +100,35 @@ export const badProxyHeader: ConfigExplainer = ({ record, view }) => {
   const held = view.held('frontend', 'proxyProtocol', record.keys, null)
   const place = view.locate(held?.config)
   return {
-    headline: 'the connection did not begin with a PROXY header as it must',
+    headline: 'the connection does not begin with the required PROXY header',
     place,
     values: [value('source', record.source)],
     wouldPass: [
-      way('client', 'what stands before the gateway sends a PROXY header'),
-      way('config', '`frontend.proxyProtocol` is left out, or has the mode Optional', { place }),
+      way('client', 'the proxy in front of the gateway sends a PROXY header'),
+      way('config', '`frontend.proxyProtocol` is not set, or its `mode` is Optional', { place }),
     ],
   }
 }
+
+export const sessionLimit: ConfigExplainer = (subject) => {
+  const { record, view, reason } = subject
+  const field = reason.code === 'max_sessions' ? 'maxSessions' : 'maxSessionsPerAddress'
+  const held = view.held('frontend', 'udp', record.keys, null)
+  const place = view.locate(held?.config, [field]) ?? view.locate(held?.config)
+  const limit = (held?.config as Partial<Record<string, unknown>> | undefined)?.[field] ?? UDP_DEFAULTS[field]
+  const whose = field === 'maxSessions' ? 'the port' : 'the address of the client'
+  return {
+    headline: `the datagram was dropped: ${whose} has as many sessions as it may have`,
+    place,
+    values: [value('source', record.source), configured(subject, `frontend.udp.${field}`, limit)],
+    wouldPass: [
+      way('client', 'another session of that kind has ended, so that there is room for this one'),
+      way('config', `\`frontend.udp.${field}\` is higher, or \`frontend.udp.idleTimeout\` is shorter`, { place }),
+    ],
+  }
+}
+
+/** The limits of a config that sets none. */
+const UDP_DEFAULTS: Readonly<Record<string, number>> = { maxSessions: 16_384, maxSessionsPerAddress: 1_024 }
 
 const MOST_NAMES = 5

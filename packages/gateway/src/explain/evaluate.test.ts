@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
 import type { ExplainedPart } from '../findings/explanation.ts'
 import { evaluate } from './evaluate.ts'
-import { expressionPlaces } from './expression-places.ts'
+import { expressionPlaces } from './expression-attachments.ts'
 import { givenScope } from './given-scope.ts'
 
 const variables = {
@@ -85,8 +85,8 @@ describe('variables that do not fit', () => {
   const cases: [unknown, RegExp][] = [
     [[], /expected an object/],
     [{ requests: {} }, /variables\.requests: expected one of/],
-    [{ request: { method: 5 } }, /variables\.request\.method: expected a text/],
-    [{ request: { headers: { a: 1 } } }, /variables\.request\.headers\.a: expected a text/],
+    [{ request: { method: 5 } }, /variables\.request\.method: expected a string/],
+    [{ request: { headers: { a: 1 } } }, /variables\.request\.headers\.a: expected a string/],
     [{ source: { port: 'x' } }, /variables\.source\.port: expected a whole number/],
     [{ request: { startTime: 'then' } }, /expected a time/],
     [{ basicAuth: 'ann' }, /variables\.basicAuth: expected an object/],

@@ -14,13 +14,13 @@ import { rateLimit } from '../policies/traffic/rate-limit/explain.ts'
 import type { Reason } from '../pipeline/context/reply.ts'
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
 import { type ConfigExplainer, type ConfigParts, type ConfigSubject, ConfigView, originOf } from './config-view.ts'
-import { badProxyHeader, tlsHandshake } from './connections.ts'
+import { badProxyHeader, sessionLimit, tlsHandshake } from './connections.ts'
 import type { DecidedBy, Explanation } from '../findings/explanation.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
 import { isMcpFailure, mcpFailure } from './mcp-failure.ts'
 import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import type { OtherRecords } from '../findings/other-records.ts'
-import type { Findings, Said } from '../findings/subject.ts'
+import type { Findings, AttachedConfig } from '../findings/subject.ts'
 import { cut } from '../findings/words.ts'
 import { unexplained } from './unexplained.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
@@ -86,7 +86,7 @@ const NO_CONFIG = new ConfigView({
 function findingsOf(
   record: RequestRecord,
   at: Pick<ConfigSubject, 'view' | 'others' | 'isBrief'>,
-): { found: Findings; held: Said | null } {
+): { found: Findings; held: AttachedConfig | null } {
   const { reason } = record
   if (reason === null) {
     const own: RecordReason = { kind: 'Upstream', policy: null, phase: null, code: 'backend_answered', values: {} }
@@ -100,7 +100,7 @@ function findingsOf(
 }
 
 /** The config of the policy that decided. */
-function heldBy(record: RequestRecord, { policy, phase }: RecordReason, view: ConfigView): Said | null {
+function heldBy(record: RequestRecord, { policy, phase }: RecordReason, view: ConfigView): AttachedConfig | null {
   if (policy === null) return null
   const section = policy === 'networkAuthorization' ? 'frontend' : phase === 'backend' ? 'backend' : 'traffic'
   return view.held(section, policy, record.keys, phase === 'gateway' ? 'gateway' : 'route')
@@ -110,7 +110,7 @@ function explainerOf(record: RequestRecord, { kind, code, policy, phase }: Recor
   if (MCP_CODES.has(code) && isMcpFailure(record.mcp)) return mcpFailure
   const byCode = BY_CODE.get(code)
   if (byCode !== undefined) return byCode
-  if (record.method === null) return malformed
+  if (record.method === null && !WITHOUT_HTTP.has(record.protocol)) return malformed
   const byKind = isReason(kind) ? BY_KIND[kind] : unexplained
   if (kind === 'DirectResponse' && policy === 'cors') return cors
   if (phase === 'backend' && kind === 'UpstreamFailure') return attemptRefused
@@ -122,6 +122,9 @@ function explainerOf(record: RequestRecord, { kind, code, policy, phase }: Recor
  * Codes of backend failures. For MCP messages, the explanation names the target from the record instead of the backend.
  */
 const MCP_CODES: ReadonlySet<string> = new Set(['upstream_failure', 'request_timeout', 'timeout'])
+
+/** Protocols whose records have no method, although nothing was malformed. */
+const WITHOUT_HTTP: ReadonlySet<string> = new Set(['tcp', 'tls', 'udp'])
 
 const BY_CODE = new Map<string, ConfigExplainer>([
   ['route_not_found', noRoute],
@@ -138,6 +141,8 @@ const BY_CODE = new Map<string, ConfigExplainer>([
   ['network_authorization', networkAuthorization],
   ['bad_proxy_header', badProxyHeader],
   ['tls_refused', tlsHandshake],
+  ['max_sessions', sessionLimit],
+  ['max_sessions_per_address', sessionLimit],
 ])
 
 /** Every reason has an explanation: a new reason does not compile without one. */
@@ -150,6 +155,7 @@ const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, ConfigExplainer>> = 
   Authorization: authorization,
   ExtAuth: extAuth,
   ExtProc: extProc,
+  InferencePool: upstream,
   Csrf: csrf,
   RateLimit: rateLimit,
   PromptGuard: guard,
@@ -167,7 +173,7 @@ function isReason(kind: string): kind is keyof typeof BY_KIND {
   return Object.hasOwn(BY_KIND, kind)
 }
 
-function decidedBy(reason: RecordReason | null, held: Said | null, { place }: Findings): DecidedBy | null {
+function decidedBy(reason: RecordReason | null, held: AttachedConfig | null, { place }: Findings): DecidedBy | null {
   if (reason === null && place === undefined) return null
   return {
     policy: reason?.policy ?? null,
@@ -199,6 +205,8 @@ function withoutConfig({ code, headline, values, rules }: Findings): Findings {
 
 function remarksOn({ generation }: RequestRecord, { isKnown, isEarlier }: ExplainedConfig): string[] {
   if (isKnown) return []
-  const which = isEarlier ? `config ${generation} of a process before this one` : `config ${generation}`
-  return [`${which} decided and is not kept: where it said so, and what would have passed, cannot be told`]
+  const which = isEarlier ? `config ${generation} of an earlier process` : `config ${generation}`
+  return [
+    `${which} decided the request and is no longer stored, so neither the location of the rule nor a change that would pass is known`,
+  ]
 }

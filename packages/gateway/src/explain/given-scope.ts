@@ -5,7 +5,7 @@ import { KeptHeaders } from '../pipeline/views/record-scope.ts'
 import type { RecordedHeaders } from '../telemetry/recorder/record.ts'
 
 type Variables = Readonly<Record<string, VariableType>>
-type Made = Value | object | undefined
+type ScopeValue = Value | object | undefined
 
 /** Converts variables that a user wrote as JSON to a scope for expressions; `problem` says which value is invalid. */
 export function givenScope(given: unknown, variables: Variables): { scope: object } | { problem: string } {
@@ -14,12 +14,12 @@ export function givenScope(given: unknown, variables: Variables): { scope: objec
     const completed = { ...given, ...(isObject(given['request']) && { request: completeRequest(given['request']) }) }
     return { scope: { ...fieldsOf(completed, new Map(Object.entries(variables)), 'variables'), random: () => 0 } }
   } catch (error) {
-    if (error instanceof Misfit) return { problem: error.message }
+    if (error instanceof InvalidVariable) return { problem: error.message }
     throw error
   }
 }
 
-class Misfit extends Error {}
+class InvalidVariable extends Error {}
 
 /** Completes the parts of a request that follow from other parts, such as the path from the URL. */
 function completeRequest(request: Record<string, unknown>): Record<string, unknown> {
@@ -31,7 +31,7 @@ function completeRequest(request: Record<string, unknown>): Record<string, unkno
   return {
     method: 'GET',
     version: 'HTTP/1.1',
-    uri: `${textOf(scheme)}://${textOf(host)}${textOf(pathAndQuery)}`,
+    uri: `${stringOrEmpty(scheme)}://${stringOrEmpty(host)}${stringOrEmpty(pathAndQuery)}`,
     host: url?.host ?? host,
     scheme: url?.protocol.replace(':', '') ?? scheme,
     pathAndQuery,
@@ -43,19 +43,19 @@ function completeRequest(request: Record<string, unknown>): Record<string, unkno
 }
 
 function fieldsOf(given: Record<string, unknown>, types: ReadonlyMap<string, VariableType>, at: string): object {
-  const entries = Object.entries(given).map(([name, value]): [string, Made] => {
+  const entries = Object.entries(given).map(([name, value]): [string, ScopeValue] => {
     const type = types.get(name)
-    if (type === undefined) throw new Misfit(`${at}.${name}: expected one of ${[...types.keys()].join(', ')}`)
+    if (type === undefined) throw new InvalidVariable(`${at}.${name}: expected one of ${[...types.keys()].join(', ')}`)
     return [name, valueOf(value, type, `${at}.${name}`)]
   })
   return Object.fromEntries(entries)
 }
 
-function valueOf(given: unknown, type: VariableType, at: string): Made {
+function valueOf(given: unknown, type: VariableType, at: string): ScopeValue {
   if (given === null || given === undefined) return undefined
   switch (type.kind) {
     case 'struct':
-      if (!isObject(given)) throw new Misfit(`${at}: expected an object`)
+      if (!isObject(given)) throw new InvalidVariable(`${at}: expected an object`)
       return fieldsOf(given, type.fields, at)
     case 'headers':
       return new KeptHeaders(headersOf(given, at))
@@ -71,11 +71,11 @@ function valueOf(given: unknown, type: VariableType, at: string): Made {
 }
 
 function headersOf(given: unknown, at: string): RecordedHeaders {
-  if (!isObject(given)) throw new Misfit(`${at}: expected an object of texts`)
+  if (!isObject(given)) throw new InvalidVariable(`${at}: expected an object of strings`)
   const lines = Object.entries(given).map(([name, value]): [string, string | string[]] => {
     const list = Array.isArray(value) ? (value as unknown[]) : [value]
     if (!list.every((line) => typeof line === 'string')) {
-      throw new Misfit(`${at}.${name}: expected a text, or a list of texts`)
+      throw new InvalidVariable(`${at}.${name}: expected a string, or a list of strings`)
     }
     return [name.toLowerCase(), Array.isArray(value) ? list : (list[0] ?? '')]
   })
@@ -87,7 +87,7 @@ function scalarOf(given: unknown, names: readonly string[], at: string): Value {
     const made = SCALARS.get(name)?.(given)
     if (made !== undefined) return made
   }
-  throw new Misfit(`${at}: expected ${names.map((name) => WORDS.get(name) ?? name).join(' or ')}`)
+  throw new InvalidVariable(`${at}: expected ${names.map((name) => WORDS.get(name) ?? name).join(' or ')}`)
 }
 
 const SCALARS = new Map<string, (given: unknown) => Value | undefined>([
@@ -101,11 +101,11 @@ const SCALARS = new Map<string, (given: unknown) => Value | undefined>([
 ])
 
 const WORDS = new Map([
-  ['string', 'a text'],
+  ['string', 'a string'],
   ['bool', 'true or false'],
   ['int', 'a whole number'],
   ['double', 'a number'],
-  ['bytes', 'a text'],
+  ['bytes', 'a string'],
   ['google.protobuf.Timestamp', 'a time, such as "2026-01-31T12:00:00Z"'],
   ['google.protobuf.Duration', 'a number of seconds'],
 ])
@@ -116,6 +116,6 @@ function timestampOf(given: unknown): Timestamp | undefined {
 }
 
 /** The text; other values are reported later as invalid. */
-function textOf(given: unknown): string {
+function stringOrEmpty(given: unknown): string {
   return typeof given === 'string' ? given : ''
 }

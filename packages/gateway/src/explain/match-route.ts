@@ -5,7 +5,7 @@ import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.t
 import { nearestRejections, type Rejection } from '../pipeline/route/lacks.ts'
 import { RouteTable } from '../pipeline/route/route-table.ts'
 import type { RoutableRequest } from '../pipeline/route/request.ts'
-import { targetPath, targetQuery } from '../pipeline/route/target.ts'
+import { targetPath, targetQuery } from '../formats/query-parameters.ts'
 import type { MatchQuestion, PortMatch, RouteMatchView } from '../findings/route-match.ts'
 
 /** The maximum number of nearest routes. */
@@ -63,11 +63,11 @@ function matchAt(request: RoutableRequest, listeners: readonly Listener[], ir: I
   const none = { listener: null, route: null, compared: [], nearest: [], remarks: [] }
   if (listener === null) {
     const hosts = listeners.map(({ hostname }) => hostname).slice(0, MOST)
-    return { ...none, remarks: [`no listener of this port is for that host: they are for ${hosts.join(', ')}`] }
+    return { ...none, remarks: [`no listener on this port has this host; their hostnames are ${hosts.join(', ')}`] }
   }
   const at = { key: listener.key, name: listener.name }
-  if (listener.protocol === 'TCP' || listener.protocol === 'TLS') {
-    return { ...none, listener: at, remarks: [`${listener.protocol} listeners look at no request`] }
+  if (listener.protocol !== 'HTTP' && listener.protocol !== 'HTTPS') {
+    return { ...none, listener: at, remarks: [`${listener.protocol} listeners do not read requests`] }
   }
   const routes = ir.routes.filter((route) => route.listener === listener.key)
   const table = RouteTable.of<Route>(routes.map((route) => ({ route, value: route })))
@@ -109,7 +109,7 @@ function remarksOn({ key, set }: Listener, { policies }: Ir): string[] {
   const names = near.filter(({ phase }) => phase === 'PreRouting').flatMap(({ traffic }) => Object.keys(traffic ?? {}))
   return names.length === 0
     ? []
-    : [`before routing there is ${[...new Set(names)].join(', ')}, which is not tried here`]
+    : [`found ${[...new Set(names)].join(', ')}, which runs before routing and is not evaluated here`]
 }
 
 function titleOf(route: Route | undefined): string | null {

@@ -7,6 +7,7 @@ import { McpCaller } from '../testing/mcp/mcp-caller.ts'
 import { type TargetRequest, useTarget } from '../testing/mcp/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../testing/scene.ts'
 import { explain } from './explain.ts'
+import { isMcpFailure } from './mcp-failure.ts'
 
 interface Death {
   readonly die: (request: TargetRequest) => void
@@ -47,13 +48,13 @@ const deaths: Record<string, Death> = {
   'speaks no HTTP': {
     die: ({ response }) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'),
     code: 'mcp_target_bad_answer',
-    says: /answered tools\/call a with something that is no MCP message: malformed response head/,
+    says: /answered tools\/call a with an invalid MCP message: malformed response head/,
     passes: /^weather answers with JSON-RPC 2\.0\.$/,
   },
   'sends what is no JSON': {
     die: (request) => request.json('{nope'),
     code: 'mcp_target_bad_answer',
-    says: /no MCP message: it sent no message: Parse error/,
+    says: /invalid MCP message: it sent an invalid message: Parse error/,
     passes: /^weather answers with JSON-RPC 2\.0\.$/,
   },
   'is silent': {
@@ -139,6 +140,22 @@ describe('a failed MCP call is explained by its target', () => {
       passes: /^the program of weather keeps running; what it wrote to stderr is in the log/,
     })
   })
+
+  it('is a program that cannot be started', async (t) => {
+    const config = configFor([{ name: 'weather', stdio: { cmd: '/nonexistent/weather-server' } }])
+    const gateway = await useGateway(t, config)
+    const caller = new McpCaller(gateway.port())
+    await caller.ask('initialize', {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    })
+    await hold(() => gateway.recorded(), config, {
+      code: 'mcp_process_not_started',
+      says: /^the program of MCP server weather cannot be started: .*ENOENT/,
+      passes: /^the command of weather is a program that can be run where the gateway runs/,
+    })
+  })
 })
 
 function configFor(targets: object[]): object {
@@ -151,7 +168,7 @@ async function hold(
   { code, says, passes }: Omit<Death, 'die'>,
 ): Promise<void> {
   let record: RequestRecord | undefined
-  await until(() => (record = recorded().find(({ mcp }) => mcp?.method === 'tools/call')) !== undefined)
+  await until(() => (record = recorded().find(({ mcp }) => isMcpFailure(mcp))) !== undefined)
   const loaded = loadConfig(stringify(config), { file: 'g.yaml', dir: '.', env: {} })
   assert.ok(record !== undefined && loaded.ok)
   const { ir, locate = () => null } = loaded

@@ -126,7 +126,7 @@ const lost: Cause = ({ server, target, what, why }) => ({
 
 const garbage: Cause = ({ subject, server, target, what, why }) => ({
   code: 'mcp_target_bad_answer',
-  headline: `${server} answered ${what} with something that is no MCP message: ${why}`,
+  headline: `${server} answered ${what} with an invalid MCP message: ${why}`,
   wouldPass: [
     works(`${target} answers with JSON-RPC 2.0`),
     way('config', `the target ${target} names host, port and path of an MCP server`, { place: backendPlace(subject) }),
@@ -137,6 +137,16 @@ const processGone: Cause = ({ server, target, what, why }) => ({
   code: 'mcp_process_ended',
   headline: `the program of ${server} is gone, and ${what} was not answered: ${why}`,
   wouldPass: [works(`the program of ${target} keeps running; what it wrote to stderr is in the log of the gateway`)],
+})
+
+const notStarted: Cause = ({ server, target, why, subject }) => ({
+  code: 'mcp_process_not_started',
+  headline: `the program of ${server} ${why.replace(/^it /, '')}`,
+  wouldPass: [
+    way('config', `the command of ${target} is a program that can be run where the gateway runs`, {
+      place: backendPlace(subject),
+    }),
+  ],
 })
 
 const refused: Cause = (call) => {
@@ -174,9 +184,10 @@ const failed: Cause = ({ server, target, what, why }) => ({
 /** Causes by the error of the transport; the first match counts. */
 const CAUSES: readonly (readonly [RegExp, Cause])[] = [
   [/answered HTTP \d{3}/, refused],
-  [/its process|ended with code|was ended by|could not be started/, processGone],
+  [/cannot be started/, notStarted],
+  [/its process|ended with code|was ended by/, processGone],
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|no address|no endpoint/, unreachable],
   [/did not answer|in time|timeout|timed out/, silent],
-  [/sent no message|malformed|answered with|nested too deeply|not its own/, garbage],
+  [/sent an invalid message|malformed|answered with|nested too deeply|not its own/, garbage],
   [/closed|broke off|reset|lost|stream ended|ended/i, lost],
 ]

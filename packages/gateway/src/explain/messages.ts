@@ -1,4 +1,4 @@
-import { configured, textIn, value, way } from '../findings/subject.ts'
+import { configured, type Findings, textIn, value, way } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { routePlace } from './routing.ts'
 import { cut } from '../findings/words.ts'
@@ -14,7 +14,7 @@ function tooLarge(subject: ConfigSubject, which: 'request' | 'response') {
   const place = http !== null && 'maxBufferSize' in http.config ? view.locate(http.config, ['maxBufferSize']) : null
   const by = which === 'request' ? ('client' as const) : ('backend' as const)
   return {
-    headline: `a policy reads the whole ${which} body, and this one is larger than may be kept`,
+    headline: `a policy reads the whole ${which} body, and this body is larger than the buffer limit`,
     place: place ?? routePlace(subject),
     values: [
       value(`${which}.bytes`, which === 'request' ? record.bytesIn : record.bytesOut),
@@ -28,11 +28,44 @@ function tooLarge(subject: ConfigSubject, which: 'request' | 'response') {
 }
 
 /** Broken HTTP: there was no request yet. */
-export const malformed: ConfigExplainer = ({ record, reason }) => ({
+const tunnelRefusals: Readonly<Record<string, Findings>> = {
+  hbone_not_connect: {
+    headline: 'the mesh peer sent a request that is not CONNECT to the HBONE listener',
+    wouldPass: [way('client', 'the peer opens a tunnel with CONNECT, and sends the request inside')],
+  },
+  hbone_no_listener: {
+    headline: 'the tunnel of the mesh peer names a port on which no HTTP listener is',
+    wouldPass: [
+      way('client', 'the peer names the port of an HTTP listener of this gateway'),
+      way('config', 'an HTTP listener has the port'),
+    ],
+  },
+  hbone_denied: {
+    headline: 'the network rules deny the mesh peer',
+    wouldPass: [way('config', '`frontend.networkAuthorization` admits the peer')],
+  },
+  hbone_full: {
+    headline: 'the port that the tunnel leads to has too many connections',
+    wouldPass: [way('config', '`frontend.tcp.maxConnections` is higher')],
+  },
+  hbone_loop: {
+    headline: 'the tunnel has passed this gateway too often',
+    wouldPass: [way('config', 'no backend of the gateway leads back to it')],
+  },
+}
+
+/** A message that is no request, or a tunnel that was refused. */
+export const malformed: ConfigExplainer = (subject) => {
+  const refused = tunnelRefusals[subject.record.error ?? '']
+  if (refused === undefined) return malformedHttp(subject)
+  return { code: subject.record.error ?? '', values: [value('status', subject.record.status)], ...refused }
+}
+
+const malformedHttp: ConfigExplainer = ({ record, reason }) => ({
   code: record.method === null ? `malformed_${record.error ?? reason.code}` : reason.code,
-  headline: `what the client sent is no HTTP that the gateway accepts: ${cut(record.error ?? reason.code)}`,
+  headline: `the client sent an invalid HTTP message: ${cut(record.error ?? reason.code)}`,
   values: [value('error', record.error), value('status', record.status)],
-  wouldPass: [way('client', 'the message keeps to the rules of HTTP')],
+  wouldPass: [way('client', 'the client sends a valid HTTP message')],
 })
 
 /** A call to a model that no format or provider understands. */
@@ -41,7 +74,7 @@ export const badCall: ConfigExplainer = (subject) => ({
   headline: cut(subject.record.error ?? 'the request cannot be understood'),
   place: routePlace(subject),
   values: [value('field', textIn(subject.reason, 'field')), value('model', subject.record.llm?.requestModel || null)],
-  wouldPass: [way('client', 'the request is one that the backend understands')],
+  wouldPass: [way('client', 'the client sends a request that the backend supports')],
 })
 
 function reasonCode({ reason }: ConfigSubject): string {
@@ -49,12 +82,12 @@ function reasonCode({ reason }: ConfigSubject): string {
 }
 
 export const internal: ConfigExplainer = () => ({
-  headline: 'a bug in the gateway: its log has the error',
+  headline: 'internal error of the gateway: its log has the details',
   wouldPass: [],
 })
 
 export const clientGone: ConfigExplainer = ({ record }) => ({
   code: 'client_gone',
-  headline: `the client left before the answer was whole: ${cut(record.error ?? '')}`,
-  wouldPass: [way('client', 'the client waits')],
+  headline: `the client disconnected before the response was complete: ${cut(record.error ?? '')}`,
+  wouldPass: [way('client', 'the client waits for the response')],
 })

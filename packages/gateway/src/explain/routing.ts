@@ -26,26 +26,26 @@ export const noRoute: ConfigExplainer = (subject) => {
   })
   const count = routes.length === 1 ? 'the only route does not match' : `none of ${routes.length} routes matches`
   return {
-    headline: `no route of listener ${record.listener ?? ''} fits: ${view.isKnown ? count : 'none matched'} ${record.method ?? ''} ${record.path ?? ''}`,
+    headline: `no route of listener ${record.listener ?? ''} matches: ${view.isKnown ? count : 'none matched'} ${record.method ?? ''} ${record.path ?? ''}`,
     place: view.locate(view.listener(record.keys.listener)),
     values: requestValues(record),
     candidates,
     wouldPass: candidates.map(asWay),
     ...(record.requestHeaders === null && {
-      remarks: ['headers of this request are not kept: matches of headers count as missing'],
+      remarks: ['the headers of this request were not recorded, so header matches count as not met'],
     }),
   }
 }
 
 function asWay({ route, lacks, place }: Candidate): Passing {
-  return way('client', `route ${route} is taken with ${lacks.join(' and ')}`, { place })
+  return way('client', `route ${route} would match with ${lacks.join(' and ')}`, { place })
 }
 
 export const noListener: ConfigExplainer = ({ record, view }) => {
   const names = view.ir.listeners.map(({ hostname }) => hostname).filter((name) => name !== '')
   const listeners = [...new Set(names)].slice(0, MOST)
   return {
-    headline: `no listener of this port is for the host ${record.host ?? ''}`,
+    headline: `no listener on this port has the host ${record.host ?? ''}`,
     values: [value('request.host', record.host), value('tls.sni', record.sni)],
     candidates: view.ir.listeners
       .filter(({ hostname }) => hostname !== '')
@@ -63,11 +63,11 @@ export const noListener: ConfigExplainer = ({ record, view }) => {
 }
 
 export const misdirected: ConfigExplainer = ({ record, view }) => ({
-  headline: `the host ${record.host ?? ''} belongs to another listener than the server name ${record.sni ?? 'that TLS was opened with'}`,
+  headline: `the host ${record.host ?? ''} belongs to another listener than the server name ${record.sni ?? 'of the TLS connection'}`,
   values: [value('request.host', record.host), value('tls.sni', record.sni)],
   place: view.locate(view.listener(record.keys.listener)),
   wouldPass: [
-    way('client', 'a connection is opened with the server name of the host that is asked for', {
+    way('client', 'the client connects with the server name (SNI) of the requested host', {
       of: 'tls.sni',
       found: record.sni,
       relation: 'equals',
@@ -80,10 +80,10 @@ export const loopDetected: ConfigExplainer = (subject) => {
   const passes = numberIn(subject.reason, 'passes')
   const hops = numberIn(subject.reason, 'hops')
   return {
-    headline: `the request came back: it had passed this gateway ${passes ?? 0} times, and ${hops ?? 0} gateways in all`,
+    headline: `the request is in a loop: it has passed this gateway ${passes ?? 0} times, and ${hops ?? 0} gateways in all`,
     values: [...requestValues(subject.record), value('passes', passes), value('hops', hops)],
     wouldPass: [
-      way('config', 'no backend on the way of the request leads back to this gateway'),
+      way('config', 'no backend on the path of the request leads back to this gateway'),
       way('client', 'the host that the request names is not an address of this gateway', {
         of: 'request.host',
         found: subject.record.host,
@@ -97,7 +97,7 @@ export const methodNotAllowed: ConfigExplainer = (subject) => ({
   values: requestValues(subject.record),
   place: routePlace(subject),
   wouldPass: [
-    way('client', 'another method is used'),
+    way('client', 'the client uses another method'),
     way('config', 'the route has `upgrades` with `connect`', { place: routePlace(subject) }),
   ],
 })
@@ -108,12 +108,12 @@ export const upgradeNotAllowed: ConfigExplainer = (subject) => {
   const upgrades = view.held('traffic', 'upgrades', record.keys, 'route')
   const place = upgrades === null ? routePlace(subject) : view.locate(upgrades.config)
   return {
-    headline: `the route does not let clients change the protocol${typeof offered === 'string' ? ` to ${offered}` : ''}`,
+    headline: `the route does not allow clients to switch protocols${typeof offered === 'string' ? ` to ${offered}` : ''}`,
     values: [value('request.headers.upgrade', offered)],
     place,
     wouldPass: [
-      way('client', 'no `upgrade` header is sent', { of: 'request.headers.upgrade', relation: 'absent' }),
-      way('config', 'the route names the protocol in `upgrades`', { place }),
+      way('client', 'the client sends no `upgrade` header', { of: 'request.headers.upgrade', relation: 'absent' }),
+      way('config', '`upgrades` of the route lists the protocol', { place }),
     ],
   }
 }

@@ -300,10 +300,10 @@ after(() => {
 
 <!-- Written by \`npm test -- upstream-failures\`; do not edit. -->
 
-Every kind of backend, every way in which it can fail a request, and what each observer says. The test that writes this page
-holds for every row: a response that did not come whole never looks whole, the record is \`failed\`, log and metric have
-the same \`reason\`, and the trace ends with the error of the log line. What clients see was compared with Envoy:
-[the differences](envoy.md#backends-that-fail).
+The table lists every kind of backend, every way in which it can fail a request, and the result for client, log, metric, record
+and explanation. The test that writes this page checks every row: an incomplete response never looks complete, the record is
+\`failed\`, log and metric have the same \`reason\`, and the trace ends with the error of the log line. A test also
+compares the results for clients with Envoy: [the differences](envoy.md#backends-that-fail).
 
 | Backend | What it does | Client | The client sees | Log and metric | Record | Explain |
 |---|---|---|---|---|---|---|

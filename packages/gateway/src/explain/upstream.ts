@@ -1,6 +1,7 @@
-import type { Passing, WrittenPlace } from '../findings/explanation.ts'
+import type { Passing, ReadValue, SourceLocation } from '../findings/explanation.ts'
 import { routePlace } from './routing.ts'
-import { configured, type Findings, value, way } from '../findings/subject.ts'
+import { failOpen } from '../findings/fail-open.ts'
+import { configured, type Findings, textIn, value, way } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { cut } from '../findings/words.ts'
 
@@ -27,6 +28,19 @@ export const upstream: ConfigExplainer = (subject) => {
   }
 }
 
+/** The values of a decision about the endpoint of an inference pool. */
+function pickValues({ reason }: ConfigSubject): ReadValue[] {
+  return ['cause', 'failureMode', 'picked'].map((name) => value(name, reason.values[name]))
+}
+
+function causeIn({ reason }: ConfigSubject): string {
+  return cut(textIn(reason, 'cause') ?? '')
+}
+
+function withPicker(subject: ConfigSubject, what: string): Passing[] {
+  return [...works(what), failOpen(subject)]
+}
+
 type Cause = (subject: ConfigSubject, target: string) => Findings
 
 const works = (what: string): Passing[] => [way('backend', what)]
@@ -39,23 +53,38 @@ const unknown: Cause = ({ record }, target) => ({
 const CAUSES: Readonly<Record<string, Cause>> = {
   dns_failed: ({ record }) => ({
     headline: `the name of backend ${record.backend ?? ''} could not be resolved`,
-    wouldPass: works('name servers know the name'),
+    wouldPass: works('the host name of the backend can be resolved'),
   }),
   no_endpoints: ({ record }) => ({
-    headline: `backend ${record.backend ?? ''} has no endpoint that is healthy`,
-    wouldPass: works('one of its endpoints is there, and healthy'),
+    headline: `backend ${record.backend ?? ''} has no healthy endpoint`,
+    wouldPass: works('the backend has a healthy endpoint'),
   }),
   no_provider: ({ record }) => ({
-    headline: `backend ${record.backend ?? ''} has no provider that requests can go to`,
-    wouldPass: works('one of its providers is there, and healthy'),
+    headline: `backend ${record.backend ?? ''} has no healthy provider`,
+    wouldPass: works('the backend has a healthy provider'),
   }),
   no_targets: ({ record }) => ({
     headline: `backend ${record.backend ?? ''} has no MCP servers: its selectors match no Service`,
-    wouldPass: works('a Service matches its selector, with a port of `appProtocol: portico.dev/mcp`'),
+    wouldPass: works('a Service with a port of `appProtocol: portico.dev/mcp` matches the selector of the backend'),
+  }),
+  picker_failed: (subject) => ({
+    headline: `the endpoint picker of ${subject.record.backend ?? 'the pool'} failed: ${causeIn(subject)}`,
+    values: pickValues(subject),
+    wouldPass: withPicker(subject, 'the endpoint picker works'),
+  }),
+  no_member_picked: (subject) => ({
+    headline: `the endpoint picker of ${subject.record.backend ?? 'the pool'} chose no usable endpoint: ${causeIn(subject)}`,
+    values: pickValues(subject),
+    wouldPass: withPicker(subject, 'the endpoint picker chooses a member of the pool'),
+  }),
+  picker_answered: (subject) => ({
+    headline: `the endpoint picker of ${subject.record.backend ?? 'the pool'} sent its own response, with status ${subject.record.status}`,
+    values: pickValues(subject),
+    wouldPass: works('the endpoint picker chooses an endpoint'),
   }),
   endpoint_gone: ({ record }) => ({
-    headline: `the endpoint of backend ${record.backend ?? ''} that was meant is gone`,
-    wouldPass: works('the endpoint is there again'),
+    headline: `the endpoint of backend ${record.backend ?? ''} that the session is bound to no longer exists`,
+    wouldPass: works('the endpoint exists again'),
   }),
   connect_failed: (_, target) => ({
     headline: `no connection to ${target} could be opened`,
@@ -67,15 +96,15 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       headline: `TLS with ${target} failed: ${cut(subject.record.error ?? '')}`,
       place: place ?? backendPlace(subject),
       wouldPass: [
-        ...works(`${target} shows a certificate that is trusted`),
-        ...(place === null ? [] : [way('config', '`tls` of the backend trusts it', { place })]),
+        ...works(`${target} presents a trusted certificate`),
+        ...(place === null ? [] : [way('config', '`tls` of the backend trusts the certificate', { place })]),
       ],
     }
   },
   connect_timeout: (subject, target) => {
     const place = policyPlace(subject, 'tcp', 'connectTimeout')
     return {
-      headline: `no connection to ${target} was there in time`,
+      headline: `no connection to ${target} could be opened in time`,
       place: place ?? backendPlace(subject),
       wouldPass: [
         ...works(`${target} accepts connections faster`),
@@ -98,65 +127,67 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     record.status === 101
       ? {
           headline: `the tunnel to ${target} failed: ${cut(record.error ?? '')}`,
-          wouldPass: works(`${target} ends what it sends before it closes the connection`),
+          wouldPass: works(`${target} completes its response before it closes the connection`),
         }
       : {
-          headline: `the connection to ${target} ended before its answer did`,
-          wouldPass: works(`${target} answers whole`),
+          headline: `the connection to ${target} was closed before the response was complete`,
+          wouldPass: works(`${target} sends a complete response`),
         },
   stream_error: (subject) => ({
     headline: `${providerOf(subject)} sent an error in its stream: ${cut(subject.record.error ?? '')}`,
     wouldPass: works('the provider answers without an error'),
   }),
   stream_incomplete: (subject) => ({
-    headline: `${providerOf(subject)} ended its stream before the answer was complete`,
-    wouldPass: works('the provider sends the last event of its answer'),
+    headline: `${providerOf(subject)} ended its stream before the response was complete`,
+    wouldPass: works('the provider sends a complete stream'),
   }),
   stream_unreadable: (subject) => ({
-    headline: `${providerOf(subject)} sent a stream that cannot be read: ${cut(subject.record.error ?? '')}`,
-    wouldPass: works('the provider sends events of its format'),
+    headline: `${providerOf(subject)} sent an invalid stream: ${cut(subject.record.error ?? '')}`,
+    wouldPass: works('the provider sends a stream in its documented format'),
   }),
   answer_unreadable: (subject) => ({
-    headline: `${providerOf(subject)} sent an answer that cannot be read`,
-    wouldPass: works('the provider sends JSON of its format'),
+    headline: `${providerOf(subject)} sent an invalid response`,
+    wouldPass: works('the provider sends a response in its documented format'),
   }),
   answer_too_large: (subject) => ({
-    headline: `${providerOf(subject)} sent an answer that is too large to be read`,
+    headline: `${providerOf(subject)} sent a response that is larger than the buffer limit`,
     wouldPass: [
-      ...works('the provider answers with less'),
+      ...works('the provider sends a smaller response'),
       way('config', '`frontend.http.maxBufferSize` is larger', { of: 'maxBufferSize', place: null }),
     ],
   }),
   provider_redirected: (subject) => ({
     headline: `${providerOf(subject)} answered with a redirect, which is not followed`,
     wouldPass: [
-      ...works('the provider answers itself'),
-      way('config', 'the provider has the host that the redirect names', { place: backendPlace(subject) }),
+      ...works('the provider responds without a redirect'),
+      way('config', 'the provider is configured with the host that the redirect names', {
+        place: backendPlace(subject),
+      }),
     ],
   }),
   bad_response: ({ record }, target) => ({
-    headline: `${target} answered with something that is no HTTP: ${cut(record.error ?? '')}`,
-    wouldPass: works(`${target} answers as HTTP says`),
+    headline: `${target} sent an invalid HTTP response: ${cut(record.error ?? '')}`,
+    wouldPass: works(`${target} sends valid HTTP`),
   }),
   upgrade_failed: (_, target) => ({
-    headline: `${target} agreed to change the protocol, but the client could not`,
-    wouldPass: [way('client', 'the client stays until the protocol has changed')],
+    headline: `${target} accepted the protocol upgrade, but the client had already disconnected`,
+    wouldPass: [way('client', 'the client stays connected until the upgrade is complete')],
   }),
   address_refused: (subject) => ({
-    headline: `the destination that the client named is refused: ${cut(subject.record.error ?? '')}`,
+    headline: `the requested destination is not allowed: ${cut(subject.record.error ?? '')}`,
     wouldPass: [
-      way('client', 'an address is named that `allowCidrs` and `ports` let pass'),
+      way('client', 'the client requests an address that `allowCidrs` and `ports` allow'),
       way('config', 'the backend allows the address', { place: backendPlace(subject) }),
     ],
   }),
   no_valid_backends: (subject) => ({
-    headline: `route ${subject.record.route ?? ''} has no backend that requests can go to`,
+    headline: `route ${subject.record.route ?? ''} has no usable backend`,
     place: routePlace(subject),
     wouldPass: [way('config', 'the route has a backend with a weight above 0', { place: routePlace(subject) })],
   }),
   invalid_backend: (subject) => ({
     headline: `backend ${subject.record.backend ?? ''} cannot be used: ${cut(subject.record.error ?? '')}`,
-    wouldPass: [way('config', 'what the backend refers to exists', { place: backendPlace(subject) })],
+    wouldPass: [way('config', 'the objects that the backend refers to exist', { place: backendPlace(subject) })],
   }),
   request_timeout: (subject) => {
     const { view, record } = subject
@@ -164,7 +195,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     const limit = held !== null && 'request' in held.config ? held.config.request : null
     const place = view.locate(held?.config, ['request'])
     return {
-      headline: 'the request took longer than it may',
+      headline: 'the request exceeded its time limit',
       place: place ?? routePlace(subject),
       values: [
         configured(subject, 'timeouts.request', typeof limit === 'number' ? `${limit} ms` : null),
@@ -190,14 +221,14 @@ function providerOf({ record, reason }: ConfigSubject): string {
 }
 
 /** The location of a backend policy, or of one of its fields. */
-function policyPlace({ view, record }: ConfigSubject, policy: string, ...path: string[]): WrittenPlace | null {
+function policyPlace({ view, record }: ConfigSubject, policy: string, ...path: string[]): SourceLocation | null {
   const said = view.said('backend', policy, record.keys, null)
   const holder = path.length === 0 ? said.at(-1) : said.findLast(({ config }) => path.every((name) => name in config))
   return view.locate(holder?.config, path)
 }
 
 /** The location of the route entry that leads to the backend. */
-export function backendPlace(subject: ConfigSubject): WrittenPlace | null {
+export function backendPlace(subject: ConfigSubject): SourceLocation | null {
   const { view, record } = subject
   const route = view.route(record.keys.route)
   const index =
@@ -208,10 +239,10 @@ export function backendPlace(subject: ConfigSubject): WrittenPlace | null {
 /** Explains an attempt that a backend policy did not send. */
 export const attemptRefused: ConfigExplainer = (subject) => ({
   code: 'backend_policy_failed',
-  headline: `the policy ${subject.reason.policy ?? ''} of backend ${subject.record.backend ?? ''} could not do its work: ${cut(subject.record.error ?? '')}`,
+  headline: `the policy ${subject.reason.policy ?? ''} of backend ${subject.record.backend ?? ''} failed: ${cut(subject.record.error ?? '')}`,
   place: policyPlace(subject, subject.reason.policy ?? '') ?? backendPlace(subject),
   values: [value('error', subject.record.error)],
-  wouldPass: [way('backend', 'credentials for the backend can be had')],
+  wouldPass: [way('backend', 'the policy of the backend succeeds')],
 })
 
 /** Explains an error status of the backend itself. */
@@ -219,9 +250,9 @@ export const backendAnswer: ConfigExplainer = (subject) => {
   const { record } = subject
   return {
     code: 'backend_answered',
-    headline: `the backend ${record.backend ?? ''} (${record.endpoint ?? ''}) itself answered ${record.status}`,
+    headline: `backend ${record.backend ?? ''} (${record.endpoint ?? ''}) responded with status ${record.status}`,
     place: backendPlace(subject),
     values: [value('endpoint', record.endpoint), value('status', record.status)],
-    wouldPass: works('the backend answers otherwise'),
+    wouldPass: works('the backend responds with another status'),
   }
 }

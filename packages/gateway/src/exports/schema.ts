@@ -22,9 +22,10 @@ export type {
   Schema,
 } from '../schema/kit.ts'
 export { inResource, settle } from '../schema/resource-form.ts'
-export type { Settled } from '../schema/resource-form.ts'
+export type { ResolvedValue } from '../schema/resource-form.ts'
 export { atLeastOneOf, exactlyOneOf, onlyWith, otherRule } from '../schema/rules.ts'
 export { isIssuer } from '../schema/fields/auth/mcp-oauth.ts'
+export { additionalTrustDomains, caAddress, trustDomain } from '../schema/fields/mesh.ts'
 export { logFilter } from '../schema/fields/names.ts'
 export { labelSelector } from '../schema/fields/references.ts'
 export type { LabelSelectorConfig } from '../schema/fields/references.ts'
@@ -34,4 +35,4 @@ export { backendBlock, listenerBlock, targetedFrontendBlock } from '../sources/p
 export { printPath } from '../schema/problem.ts'
 export type { Path, Problem, ProblemCode } from '../schema/problem.ts'
 export { validate } from '../schema/validate.ts'
-export type { Validated } from '../schema/validate.ts'
+export type { ValidationResult } from '../schema/validate.ts'

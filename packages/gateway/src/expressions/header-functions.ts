@@ -36,7 +36,7 @@ export const headerFunctions: readonly FunctionDefinition[] = [
     call: (headers: HeadersView, name: Value): Result =>
       typeof name === 'string'
         ? cookie(headers, name)
-        : new CelError('no_such_overload', 'a cookie is named by a text'),
+        : new CelError('no_such_overload', 'the name of a cookie must be a string'),
   },
 ]
 

@@ -58,5 +58,5 @@ function escaped(text: string): string {
 }
 
 function wrongTypes(name: string): CelError {
-  return new CelError('no_such_overload', `${name} takes texts`)
+  return new CelError('no_such_overload', `${name} takes strings`)
 }

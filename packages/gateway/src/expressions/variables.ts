@@ -64,7 +64,9 @@ const certificate = struct(
   },
   { optional: true },
 )
-const source = struct({ ...peer, certificate })
+/** The workload of the mesh that the certificate names. */
+const identity = struct({ trustDomain: text, namespace: text, serviceAccount: text }, { optional: true })
+const source = struct({ ...peer, certificate, identity })
 const request = struct({ ...head, ...body })
 const response = { code: count, headers }
 

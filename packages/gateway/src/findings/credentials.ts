@@ -16,19 +16,19 @@ export function credential(subject: Subject, what: string, code: string): Findin
   const place = placeIn(subject)
   const passes: Record<string, Passing[]> = {
     missing: [
-      way('client', `an ${what} is sent in ${locationOf(subject)}`.replace('an user', 'a user')),
+      way('client', `the client sends ${what.startsWith('user') ? 'a' : 'an'} ${what} in ${locationOf(subject)}`),
       way('config', '`mode` is Optional', { of: 'mode', found: 'Strict', value: 'Optional', place }),
     ],
-    several: [way('client', `only one ${what} is sent in ${locationOf(subject)}`)],
+    several: [way('client', `the client sends only one ${what} in ${locationOf(subject)}`)],
   }
   return {
     code: `${code}_${check}`,
-    headline: `the ${what} was refused: ${textIn(reason, 'reason') ?? 'it is not known'}`,
+    headline: `the ${what} was rejected: ${textIn(reason, 'reason') ?? 'it is unknown'}`,
     place,
     values: [configured(subject, 'credential.location', locationOf(subject))],
     wouldPass: passes[check] ?? [
-      way('client', `a known ${what} is sent`),
-      way('config', 'it is in the list', { place }),
+      way('client', `the client sends a known ${what}`),
+      way('config', `the policy lists this ${what}`, { place }),
     ],
   }
 }

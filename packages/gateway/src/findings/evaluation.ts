@@ -40,7 +40,7 @@ export interface Evaluation {
 }
 
 /** An attachment point of expressions, with the variables that they can read there. */
-export interface ExpressionPlace {
+export interface ExpressionAttachment {
   readonly phase: string
   /** The attachment point in words. */
   readonly about: string
@@ -56,6 +56,6 @@ export interface ExpressionVariable {
 }
 
 /** Response of `GET /api/expressions`. */
-export interface ExpressionPlaces {
-  readonly places: readonly ExpressionPlace[]
+export interface ExpressionAttachments {
+  readonly places: readonly ExpressionAttachment[]
 }

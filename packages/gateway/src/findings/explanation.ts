@@ -1,19 +1,25 @@
 /** The admin API that explains why a request was decided as it was. Types only, as for records. */
 
 /** The location of a part of the config: in a file, or in a cluster resource. */
-export type WrittenPlace =
+export type SourceLocation =
   | { readonly file: string; readonly line: number; readonly column: number }
   | { readonly kind: string; readonly namespace: string; readonly name: string; readonly path: string }
 
 /** A JSON value. */
-export type Shown = null | boolean | number | string | readonly Shown[] | { readonly [name: string]: Shown }
+export type ReadonlyJson =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly ReadonlyJson[]
+  | { readonly [name: string]: ReadonlyJson }
 
 /** A value that the gateway read, unless it is redacted. */
 export interface ReadValue {
   /** The name, such as `request.path`, `jwt.sub` or `budget`. */
   readonly name: string
   /** Null when the value is absent, redacted or not recorded. */
-  readonly value: Shown
+  readonly value: ReadonlyJson
   readonly state: 'found' | 'absent' | 'hidden' | 'notKept'
 }
 
@@ -21,7 +27,7 @@ export interface ReadValue {
 export interface ExplainedPart {
   /** The text of the part in the config. */
   readonly text: string
-  readonly value: Shown
+  readonly value: ReadonlyJson
   readonly state: ReadValue['state'] | 'failed'
   /** The error, such as `no_such_key`; null when the part did not fail. */
   readonly error: string | null
@@ -35,7 +41,7 @@ export interface ExplainedRule {
   readonly expression: string
   /** Whether the rule matched when the request was decided. */
   readonly matched: boolean
-  readonly place: WrittenPlace | null
+  readonly place: SourceLocation | null
   /** Whether the rule counted against the request. */
   readonly isAgainst: boolean
   readonly value: ExplainedPart | null
@@ -52,16 +58,16 @@ export interface Change {
   readonly text: string
   /** The value to change, such as `request.path`. */
   readonly of: string | null
-  readonly found: Shown
+  readonly found: ReadonlyJson
   /**
    * The required relation to `value`: `equals`, `startsWith`, `atLeast`; null when only `text` describes the change.
    */
   readonly relation: string | null
-  readonly value: Shown
+  readonly value: ReadonlyJson
   /** A value that would pass. */
-  readonly example: Shown
+  readonly example: ReadonlyJson
   /** The location of the current setting in the config. */
-  readonly place: WrittenPlace | null
+  readonly place: SourceLocation | null
 }
 
 /** Changes that would together let the request pass. */
@@ -79,7 +85,7 @@ export interface Candidate {
   readonly route: string
   readonly match: number
   readonly lacks: readonly string[]
-  readonly place: WrittenPlace | null
+  readonly place: SourceLocation | null
 }
 
 export interface ExplainedCall {
@@ -91,7 +97,7 @@ export interface ExplainedCall {
 }
 
 /** The amount that one request took from a budget. */
-export interface Spent {
+export interface BudgetCharge {
   readonly id: string
   /** In milliseconds since 1970. */
   readonly at: number
@@ -111,9 +117,9 @@ export interface Spending {
   /** False when records of the window are missing, or do not name their budget: the real total is then higher. */
   readonly isWhole: boolean
   /** The request that used up the limit; null when the records do not tell. */
-  readonly usedUpBy: Spent | null
+  readonly usedUpBy: BudgetCharge | null
   /** At most ten, newest first. */
-  readonly latest: readonly Spent[]
+  readonly latest: readonly BudgetCharge[]
 }
 
 export interface DecidedBy {
@@ -123,7 +129,7 @@ export interface DecidedBy {
   /** The attachment of the policy: `inline in route …`, `policy cors on route …`. */
   readonly origin: string | null
   /** The location of the rule, limit, guard or form that decided. */
-  readonly place: WrittenPlace | null
+  readonly place: SourceLocation | null
 }
 
 /** Response of `GET /api/requests/{id}/explain`. */

@@ -4,7 +4,7 @@ import type { ExpressionPhase } from '../expressions/variables.ts'
 import { environmentFor } from '../pipeline/expression/expression.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
-import type { Change, ExplainedPart, Passing, ReadValue, Shown, WrittenPlace } from './explanation.ts'
+import type { Change, ExplainedPart, Passing, ReadValue, ReadonlyJson, SourceLocation } from './explanation.ts'
 import { isHidden, keptState, stateOf } from './kept.ts'
 import { sentence, wordsOf } from './words.ts'
 
@@ -65,18 +65,18 @@ export function valuesIn(part: ExplainedPart): ReadValue[] {
 export function passingWays(
   wanted: boolean,
   source: string,
-  { phase, record, place }: { phase: ExpressionPhase; record: RequestRecord; place: WrittenPlace | null },
+  { phase, record, place }: { phase: ExpressionPhase; record: RequestRecord; place: SourceLocation | null },
 ): Passing[] {
   const remedies = remediesFor(wanted, source, environmentFor(phase), recordScope(record, NOBODY))
   return remedies.filter((remedy) => remedy.length > 0).map((remedy) => passing(remedy, record, place))
 }
 
-function passing(remedy: Remedy, record: RequestRecord, place: WrittenPlace | null): Passing {
+function passing(remedy: Remedy, record: RequestRecord, place: SourceLocation | null): Passing {
   const changes = remedy.map((need) => changeOf(need, record, place))
   return { text: sentence(changes.map(({ text }) => text).join(', and ')), changes }
 }
 
-function changeOf(need: Need, record: RequestRecord, place: WrittenPlace | null): Change {
+function changeOf(need: Need, record: RequestRecord, place: SourceLocation | null): Change {
   const { path, relation, value, found, example } = need
   const isKept = path === null || (keptState(record, path) === 'kept' && !isHidden(asValue(found)))
   return {
@@ -95,6 +95,6 @@ function asValue(result: Result | undefined): Value | undefined {
   return isCelError(result) ? undefined : (result ?? undefined)
 }
 
-function shown(result: Result): Shown {
+function shown(result: Result): ReadonlyJson {
   return toJson(result, { values: 200, characters: 4000 })
 }

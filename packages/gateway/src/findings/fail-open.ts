@@ -1,7 +1,7 @@
 import type { Passing } from './explanation.ts'
 import { placeIn, type Subject, textIn, way } from './subject.ts'
 
-/** That a service outside may fail without consequence. */
+/** Returns the remedy for a failed external service: `failureMode: FailOpen` lets requests pass without it. */
 export function failOpen(subject: Subject): Passing {
   return way('config', '`failureMode` is FailOpen', {
     of: 'failureMode',

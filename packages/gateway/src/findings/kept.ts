@@ -14,7 +14,7 @@ export function keptState(record: RequestRecord, path: readonly string[]): 'kept
     return 'kept'
   }
   if (root === 'llm' || root === 'llmRequest') return 'notKept'
-  if (root === 'source' && field === 'certificate') return 'notKept'
+  if (root === 'source' && (field === 'certificate' || field === 'identity')) return 'notKept'
   const isFound = ['jwt', 'apiKey', 'basicAuth', 'metadata', 'extauthz', 'extproc'].includes(root ?? '')
   // Records without headers have no variables either.
   return isFound && record.requestHeaders === null ? 'notKept' : 'kept'

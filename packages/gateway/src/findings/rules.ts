@@ -1,6 +1,6 @@
 import type { ExpressionPhase } from '../expressions/variables.ts'
 import type { AuthorizationConfig, RuleMode } from '../pipeline/policy/authorization.ts'
-import type { ExplainedRule, Passing, WrittenPlace } from './explanation.ts'
+import type { ExplainedRule, Passing, SourceLocation } from './explanation.ts'
 import { explainExpression, passingWays, valuesIn } from './expression-values.ts'
 import { type ConfigLookup, type Findings, type Subject, way } from './subject.ts'
 import { cut } from './words.ts'
@@ -14,7 +14,7 @@ interface JudgedRule {
 }
 
 /** The location of each rule, in the order in which rules are evaluated. */
-export function placesOf(view: ConfigLookup, configs: readonly object[]): (WrittenPlace | null)[] {
+export function placesOf(view: ConfigLookup, configs: readonly object[]): (SourceLocation | null)[] {
   return configs.flatMap((config) => {
     const { rules, policy } = config as AuthorizationConfig
     return [
@@ -28,7 +28,7 @@ export function placesOf(view: ConfigLookup, configs: readonly object[]): (Writt
 export function explainRules(
   { record, reason, isBrief }: Subject,
   phase: ExpressionPhase,
-  places: readonly (WrittenPlace | null)[],
+  places: readonly (SourceLocation | null)[],
   who: string,
 ): Findings {
   const judged = judgedRules(reason.values['rules'])
@@ -69,21 +69,21 @@ function isAgainst({ mode, matched, error }: JudgedRule): boolean {
 }
 
 function headlineOf(who: string, first: ExplainedRule | undefined, judged: readonly JudgedRule[]): string {
-  if (first === undefined) return `${who} refused it`
+  if (first === undefined) return `${who} denied the request`
   const expression = `\`${cut(first.expression, 120)}\``
   const { error } = judged[first.index] ?? {}
   switch (first.mode) {
     case 'deny':
       return error === undefined
-        ? `${who} refused it: the deny rule ${expression} is true`
-        : `${who} refused it: the deny rule ${expression} failed, and what cannot be decided is denied`
+        ? `${who} denied the request: the deny rule ${expression} is true`
+        : `${who} denied the request: the deny rule ${expression} failed, and a deny rule that fails denies`
     case 'require':
-      return `${who} refused it: the required ${expression} is ${error === undefined ? 'false' : 'not to be had'}`
+      return `${who} denied the request: the required ${expression} ${error === undefined ? 'is false' : 'could not be evaluated'}`
     case 'allow': {
       const count = judged.filter(({ mode }) => mode === 'allow').length
       return count === 1
-        ? `${who} refused it: the only allow rule ${expression} is not true`
-        : `${who} refused it: none of ${count} allow rules is true`
+        ? `${who} denied the request: the only allow rule ${expression} is not true`
+        : `${who} denied the request: none of ${count} allow rules is true`
     }
   }
 }
@@ -110,7 +110,7 @@ function waysPast(
     .slice(0, MOST)
   const rule = against.find(({ place }) => place !== null)
   const config =
-    against.length === 1 && rule !== undefined ? [way('config', 'the rule says otherwise', { place: rule.place })] : []
+    against.length === 1 && rule !== undefined ? [way('config', 'the rule is changed', { place: rule.place })] : []
   return [...found, ...config]
 }
 
@@ -128,7 +128,7 @@ function both(one: Passing, other: Passing): Passing {
 /** Reports rules whose value differs from the recorded result, because a record may lack values that the rule read. */
 function disagreements(rules: readonly ExplainedRule[]): string[] {
   const unsure = rules.filter(({ value, matched }) => value?.state === 'found' && (value.value === true) !== matched)
-  return unsure.map(({ index }) => `rule ${index} gave something else when it was asked: not all that it read is kept`)
+  return unsure.map(({ index }) => `rule ${index} evaluates differently now: not all values that it read were recorded`)
 }
 
 function judgedRules(found: unknown): JudgedRule[] {

@@ -6,15 +6,15 @@ import type {
   ExplainedRule,
   Passing,
   ReadValue,
-  Shown,
+  ReadonlyJson,
   Spending,
-  WrittenPlace,
+  SourceLocation,
 } from './explanation.ts'
 import type { OtherRecords } from './other-records.ts'
 import { cut, sentence } from './words.ts'
 
 /** One attachment of a policy, with its config. */
-export interface Said {
+export interface AttachedConfig {
   readonly attachment: { readonly key: string }
   readonly config: object
 }
@@ -34,11 +34,11 @@ export interface ConfigLookup {
   /** Whether the config that decided is still stored; without it the lookup finds nothing. */
   readonly isKnown: boolean
   /** The location in a file of a part of the config, or of what the path leads to from that part. */
-  locate(part: object | null | undefined, path?: Path): WrittenPlace | null
+  locate(part: object | null | undefined, path?: Path): SourceLocation | null
   /** All attachments of a policy that applied to the request, from the farthest to the nearest. */
-  said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said[]
+  said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig[]
   /** The nearest of them, which took effect. */
-  held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): Said | null
+  held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig | null
 }
 
 /** The subject of an explanation. */
@@ -47,7 +47,7 @@ export interface Subject {
   readonly reason: RecordReason
   readonly view: ConfigLookup
   /** The attachment of the policy that decided; null when no policy decided, or when it is not in this config. */
-  readonly held: Said | null
+  readonly held: AttachedConfig | null
   /** Null when other records are not available. */
   readonly others: OtherRecords | null
   /** Whether only the headline is read: parts that take long to compute are left out. */
@@ -59,7 +59,7 @@ export interface Findings {
   /** Set when a more specific code than the record's is known. */
   readonly code?: string
   readonly headline: string
-  readonly place?: WrittenPlace | null
+  readonly place?: SourceLocation | null
   readonly values?: readonly ReadValue[]
   readonly rules?: readonly ExplainedRule[]
   readonly candidates?: readonly Candidate[]
@@ -73,7 +73,7 @@ export type Explainer = (subject: Subject) => Findings
 /** A value from the record, not redacted. */
 export function value(name: string, found: unknown): ReadValue {
   if (found === undefined || found === null) return { name, value: null, state: 'absent' }
-  return { name, value: found as Shown, state: 'found' }
+  return { name, value: found as ReadonlyJson, state: 'found' }
 }
 
 /** A value from the config; `notKept` when the config is no longer stored. */
@@ -111,7 +111,7 @@ export function chosenForm({ reason, held }: Subject): { config: object; path: r
 }
 
 /** The location of a part of the policy that decided; `path` starts at the chosen form. */
-export function placeIn(subject: Subject, ...path: (string | number)[]): WrittenPlace | null {
+export function placeIn(subject: Subject, ...path: (string | number)[]): SourceLocation | null {
   const form = chosenForm(subject)
   return subject.view.locate(subject.held?.config, [...(form?.path ?? []), ...path])
 }

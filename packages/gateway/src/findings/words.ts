@@ -20,8 +20,8 @@ const RELATION_WORDS: Readonly<Record<Relation, string>> = {
   atMost: 'is at most',
   greater: 'is greater than',
   atLeast: 'is at least',
-  present: 'is there',
-  absent: 'is not there',
+  present: 'is present',
+  absent: 'is missing',
 }
 
 /** `jwt.sub is "ann" (it is "eve")`. */
@@ -29,10 +29,10 @@ export function wordsOf({ text, wanted, path, found, relation, value }: Need, is
   if (path === null || relation === null) return `\`${text}\` is ${wanted}`
   const needed = [path.join('.'), RELATION_WORDS[relation], ...(value === undefined ? [] : [json(value)])].join(' ')
   if (!isKept) return needed
-  return `${needed} (${found === undefined ? 'there is none' : `it is ${json(found as Value)}`})`
+  return `${needed} (${found === undefined ? 'it is missing' : `it is ${json(found as Value)}`})`
 }
 
-export function json(value: Value): string {
+function json(value: Value): string {
   return cut(JSON.stringify(toJson(value, { values: 50, characters: 400 })))
 }
 

@@ -17,6 +17,13 @@ export function parseHostTarget(text: string): HostTarget | null {
   return address === null || address.port === 0 ? null : { kind: 'static', ...address }
 }
 
+/** Parses `https://host:port`, or its parts without the scheme or the port (15012, as in Istio); returns null for other texts. */
+export function parseCaAddress(text: string): { host: string; port: number } | null {
+  const rest = text.replace(/^https:\/\//i, '').replace(/\/$/, '')
+  const address = text.length > 512 ? null : (parseHostPort(rest) ?? parseHostPort(`${rest}:15012`))
+  return address === null || address.port === 0 ? null : address
+}
+
 export interface BackendUrl {
   secure: boolean
   host: string

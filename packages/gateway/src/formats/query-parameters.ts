@@ -57,8 +57,7 @@ export function withHiddenParameter(target: string, name: string): string {
 
 /** Splits a target at its first `?`. */
 export function splitTarget(target: string): [path: string, query: string] {
-  const mark = target.indexOf('?')
-  return mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)]
+  return [targetPath(target), targetQuery(target)]
 }
 
 function parameterName(pair: string): string {
@@ -69,4 +68,16 @@ function parameterName(pair: string): string {
 /** `toWellFormed` is needed because a lone surrogate has no bytes to escape. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
+}
+
+/** The path of `path?query`. */
+export function targetPath(target: string): string {
+  const mark = target.indexOf('?')
+  return mark === -1 ? target : target.slice(0, mark)
+}
+
+/** The query of `path?query`, without the question mark. */
+export function targetQuery(target: string): string {
+  const mark = target.indexOf('?')
+  return mark === -1 ? '' : target.slice(mark + 1)
 }

@@ -11,7 +11,7 @@ const SUFFIXES = [
 ] as const
 
 /** The document that a discovery path names. */
-export interface Discovery {
+interface Discovery {
   document: 'resource' | 'server' | 'registration' | 'authorization'
   /** Path of the endpoint that the document is about; empty for the root. */
   resource: string

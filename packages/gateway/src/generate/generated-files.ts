@@ -85,9 +85,9 @@ function linkedPolicies(path: string): Policy[] | null {
 
 function policyPage(policy: Policy): string {
   const where = policy.attach.map((place) => placeName(policy, place)).join(', ')
-  const facts = [`Section: \`${policy.section}\`. May stand on: ${where}.`]
-  if (policy.fileOnly) facts.push('Exists in the config file only.')
-  if (policy.always) facts.push('Its defaults hold even when it is not mentioned.')
+  const facts = [`Section: \`${policy.section}\`. Can be set on: ${where}.`]
+  if (policy.fileOnly) facts.push('Available only in the config file.')
+  if (policy.always) facts.push('Its defaults apply even when the policy is not set.')
   return [
     mark,
     `# ${policy.name}`,

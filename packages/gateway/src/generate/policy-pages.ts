@@ -2,7 +2,7 @@ import { allPolicies } from '../policies/index.ts'
 import type { Policy } from '../schema/define-policy.ts'
 import { pageOf, README_MARK, readmeOf, readmePage } from './readme-pages.ts'
 
-/** What readers see of the READMEs: a page for each policy, and an index by task. */
+/** The pages made from the READMEs of policies: a page for each policy, and an index by task. */
 export function policyPages(): Map<string, string> {
   const list = allPolicies.map((policy) => [`docs/policies/${pageOf(policy)}`, guidePage(policy)] as const)
   return new Map([['docs/policies/README.md', taskPage()], ...list])
@@ -40,26 +40,29 @@ type Tasks = readonly (readonly [
 
 const tasks: Tasks = [
   [
-    'Let in, keep out',
+    'Control access',
     [
       ['check tokens of an identity provider', ['traffic.jwtAuthentication']],
       ['check API keys, or users and passwords', ['traffic.apiKeyAuthentication', 'traffic.basicAuthentication']],
       ['decide by claims, keys, paths, addresses', ['traffic.authorization']],
-      ['let in networks, before anything is read', ['frontend.networkAuthorization']],
+      ['allow networks, before a request is read', ['frontend.networkAuthorization']],
       ['choose versions, suites and groups of TLS', ['frontend.tls']],
-      ['ask a service of my own who may pass', ['traffic.extAuth', 'backend.extAuth']],
-      ['let a service of my own change requests and responses', ['traffic.extProc']],
-      ['serve pages of other sites, and no others', ['traffic.cors', 'traffic.csrf']],
+      ['let my own service authorize requests', ['traffic.extAuth', 'backend.extAuth']],
+      ['let my own service change requests and responses', ['traffic.extProc']],
+      ['choose the sites whose pages may send requests', ['traffic.cors', 'traffic.csrf']],
       ['limit requests or tokens', ['traffic.rateLimit']],
     ],
   ],
   [
-    'Send elsewhere, answer here',
+    'Rewrite, redirect, respond',
     [
-      ['change the path or the host for the backend', ['traffic.urlRewrite', 'traffic.hostRewrite']],
+      [
+        'change the path or the host for the backend',
+        ['traffic.urlRewrite', 'backend.urlRewrite', 'traffic.hostRewrite'],
+      ],
       ['send clients to another address', ['traffic.requestRedirect']],
       ['answer without a backend', ['traffic.directResponse']],
-      ['give a second backend a copy', ['traffic.requestMirror']],
+      ['send a copy to a second backend', ['traffic.requestMirror']],
     ],
   ],
   [
@@ -70,19 +73,19 @@ const tasks: Tasks = [
     ],
   ],
   [
-    'Live with slow or failing backends',
+    'Handle slow or failing backends',
     [
-      ['limit how long something takes', ['traffic.timeouts', 'backend.http', 'backend.tcp']],
+      ['limit the time of requests', ['traffic.timeouts', 'backend.http', 'backend.tcp']],
       ['try again', ['traffic.retry']],
       ['keep clients on one server', ['traffic.sessionPersistence']],
-      ['leave out addresses and providers that fail', ['backend.health']],
+      ['stop using addresses and providers that fail', ['backend.health']],
     ],
   ],
   [
     'Reach backends',
     [
-      ['speak TLS, show a certificate', ['backend.tls']],
-      ['give a key, a token, a signature of a cloud', ['backend.auth']],
+      ['use TLS, with a client certificate', ['backend.tls']],
+      ['send an API key, a token or a cloud signature', ['backend.auth']],
       ['choose the version of HTTP', ['backend.http']],
       ['go through a proxy', ['backend.tunnel']],
       ['allow WebSocket, other upgrades, CONNECT', ['traffic.upgrades']],
@@ -100,11 +103,12 @@ const tasks: Tasks = [
     'Connections, logs, metrics',
     [
       ['limit connections, heads and bodies of clients', ['frontend.tcp', 'frontend.http']],
-      ['know the client behind a load balancer', ['frontend.proxyProtocol', 'frontend.forwardedHeaders']],
+      ['end idle UDP sessions, and limit their number', ['frontend.udp']],
+      ['find the address of a client behind a load balancer', ['frontend.proxyProtocol', 'frontend.forwardedHeaders']],
       ['choose what is logged and counted', ['frontend.accessLog', 'frontend.metrics']],
-      ['look at requests afterwards, and why they were refused', ['frontend.recorder']],
-      ['give every request a name that client, backend and logs share', ['frontend.requestId']],
-      ['follow a request through everything it meets', ['frontend.tracing']],
+      ['inspect recorded requests, and why they were denied', ['frontend.recorder']],
+      ['give every request an id that client, backend and logs share', ['frontend.requestId']],
+      ['follow a request across services', ['frontend.tracing']],
     ],
   ],
 ]

@@ -6,14 +6,14 @@ import type { AttachedPolicy, Backend, Ir, Route } from './resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 
 /** The resources that a change affects: the changed ones, and all that depend on them. */
-export interface Affected {
+interface AffectedResources {
   route(route: Route): boolean
   /** The affected routes among `routes`. */
   routesIn(routes: readonly Route[]): Route[]
   backend(backend: Backend): boolean
 }
 
-export const EVERYTHING: Affected = { route: () => true, routesIn: (routes) => [...routes], backend: () => true }
+const EVERYTHING: AffectedResources = { route: () => true, routesIn: (routes) => [...routes], backend: () => true }
 
 /** The index of the new config. */
 export interface IrIndex {
@@ -21,7 +21,7 @@ export interface IrIndex {
   backendsByKey: SharingMap<Backend>
 }
 
-export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIndex): Affected {
+export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIndex): AffectedResources {
   const touched = touchedTargets(changed)
   // Policies of the whole gateway are part of every route.
   if (touched.has(targetKey({ kind: 'gateway' }))) return EVERYTHING

@@ -1,5 +1,6 @@
 import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
 import type { DynamicForwardProxyConfig } from '../backends/dynamic-forward-proxy/schema.ts'
+import type { InferencePoolConfig, PickerTarget, PoolMember } from '../schema/fields/inference-pool.ts'
 import type { StaticBackendConfig } from '../backends/static/schema.ts'
 import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import { type BackendUrl, urlKey } from '../formats/address.ts'
@@ -22,7 +23,7 @@ export function staticTarget({ host, port, unixPath }: StaticBackendConfig): Bac
 /** The default port, for TLS; other backends must set a port. */
 export const HTTPS_PORT = 443
 
-export interface AiTargetConfig {
+interface AiTargetConfig {
   provider?: LlmProviderConfig | undefined
   groups?: { providers: (LlmProviderConfig & { name: string; policies?: unknown })[] }[] | undefined
 }
@@ -51,6 +52,20 @@ export function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
   return { kind: 'agentCore', ...agentRuntimeArn, qualifier }
 }
 
+export function poolTarget(config: InferencePoolConfig): BackendTarget {
+  return { kind: 'inferencePool', ...poolParts(config) }
+}
+
+/** The members and the picker of an inference pool. */
+export function poolParts({ endpoints, picker }: InferencePoolConfig): {
+  endpoints: PoolMember[]
+  picker: PickerTarget
+} {
+  const { backendRef, failureMode, timeout: timeoutMs } = picker
+  const backend = backendRef.name ?? backendRef.host
+  return { endpoints, picker: { backend, failureMode, timeoutMs } }
+}
+
 export function dynamicTarget(config: DynamicForwardProxyConfig): BackendTarget {
   return { kind: 'dynamicForwardProxy', ...config }
 }
@@ -71,6 +86,7 @@ export function urlBackend(url: BackendUrl): DescribedBackends[number] {
 export function targetName(target: Backend['target']): string {
   if (target.kind === 'unix') return `unix:${target.path}`
   if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
+  if (target.kind === 'inferencePool') return 'inferencePool'
   if (target.kind === 'ai' || target.kind === 'mcp') return target.kind
   if (target.kind === 'agentCore') return target.host
   if (target.kind === 'invalid') return 'invalid'

@@ -53,11 +53,11 @@ export function applyChange(before: Ir, change: IrChange): ChangedIr {
   return { ir: pick('list'), came: pick('came'), gone: pick('gone') }
 }
 
-interface Keyed {
+interface KeyedResource {
   key: string
 }
 
-function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]): ListChange<R> | null {
+function listChange<R extends KeyedResource>(before: readonly R[], after: readonly R[]): ListChange<R> | null {
   if (before === after) return { put: [], drop: [] }
   // Usually only a few adjacent resources have changed: equal resources before and after them are skipped.
   let start = 0
@@ -86,9 +86,9 @@ function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]):
 }
 
 /** Lists whose keys are known to be unique. Lists are never changed in place. */
-const unique = new WeakSet<readonly Keyed[]>()
+const unique = new WeakSet<readonly KeyedResource[]>()
 
-function isUnique(list: readonly Keyed[]): boolean {
+function isUnique(list: readonly KeyedResource[]): boolean {
   if (unique.has(list)) return true
   const isSo = new Set(list.map(({ key }) => key)).size === list.length
   if (isSo) unique.add(list)
@@ -122,7 +122,10 @@ function longestRising(numbers: readonly number[]): Set<number> {
   return found
 }
 
-function changedList<R extends Keyed>(before: R[], { put, drop }: ListChange<R>): { list: R[]; came: R[]; gone: R[] } {
+function changedList<R extends KeyedResource>(
+  before: R[],
+  { put, drop }: ListChange<R>,
+): { list: R[]; came: R[]; gone: R[] } {
   if (put.length === 0 && drop.length === 0) return { list: before, came: [], gone: [] }
   const keys = new Set([...drop, ...put.map(({ resource }) => resource.key)])
   const came = put.map(({ resource }) => resource)

@@ -19,14 +19,14 @@ export function exposeOauth(ir: Ir): Route[] {
   const policies = indexPolicies(PoliciesByTarget.of(ir.policies), new Set())
   const oauthByRoute = new Map<Route, string>()
   for (const [index, route] of ir.routes.entries()) {
-    const oauth = oauthOf(policies.traffic(placeOf(route)))
+    const oauth = oauthOf(policies.traffic(routeKeys(route)))
     if (oauth === null || route.matches.length === 0) continue
     // A copy, because the next config may have the same route.
     ir.routes[index] = { ...route, matches: [...route.matches] }
     oauthByRoute.set(ir.routes[index], oauth)
   }
   const taken = new Set(ir.routes.flatMap((route) => route.matches.map(({ path }) => matchKey(route, path))))
-  const own = [...oauthByRoute.keys()].map((route) => [route, ownPlaces(route)] as const)
+  const own = [...oauthByRoute.keys()].map((route) => [route, discoveryMatches(route)] as const)
   // Paths below an endpoint come first; the root of a host then goes to the endpoint that can represent the whole host.
   for (const [route, places] of own) addMatches(route, places, taken)
   for (const route of rootRoutes(oauthByRoute)) addMatches(route, exactly(discoveryPaths('')), taken)
@@ -63,7 +63,7 @@ function authenticateForBackends(ir: Ir): Route[] {
   const backendsByKey = new Map(ir.backends.map((backend) => [backend.key, backend]))
   const conflicts: Route[] = []
   for (const route of ir.routes) {
-    const place = placeOf(route)
+    const place = routeKeys(route)
     const asked = route.backends.flatMap(({ backend, key: entry }) => {
       const at = { ...place, route: route.key, backend, entry }
       const parts = sectionsOf(backendsByKey.get(backend)).map((section) => ({ ...at, section }))
@@ -121,24 +121,24 @@ function hostsOf({ listener, hostnames }: Route): string[] {
   return (hostnames.length === 0 ? [''] : hostnames).map((hostname) => `${listener} ${hostname.toLowerCase()}`)
 }
 
-type Place = RouteMatch['path']
+type PathMatch = RouteMatch['path']
 
-function ownPlaces(route: Route): Place[] {
+function discoveryMatches(route: Route): PathMatch[] {
   return route.matches.flatMap(({ path: { kind, value } }) => {
     // The paths of a regex are unknown, and discovery documents have no discovery documents themselves.
     if (kind === 'regex' || value.startsWith('/.well-known')) return []
     const resource = withoutSlash(value)
     if (kind === 'exact') return exactly(discoveryPaths(resource))
-    return discoveryPrefixes(resource).map((prefix): Place => ({ kind: 'pathPrefix', value: prefix }))
+    return discoveryPrefixes(resource).map((prefix): PathMatch => ({ kind: 'pathPrefix', value: prefix }))
   })
 }
 
-function exactly(paths: readonly string[]): Place[] {
+function exactly(paths: readonly string[]): PathMatch[] {
   return paths.map((value) => ({ kind: 'exact', value }))
 }
 
 /** Adds matches to a route, except for paths that the config assigns to a route explicitly. */
-function addMatches(route: Route, places: readonly Place[], taken: Set<string>): void {
+function addMatches(route: Route, places: readonly PathMatch[], taken: Set<string>): void {
   for (const path of places) {
     const isTaken = taken.has(matchKey(route, path)) || taken.has(matchKey(route, { ...path, kind: 'pathPrefix' }))
     if (isTaken) continue
@@ -147,7 +147,7 @@ function addMatches(route: Route, places: readonly Place[], taken: Set<string>):
   }
 }
 
-function matchKey(route: Route, { kind, value }: Place): string {
+function matchKey(route: Route, { kind, value }: PathMatch): string {
   return `${hostsOf(route).toSorted().join()} ${kind} ${withoutSlash(value)}`
 }
 
@@ -155,6 +155,6 @@ function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-function placeOf({ listener, key, name }: Route): { listener: string; key: string; parent: string } {
+function routeKeys({ listener, key, name }: Route): { listener: string; key: string; parent: string } {
   return { listener, key, parent: `${listener}/${name}` }
 }

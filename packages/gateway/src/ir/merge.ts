@@ -3,7 +3,7 @@ import type { AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
 
 /** Policies whose attachments are all joined, instead of the nearest one replacing the others. */
-export type JoinedPolicies = ReadonlySet<JoinedTraffic>
+type JoinedPolicies = ReadonlySet<JoinedTraffic>
 
 /**
  * The effective policies of an attachment point: for each policy its config, and the attachment that the config came
@@ -11,7 +11,7 @@ export type JoinedPolicies = ReadonlySet<JoinedTraffic>
  */
 export type Effective<Policies> = { [Name in keyof Policies]?: EffectivePolicy<NonNullable<Policies[Name]>> }
 
-export interface EffectivePolicy<Config> {
+interface EffectivePolicy<Config> {
   /** One config, or for joined policies all of them, from the farthest to the nearest. */
   configs: readonly [Config, ...Config[]]
   /** The key of the last config's attachment. */
@@ -31,20 +31,20 @@ export interface PolicyIndex {
   /** Gateway, listener set, listener, route, then rule. */
   traffic(route: { listener: string; key: string; parent: string }): Effective<TrafficPolicies>
   /** Gateway, listener set, listener, route, rule, then the backend, then the route entry that names the backend. */
-  backend(place: BackendPlace): BackendPolicies
+  backend(place: BackendKeys): BackendPolicies
   /**
    * All MCP authorizations of these attachments: their rules are combined, so that a nearer attachment cannot remove a
    * rule.
    */
-  mcpAuthorization(place: BackendPlace): readonly McpAuthorization[]
+  mcpAuthorization(place: BackendKeys): readonly McpAuthorization[]
   /** The nearest MCP authentication of a backend; a nearer attachment without one does not remove it. */
-  mcpAuthentication(place: BackendPlace): McpAuthentication | null
+  mcpAuthentication(place: BackendKeys): McpAuthentication | null
 }
 
 type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authorization']>
 type McpAuthentication = NonNullable<NonNullable<BackendPolicies['mcp']>['authentication']>
 
-export interface BackendPlace {
+export interface BackendKeys {
   listener: string
   route: string
   /** The route that a rule belongs to. */
@@ -73,7 +73,7 @@ export function indexPolicies(
   const inPhase = (phase: AttachedPolicy['phase'], policies: readonly AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
   const frontend = replaced(byTarget.at('gateway', ''), 'frontend')
-  const atBackend = ({ listener, route, parent, backend, entry, section, service }: BackendPlace): AttachedPolicy[] => [
+  const atBackend = ({ listener, route, parent, backend, entry, section, service }: BackendKeys): AttachedPolicy[] => [
     ...atListener(listener),
     ...at('route', parent),
     ...at('rule', route),

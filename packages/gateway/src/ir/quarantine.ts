@@ -3,7 +3,7 @@ import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import type { ConfigUnit, UnitFault } from '../pipeline/compiled/containment.ts'
 
 /** A resource at fault that is closed, while the rest of its config is live. */
-export interface Quarantined {
+export interface QuarantinedResource {
   /** Key of the resource; the key of the closed unit if the resource at fault is not known. */
   object: string
   problem: string
@@ -12,10 +12,10 @@ export interface Quarantined {
 }
 
 /** Groups the units that faults close by the resource at fault and its problem. */
-export function quarantinedBy(ir: Ir, faults: readonly UnitFault[]): Quarantined[] {
+export function quarantinedBy(ir: Ir, faults: readonly UnitFault[]): QuarantinedResource[] {
   if (faults.length === 0) return []
   const owners = ownersOf(ir, new Set(faults.flatMap(({ fault }) => fault.part ?? [])))
-  const found = new Map<string, Quarantined>()
+  const found = new Map<string, QuarantinedResource>()
   for (const { unit, fault } of faults) {
     const { object, problem } = describe(fault, unit, owners)
     const id = `${object} ${problem}`
@@ -49,7 +49,7 @@ function describe(
   { part, path, message }: ConfigFault,
   unit: ConfigUnit,
   owners: ReadonlyMap<object, Owner>,
-): Pick<Quarantined, 'object' | 'problem'> {
+): Pick<QuarantinedResource, 'object' | 'problem'> {
   const owner = part === null ? undefined : owners.get(part)
   if (owner === undefined) return { object: unit.key, problem: message }
   const place = [...owner.path, ...path].join('.')

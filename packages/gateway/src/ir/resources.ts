@@ -1,3 +1,4 @@
+import type { PickerTarget, PoolMember } from '../schema/fields/inference-pool.ts'
 import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
 import type { OpenApiTools } from '../formats/openapi/operation.ts'
@@ -20,14 +21,16 @@ export interface Ir {
 }
 
 export interface Bind {
-  /** `bind/<port>` */
+  /** `bind/<port>`, or `bind/udp/<port>` */
   key: string
   port: number
   /** Address to listen on; empty means every address of the machine. */
   address: string
+  /** Present for UDP, whose ports are apart from those of TCP. */
+  transport?: 'udp'
 }
 
-export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP' | 'UDP' | 'HBONE'
 
 export interface Listener {
   /** `<bind key>/<listener name>` */
@@ -51,7 +54,7 @@ export interface Route {
   rule: string
   labels: Readonly<Record<string, string>>
   hostnames: string[]
-  /** ORed; empty on TCP and TLS listeners. */
+  /** ORed; empty on TCP, TLS and UDP listeners. */
   matches: RouteMatch[]
   backends: RouteBackend[]
 }
@@ -79,6 +82,8 @@ export type BackendTarget =
   /** Replaces a reference that cannot be resolved: requests get status 500. */
   | { kind: 'invalid'; reason: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
+  /** Model servers of which a picker chooses. With `endpoints` null, addresses come separately from the config. */
+  | { kind: 'inferencePool'; endpoints: PoolMember[] | null; picker: PickerTarget }
   /** Groups in order of priority, with providers of equal rank in each. */
   | { kind: 'ai'; groups: AiProvider[][] }
   /** A runtime of Amazon Bedrock AgentCore. */

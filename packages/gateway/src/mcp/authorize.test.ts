@@ -15,9 +15,9 @@ const cel = createExpressions({
   identity: { podName: 'p', namespace: 'n', gateway: 'g' },
 })
 
-type Written = string | { allow: string } | { deny: string } | { require: string }
+type RuleSpec = string | { allow: string } | { deny: string } | { require: string }
 
-function configOf(rules: readonly Written[]) {
+function configOf(rules: readonly RuleSpec[]) {
   return {
     rules: rules.map((rule) => {
       if (typeof rule === 'string') return { mode: 'allow' as const, expression: rule }
@@ -34,12 +34,12 @@ function rxOf(more: Partial<RequestContext> = {}): RequestContext {
 
 const item = (kind: McpItemKind, name: string, target = 'git'): McpItem => ({ kind, name, target })
 
-function allows(rules: readonly Written[], asked: McpItem, rx = rxOf()): boolean {
+function allows(rules: readonly RuleSpec[], asked: McpItem, rx = rxOf()): boolean {
   return createMcpJudge([configOf(rules)], { cel }).allows(rx, asked)
 }
 
-/** What is left of a tool, another tool, a prompt and a resource. */
-function left(...rules: Written[]): string {
+/** Returns the items that rules allow, of two tools, a prompt and a resource. */
+function left(...rules: RuleSpec[]): string {
   const asked = [
     item('tool', 'x'),
     item('tool', 'y'),
@@ -57,7 +57,7 @@ const EVERYTHING = 'tool x, tool y, prompt x, resource file:///x, task 7'
 const WITHOUT_TOOLS = 'prompt x, resource file:///x, task 7'
 const WITHOUT_X = 'tool y, prompt x, resource file:///x, task 7'
 
-const table: [name: string, rules: Written[], left: string][] = [
+const table: [name: string, rules: RuleSpec[], left: string][] = [
   ['no rules', [], EVERYTHING],
   ['an allow rule about tools allows nothing else', ['mcp.tool.name == "x"'], 'tool x'],
   ['allow rules add up', ['mcp.tool.name == "x"', 'has(mcp.prompt)'], 'tool x, prompt x'],
@@ -186,7 +186,7 @@ test('a decision evaluates every rule as often for a hidden name as for an unkno
     }
     return { ...compiled, evaluate }
   }
-  const rules: Written[] = [
+  const rules: RuleSpec[] = [
     { deny: 'mcp.tool.name == "hidden" || mcp.tool.name == "other"' },
     { deny: 'mcp.resource.name == "demo://hidden"' },
     { require: 'mcp.tool.name != "barred"' },
@@ -219,7 +219,7 @@ test('a decision says what each question alone says, for any rules and names', (
   )
   const rule = fc
     .tuple(fc.constantFrom('allow', 'deny', 'require'), expression)
-    .map(([mode, text]) => ({ [mode]: text }) as Written)
+    .map(([mode, text]) => ({ [mode]: text }) as RuleSpec)
   const names = fc.constantFrom(
     'x',
     ' x',

@@ -16,44 +16,45 @@ import type { Env } from '../pipeline/context/step.ts'
 import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
 import { uriForms } from './uri-forms.ts'
 
-/** Says which tools, prompts, resources and tasks of one target a caller may see and use. */
+/** Decides which tools, prompts, resources and tasks of one target a caller may see and use. */
 export interface McpJudge {
-  /** Without rules everything is allowed, and nobody needs to ask. */
+  /** False when the target has no rules: every item is then allowed. */
   readonly hasRules: boolean
   /**
-   * Judges an item by the name that its server lists. A deny rule that holds for another form of a resource's URI denies
-   * too. `rx.mcp.method` is what rules see as `mcp.methodName`.
+   * Whether the rules allow an item, under the name that its server lists. A deny rule that matches another form of a
+   * resource's URI denies the item too. Rules read `rx.mcp.method` as `mcp.methodName`.
    */
   allows(rx: RequestContext, item: McpItem): boolean
   /**
-   * Whether the server may read the name as one that the rules have not judged: the item is allowed only when the server
-   * lists it by exactly this name.
+   * Whether the server may normalize the name to one that the rules were not evaluated for. Such an item is allowed only
+   * when the server lists exactly this name.
    */
   isAmbiguous(rx: RequestContext, item: McpItem): boolean
   /**
-   * Judges an item that a request names. Every rule is evaluated equally often whatever the outcome: a caller must not
-   * tell a hidden item from an unknown one by the time of the answer.
+   * Evaluates the rules for an item that a request names. Every rule is evaluated equally often whatever the outcome:
+   * response times must not tell a hidden item from an unknown one.
    */
   decide(rx: RequestContext, item: McpItem): McpVerdict
 }
 
 export interface McpVerdict {
-  /** The answer of `allows`. */
+  /** The result of `allows`. */
   isAllowed: boolean
-  /** The answer of `isAmbiguous`. */
+  /** The result of `isAmbiguous`. */
   isAmbiguous: boolean
-  /** Every rule with its outcome: for the form of the name that is denied, where the name itself is allowed. */
+  /** The outcome of every rule: for the name itself, or for its denied form when only that form is denied. */
   rules: RuleOutcome[]
 }
 
-/** `configs` are those of every attachment that holds for the target: all of them count together. */
+/** Creates the judge of a target. `configs` are the configs of every policy attachment that applies to the target. */
 export function createMcpJudge(configs: readonly AuthorizationConfig[], env: Pick<Env, 'cel'>): McpJudge {
   const rules = rulesOf(configs)
-  const judge = createJudge<Asked>(rules.map((rule) => compileRule(rule, env)))
+  const judge = createJudge<RuleSubject>(rules.map((rule) => compileRule(rule, env)))
   const hasRules = rules.length > 0
-  const isAllowed = (rx: RequestContext, item: McpItem): boolean => asking(rx, item, (asked) => judge.allows(asked))
+  const isAllowed = (rx: RequestContext, item: McpItem): boolean =>
+    evaluateFor(rx, item, (subject) => judge.allows(subject))
   const deniedForm = (rx: RequestContext, item: McpItem): McpItem | undefined =>
-    otherForms(item, 'equivalents').find((form) => asking(rx, form, (asked) => judge.denies(asked)))
+    otherForms(item, 'equivalents').find((form) => evaluateFor(rx, form, (subject) => judge.denies(subject)))
   return {
     hasRules,
     allows: (rx, item) => !hasRules || (isAllowed(rx, item) && deniedForm(rx, item) === undefined),
@@ -63,7 +64,7 @@ export function createMcpJudge(configs: readonly AuthorizationConfig[], env: Pic
     },
     decide(rx, item) {
       if (!hasRules) return UNJUDGED
-      const outcomesOf = (name: McpItem): RuleOutcome[] => asking(rx, name, (asked) => judge.explain(asked))
+      const outcomesOf = (name: McpItem): RuleOutcome[] => evaluateFor(rx, name, (subject) => judge.explain(subject))
       const own = outcomesOf(item)
       const forms = otherForms(item, 'equivalents').map(outcomesOf)
       const decoded = otherForms(item, 'decoded').map(outcomesOf)
@@ -85,36 +86,36 @@ function otherForms(item: McpItem, forms: 'decoded' | 'equivalents'): McpItem[] 
   return uriForms(item.name)[forms].map((name) => ({ ...item, name }))
 }
 
-/** Servers may normalize names as well as URIs: Unicode forms, blanks at the ends, characters that nobody sees. */
+/** Whether servers cannot normalize the name to another one: by Unicode forms, outer blanks or invisible characters. */
 function isCanonicalName({ kind, name }: McpItem): boolean {
   if (kind === 'resource') return uriForms(name).isCanonical
   return name === name.normalize('NFKC').trim() && !/\p{C}|\p{Default_Ignorable_Code_Point}/u.test(name)
 }
 
-interface Asked {
+interface RuleSubject {
   rx: RequestContext
   kind: McpItemKind
 }
 
-/** Rules read the item from the facts of the request. */
-function asking<T>(rx: RequestContext, item: McpItem, ask: (asked: Asked) => T): T {
+/** Evaluates rules for an item: expressions read the item from the MCP record of the request. */
+function evaluateFor<T>(rx: RequestContext, item: McpItem, evaluate: (subject: RuleSubject) => T): T {
   const facts = (rx.mcp ??= new McpRecord())
   facts.judged = item
   try {
-    return ask({ rx, kind: item.kind })
+    return evaluate({ rx, kind: item.kind })
   } finally {
     facts.judged = null
   }
 }
 
-function compileRule({ mode, expression }: RuleConfig, env: Pick<Env, 'cel'>): Rule<Asked> {
+function compileRule({ mode, expression }: RuleConfig, env: Pick<Env, 'cel'>): Rule<RuleSubject> {
   if (mode === 'deny') return { mode, source: expression, evaluate: denyRule(expression, env) }
   const compiled = env.cel(expression, 'mcp')
   return { mode, source: expression, evaluate: ({ rx }) => compiled.evaluate(rx) }
 }
 
-/** Fails only where one of its alternatives fails for another reason than that it is about something else. */
-function denyRule(source: string, env: Pick<Env, 'cel'>): (asked: Asked) => Result {
+/** Compiles a deny rule. An alternative that fails because it reads an item of another kind does not make the rule fail. */
+function denyRule(source: string, env: Pick<Env, 'cel'>): (subject: RuleSubject) => Result {
   const alternatives = alternativesOf(source).map((text) => ({
     about: kindsReadBy(text),
     expression: env.cel(text, 'mcp'),
@@ -123,19 +124,19 @@ function denyRule(source: string, env: Pick<Env, 'cel'>): (asked: Asked) => Resu
     let outcome: Result = false
     for (const { about, expression } of alternatives) {
       const result = expression.evaluate(rx)
-      // No early return: the time must not tell which alternative holds.
+      // No early return: the evaluation time must not tell which alternative matched.
       if (result === false || outcome === true) continue
-      const isElsewhere = isCelError(result) && about.length > 0 && !about.includes(kind)
-      if (!isElsewhere) outcome = result
+      const isAboutAnotherKind = isCelError(result) && about.length > 0 && !about.includes(kind)
+      if (!isAboutAnotherKind) outcome = result
     }
     return outcome
   }
 }
 
-/** What it takes for granted: where it asks first whether there is a tool, it has something to say of others too. */
+/** Returns the item kinds that an expression reads without a `has()` check: it cannot be evaluated for other kinds. */
 function kindsReadBy(source: string): McpItemKind[] {
   const { references } = compileExpression(source, 'mcp')
-  const asksFor = (kind: McpItemKind): boolean =>
+  const checksFor = (kind: McpItemKind): boolean =>
     references.some(({ guarded, path }) => guarded && path.length === 2 && path[0] === 'mcp' && path[1] === kind)
-  return itemKinds.filter((kind) => reads(references, ['mcp', kind]) && !asksFor(kind))
+  return itemKinds.filter((kind) => reads(references, ['mcp', kind]) && !checksFor(kind))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Conversation, type Waiter } from './conversation.ts'
-import { makeMessage, type RpcMessage } from './message.ts'
+import { makeMessage, type RpcMessage } from './protocol.ts'
 import type { JsonObject } from '@portico/http/json'
 import type { TargetFailure } from './transport.ts'
 

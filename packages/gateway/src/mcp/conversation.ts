@@ -1,32 +1,32 @@
 import { type Json, objectAt } from '@portico/http/json'
 import { ASKING_METHODS } from './questions.ts'
-import { requestId, type RpcId, type RpcMessage } from './message.ts'
+import { requestId, type RpcId, type RpcMessage } from './protocol.ts'
 import type { TargetFailure } from './transport.ts'
 
-/** Somebody who waits for what a target says. */
+/** Receives messages of a target. */
 export interface Waiter {
   message(message: RpcMessage): void
-  /** The response: nothing follows. */
+  /** Takes the response; nothing follows. */
   response(message: RpcMessage): void
   closed(): void
   failed(failure: TargetFailure): void
 }
 
 /**
- * Who gets what, in a session with a target that says everything on one stream: a response goes to its request,
- * progress to the one that gave the token, anything else to the oldest request under way, or to those who listen, or it
- * waits until somebody does.
+ * Distributes the messages of a target that sends everything on one stream: a response goes to its request, progress to
+ * the request with the token, other messages to the oldest running request, or else to the newest listener. Without a
+ * recipient, messages are queued for the next listener.
  */
 export class Conversation {
-  /** In the order they came. */
+  /** The running requests, oldest first. */
   readonly #requests = new Map<string, Pending>()
   readonly #requestsByToken = new Map<string, Pending>()
-  /** The newest last. */
+  /** The listeners, newest last. */
   readonly #listeners = new Set<Waiter>()
   #queue: RpcMessage[] = []
   #queuedBytes = 0
 
-  /** Nobody waits for anything. */
+  /** Whether there are neither running requests nor listeners. */
   get isQuiet(): boolean {
     return this.#requests.size === 0 && this.#listeners.size === 0
   }
@@ -35,12 +35,12 @@ export class Conversation {
     return this.#requests.size > 0
   }
 
-  /** Whether somebody hears what the target says on its own account. */
+  /** Whether there is a recipient for messages that belong to no request. */
   get hasAudience(): boolean {
     return this.#audience() !== null
   }
 
-  /** From now on the waiter gets what the request brings. False when another of that id is under way. */
+  /** Registers the waiter of a request; false when a request with the same id is running. */
   expect({ id, method, value }: RpcMessage, waiter: Waiter): boolean {
     const own = requestId({ id, method })
     const key = keyOf(own)
@@ -66,7 +66,7 @@ export class Conversation {
     for (const message of queue) waiter.message(message)
   }
 
-  /** Gives the id of the request that it waited for, or null. */
+  /** Removes a waiter; returns the id of its request, or null. */
   forget(waiter: Waiter): RpcId | null {
     this.#listeners.delete(waiter)
     for (const pending of this.#requests.values()) {
@@ -81,7 +81,7 @@ export class Conversation {
     const { kind, id, method, value } = message
     if (kind === 'response') {
       const pending = id === null ? undefined : this.#requests.get(keyOf(id))
-      // Whoever asked has left.
+      // The request was cancelled.
       if (pending === undefined) return
       this.#remove(pending)
       return pending.waiter.response(message)
@@ -100,7 +100,7 @@ export class Conversation {
     else waiter.message(message)
   }
 
-  /** What the target asks has to do with a call, if there is one; which of several it is, nothing tells. */
+  /** Delivers a request of the target to a running call, or to a listener. With several calls, it is marked as ambiguous. */
   #question(message: RpcMessage): void {
     const asking = [...this.#requests.values()].filter(({ canAsk }) => canAsk)
     const waiter = asking[0]?.waiter ?? this.#audience()
@@ -108,7 +108,7 @@ export class Conversation {
     else waiter.message(asking.length > 1 ? { ...message, isOfMany: true } : message)
   }
 
-  /** One request fails, or all where it is not known which. */
+  /** Fails one request, or all of them when the id is unknown. */
   reject(id: RpcId | null, failure: TargetFailure): void {
     const pending = id === null ? undefined : this.#requests.get(keyOf(id))
     if (pending === undefined) return this.fail(failure)
@@ -116,7 +116,7 @@ export class Conversation {
     pending.waiter.failed(failure)
   }
 
-  /** Every request fails; those who listen go on doing so. */
+  /** Fails every request; listeners stay. */
   fail(failure: TargetFailure): void {
     const pending = [...this.#requests.values()]
     this.#requests.clear()
@@ -124,7 +124,7 @@ export class Conversation {
     for (const { waiter } of pending) waiter.failed(failure)
   }
 
-  /** Nothing more is said. */
+  /** Fails every request, and closes the listeners. */
   close(failure: TargetFailure): void {
     this.fail(failure)
     const listeners = [...this.#listeners]
@@ -155,15 +155,15 @@ export class Conversation {
 interface Pending {
   readonly id: RpcId
   readonly waiter: Waiter
-  /** Key of its progress token. */
+  /** The key of the request's progress token; null without one. */
   readonly token: string | null
-  /** It gets nothing but what names it. */
+  /** Whether the request gets only messages with its subscription id. */
   readonly isSubscription: boolean
-  /** The target may ask something before it answers. */
+  /** Whether the target may send requests to the client before it responds. */
   readonly canAsk: boolean
 }
 
-/** 1 and "1" are two ids. */
+/** Returns a map key in which the ids 1 and "1" differ. */
 function keyOf(id: RpcId): string {
   return typeof id === 'string' ? `"${id}` : String(id)
 }
@@ -172,7 +172,7 @@ function isToken(value: Json | undefined): value is RpcId {
   return typeof value === 'string' || typeof value === 'number'
 }
 
-/** What a notification of a subscription names it by: the id of the request. */
+/** The `_meta` member of a notification with the id of its `subscriptions/listen` request. */
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
 const LISTEN = 'subscriptions/listen'
 const MAX_QUEUED = 256

@@ -1,4 +1,4 @@
-/** Counts what waits for takers, and says when it is too much. */
+/** Counts queued bytes: calls `full` above `maxBytes`, and `drained` at half of it. */
 export class Flow {
   readonly #options: FlowOptions
   #bytes = 0
@@ -20,7 +20,7 @@ export class Flow {
   }
 }
 
-export interface FlowOptions {
+interface FlowOptions {
   maxBytes: number
   full: () => void
   drained: () => void

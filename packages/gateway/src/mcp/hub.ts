@@ -1,34 +1,34 @@
-import type { RpcMessage } from './message.ts'
+import type { RpcMessage } from './protocol.ts'
 import type { AnswerSink, LinkCall, TargetFailure } from './transport.ts'
 
 /**
- * What the workers of one process hold together for MCP. The main thread keeps it, so that it survives a worker:
- * processes, streams that others must reach, and what became of sessions since their ids were sealed.
+ * The MCP state that the workers of one gateway process share: stdio processes, streams that other workers must reach,
+ * and changes of sessions since their ids were given out. The main thread holds the state, so it survives a worker.
  */
 export interface Hub {
-  /** Sessions that were ended before their time; true for every worker once `revoke` has resolved. */
+  /** Whether the session was ended before it expired; true in every worker once `revoke` has resolved. */
   isRevoked(session: string): boolean
   revoke(session: string, expiresAt: number): Promise<void>
 
-  /** What a target calls a session since it was started anew; undefined when the sealed id still tells. */
+  /** Returns the target's current session id; undefined while the one in the sealed session id is valid. */
   targetSession(session: string, target: string): string | undefined
   setTargetSession(session: string, target: string, name: string, expiresAt: number): void
 
-  /** Takes mail under this address until the returned function is called. The newest listener gets it. */
+  /** Receives texts sent to this address until the returned function is called. Only the newest listener gets them. */
   listen(address: string, take: (text: string) => void): () => void
-  /** Resolves with whether somebody took it, whichever worker they are in. */
+  /** Sends a text to an address in any worker; resolves with whether a listener took it. */
   send(address: string, text: string): Promise<boolean>
 
-  /** Tells every worker that the backend offers something else: a target is back that lists were without. */
+  /** Announces to every worker that the lists of the backend changed, because a lost target has recovered. */
   announce(backend: string): void
-  /** `told` hears of it, and of reloads that change what the backend offers, until the returned function is called. */
+  /** Calls `told` after announcements and reloads that change the backend's lists, until the returned function is called. */
   whenChanged(backend: string, told: () => void): () => void
 
-  /** A process of the config, for one session; started when it is not running yet. */
+  /** Returns the link of one session to a stdio process; the process starts with the first message. */
   process(spec: ProcessSpec, session: string): ProcessLink
 }
 
-/** A process as the config describes it; equal specs under one key are the same target. */
+/** A stdio process of the config; equal specs under one key are the same target. */
 export interface ProcessSpec {
   /** Key of the target's IR resource. */
   key: string
@@ -42,17 +42,17 @@ export interface ProcessSpec {
   processes: 'PerSession' | 'Shared'
   maxProcesses: number
   idleTimeoutMs: number
-  /** Of one message that it sends. */
+  /** The longest message of the process. */
   maxMessageBytes: number
-  /** Until its first message, where it is started for one that every program answers at once. */
+  /** The time limit for the first output of a process that was started to answer a request. */
   startTimeoutMs: number
-  /** Until it has answered `initialize`, from its start. */
+  /** The time from the start of the process until its response to `initialize`. */
   beginTimeoutMs: number
 }
 
-/** A process as one session has it: a `TargetLink` without callers, of whom a process learns nothing. */
+/** The link of one session to a process: a `TargetLink` without callers, because processes get no headers. */
 export interface ProcessLink {
-  /** `initialize` starts it; other messages of revisions with sessions find it running, or the session is lost. */
+  /** Sends a request. `initialize` starts the process; in revisions with sessions, other requests fail with `session_lost` if it is not running. */
   request(message: RpcMessage, answer: AnswerSink): LinkCall
   tell(message: RpcMessage, done: (failure: TargetFailure | null) => void): LinkCall
   listen(answer: AnswerSink): LinkCall

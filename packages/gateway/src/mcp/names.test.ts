@@ -60,7 +60,7 @@ test('Never leaves names alone, which then do not tell their target; ids of task
   assert.ok(!new Namer(['git'], 'Never').needsOwners)
 })
 
-test('what was exposed finds its way back, whatever targets call it', () => {
+test('an exposed name is resolved to its target and original name, for any name', () => {
   fc.assert(
     fc.property(targetNames, mode, kind, uri, fc.nat(), (targets, prefixMode, each, name, pick) => {
       const namer = new Namer(targets, prefixMode)
@@ -121,7 +121,7 @@ test('a name that looks like a short one is none: it is shortened too', () => {
   assert.deepEqual(namer.owner('tool', exposed), { target: 'git', name })
 })
 
-test('what clients make up is never an error', () => {
+test('a made-up name never throws', () => {
   fc.assert(
     fc.property(targetNames, fc.constantFrom<PrefixMode[]>('Conditional', 'Always', 'Never'), kind, uri, (...given) => {
       const [targets, prefixMode, each, name] = given

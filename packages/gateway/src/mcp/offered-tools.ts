@@ -1,16 +1,16 @@
 import { matchesGlob } from '../formats/glob.ts'
 
-/** What the config says of the tools of one target, by the names that the target has for them. */
+/** The `tools` config of one target; all names in it are the target's own names. */
 export interface ToolsConfig {
-  /** Patterns; all tools when left out. */
+  /** Glob patterns; all tools when absent. */
   include?: readonly string[] | undefined
-  /** Patterns; they count after `include`. */
+  /** Glob patterns, applied after `include`. */
   exclude: readonly string[]
   rename: Readonly<Record<string, string>>
   description: Readonly<Record<string, string>>
 }
 
-/** Which tools of a target are offered to clients, under which names and with which words. */
+/** The tools of a target that are offered to clients, with their names and descriptions. */
 export class OfferedTools {
   readonly #include: readonly string[] | null
   readonly #exclude: readonly string[]
@@ -28,18 +28,18 @@ export class OfferedTools {
     this.#descriptions = new Map(Object.entries(description))
   }
 
-  /** Whether the patterns leave it. */
+  /** Whether the patterns include the tool. */
   isChosen(own: string): boolean {
     const isIn = this.#include === null || this.#include.some((pattern) => matchesGlob(pattern, own))
     return isIn && !this.#exclude.some((pattern) => matchesGlob(pattern, own))
   }
 
-  /** Whether another tool is offered under its name: only one of them can be called by it. */
+  /** Whether `rename` gives the name of this tool to another tool, so that this one cannot be offered. */
   isDisplaced(own: string): boolean {
     return this.#ownByShown.has(own) && !this.#shownByOwn.has(own)
   }
 
-  /** Whether somebody should be told of a displaced tool: once is enough. */
+  /** Whether to log that the tool is displaced; true once for each tool. */
   tellOfDisplaced(own: string): boolean {
     if (!this.isChosen(own) || !this.isDisplaced(own) || this.#toldOf.has(own)) return false
     this.#toldOf.add(own)
@@ -54,7 +54,7 @@ export class OfferedTools {
     return this.#shownByOwn.get(own) ?? own
   }
 
-  /** What the target calls it; null for a name under which nothing is offered. */
+  /** Returns the target's own name for an offered name; null when no tool is offered under this name. */
   own(shown: string): string | null {
     const own = this.#ownByShown.get(shown) ?? (this.#shownByOwn.has(shown) ? null : shown)
     return own !== null && this.isOffered(own) ? own : null

@@ -1,11 +1,11 @@
-import type { RpcMessage } from './message.ts'
+import type { RpcMessage } from './protocol.ts'
 import type { AnswerSink, TargetFailure } from './transport.ts'
 import type { Waiter } from './conversation.ts'
 import type { Flow } from './flow.ts'
 
-/** Gives messages to a sink no faster than it takes them. */
+/** Queues messages for a sink that can pause. */
 export class Outbox implements Waiter {
-  /** What is told of messages that have to wait here. */
+  /** Counts the queued bytes; null when they are not counted. */
   flow: Flow | null = null
   readonly #sink: AnswerSink
   readonly #taken: (bytes: number) => void
@@ -13,10 +13,10 @@ export class Outbox implements Waiter {
   #heldBytes = 0
   #isStopped = false
   #isOver = false
-  /** What is to be said behind the messages. */
+  /** The final call to the sink, made after the queued messages. */
   #last: (() => void) | null = null
 
-  /** `taken` is told of each message that has left. */
+  /** `taken` is called with the size of each message that the sink took. */
   constructor(sink: AnswerSink, taken: (bytes: number) => void) {
     this.#sink = sink
     this.#taken = taken
@@ -53,7 +53,7 @@ export class Outbox implements Waiter {
     if (this.#last !== null && this.#held.length === 0) this.#end(this.#last)
   }
 
-  /** Nobody waits any more: the sink is not called again. */
+  /** Drops the queue; the sink is not called again. */
   drop(): void {
     this.#isOver = true
     this.#held = []

@@ -49,12 +49,12 @@ test('a call goes by the name that the target has, not by the one that was shown
   assert.deepEqual(owners.find('tool', 'x'), { target: 'b', name: 'x' })
 })
 
-test('what no list has shown is not listed, of another target neither', () => {
+test('only items that a list of their target has shown are listed', () => {
   const owners = new Owners()
-  assert.equal(owners.isListed('tools/list', { target: 'a', name: 'x' }), false)
+  assert.equal(owners.isListed({ kind: 'tool', target: 'a', name: 'x' }), false)
   owners.noteListed('tools/list', [{ target: 'a', name: 'x' }])
-  assert.equal(owners.isListed('tools/list', { target: 'a', name: 'x' }), true)
-  assert.equal(owners.isListed('tools/list', { target: 'a', name: 'y' }), false)
-  assert.equal(owners.isListed('tools/list', { target: 'b', name: 'x' }), false)
-  assert.equal(owners.isListed('prompts/list', { target: 'a', name: 'x' }), false)
+  assert.equal(owners.isListed({ kind: 'tool', target: 'a', name: 'x' }), true)
+  assert.equal(owners.isListed({ kind: 'tool', target: 'a', name: 'y' }), false)
+  assert.equal(owners.isListed({ kind: 'tool', target: 'b', name: 'x' }), false)
+  assert.equal(owners.isListed({ kind: 'prompt', target: 'a', name: 'x' }), false)
 })

@@ -1,8 +1,8 @@
-import type { McpItemKind } from '../records/mcp-record.ts'
-import type { Owned } from './names.ts'
+import type { McpItem, McpItemKind } from '../records/mcp-record.ts'
+import type { TargetItem } from './names.ts'
 import { matchTemplate } from './uri-template.ts'
 
-/** What two targets offer under one name. */
+/** Two targets that offer an item under the same name. */
 export class Clash {
   readonly targets: readonly [string, string]
 
@@ -11,55 +11,55 @@ export class Clash {
   }
 }
 
-/** Something of a target, with the name by which clients see it. */
-export interface Shown extends Owned {
+/** An item of a target, with the name under which clients see it. */
+export interface ExposedItem extends TargetItem {
   shown: string
 }
 
-/** A list that tells whose something is. */
+/** A list method that tells the targets of items. */
 export type OwnedList = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
 /**
- * Whose names are, where they carry no prefix. It holds for one caller: another may be shown other tools under the
- * same names, and a call must never reach a target because of what somebody else was shown.
+ * The targets of items by name, for backends without prefixes. Each caller has its own `Owners`: another caller may see
+ * other tools under the same names, and a call must never reach a target because of another caller's list.
  */
 export class Owners {
-  readonly #ownedByShown: Record<OwnedList, Map<string, Owned | Clash>> = {
+  readonly #ownedByShown: Record<OwnedList, Map<string, TargetItem | Clash>> = {
     'tools/list': new Map(),
     'prompts/list': new Map(),
     'resources/list': new Map(),
     'resources/templates/list': new Map(),
   }
 
-  /** All that targets have shown of a list, hidden or not, by target. */
+  /** The names that targets have listed, hidden or not, by list method and target. */
   readonly #listed = new Map<string, Set<string>>()
 
-  /** Takes what a target has shown, of one page or of all. */
-  noteListed(list: string, items: Iterable<Owned>): void {
+  /** Records the names on one page, or on all pages, of a list. */
+  noteListed(list: string, items: Iterable<TargetItem>): void {
     for (const { target, name } of items) {
       const place = `${list} ${target}`
       const names = this.#listed.get(place)
-      // A target that invents new names with each list is not followed for ever.
+      // Starts over at the limit, because a target may list new names every time.
       if (names === undefined || names.size >= MOST_LISTED) this.#listed.set(place, new Set([name]))
       else names.add(name)
     }
   }
 
-  /** Whether the target has shown it. */
-  isListed(list: string, { target, name }: Owned): boolean {
-    return this.#listed.get(`${list} ${target}`)?.has(name) ?? false
+  /** Whether the target has listed the item by this name. */
+  isListed({ kind, target, name }: McpItem): boolean {
+    return listsOf[kind].some((list) => this.#listed.get(`${list} ${target}`)?.has(name))
   }
 
-  /** Whether the URI may come from a template that its target has listed. */
-  fitsTemplate({ target, name }: Owned): boolean {
+  /** Whether the URI matches a template that its target has listed. */
+  fitsTemplate({ target, name }: TargetItem): boolean {
     const templates = this.#listed.get(`resources/templates/list ${target}`) ?? []
     for (const template of templates) if (matchTemplate(template, name) !== null) return true
     return false
   }
 
-  /** Takes a whole list, with the names that it shows, in the order of the targets. */
-  learn(list: OwnedList, all: Iterable<Shown>): void {
-    const learned = new Map<string, Owned | Clash>()
+  /** Replaces the known items of a list method by a complete list, in the order of the targets. */
+  learn(list: OwnedList, all: Iterable<ExposedItem>): void {
+    const learned = new Map<string, TargetItem | Clash>()
     for (const { target, name, shown } of all) {
       const before = learned.get(shown)
       if (before === undefined) learned.set(shown, { target, name })
@@ -70,20 +70,20 @@ export class Owners {
     this.#ownedByShown[list] = learned
   }
 
-  /** Null when no list that was learned shows it: it may be new, or nobody's. */
-  find(kind: Exclude<McpItemKind, 'task'>, shown: string): Owned | Clash | null {
-    const found = this.#ownedByShown[listOf[kind]].get(shown)
+  /** Returns the target of a name; null when no known list has the name. */
+  find(kind: Exclude<McpItemKind, 'task'>, shown: string): TargetItem | Clash | null {
+    const found = this.#ownedByShown[listsOf[kind][0]].get(shown)
     if (found !== undefined) return found
     return kind === 'resource' ? this.#byTemplate(shown) : null
   }
 
-  /** The template that says most about the URI has it. */
-  #byTemplate(uri: string): Owned | Clash | null {
+  /** Returns the target of the matching template with the most literal characters. */
+  #byTemplate(uri: string): TargetItem | Clash | null {
     const templates = this.#ownedByShown['resources/templates/list']
     const exact = templates.get(uri)
     if (exact !== undefined) return exact
     let best = -1
-    let owner: Owned | Clash | null = null
+    let owner: TargetItem | Clash | null = null
     for (const [template, owned] of templates) {
       const literal = matchTemplate(template, uri)
       if (literal === null || literal <= best) continue
@@ -94,12 +94,12 @@ export class Owners {
   }
 }
 
-/** Lists that show things of a kind. */
-export const listsOf: Readonly<Record<Exclude<McpItemKind, 'task'>, readonly OwnedList[]>> = {
+/** The list methods that show items of each kind. */
+export const listsOf = {
   tool: ['tools/list'],
   prompt: ['prompts/list'],
   resource: ['resources/list', 'resources/templates/list'],
-}
+  task: ['tasks/list'],
+} as const satisfies Record<McpItemKind, readonly (OwnedList | 'tasks/list')[]>
 
 const MOST_LISTED = 20_000
-const listOf = { tool: 'tools/list', prompt: 'prompts/list', resource: 'resources/list' } as const

@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject, objectAt } from '@portico/http/json'
-import { exactMember } from './edit-exactly.ts'
-import { makeMessage, type RpcMessage } from './message.ts'
+import { exactMember } from './edit.ts'
+import { makeMessage, type RpcMessage } from './protocol.ts'
 
-/**
- * What servers with sessions ask clients while a call is under way, for clients without: the result of the call says what
- * is asked, and the client calls again with the answers.
- */
-
-/** Results of these may ask for something. */
+/** The methods during which a server may send requests to the client: the result then asks for input, and the client repeats the call. */
 export const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
-/** Of what a client says it can do: what a server with sessions may make use of. It cannot tell that its roots changed. */
+/** Returns the capabilities of a client that a server with sessions may use. `roots.listChanged` is left out, because clients without sessions cannot send that notification. */
 export function carriedAbilities(capabilities: Json | undefined): JsonObject {
   const { elicitation, sampling, roots } = isObject(capabilities) ? capabilities : {}
   return {
@@ -21,12 +16,12 @@ export function carriedAbilities(capabilities: Json | undefined): JsonObject {
   }
 }
 
-/** Known ones alone: callers are told apart by them, and must not be able to make up as many as they like. */
+/** Returns the known flags only: callers are distinguished by them, and must not be able to invent more. */
 function flagsOf(ability: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.filter((name) => isObject(ability[name])).map((name) => [name, {}]))
 }
 
-/** Whether a client that can do this can be asked that. */
+/** Whether a client with these capabilities can answer the request. */
 export function canAnswer({ elicitation, sampling, roots }: JsonObject, { method, value }: RpcMessage): boolean {
   const params = objectAt(value, 'params')
   switch (method) {
@@ -43,23 +38,23 @@ export function canAnswer({ elicitation, sampling, roots }: JsonObject, { method
   }
 }
 
-/** A request of a server, as a result has it. Nobody could report progress on it, or that a page was left. */
+/** Converts a server's request for `inputRequests`, without the ids of progress and URL elicitation, which clients could not use. */
 export function asInputRequest(question: RpcMessage): JsonObject {
   const { method } = question
   const { elicitationId: _, _meta, ...params } = exactMember(question, 'params') ?? {}
   const { progressToken: __, ...meta } = isObject(_meta) ? _meta : {}
   if (Object.keys(meta).length > 0) params._meta = meta
-  // Some clients cannot do without.
+  // Some clients require `params`.
   return { method, params }
 }
 
-/** The result of a call that waits for answers. */
+/** Builds the response of a call that waits for input. */
 export function inputRequired(request: RpcMessage, inputRequests: JsonObject, requestState: string): RpcMessage {
   const result = { resultType: 'input_required', inputRequests, requestState }
   return makeMessage({ jsonrpc: '2.0', id: request.id, result })
 }
 
-/** Answers that a client comes back with, by the keys of the questions. */
+/** Returns the client's responses to the questions, by key. */
 export function answersIn(request: RpcMessage): Map<string, JsonObject> {
   const given = exactMember(request, 'params')?.inputResponses
   if (!isObject(given)) return new Map()
@@ -70,7 +65,7 @@ export function answersIn(request: RpcMessage): Map<string, JsonObject> {
   )
 }
 
-/** Tells whether a client came back with the same call, in whatever order it writes its members. */
+/** Returns a digest of the call, which does not depend on the order of members. */
 export function digestOf({ method, value }: RpcMessage): string {
   const { _meta: _, inputResponses: __, requestState: ___, ...params } = objectAt(value, 'params')
   const text = JSON.stringify([method, params], (_key, held: Json) => (isObject(held) ? sorted(held) : held))

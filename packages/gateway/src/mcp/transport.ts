@@ -2,101 +2,101 @@ import type { HeaderBlock, Source } from '@portico/http'
 import type { Reason } from '../pipeline/context/reply.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { CallContext } from '../pipeline/context/step.ts'
-import type { RpcMessage } from './message.ts'
+import type { RpcMessage } from './protocol.ts'
 
-/** How one target is reached. What is built on top does not know which transport it is. */
+/** The transport of one target. The engine does not know which kind of transport it uses. */
 export interface TargetTransport {
-  /** Whether `TargetLink.session` is all that another worker, or another replica, needs to go on. */
+  /** Whether another worker or replica can continue a session with nothing but `TargetLink.session`. */
   readonly isPortable: boolean
-  /** Clients without sessions are one caller to it, although each counts its requests from the same number. */
+  /** Whether clients of revisions without sessions share one connection, so that their request ids may collide. */
   readonly isOneCaller?: boolean
-  /** It cannot say that it listens: it counts as listening at once. */
+  /** Whether the transport cannot report that a stream has opened: `listen` then counts as open at once. */
   readonly listensSilently?: boolean
-  /** The target as one session has it. Nothing is sent or started before the first message. */
+  /** Returns the link of one session to the target. Nothing is sent or started before the first message. */
   link(session: LinkSession): TargetLink
 }
 
-export interface LinkSession {
-  /** The gateway's own name of the session; where clients have none, one that lasts for a request. */
+interface LinkSession {
+  /** The gateway's own name of the session, or of the request for clients without sessions. */
   key: string
-  /** What the target calls the session; empty before it has one. */
+  /** The target's own session id; empty before `initialize`. */
   target: string
-  /** The client has none: it lasts for a request. */
+  /** Whether the session lasts for one request, because the client has no session. */
   isPassing?: boolean
 }
 
-/** A target within one session. */
+/** The link of one session to a target. */
 export interface TargetLink {
-  /** What the target calls the session, once its answer to `initialize` has said it; empty when it says nothing. */
+  /** The target's own session id, known after its response to `initialize`; empty when it gave out none. */
   readonly session: string
-  /** Sends a request. What the target says because of it comes to `answer`, the response last. */
+  /** Sends a request. `answer` gets the messages of the target that belong to it, the response last. */
   request(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall
-  /** Sends a notification or a response. `done` is told once the target has taken it, or why it has not. */
+  /** Sends a notification or a response. `done` gets null once the target has accepted the message, or the failure. */
   tell(message: RpcMessage, caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall
-  /** What the target says on its own account, from behind `lastEventId` where that is not empty. */
+  /** Opens the stream of messages outside of requests; resumes it after `lastEventId` unless that is empty. */
   listen(lastEventId: string, caller: Caller, answer: AnswerSink): LinkCall
   /**
-   * The same for a caller that is several clients, who share the stream: the answer gets what a request may be asked, or,
-   * without one, everything. `ready` is told once the stream is open, or cannot be. Left out by those who say everything
-   * on one stream.
+   * Joins a stream of messages outside of requests that several clients share: `answer` gets the target's requests that
+   * may belong to `request`, or all messages when `request` is null. `ready` is called once the stream is open, or cannot
+   * be opened. Absent in transports with one stream for all messages.
    */
   attend?(request: RpcMessage | null, caller: Caller, answer: AnswerSink, ready: () => void): LinkCall
-  /** The session is over: whatever the target keeps for it may go. */
+  /** Ends the session at the target. */
   end(caller: Caller): void
 }
 
-/** On whose behalf a target is spoken to. */
+/** The client request on whose behalf a target is called. */
 export interface Caller {
   rx: RequestContext
   context: CallContext
-  /** Headers of the client's request that may go on: hop-by-hop ones and those of the session are not among them. */
+  /** The headers of the client's request to forward, without hop-by-hop and session headers. */
   headers: HeaderBlock
-  /** Revision that the session agreed on; empty before that. */
+  /** The revision negotiated with the target; empty before that. */
   version: string
 }
 
-/** Takes what a target says. `closed` or `failed` is the last call, and there is exactly one of them unless the call is cancelled. */
+/** Receives the messages of a target. Exactly one of `closed` and `failed` is called, at the end, unless the call is cancelled. */
 export interface AnswerSink {
-  /** The target has opened a stream; what it says follows. Transports that cannot tell leave it out. */
+  /** Called when the target has opened a stream, before its messages; not called by transports that cannot tell. */
   opened?(): void
-  /** False asks to stop until `resume` of the call. `eventId` is empty where the target gave none. */
+  /** Takes one message; false means to pause until `resume`. `eventId` is empty when the target sent none. */
   message(message: RpcMessage, eventId: string): boolean
-  /** An event that carries nothing but its id: where to go on, should the stream break, and after how many milliseconds. */
+  /** Takes an event without data: the id to resume from if the stream breaks, and the delay in milliseconds before that. */
   mark?(eventId: string, retryMs: number | null): void
   /**
-   * Takes a whole answer that is one response, as bytes nobody has looked at; nothing follows. Left out by those who must
-   * look. A transport that has no such bytes calls `message`.
+   * Takes a whole response body unparsed; nothing follows. Absent in sinks that have to read the response. A transport
+   * without such a body calls `message` in its place.
    */
   raw?(headers: HeaderBlock, body: Source): void
-  /** Nothing follows. Before the response this means that the target let go of the stream. */
+  /** Called when the stream has ended; without a response before, the target closed the stream on purpose. */
   closed(): void
   failed(failure: TargetFailure): void
 }
 
 export interface LinkCall {
-  /** Nobody waits for it any more. */
+  /** Cancels the call, because the client no longer waits for it. */
   cancel(cause: Error): void
-  /** The sink can take more. */
+  /** Continues after `message` returned false. */
   resume(): void
 }
 
-/** Why a target did not do what it was asked. */
+/** The failure of a call to a target. */
 export interface TargetFailure {
   code:
-    | 'session_lost' // The target does not know the session any more; it has not looked at the message.
-    | 'unavailable' // Not reached, not started, or over its limits: it has not seen the message.
-    | 'broken' // Lost on the way: it may have seen the message.
-    | 'refused' // It answered with an HTTP error.
-    | 'unsupported' // It has no such stream.
-    | 'bad_answer' // What it said is no MCP.
-  /** For people; the real cause, without secrets. */
+    | 'session_lost' // The target no longer knows the session, and has not processed the message.
+    | 'unavailable' // The target was not reached or started, or is over its limits: it has not seen the message.
+    | 'broken' // The connection was lost: the target may have seen the message.
+    | 'refused' // The target responded with an HTTP error.
+    | 'unsupported' // The target has no such stream.
+    | 'bad_answer' // The response is not valid MCP.
+  /** The cause, for people; without secrets. */
   message: string
-  /** Of an HTTP answer. */
+  /** The status, headers and body of an HTTP response. */
   status?: number
   headers?: HeaderBlock
   body?: Buffer
-  /** The JSON-RPC error that the answer held, where it is one for the request. */
+  /** The JSON-RPC error in the HTTP response, when it is one for the request. */
   error?: RpcMessage
-  /** How logs and metrics call it, where it was not the target that refused. */
+  /** The reason for logs and metrics, when the gateway refused the call and not the target. */
   reason?: Reason
 }

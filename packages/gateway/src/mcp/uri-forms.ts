@@ -1,10 +1,10 @@
-/** How servers may read the URI of a resource. */
-export interface UriForms {
-  /** The text is the form to which servers normalize every other spelling of the resource. */
+/** The forms in which servers may read the URI of a resource. */
+interface UriForms {
+  /** Whether the text is the form to which servers normalize all other spellings. */
   isCanonical: boolean
-  /** The URI with its escaped separators decoded. An allow rule must hold for these forms too. */
+  /** The URI with its escaped separators decoded. Allow rules must match these forms too. */
   decoded: readonly string[]
-  /** Every other form a server may take the URI for. A deny rule that holds for one of them denies. */
+  /** Every other form that a server may read. A deny rule that matches one of them denies the URI. */
   equivalents: readonly string[]
 }
 
@@ -83,7 +83,7 @@ function normalizeAuthority(authority: string, scheme: string): string {
   return `//${WEB_SCHEMES.has(scheme) ? escaped.toLowerCase() : escaped}${kept}`
 }
 
-/** Escapes in capitals, none of them for a character that needs none, and one for each character that does. */
+/** Normalizes percent escapes: upper case, none for unreserved characters, and one for each byte that needs it. */
 function normalizeEscapes(text: string): string {
   const decoded = text.replace(/%([0-9A-Fa-f]{2})/g, (escape, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))
@@ -120,7 +120,7 @@ function withoutQuery(text: string): string {
   return text.replace(/[?#].*$/s, '')
 }
 
-/** Each form that one more decoding gives, as servers decode more than once. */
+/** Returns the form after each round of decoding, because servers may decode more than once. */
 function decodeRounds(text: string, decode: (text: string) => string): string[] {
   const forms: string[] = []
   let last = text

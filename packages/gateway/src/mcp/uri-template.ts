@@ -1,6 +1,6 @@
 /**
- * Whether a URI may have been made of a template, by what stands between its `{…}`: the number of characters that
- * agree, or null. What clients put in is not looked at.
+ * Matches a URI against the literal parts of a template; any text matches an expression `{…}`. Returns the number of
+ * literal characters, or null when the URI does not match.
  */
 export function matchTemplate(template: string, uri: string): number | null {
   const literals = literalsOf(template)
@@ -10,7 +10,7 @@ export function matchTemplate(template: string, uri: string): number | null {
   if (!uri.startsWith(first) || !uri.endsWith(last) || uri.length < first.length + last.length) return null
   let at = first.length
   const end = uri.length - last.length
-  // The earliest place leaves most room for the others.
+  // The first occurrence leaves the most room for the other literals.
   for (const literal of rest) {
     const found = uri.indexOf(literal, at)
     if (found === -1 || found + literal.length > end) return null
@@ -19,7 +19,7 @@ export function matchTemplate(template: string, uri: string): number | null {
   return literals.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** One more than the template has expressions; a brace without a partner is text. */
+/** Splits a template into its literals, one more than it has expressions; an unmatched brace is literal text. */
 function literalsOf(template: string): string[] {
   const literals: string[] = []
   let start = 0

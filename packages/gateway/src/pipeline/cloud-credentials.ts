@@ -1,16 +1,16 @@
 /**
- * What the gateway shows to clouds, as policies know it. Who gets it, and how, stands in `credentials/`. Nothing is asked
- * for before the first request needs it.
+ * The credentials of the gateway for clouds, as policies use them; `credentials/` implements them. A credential is obtained
+ * when the first request needs it.
  */
 export interface CloudCredentials {
   awsSigner(config: AwsSignerConfig): AwsSigner
   azureToken(config: AzureTokenConfig): TokenSource
   gcpToken(config: GcpTokenConfig): TokenSource
-  /** Where AWS is when neither the config nor the host says it; null when nobody does. */
+  /** The AWS region of the environment, used when neither the config nor the host names one; null when it is not set. */
   readonly awsRegion: string | null
 }
 
-/** Why a credential cannot be had. Clients and logs read it, so it never holds a part of one. */
+/** The reason why a credential is not available. Clients and logs get it, so it never contains a part of a credential. */
 export class CredentialFault {
   readonly reason: string
 
@@ -19,12 +19,12 @@ export class CredentialFault {
   }
 }
 
-/** A token for `Authorization: Bearer`, now or soon. */
+/** The source of a token for `Authorization: Bearer`; a promise while the token is fetched. */
 export interface TokenSource {
   current(watch?: CredentialWatch | null): string | CredentialFault | Promise<string | CredentialFault>
 }
 
-/** Told when a credential is asked for because of a request; what is returned is told why there is none, or null. */
+/** Observes the fetch of a credential for a request; the returned function gets the reason of a failure, or null. */
 export interface CredentialWatch {
   obtaining(cloud: Cloud): (reason: string | null) => void
 }
@@ -33,32 +33,32 @@ export type Cloud = 'aws' | 'azure' | 'gcp'
 
 export interface SigningScope {
   region: string
-  /** `bedrock`: the name in signatures, which need not be the one in hosts. */
+  /** The service name in signatures, such as `bedrock`; the name in hosts may differ. */
   service: string
 }
 
 export interface AwsSignerConfig extends SigningScope {
-  /** Left out, they are looked for where the SDK does. */
+  /** If unset, the default credential chain of the AWS SDK is used. */
   keys?: { accessKey: string; secretKey: string; sessionToken?: string | undefined } | undefined
 }
 
-/** Headers to set on the request, in place of what it has under these names. */
+/** Returns the signature headers, which replace headers of the same names. */
 export type AwsSigner = (
   request: SignableRequest,
   watch?: CredentialWatch | null,
 ) => SignatureHeaders | CredentialFault | Promise<SignatureHeaders | CredentialFault>
 
-/** A request as it goes over the wire. */
+/** The parts of an outgoing request that are signed. */
 export interface SignableRequest {
   method: string
   /** Path and query. */
   target: string
-  /** What Host says. */
+  /** The Host header. */
   authority: string
-  /** Those that are not signed may be left out; several of one name count in their order. */
+  /** The headers to sign, in order; others may be missing. */
   headers: readonly (readonly [name: string, value: string])[]
   body: Buffer
-  /** What is said in place of the hash of a body that brings checksums of its own. */
+  /** The text in place of the body hash, for bodies with checksums of their own. */
   unsignedAs?: string
 }
 
@@ -68,7 +68,7 @@ export type SignatureHeaders = readonly (readonly [name: string, value: string])
 export interface AzureTokenConfig {
   /** `https://cognitiveservices.azure.com/.default` */
   scope: string
-  /** Left out both, the environment says who this is. */
+  /** If neither field is set, the environment names the identity. */
   clientSecret?: ClientSecret | undefined
   managedIdentity?: ManagedIdentity | undefined
 }
@@ -79,7 +79,7 @@ export interface ClientSecret {
   clientSecret: string
 }
 
-/** One that a user assigned to the machine; the first that is not empty says which. */
+/** A user-assigned managed identity; the first field that is not empty selects it. */
 export interface ManagedIdentity {
   clientId: string
   objectId: string
@@ -87,8 +87,8 @@ export interface ManagedIdentity {
 }
 
 export interface GcpTokenConfig {
-  /** JSON as Google gives it out; left out, the environment or the machine says who this is. */
+  /** A credentials file of Google, as JSON; if unset, the environment or the metadata server names the identity. */
   credentials?: string | undefined
-  /** For whom an ID token is; left out, it is an access token. */
+  /** The audience of an ID token; if unset, an access token is fetched. */
   audience?: string | undefined
 }

@@ -9,6 +9,7 @@ import { tcp as backendTcp } from './backend/tcp/schema.ts'
 import { tls as backendTls } from './backend/tls/schema.ts'
 import { transformation as backendTransformation } from './backend/transformation/schema.ts'
 import { tunnel } from './backend/tunnel/schema.ts'
+import { urlRewrite as backendUrlRewrite } from './backend/url-rewrite/schema.ts'
 import { accessLog } from './frontend/access-log/schema.ts'
 import { forwardedHeaders } from './frontend/forwarded-headers/schema.ts'
 import { http as frontendHttp } from './frontend/http/schema.ts'
@@ -20,6 +21,7 @@ import { requestId } from './frontend/request-id/schema.ts'
 import { tracing } from './frontend/tracing/schema.ts'
 import { tcp as frontendTcp } from './frontend/tcp/schema.ts'
 import { tls as frontendTls } from './frontend/tls/schema.ts'
+import { udp as frontendUdp } from './frontend/udp/schema.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/schema.ts'
 import { authorization } from './traffic/authorization/schema.ts'
 import { basicAuthentication } from './traffic/basic-authentication/schema.ts'
@@ -45,6 +47,7 @@ import { urlRewrite } from './traffic/url-rewrite/schema.ts'
 /** Handling of incoming connections. */
 export const frontendPolicies = [
   frontendTcp,
+  frontendUdp,
   networkAuthorization,
   frontendTls,
   frontendHttp,
@@ -90,6 +93,7 @@ export const backendPolicies = [
   tunnel,
   backendExtAuth,
   auth,
+  backendUrlRewrite,
   backendTransformation,
   health,
   backendAi,

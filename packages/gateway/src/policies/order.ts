@@ -1,7 +1,8 @@
 import { later } from '../pipeline/compiled/later.ts'
-import type { BackendPlace, BackendStep } from '../pipeline/context/outgoing.ts'
+import type { OutgoingTarget, BackendStep } from '../pipeline/context/outgoing.ts'
 import type { Env, MakeStep, RequestStep } from '../pipeline/context/step.ts'
 import { backendTransformation } from './backend/transformation/step.ts'
+import { backendUrlRewrite } from './backend/url-rewrite/step.ts'
 import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/step.ts'
 import { authorization } from './traffic/authorization/step.ts'
@@ -75,7 +76,7 @@ type RespondingName = {
   [Name in TrafficName]: OrderedSteps[Name] extends (...args: never[]) => RequestStep | null ? never : Name
 }[TrafficName]
 
-/** Each of them, in the order in which responses meet them, with the reason: one that is missing does not compile. */
+/** The policies of responses in the order in which they run, each with the reason. A missing policy does not compile. */
 export const responseReasons: { readonly [Name in RespondingName]: string } = {
   extAuth: 'headers that the external authorizer adds come first, so that your own rules can change them',
   rateLimit: 'its rate limit headers come first, so that your own rules can change them',
@@ -88,10 +89,15 @@ export const responseReasons: { readonly [Name in RespondingName]: string } = {
 export const responseOrder = Object.keys(responseReasons) as readonly RespondingName[]
 
 /** Backend policies that change messages; the others say how the backend is reached. */
-export type BackendStepName = 'extAuth' | 'auth' | 'transformation'
-export type MakeBackendStep<Config> = (config: Config, env: Env, place: BackendPlace) => BackendStep
+export type BackendStepName = 'extAuth' | 'auth' | 'urlRewrite' | 'transformation'
+export type MakeBackendStep<Config> = (config: Config, env: Env, place: OutgoingTarget) => BackendStep
 
-/** In the order in which each attempt meets them; what signs an attempt comes behind all of them. */
+/** The steps of each attempt, in order. Signing comes after all of them. */
 export const backendSteps: {
   readonly [Name in BackendStepName]: MakeBackendStep<NonNullable<BackendPolicies[Name]>>
-} = { extAuth: backendExtAuth, auth: backendAuth, transformation: backendTransformation }
+} = {
+  extAuth: backendExtAuth,
+  auth: backendAuth,
+  urlRewrite: backendUrlRewrite,
+  transformation: backendTransformation,
+}

@@ -36,7 +36,7 @@ const processor = {
   reason: 'ExtProc',
   status: 500,
   body: /^ext_proc failed: [a-z ]+$/,
-  warning: 'the processor failed',
+  warning: 'external processor failed',
 }
 
 const policies: Asking[] = [

@@ -26,7 +26,7 @@ import {
   useAnsweringProcessor,
 } from '../testing/services/processor.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
-import { useSilentWay } from '../testing/http/silent-way.ts'
+import { useSilentLink } from '../testing/http/silent-link.ts'
 
 /** Pairs of policies that both call a service. */
 
@@ -461,7 +461,7 @@ describe('services that policies ask', () => {
 
   test('cost one request when their connection dies without a word', async (t) => {
     const authorizer = await useAuthorizer(t, () => ok({}))
-    const way = await useSilentWay(t, Number(authorizer.host.split(':')[1]))
+    const way = await useSilentLink(t, Number(authorizer.host.split(':')[1]))
     const time = new FakeTime()
     const extAuth = { backendRef: { host: way.host }, timeout: '60s' }
     const gateway = await useGateway(t, httpConfig([routeTo(await useOrigin(t), { extAuth })]), {

@@ -9,7 +9,7 @@ export interface BaseUrl {
   tls: boolean
 }
 
-export interface OwnUrl {
+interface OwnUrl {
   provider: string
   home: string
   prefix: string
@@ -36,7 +36,7 @@ export function readBaseUrl(text: string | undefined, own: OwnUrl, ownPort: stri
   return { authority, overrides: { host, port, pathPrefix: path + own.prefix || '/' }, tls: secure }
 }
 
-export interface RejectedUrl {
+interface RejectedUrl {
   refused: string
 }
 

@@ -56,7 +56,7 @@ const VENDORS: readonly Vendor[] = [
   },
 ]
 
-export interface QuickStartModels {
+interface QuickStartModels {
   /** As in a config file. No key is in them: they name variables. */
   routes: object[]
   guide: Guide
@@ -98,7 +98,7 @@ interface KnownVendor {
 function mockModels(): QuickStartModels {
   const keys = VENDORS.map(({ key }) => key)
   const serves = [
-    '/v1/chat/completions  a MOCK, no model: it repeats what it is told',
+    '/v1/chat/completions  a MOCK, not a model: it repeats your message',
     `                      (for a real one, set ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)} and start again)`,
   ]
   return {

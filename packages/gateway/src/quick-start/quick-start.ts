@@ -6,9 +6,9 @@ import { findToolServer, quickStartTools } from './tools.ts'
 import type { Environment } from '../sources/substitute.ts'
 
 /** The config that runs when no file is given. */
-export type QuickStart = { text: string; guide: Guide } | { problem: string }
+type QuickStart = { text: string; guide: Guide } | { problem: string }
 
-export interface QuickStartOptions {
+interface QuickStartOptions {
   /** The program of an MCP server, if there is one. */
   toolServer?: string | null
   ports?: QuickStartPorts

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Guide } from './guide.ts'
 
-export interface QuickStartTools {
+interface QuickStartTools {
   /** As in a config file. */
   routes: object[]
   guide: Guide

@@ -58,8 +58,22 @@ export class LlmRecord {
   firstTokenAt = -1
   endedAt = -1
 
-  /** Records an attempt to call another provider. */
-  asked(providerName: string, provider: string): ProviderAttempt {
+  /** Begins to call a provider: the values of an earlier attempt's response no longer count. */
+  beginAttempt(providerName: string, provider: string): void {
+    this.providerName = providerName
+    this.provider = provider
+    this.responseModel = ''
+    this.responseId = ''
+    this.finishReason = ''
+    this.usage = {}
+    this.isEstimated = false
+    this.firstTokenAt = -1
+    this.endedAt = -1
+  }
+
+  /** Lists the call to the current provider. */
+  addAttempt(): ProviderAttempt {
+    const { providerName, provider } = this
     const attempt = { providerName, provider, outcome: '', hasFailed: false }
     this.attempts.push(attempt)
     return attempt

@@ -1,3 +1,5 @@
+import { type HeaderBlock, isForwardingHeader } from '@portico/http'
+
 /**
  * The one list of names under which clients present credentials. A provider can look for its key only in a header of
  * `KEY_HEADERS`, so a header that is new here is withheld from every other backend at the same time.
@@ -40,7 +42,7 @@ export function isCredentialHeader(name: string): boolean {
 }
 
 /** Whether the credential of a model vendor can stand in the header of this name (lower case). */
-export function isVendorCredentialHeader(name: string): boolean {
+function isVendorCredentialHeader(name: string): boolean {
   return VENDOR.has(dashed(name))
 }
 
@@ -75,3 +77,32 @@ function dashed(name: string): string {
 
 const SEPARATOR = /[_.]/
 const SEPARATORS = /[_.]/g
+
+/**
+ * Removes the headers that a client sends for the gateway alone: cookies, credentials, the address of the client. Call it
+ * before the policies of the backend, so that headers which a policy sets are kept. `keepsKey` keeps the client's key for
+ * a model vendor, for backends whose policies set no key of their own.
+ */
+export function withholdClientHeaders(headers: HeaderBlock, { keepsKey }: { keepsKey: boolean }): void {
+  headers.removeWhere(keepsKey ? isForGatewayAlone : isForGateway)
+}
+
+function isForGateway(name: string): boolean {
+  return isCredentialHeader(name) || isForwardingHeader(name) || CLIENT_ADDRESS.has(name)
+}
+
+function isForGatewayAlone(name: string): boolean {
+  return isForGateway(name) && !isVendorCredentialHeader(name)
+}
+
+/** Headers in which content delivery networks and load balancers put the address of the client. */
+const CLIENT_ADDRESS: ReadonlySet<string> = new Set([
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'fastly-client-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-original-forwarded-for',
+])

@@ -1,7 +1,7 @@
 import { REDACTED } from './secret-names.ts'
 
 /** The part of a schema that redaction reads. */
-export type SecretNode<Schema> =
+type SecretNode<Schema> =
   | { kind: 'scalar'; secret: boolean }
   | { kind: 'list'; item: Schema }
   | { kind: 'map'; value: Schema }

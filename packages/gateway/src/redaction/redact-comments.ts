@@ -4,7 +4,7 @@ import { isSecretName, REDACTED } from './secret-names.ts'
 import type { SecretWords } from './secret-words.ts'
 
 /** A comment, `#` included, and what of it may be shown. */
-export interface Comment {
+interface Comment {
   from: number
   comment: string
 }
@@ -65,5 +65,5 @@ function withoutNamed(comment: string, isSecretHeader: boolean): { text: string;
 }
 
 const NAMED = /(?<![\w.-])["']?([\w.-]+)["']?\s*[:=]\s*(?=\S)/g
-/** What stands behind these words is often a word of its own. */
+/** A credential after an authentication scheme; a short word without digits after these words is ordinary text. */
 const CREDENTIAL = /\b((?:bearer|basic)\s+)(?:(?=\S*\d)\S{8,}|\S{20,})/gi

@@ -1,6 +1,6 @@
 import { isSecretName, REDACTED } from './secret-names.ts'
 
-/** Where `key` is the name of a resource and not a secret; matched against the end of a path, `*` is any step. */
+/** Config paths at which `key` is the name of a resource, not a secret. They match the end of a path; `*` is any step. */
 export const RESOURCE_KEYS: readonly string[] = [
   'binds.*.key',
   'listeners.*.key',
@@ -16,12 +16,12 @@ export const EXPRESSION_KEYS: readonly string[] = ['local.*.key', 'cache.key']
 
 const CONFIG_KEYS: readonly string[] = [...RESOURCE_KEYS, ...EXPRESSION_KEYS]
 
-/** Where a value is secret whatever the name of its header: vendors ask for keys under names of their own. */
-const SECRET_PLACES = ['otlp.headers.*.value', 'tracing.headers.*.value'].map((place) => place.split('.'))
+/** Config paths of secret values whatever the header name, because vendors choose their own names for key headers. */
+const SECRET_PATHS = ['otlp.headers.*.value', 'tracing.headers.*.value'].map((place) => place.split('.'))
 
 /**
- * A copy of plain JSON in which secrets are replaced: by the name of their field, header or query parameter, or by
- * what they look like.
+ * Returns a copy of plain JSON with redacted secrets. A secret is found by the name of its field, header or query
+ * parameter, or by its format.
  */
 export function redact(value: unknown, visible = CONFIG_KEYS, isSecret = isSecretName): unknown {
   const patterns = visible.map((pattern) => pattern.split('.'))
@@ -41,7 +41,7 @@ export function redact(value: unknown, visible = CONFIG_KEYS, isSecret = isSecre
         const childPath = [...path, name]
         const hidden = isSecret(name)
           ? !endsLike(childPath, patterns)
-          : (named && name === 'value') || endsLike(childPath, SECRET_PLACES)
+          : (named && name === 'value') || endsLike(childPath, SECRET_PATHS)
         // Only the values of a secret name are secret: `authorization` is also the name of a policy.
         return [name, copy(child, childPath, hidden)]
       }),

@@ -7,13 +7,13 @@ type Headers = { forEach(visit: (name: string, value: string) => void): void }
 type RedactedHeaders = { readonly [name: string]: string | readonly string[] }
 type Values = { readonly [name: string]: unknown }
 
-/** The redaction of recorded requests: what it returns holds nothing that could be a credential. */
+/** The redaction of recorded requests; its results contain no credentials. */
 export interface RequestRedaction {
   /** Path and query. */
   target(text: string): string
   headers(headers: Headers): RedactedHeaders
   values(values: Values): Values
-  /** A single text, such as an error message or the name of a tool. */
+  /** Redacts a single text, such as an error message or the name of a tool. */
   text(text: string): string
   body: BodyRedaction
 }
@@ -26,7 +26,7 @@ export function createRedaction(credentials: ReadonlySet<string>): RequestRedact
   return {
     target(text) {
       if (isSimple(text)) return text
-      return MAY_HIDE.test(text) || !isPlain(text) ? (redacted(text) as string) : text
+      return SECRET_SIGNS.test(text) || !isPlain(text) ? (redacted(text) as string) : text
     },
     text: (text) => (isSimple(text) ? text : (redacted(text) as string)),
     headers(headers) {
@@ -47,19 +47,19 @@ export function createRedaction(credentials: ReadonlySet<string>): RequestRedact
       try {
         return redacted(values) as Values
       } catch (error) {
-        // Claims can be nested deeper than a stack; traffic must not end with them.
+        // Deeply nested claims can overflow the stack; the request must not fail with them.
         return { unkept: String(error) }
       }
     },
   }
 }
 
-/** Whether it is of characters alone that can hide nothing: most paths are, and one look at each costs less than a pattern. */
+/** Whether the text has only characters that no secret pattern needs. Most paths do, and a loop costs less than a pattern. */
 function isSimple(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = codeAt(text, i)
     if (code > 0x7f || SIMPLE[code] === 0) return false
-    // As in `api-`.
+    // `i-` could be the end of `api-`, which begins a key.
     if (code === DASH && i > 0 && (codeAt(text, i - 1) | 0x20) === SMALL_I) return false
   }
   return true
@@ -70,15 +70,15 @@ function short(value: string): string {
 }
 
 /**
- * Whether no parameter of a query has a secret name. Every request with a query asks, and names are few: what was found
- * out about one is remembered.
+ * Returns a function that tells whether no query parameter has a secret name. Results are cached by name, because every
+ * request with a query is checked and names are few.
  */
 function plainParameters(isSecret: (name: string) => boolean): (text: string) => boolean {
   const known = new Map<string, boolean>()
   const isKnownSecret = (name: string): boolean => {
     const before = known.get(name)
     if (before !== undefined) return before
-    // Clients choose names, as many as they like.
+    // Clients choose the names, so the cache must be bounded.
     if (known.size >= MAX_KNOWN) known.clear()
     const found = isSecret(name)
     known.set(name, found)
@@ -88,7 +88,7 @@ function plainParameters(isSecret: (name: string) => boolean): (text: string) =>
     let start = -1
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i)
-      // A question mark begins another one: a URL may be the value of a parameter.
+      // A question mark also begins a parameter, because the value of a parameter may be a URL.
       if (code === AMPERSAND || code === QUESTION_MARK) start = i + 1
       else if (code === EQUALS && start !== -1) {
         if (isKnownSecret(text.slice(start, i))) return false
@@ -99,7 +99,7 @@ function plainParameters(isSecret: (name: string) => boolean): (text: string) =>
   }
 }
 
-/** What stands in paths and in none of the patterns; `J` stands in `eyJ`. */
+/** Characters of paths that no pattern of a secret contains; `J` is left out because of `eyJ`. */
 const SIMPLE = new Uint8Array(128).map((_, code) =>
   /[A-IK-Za-z0-9/._~:+,!$'()*-]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
@@ -109,7 +109,7 @@ const AMPERSAND = 38
 const EQUALS = 61
 const QUESTION_MARK = 63
 const MAX_KNOWN = 1000
-/** Without an encoded parameter, one in a path, a user or a token only the query can hide something: most paths are plain. */
-const MAY_HIDE = /[;#%@\s]|eyJ|[aA][pP][iI]-/
+/** Signs of a secret outside plain query parameters: an encoded or path parameter, a user name or a token. */
+const SECRET_SIGNS = /[;#%@\s]|eyJ|[aA][pP][iI]-/
 const MAX_HEADERS = 64
 const MAX_VALUE = 512

@@ -5,7 +5,7 @@ export type Section = 'frontend' | 'traffic' | 'backend'
 export type AttachmentPoint = 'gateway' | 'listener' | 'route' | 'backend' | 'mcpTarget'
 /** Before or after the route of a request is chosen. */
 export type Phase = 'PreRouting' | 'PostRouting'
-export type Merge = 'replace' | 'join'
+type Merge = 'replace' | 'join'
 
 /** A policy as data. Its folder is `policies/<section>/<name in kebab case>`. */
 export interface Policy<Name extends string = string, S extends Schema = Schema, M extends Merge = Merge> {

@@ -90,7 +90,7 @@ export interface ScalarNode {
 }
 
 /** The kinds of references that a scalar can be. */
-export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation | Unheeded
+export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation | IgnoredWord
 
 /** An expression. It is not substituted, but may cause warnings. */
 export interface ExpressionReference {
@@ -107,7 +107,7 @@ export interface Deprecation {
 }
 
 /** A word without effect. Nothing is substituted, but the word does nothing in this field. */
-export interface Unheeded {
+export interface IgnoredWord {
   to: 'unheeded'
   word: string
   /** The behavior that applies instead. */
@@ -141,7 +141,7 @@ export interface BackendReference {
 }
 
 /** The form of a value in custom resources when it differs from the form in the file. */
-export interface ResourceForm {
+interface ResourceForm {
   schema: Schema
   /**
    * Converts the value to the output of the file's definition, or returns a `Refusal`; null when no conversion is

@@ -106,7 +106,7 @@ function isWithin(schema: JsonObject, input: unknown): boolean {
 }
 
 /** A value of a custom resource, converted to the form of the file. */
-export interface Settled<Out> {
+export interface ResolvedValue<Out> {
   /** The value without the parts that have problems. */
   value: Out
   problems: Problem[]
@@ -118,7 +118,7 @@ export function settle<Out>(
   value: unknown,
   objects: ReferredObjects,
   at: Path = [],
-): Settled<Out> {
+): ResolvedValue<Out> {
   const problems: Problem[] = []
   return { value: settleAt(schema, value, at, { objects, problems }) as Out, problems }
 }
@@ -152,7 +152,7 @@ function settleAt(schema: Schema, value: unknown, at: Path, settling: Settling):
 
 function accepted(result: unknown, at: Path, { problems }: Settling): unknown {
   if (!(result instanceof Refusal)) return result
-  const found = result.detail ?? 'found nothing that can be used'
+  const found = result.detail ?? 'found no usable value'
   problems.push({
     code: result.code,
     path: at,

@@ -109,7 +109,7 @@ export function printRule(rule: Rule): string {
     case 'requiredUnless':
       return `\`${rule.key}\` must be set unless \`${rule.other}\` is \`${rule.word}\`.`
     case 'uniqueAcross':
-      return `Each \`${rule.by}\` may stand once in all \`${rule.items}\` of \`${rule.key}\`.`
+      return `Each \`${rule.by}\` may occur only once in all \`${rule.items}\` of \`${rule.key}\`.`
     case 'other':
       return `${rule.message.charAt(0).toUpperCase()}${rule.message.slice(1)}.`
     case 'conditional':
@@ -124,7 +124,7 @@ function printAll(keys: readonly string[]): string {
   return keys.map((key) => `\`${key}\``).join(' and ')
 }
 
-export interface BrokenRule {
+interface BrokenRule {
   code: ProblemCode
   found: string
   expected: string

@@ -7,10 +7,10 @@ import { foreignName } from './foreign-names.ts'
 import { didYouMean, nearest } from './suggest.ts'
 import { type IssueParams, zodOf } from './zod.ts'
 
-export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }
+export type ValidationResult<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }
 
 /** Checks a value against a definition; every problem is reported, not only the first. */
-export function validate<Out>(schema: Schema<Out>, input: unknown): Validated<Out> {
+export function validate<Out>(schema: Schema<Out>, input: unknown): ValidationResult<Out> {
   const quick = readQuickly(schema, input)
   if (quick !== UNREAD) return { ok: true, value: quick }
   const result = zodOf(schema).safeParse(input)
@@ -52,7 +52,7 @@ function toProblems(schema: Schema, input: unknown, issue: Issue): Problem[] {
   const detail = params?.detail ?? null
   // Problems are logged, so a message about a secret contains only the detail, not the value.
   const isSecret = node.kind === 'scalar' && node.secret
-  const found = isSecret ? (detail ?? 'a value of another form') : describeValue(value)
+  const found = isSecret ? (detail ?? 'an invalid value') : describeValue(value)
   return [
     {
       code: params?.code ?? codesByIssue[issue.code] ?? 'wrong_type',

@@ -121,7 +121,7 @@ backends:
 `)
   assert.deepEqual(lines, [
     'gateway.yaml:2:9: binds[0].port: found 70000, expected an integer from 0 to 65535',
-    'gateway.yaml:4:15: binds[0].listeners[0].protocol: found "HTP", expected one of `HTTP`, `HTTPS`, `TLS` or `TCP`\n    did you mean `HTTP`?',
+    'gateway.yaml:4:15: binds[0].listeners[0].protocol: found "HTP", expected one of `HTTP`, `HTTPS`, `TLS`, `TCP`, `UDP` or `HBONE`\n    did you mean `HTTP`?',
     'gateway.yaml:5:5: binds[0].listeners[0].hostnme: unknown key `hostnme`, expected `name`, `protocol`, `hostname`, `tls`, `policies` or `routes`\n    did you mean `hostname`?',
     'gateway.yaml:8:17: binds[0].listeners[0].routes[0].policies.cors.allowOrigin: unknown key `allowOrigin`, expected `allowOrigins`, `allowMethods`, `allowHeaders`, `exposeHeaders`, `allowCredentials` or `maxAge`\n    did you mean `allowOrigins`?',
     'gateway.yaml:9:20: binds[0].listeners[0].routes[0].backends[0].backend: found no backend named `user`, expected the name of a backend in the top-level `backends`\n    did you mean `users`?',
@@ -134,10 +134,10 @@ test('broken YAML and duplicate keys have places', () => {
   assert.match(problemLines('binds: [\n')[0]!, /^gateway\.yaml:2:1: found broken YAML/)
   const twice = 'expected each key once'
   assert.deepEqual(problemLines('config: {}\nbinds: []\nconfig: {}\n'), [
-    `gateway.yaml:3:1: found the key \`config\` a second time in one mapping, ${twice}`,
+    `gateway.yaml:3:1: found the key \`config\` twice in one mapping, ${twice}`,
   ])
   assert.deepEqual(problemLines('config: { workers: 1, "workers": 2 }\n'), [
-    `gateway.yaml:1:23: found the key \`"workers"\` a second time in one mapping, ${twice}`,
+    `gateway.yaml:1:23: found the key \`"workers"\` twice in one mapping, ${twice}`,
   ])
   assert.deepEqual(problemLines('binds: []\n---\nbinds: []\n'), [
     'gateway.yaml:2:1: found a second YAML document, expected one, without `---` between its parts',
@@ -146,8 +146,8 @@ test('broken YAML and duplicate keys have places', () => {
 
 test('aliases of anchors that are not there are told where they stand', () => {
   assert.deepEqual(problemLines('config:\n  workers: *some\nfrontend: { http: &some {} }\nbackends: *none\n'), [
-    'gateway.yaml:2:12: found the alias `*some` of an anchor that does not stand before it, expected `&some` above',
-    'gateway.yaml:4:11: found the alias `*none` of an anchor that does not stand before it, expected `&none` above',
+    'gateway.yaml:2:12: found the alias `*some` without an anchor before it, expected `&some` above',
+    'gateway.yaml:4:11: found the alias `*none` without an anchor before it, expected `&none` above',
   ])
   assert.ok(loaded('backends: &none []\npolicies: *none\n').ok)
 })
@@ -159,7 +159,7 @@ test('a variable that is not closed is told, whatever its value would be', () =>
     ['${X-default}', '${X'],
   ] as const) {
     assert.deepEqual(problemLines(`config:\n  logging: { level: "${text}" }\n`, { X: 'info' }), [
-      `gateway.yaml:2:21: found \`${start}\` that does not end as a variable does, expected \`\${NAME}\` or \`\${NAME:-default}\`\n    write \`$\${\` where no variable is meant`,
+      `gateway.yaml:2:21: found \`${start}\`, which is not a complete variable, expected \`\${NAME}\` or \`\${NAME:-default}\`\n    write \`$\${\` for a literal \`\${\``,
     ])
   }
   const body = (text: string) =>
@@ -231,6 +231,37 @@ const conflicts: [string, string, RegExp][] = [
     'two listeners on a TCP port',
     listener('{ protocol: TCP }\n  - { protocol: HTTP, hostname: a.b }'),
     /a TCP listener alone/,
+  ],
+  [
+    'two UDP listeners on one port',
+    listener('{ protocol: UDP }\n  - { protocol: UDP, name: other }'),
+    /found 2 UDP listeners on one port/,
+  ],
+  ['a hostname on UDP', listener('{ protocol: UDP, hostname: a.b }'), /found `hostname` on a UDP listener/],
+  [
+    'a UDP port twice',
+    'binds:\n- { port: 1, listeners: [{}] }\n- { port: 1, listeners: [{ protocol: UDP }] }\n- { port: 1, listeners: [{ protocol: UDP }] }',
+    /:4:5: binds\[2\]\.port: found port `1` a second time/,
+  ],
+  [
+    'TLS to a backend of UDP',
+    listener('{ protocol: UDP, routes: [{ backends: [{ host: "a:1", policies: { tls: {} } }] }] }'),
+    /found `tls` on a UDP listener, expected `health` only/,
+  ],
+  [
+    'TLS to a backend of UDP, by name',
+    `backends: [{ name: x, static: { host: a, port: 1 }, policies: { tls: {} } }]\n${listener('{ protocol: UDP, routes: [{ backends: [{ backend: x }] }] }')}`,
+    /found a backend with `tls` on a UDP listener/,
+  ],
+  [
+    'a socket file behind UDP',
+    `backends: [{ name: x, static: { unixPath: /run/x } }]\n${listener('{ protocol: UDP, routes: [{ backends: [{ backend: x }] }] }')}`,
+    /found a socket file on a UDP listener/,
+  ],
+  [
+    'traffic policies on UDP',
+    listener('{ protocol: UDP, routes: [{ policies: { cors: {} }, backends: [{ host: "a:1" }] }] }'),
+    /found `cors` on a UDP listener/,
   ],
   [
     'one port twice',
@@ -345,7 +376,7 @@ test('variables are filled into values, typed like plain YAML, and never add str
   const policy = ir.policies.find((attached) => attached.target.kind === 'rule')
   assert.equal(policy?.traffic?.directResponse?.body, 'a: [b]\n- c ${PORT}')
   assert.deepEqual(problemLines(text, { PORT: '1' }), [
-    'gateway.yaml:6:56: found `${BODY}`, but the variable is not set, expected a variable of the environment\n    set BODY, or give a default: `${BODY:-value}`',
+    'gateway.yaml:6:56: found `${BODY}`, but the variable is not set, expected an environment variable\n    set BODY, or give a default: `${BODY:-value}`',
   ])
   assert.equal(problemLines(text, { BODY: 'x' }).length, 1)
   assert.match(problemLines(text, { PORT: '{ a: 1 }', BODY: 'x' })[0]!, /:2:9: binds\[0\]\.port: found "\{ a: 1 \}"/)

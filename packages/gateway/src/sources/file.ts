@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import type { Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import type { Path, Problem } from '../schema/problem.ts'
-import { unwrapLists } from '../schema/list-of-one.ts'
-import { type Validated, validate } from '../schema/validate.ts'
+import { unwrapLists } from '../schema/unwrap-singletons.ts'
+import { type ValidationResult, validate } from '../schema/validate.ts'
 import { backendsOf } from './check/backend-references.ts'
 import { checkTools } from './mcp/check-tools.ts'
 import { checkFile } from './check/check.ts'
@@ -12,7 +12,7 @@ import type { ProcessConfig } from './config/schema.ts'
 import { readApis } from './mcp/read-apis.ts'
 import { readReferencedFiles } from './files/read-referenced-files.ts'
 import { readEnvironment } from './environment/environment.ts'
-import type { Place, PlacedProblem } from './located-problem.ts'
+import type { ConfigLocation, LocatedProblem } from './located-problem.ts'
 import { printProblem } from './print-problems.ts'
 import { findReferences, isTo } from './check/references.ts'
 import { exposeOauth } from '../ir/expose-oauth.ts'
@@ -43,7 +43,7 @@ export interface CheckableConfig {
 }
 
 /** Finds the location in the file of a part of the IR, or of the value at a path below it; null for parts that are not from the file. */
-export type Locate = (this: void, part: object, path: Path) => Extract<Place, { file: string }> | null
+export type Locate = (this: void, part: object, path: Path) => Extract<ConfigLocation, { file: string }> | null
 
 export interface LoadedConfig extends CheckableConfig {
   ok: true
@@ -56,14 +56,14 @@ export interface LoadedConfig extends CheckableConfig {
   text?: { text: string; file: string; dir: string }
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
-  warnings: PlacedProblem[]
+  warnings: LocatedProblem[]
   /** Addresses of Services by the keys of their backends; undefined when the config has no Services. */
   endpoints?: Readonly<Record<string, readonly string[]>>
 }
 
-export interface RefusedConfig {
+interface RefusedConfig {
   ok: false
-  problems: PlacedProblem[]
+  problems: LocatedProblem[]
   /** The files that were read so far: a change in one of them may fix the config. */
   files?: string[]
   /** The config without the parts at fault, to find its problems too; null when nothing is left. */
@@ -73,30 +73,30 @@ export interface RefusedConfig {
 export type LoadResult = LoadedConfig | RefusedConfig
 
 /**
- * Turns the text of a config file into resources, or into everything that is wrong with it. What `known` has read
- * before is not read again, and gives the same objects.
+ * Converts the text of a config file to resources, or reports all of its problems. Parts that `known` contains are not
+ * read again and give the same objects.
  */
 export function loadConfig(text: string, options: LoadOptions, known: PartCache | null = null): LoadResult {
-  // Whoever writes a file in place empties it first: that is no wish to close every port.
+  // A program that writes a file in place empties it first; an empty text must not close every port.
   if (text.trim() === '')
-    return { ok: false, problems: [{ ...EMPTY, place: { file: options.file, line: 1, column: 1 } }] }
-  const { problems: broken, placeOf, ...parts } = readParts(text, options, known) ?? readWhole(text, options)
+    return { ok: false, problems: [{ ...EMPTY, location: { file: options.file, line: 1, column: 1 } }] }
+  const { problems: broken, locationOf, ...parts } = readParts(text, options, known) ?? readWhole(text, options)
   const { input } = parts
   if (input === undefined) return { ok: false, problems: broken }
-  const place = (problem: Problem): PlacedProblem => ({ ...problem, place: placeOf(problem.path, problem.at) })
+  const locate = (problem: Problem): LocatedProblem => ({ ...problem, location: locationOf(problem.path, problem.at) })
   const explainer: Explainer = (value, ir) => (fault) => {
     const path = [...(pathTo(fault.part, value) ?? listenerPath(fault.part, ir) ?? []), ...fault.path]
-    const where = { path, at: 'key' as const, place: placeOf(path, 'key') }
+    const where = { path, at: 'key' as const, location: locationOf(path, 'key') }
     return printProblem({ code: 'conflict', ...where, found: fault.found, expected: fault.expected, suggestion: null })
   }
   const seen = assess(parts, options)
   const environment = readEnvironment(options.env, (key) => new Spot(input).in('config', key).exists)
-  // A value that could not be filled in is wrong in its own way already.
-  const unfilled = new Set(broken.map(({ place: spot }) => JSON.stringify(spot)))
-  const rest = seen.problems.map(place).filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
+  // A value with an unresolved variable has its own problem already.
+  const unfilled = new Set(broken.map(({ location: spot }) => JSON.stringify(spot)))
+  const rest = seen.problems.map(locate).filter((problem) => !unfilled.has(JSON.stringify(problem.location)))
   const exported = seen.whole === null ? null : withStandardExports(seen.whole.ir, options.env)
   const ofVariables = [...environment.problems, ...(exported?.problems ?? [])]
-  const problems = [...[...broken, ...rest].toSorted(byPlace), ...ofVariables]
+  const problems = [...[...broken, ...rest].toSorted(byLocation), ...ofVariables]
   if (seen.whole === null || exported === null || problems.length > 0) {
     return { ok: false, problems, files: seen.files, rest: restOf(input, seen, { options, explainer }) }
   }
@@ -107,24 +107,24 @@ export function loadConfig(text: string, options: LoadOptions, known: PartCache 
     ir,
     process: environment.apply(config.config),
     files: seen.files,
-    warnings: seen.warnings.map(place),
+    warnings: seen.warnings.map(locate),
     explain: explainer(config, ir),
     locate: (part, path) => {
       const start = pathTo(part, config) ?? listenerPath(part, ir) ?? routePathOf(part, ir)
-      const found = start === null ? null : placeOf([...start, ...path], 'key')
+      const found = start === null ? null : locationOf([...start, ...path], 'key')
       return found !== null && 'file' in found ? found : null
     },
   }
 }
 
 interface Parts {
-  /** Undefined when the text has no shape at all. */
+  /** Undefined when the text cannot be parsed. */
   input: unknown
-  validated: Validated<ConfigFile>
+  validated: ValidationResult<ConfigFile>
   settled: SettledParts | null
 }
 
-type ReadText = Parts & Pick<ParsedYaml, 'problems' | 'placeOf'>
+type ReadText = Parts & Pick<ParsedYaml, 'problems' | 'locationOf'>
 
 function readParts(text: string, { file, env }: LoadOptions, known: PartCache | null): ReadText | null {
   const read = known?.read(text, file, env) ?? null
@@ -134,9 +134,9 @@ function readParts(text: string, { file, env }: LoadOptions, known: PartCache | 
 }
 
 function readWhole(text: string, { file, env }: LoadOptions): ReadText {
-  const { value, problems, placeOf } = parseYaml(text, file, env)
+  const { value, problems, locationOf } = parseYaml(text, file, env)
   // A file of comments is a config without anything.
-  return { ...partsOf(value === null ? {} : value), problems, placeOf }
+  return { ...partsOf(value === null ? {} : value), problems, locationOf }
 }
 
 function partsOf(input: unknown): Parts {
@@ -245,7 +245,7 @@ const TWO_AUTHENTICATIONS: Omit<Problem, 'path'> = {
   suggestion: 'use `jwtAuthentication.mcp`',
 }
 
-function byPlace({ place: a }: PlacedProblem, { place: b }: PlacedProblem): number {
+function byLocation({ location: a }: LocatedProblem, { location: b }: LocatedProblem): number {
   if ('variable' in a || 'variable' in b) return 0
   return a.line - b.line || a.column - b.column
 }

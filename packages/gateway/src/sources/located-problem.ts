@@ -1,8 +1,8 @@
 import type { Problem } from '../schema/problem.ts'
 
 /** The location of a problem: a position in a file, or an environment variable. */
-export type Place = { file: string; line: number; column: number } | { variable: string }
+export type ConfigLocation = { file: string; line: number; column: number } | { variable: string }
 
-export interface PlacedProblem extends Problem {
-  place: Place
+export interface LocatedProblem extends Problem {
+  location: ConfigLocation
 }

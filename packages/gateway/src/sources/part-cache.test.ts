@@ -274,19 +274,19 @@ const way = fc.oneof(
 const edits: fc.Arbitrary<Edit> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.tuple(at, at, way).map(([place, id, how]): Edit => insert('routes', place, routeText(id % 9, how))),
+    arbitrary: fc.tuple(at, at, way).map(([index, id, how]): Edit => insert('routes', index, routeText(id % 9, how))),
   },
   {
     weight: 6,
-    arbitrary: fc.tuple(at, at, way).map(([place, id, how]): Edit => replace('routes', place, routeText(id % 9, how))),
+    arbitrary: fc.tuple(at, at, way).map(([index, id, how]): Edit => replace('routes', index, routeText(id % 9, how))),
   },
-  { weight: 4, arbitrary: at.map((place): Edit => remove('routes', place)) },
+  { weight: 4, arbitrary: at.map((index): Edit => remove('routes', index)) },
   { weight: 3, arbitrary: fc.tuple(at, at).map(([from, to]): Edit => move('routes', from, to)) },
   {
     weight: 2,
-    arbitrary: fc.tuple(at, fc.nat(5)).map(([place, how]): Edit => insert('policies', place, POLICIES[how]!)),
+    arbitrary: fc.tuple(at, fc.nat(5)).map(([index, how]): Edit => insert('policies', index, POLICIES[how]!)),
   },
-  { weight: 2, arbitrary: at.map((place): Edit => remove('policies', place)) },
+  { weight: 2, arbitrary: at.map((index): Edit => remove('policies', index)) },
   {
     weight: 2,
     arbitrary: fc
@@ -345,9 +345,9 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
         fc.nat(6),
         fc.constantFrom('', '\n', '\t', ' ', '  ', '- ', 'x: ', '"', '# ', '\r\n', '[', '&a ', '*a'),
       )
-      .map(([place, length, added]): Edit => (document) => {
+      .map(([index, length, added]): Edit => (document) => {
         document.slip = (text) => {
-          const start = place % text.length
+          const start = index % text.length
           return text.slice(0, start) + added + text.slice(start + length)
         }
       }),
@@ -356,18 +356,18 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
 
 type List = 'routes' | 'backends' | 'policies'
 
-function insert(list: List, place: number, item: string[]): Edit {
-  return (document) => document[list].splice(place % (document[list].length + 1), 0, item)
+function insert(list: List, index: number, item: string[]): Edit {
+  return (document) => document[list].splice(index % (document[list].length + 1), 0, item)
 }
 
-function replace(list: List, place: number, item: string[]): Edit {
+function replace(list: List, index: number, item: string[]): Edit {
   return (document) => {
-    if (document[list].length > 0) document[list][place % document[list].length] = item
+    if (document[list].length > 0) document[list][index % document[list].length] = item
   }
 }
 
-function remove(list: List, place: number): Edit {
-  return (document) => document[list].splice(place % (document[list].length + 1), 1)
+function remove(list: List, index: number): Edit {
+  return (document) => document[list].splice(index % (document[list].length + 1), 1)
 }
 
 function move(list: List, from: number, to: number): Edit {
@@ -410,7 +410,7 @@ test('a config with a warning costs no more than the part that it is about', () 
   assert.ok(loaded.ok && fresh.ok)
   assert.deepEqual(loaded.warnings, fresh.warnings)
   assert.deepEqual(
-    loaded.warnings.map(({ place }) => place),
+    loaded.warnings.map(({ location }) => location),
     [{ file: 'f', line: 5 + 3 * 1_234, column: 7 }],
   )
 })

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isObject } from '@portico/http/json'
 import type { Path, Problem } from '../schema/problem.ts'
-import { unwrapLists } from '../schema/list-of-one.ts'
+import { unwrapLists } from '../schema/unwrap-singletons.ts'
 import { fieldOf, type Schema } from '../schema/kit.ts'
 import { validate } from '../schema/validate.ts'
 import { namedBackend } from './backends/schema.ts'
 import { listener } from './binds/schema.ts'
 import { type CutItem, cutLists, type CutText, placeholderOf } from './cut-lists.ts'
-import type { Place } from './located-problem.ts'
+import type { ConfigLocation } from './located-problem.ts'
 import { targetedPolicy } from './policies/schema.ts'
 import { findReferences } from './check/references.ts'
 import { route } from './routes/schema.ts'
@@ -15,15 +15,15 @@ import { configFile, type ConfigFile } from './schema.ts'
 import { SETTLED, SettledParts } from './check/settled.ts'
 import type { Environment } from './substitute.ts'
 import { putAt, Spot } from './check/tree.ts'
-import { type ParsedYaml, parseWithPlaces, readAlone } from './yaml/yaml.ts'
+import { type ParsedYaml, parseWithLocations, readAlone } from './yaml/yaml.ts'
 
 /** A config whose parts are valid, each by itself. */
-export interface ReadParts {
+interface ReadParts {
   /** Plain values; parts with the text that they had before are the same objects. */
   input: unknown
-  /** The same of these, but for parts that name files. */
+  /** The validated values; unchanged parts are the same objects, except for parts that name files. */
   config: ConfigFile
-  placeOf(this: void, path: Path, at: Problem['at']): Place
+  locationOf(this: void, path: Path, at: Problem['at']): ConfigLocation
   /** Checks that found nothing in these parts. */
   settled: SettledParts
 }
@@ -33,7 +33,7 @@ export interface ReadParts {
  * nor validated again. It only ever says what the whole file would have said, and nothing where that would be a problem.
  */
 export class PartCache {
-  /** By their text; the same text may stand in several places, and each is an object of its own. */
+  /** The parts by their text. The same text may occur several times, each as a separate object. */
   #parts = new Map<string, Part[]>()
   #environment = ''
   readonly #settled = new SettledParts()
@@ -57,8 +57,8 @@ export class PartCache {
     if (read === null) return null
     this.#parts = parts
     this.#environment = environment
-    const placeOf = placer(cut, read.places, file, env)
-    return { input: read.input, config: read.config, placeOf, settled: this.#settled }
+    const locationOf = locator(cut, read.paths, file, env)
+    return { input: read.input, config: read.config, locationOf, settled: this.#settled }
   }
 }
 
@@ -66,7 +66,7 @@ interface Part {
   text: string
   schema: Schema
   input: unknown
-  /** Null where each config needs one of its own, because contents of files are put into it. */
+  /** Null when each config needs its own copy, because file contents are inserted into it. */
   value: unknown
 }
 
@@ -77,7 +77,7 @@ function readCut(
   cut: CutText,
   env: Environment,
   partOf: (item: CutItem, schema: Schema) => Part | null,
-): { input: unknown; config: ConfigFile; places: ListPaths } | null {
+): { input: unknown; config: ConfigFile; paths: ListPaths } | null {
   const rest = readAlone(cut.rest, env)
   const root = rest?.value
   if (!isObject(root)) return null
@@ -103,11 +103,11 @@ function readCut(
     holder[key] = inputs
     putAt(validated.value, path, values)
   }
-  return { input: root, config: validated.value, places: holders.map(({ path }) => path) }
+  return { input: root, config: validated.value, paths: holders.map(({ path }) => path) }
 }
 
 function readPart(text: string, schema: Schema, env: Environment, settled: SettledParts): Part | null {
-  // A copy of its own: a piece of a text keeps the whole of it in memory.
+  // Copies the text, because a substring would keep the whole text in memory.
   const own = Buffer.from(text).toString()
   const read = readAlone(own, env)
   if (read === null || !Array.isArray(read.value) || read.value.length !== 1) return null
@@ -164,21 +164,21 @@ function mostIn(schema: Schema, key: string): number {
   return list.max
 }
 
-/** Finds places in the part that a path leads to, which alone is parsed for it. */
-function placer(cut: CutText, lists: ListPaths, file: string, env: Environment): ReadParts['placeOf'] {
+/** Finds locations by parsing only the part that the path leads to. */
+function locator(cut: CutText, lists: ListPaths, file: string, env: Environment): ReadParts['locationOf'] {
   const parsed = new Map<string, ParsedYaml>()
-  const inText = (text: string, path: Path, at: Problem['at'], row: (line: number) => number): Place => {
-    const known = parsed.get(text) ?? parseWithPlaces(text, file, env)
+  const inText = (text: string, path: Path, at: Problem['at'], row: (line: number) => number): ConfigLocation => {
+    const known = parsed.get(text) ?? parseWithLocations(text, file, env)
     parsed.set(text, known)
-    const place = known.placeOf(path, at)
-    return 'variable' in place ? place : { ...place, line: row(place.line - 1) + 1 }
+    const location = known.locationOf(path, at)
+    return 'variable' in location ? location : { ...location, line: row(location.line - 1) + 1 }
   }
   return (path, at) => {
     const list = lists.findIndex((own) => own.every((step, index) => path[index] === step))
     const depth = lists[list]?.length ?? 0
     const index = path[depth]
     const items = cut.lists[list]
-    // A list itself stands where its first item does.
+    // The location of a list is that of its first item.
     const wanted = index === undefined && at === 'value' ? items?.[0] : items?.[Number(index)]
     if (wanted === undefined) return inText(cut.rest, path, at, (line) => cut.rows[line] ?? 0)
     const steps = index === undefined ? [] : [0, ...path.slice(depth + 1)]

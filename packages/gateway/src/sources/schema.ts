@@ -7,13 +7,17 @@ import { frontendBlock, targetedPolicy } from './policies/schema.ts'
 
 /** The config file. */
 export const configFile = object({
-  config: processConfig.prefault({}).describe('Settings of the process, read at start; environment variables win.'),
+  config: processConfig
+    .prefault({})
+    .describe('Settings of the process, read at start; environment variables take precedence.'),
   frontend: frontendBlock().prefault({}).describe('Policies for all incoming connections.'),
-  backends: list(namedBackend, { max: 10_000 }).prefault([]).describe('Destinations with names.'),
+  backends: list(namedBackend, { max: 10_000 }).prefault([]).describe('Named backends.'),
   policies: list(targetedPolicy, { max: 10_000 })
     .prefault([])
-    .describe('Policies that name what they hold for; where two set the same for one object, the first counts.'),
-  binds: list(bind, { max: 1_024 }).prefault([]).describe('Ports, and what is served on them.'),
+    .describe(
+      'Policies that name the objects they apply to. If two policies set the same field for an object, the first takes precedence.',
+    ),
+  binds: list(bind, { max: 1_024 }).prefault([]).describe('Ports with their listeners.'),
 }).describe('The config file of the gateway.')
 
 export type ConfigFile = Output<typeof configFile>

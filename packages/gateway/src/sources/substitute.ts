@@ -2,7 +2,7 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export type Substitution = { ok: true; text: string } | { ok: false; unset: string } | { ok: false; malformed: string }
+type Substitution = { ok: true; text: string } | { ok: false; unset: string } | { ok: false; malformed: string }
 
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|(\$\{[A-Za-z_][A-Za-z0-9_]*)/g
 

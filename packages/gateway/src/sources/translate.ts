@@ -1,4 +1,12 @@
-import { aiTarget, awsTarget, dynamicTarget, HTTPS_PORT, sectionKey, staticTarget } from '../ir/backend-targets.ts'
+import {
+  aiTarget,
+  awsTarget,
+  dynamicTarget,
+  HTTPS_PORT,
+  poolTarget,
+  sectionKey,
+  staticTarget,
+} from '../ir/backend-targets.ts'
 import type {
   AttachedPolicy,
   Backend,
@@ -21,7 +29,7 @@ import { attachTargeted, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** Results of the checks that translation needs. */
-export interface Findings {
+interface Findings {
   /** The backends that policies define inline. */
   backends: DescribedBackends
   toolsOf: ReadApis['toolsOf']
@@ -50,11 +58,21 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
   return ir
 
   function addBind(bind: BindConfig, index: number): void {
-    const isFirst = config.binds.findIndex((other) => other.port === bind.port) === index
-    // Several binds may ask for any free port.
-    const key = isFirst ? `bind/${bind.port}` : `bind/${bind.port}~${index}`
-    ir.binds.push({ key, port: bind.port, address: bind.address ?? '' })
-    for (const [position, listener] of bind.listeners.entries()) addListener(listener, key, position)
+    const place = { port: bind.port, address: bind.address ?? '' }
+    const keys = { tcp: '', udp: '' }
+    for (const transport of ['tcp', 'udp'] as const) {
+      if (!hasTransport(bind, transport)) continue
+      const isSame = (other: BindConfig): boolean => other.port === bind.port && hasTransport(other, transport)
+      const prefix = transport === 'udp' ? 'bind/udp' : 'bind'
+      // Several binds may ask for any free port.
+      const key =
+        config.binds.findIndex(isSame) === index ? `${prefix}/${bind.port}` : `${prefix}/${bind.port}~${index}`
+      ir.binds.push({ key, ...place, ...(transport === 'udp' && { transport }) })
+      keys[transport] = key
+    }
+    for (const [position, listener] of bind.listeners.entries()) {
+      addListener(listener, keys[transportOf(listener)], position)
+    }
   }
 
   function addListener(config: ListenerConfig, bind: string, position: number): void {
@@ -78,6 +96,14 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
   }
 }
 
+function hasTransport({ listeners }: BindConfig, transport: 'tcp' | 'udp'): boolean {
+  return listeners.some((listener) => transportOf(listener) === transport)
+}
+
+function transportOf({ protocol }: ListenerConfig): 'tcp' | 'udp' {
+  return protocol === 'UDP' ? 'udp' : 'tcp'
+}
+
 /** The resources of one part of the file. */
 interface Resources {
   routes?: Route[]
@@ -97,7 +123,7 @@ function madeOf(config: NamedBackendConfig | RouteConfig, place: string, make: (
   const known = madeByConfig.get(config)
   if (known?.place === place) return known.resources
   const resources = make()
-  // Targets of MCP are made of other parts too.
+  // MCP targets also depend on other parts, so they are not cached.
   if (!resources.backends.some(({ target }) => target.kind === 'mcp')) madeByConfig.set(config, { place, resources })
   return resources
 }
@@ -132,17 +158,17 @@ function routeResources(
     policies.push(attachment({ target: { kind: 'rule', key }, traffic, backend: backend ?? null }))
   }
   for (const [index, entry] of config.backends.entries()) {
-    // One text for all that speak of the entry: each that is put together anew is one more to keep and to look up by.
+    // One string for all references to the entry, because each concatenation would be another string in memory.
     const entryKey = entries[index]?.key ?? ''
     const inline = inlineTarget(entry, entryKey, known)
     if (inline !== undefined) backends.push({ key: entryKey, name: targetName(inline), target: inline })
     policies.push(...partPolicies(entry, entryKey), ...backendPolicy(entryKey, entry.policies))
   }
-  // Copies without room for more.
+  // Copies a list without spare capacity.
   return { routes: [route], backends: backends.slice(), policies: policies.slice() }
 }
 
-/** Policies that stand in a provider, or in a target. */
+/** Policies inside of a provider or a target. */
 function partPolicies(
   { ai, mcp }: { ai?: AiConfig | undefined; mcp?: McpConfig | undefined },
   key: string,
@@ -170,6 +196,7 @@ function namedTarget(backend: NamedBackendConfig, key: string, known: TargetCont
   if (backend.ai !== undefined) return aiTarget(backend.ai, key)
   if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, known)
   if (backend.aws !== undefined) return awsTarget(backend.aws)
+  if (backend.inferencePool !== undefined) return poolTarget(backend.inferencePool)
   if (backend.dynamicForwardProxy !== undefined) return dynamicTarget(backend.dynamicForwardProxy)
   return staticTarget(backend.static)
 }
@@ -186,13 +213,14 @@ interface TargetContext {
 
 /** The backend that an entry of a route defines inline. */
 function inlineTarget(
-  { host, dynamicForwardProxy, ai, mcp, aws }: EntryConfig,
+  { host, dynamicForwardProxy, inferencePool, ai, mcp, aws }: EntryConfig,
   key: string,
   known: TargetContext,
 ): BackendTarget | undefined {
   if (ai !== undefined) return aiTarget(ai, key)
   if (mcp !== undefined) return mcpTarget(mcp, key, known)
   if (aws !== undefined) return awsTarget(aws)
+  if (inferencePool !== undefined) return poolTarget(inferencePool)
   return host ?? (dynamicForwardProxy && dynamicTarget(dynamicForwardProxy))
 }
 

@@ -34,7 +34,7 @@ function leaveOut(root: unknown, path: Path): void {
   else if (owner !== undefined && path.length > 1) leaveOut(root, path.slice(0, -1))
 }
 
-/** It keeps its name, so that whoever names it does not name nothing, and the parts that have problems of their own. */
+/** The replacement keeps the name, so that references to it stay valid, and the parts with problems of their own. */
 function harmless(path: Path, item: unknown): unknown {
   const kept = (...keys: string[]): object =>
     Object.fromEntries(keys.map((key) => [key, memberOf(item, key)]).filter(([, value]) => value !== undefined))

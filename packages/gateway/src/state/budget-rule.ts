@@ -37,7 +37,7 @@ export interface Spendable {
 }
 
 /** A decoded state word of a budget. */
-export interface Spent {
+interface BudgetState {
   window: number
   spent: number
 }
@@ -61,7 +61,7 @@ export class BudgetRule {
   }
 
   /** Decodes the word for the time `now`: each window that has begun since the last write gives back `amount`. */
-  at(word: bigint, start: number, now: number): Spent {
+  at(word: bigint, start: number, now: number): BudgetState {
     const written = windowOf(word)
     const window = Math.max(written, Math.floor((now - start) / this.windowMs))
     if (window === written) return { window, spent: spentOf(word) }
@@ -75,7 +75,7 @@ export class BudgetRule {
     return start + (window + Math.ceil(Math.min(spent, this.capacity) / this.#amount)) * this.windowMs
   }
 
-  standing(granted: boolean, start: number, { window, spent }: Spent, now: number): Standing {
+  standing(granted: boolean, start: number, { window, spent }: BudgetState, now: number): Standing {
     return {
       granted,
       remaining: Math.max(0, this.capacity - spent),
@@ -90,7 +90,7 @@ export class BudgetRule {
   }
 }
 
-export function wordOf({ window, spent }: Spent): bigint {
+export function wordOf({ window, spent }: BudgetState): bigint {
   return (BigInt(window) << 32n) | BigInt(spent)
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionCount, seatCount } from './connection-count.ts'
+import { ConnectionCount, workerIndexCount } from './connection-count.ts'
 import { createTable, SharedTable } from './shared-table.ts'
 
 function countOf(counters: SharedTable, own: number | null, all = 2): ConnectionCount {
@@ -44,5 +44,5 @@ test('a table with room for one word of each worker has room enough', () => {
 })
 
 test('there is one seat more than workers, for a worker that is being replaced', () => {
-  assert.equal(seatCount(4), 5)
+  assert.equal(workerIndexCount(4), 5)
 })

@@ -1,7 +1,7 @@
 import type { SharedCells, SharedCounters } from '@portico/http/client'
 
 /** The index of a worker among all workers. The replacement of a dead worker takes over its index and its count. */
-export interface Seat {
+export interface WorkerIndex {
   /** Null in the main thread, which only reserves cells. */
   own: number | null
   /** The number of indexes. */
@@ -12,7 +12,7 @@ export interface Seat {
  * One more than the number of workers: a worker that is being replaced keeps its index until its connections have
  * ended.
  */
-export function seatCount(workers: number): number {
+export function workerIndexCount(workers: number): number {
   return workers + 1
 }
 
@@ -29,7 +29,7 @@ export class ConnectionCount {
    * Returns null when the table has no room. Create one instance per key and worker, or instances clear each other's
    * count.
    */
-  static create(key: string, seat: Seat, shared: { counters: SharedCounters; monotonic: () => number }) {
+  static create(key: string, seat: WorkerIndex, shared: { counters: SharedCounters; monotonic: () => number }) {
     const cells: SharedCells[] = []
     for (let i = 0; i < seat.all; i++) {
       const found = shared.counters.cells(`connections ${key} ${i}`)

@@ -31,7 +31,7 @@ export class KeyedBudgets {
 }
 
 /** The behavior for keys that find no room in the table. */
-export interface WhenFull {
+interface WhenFull {
   /** Whether operations on such keys are granted. */
   isOpen: boolean
   /** Called for each operation that found no room. */
@@ -40,14 +40,14 @@ export interface WhenFull {
   asked?(): void
 }
 
-interface Place {
+interface KeyedBudgetOptions {
   path: Path
   name: string
   whenFull: WhenFull
 }
 
 /** The budget of one key, in whichever slot the key has at the moment. */
-export class KeyedBudget implements Spendable {
+class KeyedBudget implements Spendable {
   /**
    * The key's name in traces and logs. The key may be a secret, so the name is a part of a salted hash that nobody else
    * can compute.
@@ -58,7 +58,7 @@ export class KeyedBudget implements Spendable {
   readonly #path: Path
   readonly #whenFull: WhenFull
 
-  constructor(slots: KeyedSlots, rule: BudgetRule, { path, name, whenFull }: Place) {
+  constructor(slots: KeyedSlots, rule: BudgetRule, { path, name, whenFull }: KeyedBudgetOptions) {
     this.name = name
     this.#slots = slots
     this.#rule = rule

@@ -1,5 +1,5 @@
 import { type BudgetRule, spentOf, windowOf, wordOf } from './budget-rule.ts'
-import { monotonic } from './monotonic.ts'
+import { monotonic } from './clock.ts'
 
 /** The hash of a key and the start of its probe sequence. */
 export interface Path {
@@ -10,7 +10,7 @@ export interface Path {
 }
 
 /** The contents of a slot that a key owns. As long as `word` is unchanged, the whole tenancy is. */
-export interface Tenancy {
+interface Tenancy {
   slot: number
   start: number
   word: bigint
@@ -80,8 +80,9 @@ export class KeyedSlots {
     const owners = ownerAt(begin)
     const half = halfOf(owner)
     const firstOfGroup = first % GROUP
-    for (let probe = 0; probe < GROUP; probe++) {
-      const index = (firstOfGroup + probe) & (GROUP - 1)
+    const end = firstOfGroup + GROUP
+    for (let probe = firstOfGroup; probe < end; probe++) {
+      const index = probe & (GROUP - 1)
       // Half of the hash rules out nearly all other keys, without a BigInt on the heap for each slot.
       const seen = Atomics.load(this.#halves, (owners + index) * 2 + LOW)
       if (seen !== half && seen !== 0) continue
@@ -178,7 +179,7 @@ export class KeyedSlots {
   }
 
   /** Seals the slot: it belongs to this thread until `#open`, or until a second has passed. */
-  #seal(slot: number, word: bigint): Sealed | null {
+  #seal(slot: number, word: bigint): SealedSlot | null {
     // From here on, only `#open` changes the start.
     Atomics.compareExchange(this.#words, startAt(slot), 0n, 1n)
     // Owner and start are read before the seal is written: if `word` is unchanged then, both belong to it.
@@ -193,7 +194,7 @@ export class KeyedSlots {
   }
 
   /** Replaces a seal by a full budget. */
-  #open({ slot, seal, start }: Sealed, rule: BudgetRule, now: number): boolean {
+  #open({ slot, seal, start }: SealedSlot, rule: BudgetRule, now: number): boolean {
     const window = 1 + random(2 ** 24)
     const begun = Math.floor(now) + 1 - window * rule.windowMs
     // A start of 0 would mean that the budget is unused.
@@ -211,7 +212,7 @@ export class KeyedSlots {
 }
 
 /** A slot during a takeover, with its previous contents. */
-interface Sealed {
+interface SealedSlot {
   slot: number
   seal: bigint
   owner: bigint

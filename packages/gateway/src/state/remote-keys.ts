@@ -7,7 +7,7 @@ export interface FetchedKeys {
   lifetimeMs: number
 }
 
-export interface RemoteKeysOptions<Asker> {
+interface RemoteKeysOptions<Asker> {
   /** Rejects when the keys cannot be fetched; settles within a bounded time. */
   fetch: (asker: Asker | null) => Promise<FetchedKeys>
   monotonic: () => number

@@ -1,6 +1,6 @@
 import type { SharedCounters } from '@portico/http/client'
 import { KeptTables, type KeyedTables, type TableSet } from './keyed-tables.ts'
-import { monotonic } from './monotonic.ts'
+import { monotonic } from './clock.ts'
 import { type SharedTable, TableCells } from './shared-table.ts'
 
 /**

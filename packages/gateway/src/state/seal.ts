@@ -14,7 +14,7 @@ export interface Seal {
 export function createSeal(keys: readonly Buffer[]): Seal {
   const byName = new Map(keys.map((key) => [nameOf(key), key]))
   const [first] = keys
-  if (first === undefined) throw new Error('there is no key to seal with')
+  if (first === undefined) throw new Error('there is no key to encrypt with')
   return {
     sealAs: (kind, value) => sealWith(first, kind, value),
     openAs(kind, text) {

@@ -148,7 +148,7 @@ export function createTable(slots = 65_536): SharedArrayBuffer {
 }
 
 /** The probe sequence of a key. */
-export interface Path {
+interface Path {
   owner: bigint
   first: number
   step: number

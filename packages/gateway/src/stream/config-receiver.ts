@@ -1,21 +1,21 @@
 import { applyChange, EMPTY_IR } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
-import type { Quarantined } from '../ir/quarantine.ts'
+import type { QuarantinedResource } from '../ir/quarantine.ts'
 import { type Generation, generationOf, hashesOf } from './hashes.ts'
 import type { Ack, ConfigMessage, Have, Nack } from './messages.ts'
 import { StreamFault } from './stream-fault.ts'
 
-export interface Received {
+export interface ReceivedConfig {
   generation: Generation
   ir: Ir
 }
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   /** Makes a config live; returns the problems when it is rejected. */
   apply: (ir: Ir) => Promise<string[]>
-  wentLive: (live: Received) => void
+  wentLive: (live: ReceivedConfig) => void
   /** Quarantined resources of the live config. */
-  quarantined: () => Quarantined[]
+  quarantined: () => QuarantinedResource[]
 }
 
 type Answer = (message: Ack | Nack) => void
@@ -23,10 +23,10 @@ type Answer = (message: Ack | Nack) => void
 /** Assembles configs from a controller's messages and makes the newest config live, whole or not at all. */
 export class ConfigReceiver {
   readonly #options: ReceiverOptions
-  #live: Received | null = null
+  #live: ReceivedConfig | null = null
   /** The config that the controller's next change is relative to, whether or not it went live. */
-  #latest: Received | null = null
-  #next: (Received & { answer: Answer }) | null = null
+  #latest: ReceivedConfig | null = null
+  #next: (ReceivedConfig & { answer: Answer }) | null = null
   #isRunning = false
   #isHeld = false
   readonly counts = { received: 0, acked: 0, nacked: 0 }
@@ -35,12 +35,12 @@ export class ConfigReceiver {
     this.#options = options
   }
 
-  get live(): Received | null {
+  get live(): ReceivedConfig | null {
     return this.#live
   }
 
   /** Makes a stored config live. Call it before the first stream. */
-  async begin(kept: Received): Promise<boolean> {
+  async begin(kept: ReceivedConfig): Promise<boolean> {
     return (await this.#apply({ generation: kept.generation, ir: kept.ir })).length === 0
   }
 
@@ -54,11 +54,12 @@ export class ConfigReceiver {
   /** Throws when `base` is not the latest config, or when the change does not result in `generation`. */
   take({ generation, base, change }: ConfigMessage, answer: Answer): void {
     if (base !== null && base !== this.#latest?.generation) {
-      throw new StreamFault('a change is made to a config that is not here')
+      throw new StreamFault('the change is relative to a config that is not stored here')
     }
     const before = base === null ? EMPTY_IR : (this.#latest?.ir ?? EMPTY_IR)
     const { ir } = applyChange(before, change)
-    if (generationOf(ir, before) !== generation) throw new StreamFault('a change makes another config than it says')
+    if (generationOf(ir, before) !== generation)
+      throw new StreamFault('the change results in another generation than announced')
     this.counts.received++
     this.#latest = { generation, ir }
     this.#next = { generation, ir, answer }
@@ -94,7 +95,7 @@ export class ConfigReceiver {
     return all.length === 0 ? {} : { quarantined: all.slice(0, MOST_PROBLEMS).map(shortened) }
   }
 
-  async #apply(wanted: Received): Promise<string[]> {
+  async #apply(wanted: ReceivedConfig): Promise<string[]> {
     if (wanted.generation === this.#live?.generation) return []
     try {
       const problems = await this.#options.apply(wanted.ir)
@@ -112,7 +113,7 @@ function short(problem: string): string {
   return problem.slice(0, 2_000)
 }
 
-function shortened({ object, problem, units }: Quarantined): Quarantined {
+function shortened({ object, problem, units }: QuarantinedResource): QuarantinedResource {
   return { object: short(object), problem: short(problem), units: units.slice(0, MOST_UNITS) }
 }
 

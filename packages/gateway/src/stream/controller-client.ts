@@ -88,8 +88,8 @@ export class ControllerClient {
     const pauseMs = this.#pause()
     const { log, address } = this.#options
     // A cause that repeats is logged as a warning only once.
-    if (cause !== this.#lastCause) log.warn('no controller, what is live stays', { address, cause })
-    else log.debug('no controller', { address, cause, pauseMs: Math.round(pauseMs) })
+    if (cause !== this.#lastCause) log.warn('controller unavailable, the live config stays active', { address, cause })
+    else log.debug('controller unavailable', { address, cause, pauseMs: Math.round(pauseMs) })
     this.#lastCause = cause
     this.#timer = setTimeout(() => this.#connect(), pauseMs)
   }

@@ -97,7 +97,7 @@ export class ControllerStream {
     const message = readControllerLine(line)
     if (message.type === 'ping') this.send({ type: 'pong' })
     this.#options.received(message)
-    if (message.type === 'goodbye') this.#end(`it says goodbye: ${message.reason}`)
+    if (message.type === 'goodbye') this.#end(`the controller closed the stream: ${message.reason}`)
   }
 
   #tick(): void {

@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../telemetry/log/logger.ts'
 
-export interface KeptOptions {
+interface KeptOptions {
   folder: string
   /** Session keys, newest first: the first key encrypts, all keys decrypt. */
   keys: readonly string[]
@@ -139,7 +139,7 @@ export class KeptConfig {
 
   #warn(what: string, file: string, cause: unknown): void {
     const text = cause instanceof Error ? cause.message : String(cause)
-    if (text !== this.#lastProblem) this.#options.log.warn(`the config kept on disk is ${what}`, { file, cause: text })
+    if (text !== this.#lastProblem) this.#options.log.warn(`stored config ${what}`, { file, cause: text })
     this.#lastProblem = text
   }
 }

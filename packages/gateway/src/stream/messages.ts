@@ -1,6 +1,6 @@
 import type { IrChange } from '../ir/change.ts'
 import type { EndpointsChange } from '@portico/http/client'
-import type { Quarantined } from '../ir/quarantine.ts'
+import type { QuarantinedResource } from '../ir/quarantine.ts'
 import type { Generation, HashedIr } from './hashes.ts'
 
 /**
@@ -20,10 +20,10 @@ export const DATA_PLANE_LINE_LIMIT = 32 * 1024 * 1024
 /** Bytes of a line from a controller; one line may contain a whole config. */
 export const CONTROLLER_LINE_LIMIT = 256 * 1024 * 1024
 
-export type DataPlaneMessage = Hello | Ack | Nack | Health | { type: 'pong' } | Unknown
+export type DataPlaneMessage = Hello | Ack | Nack | Health | { type: 'pong' } | UnknownMessage
 
 /** A message of a type that only newer data planes send. */
-export interface Unknown {
+interface UnknownMessage {
   type: 'unknown'
 }
 
@@ -50,7 +50,7 @@ export interface Ack {
   type: 'ack'
   generation: Generation
   /** Resources that are quarantined because this data plane cannot compile them; left out when there are none. */
-  quarantined?: readonly Quarantined[]
+  quarantined?: readonly QuarantinedResource[]
 }
 
 /** This config is rejected as a whole, and the previous config stays live. */

@@ -1,7 +1,8 @@
 import { isObject } from '@portico/http/json'
+import { MESH_MARK } from '@portico/http/text'
 import type { IrChange, ListChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
-import type { Quarantined } from '../ir/quarantine.ts'
+import type { QuarantinedResource } from '../ir/quarantine.ts'
 import { ENDPOINT_PARTS } from './endpoint-parts.ts'
 import { type HashedIr, IR_LISTS } from './hashes.ts'
 import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'
@@ -20,7 +21,7 @@ export function readControllerLine(line: string): ControllerMessage {
     case 'goodbye':
       return { type: 'goodbye', reason: text(message['reason'], 'reason', 1_000) }
     default:
-      throw new StreamFault('a message is of a kind that is not known here')
+      throw new StreamFault('unknown message type')
   }
 }
 
@@ -61,11 +62,11 @@ export function readDataPlaneLine(line: string): DataPlaneMessage {
       return { type: 'pong' }
     default:
       if (typeof message['type'] === 'string') return { type: 'unknown' }
-      throw new StreamFault('a message is of a kind that is not known here')
+      throw new StreamFault('unknown message type')
   }
 }
 
-function readQuarantined(value: unknown): Quarantined[] {
+function readQuarantined(value: unknown): QuarantinedResource[] {
   return list(value, 'quarantined').map((each) => {
     const found = fields(each, 'quarantined')
     return {
@@ -110,7 +111,7 @@ function readEndpoints(message: Fields): EndpointsMessage {
   const put = list(message['put'], 'put').map((each): [string, string[]] => {
     const [key, addresses, ...more] = list(each, 'put')
     if (more.length > 0) throw new StreamFault('put: expected a key and addresses')
-    const found = texts(addresses, 'addresses', 100_000, 300)
+    const found = texts(addresses, 'addresses', 100_000, 1_700)
     if (!found.every((address) => ADDRESS.test(address))) throw new StreamFault('addresses: expected IP:port')
     return [text(key, 'put'), found]
   })
@@ -120,10 +121,10 @@ function readEndpoints(message: Fields): EndpointsMessage {
 
 function readParts(value: unknown, whole: boolean): number[] {
   const found = list(value, 'parts')
-  if (!whole) throw new StreamFault('parts: expected them where something is whole')
+  if (!whole) throw new StreamFault('parts: allowed only when whole is true')
   return found.map((part) => {
     if (typeof part !== 'number' || !Number.isInteger(part) || part < 0 || part >= ENDPOINT_PARTS) {
-      throw new StreamFault('parts: expected numbers of parts')
+      throw new StreamFault('parts: expected part numbers')
     }
     return part
   })
@@ -179,7 +180,7 @@ function fields(value: unknown, name: string): Fields {
 
 /** Rejects unknown fields, because an unknown field may change the meaning of the others. */
 function only(found: Fields, known: readonly string[]): void {
-  if (!hasOnly(found, known)) throw new StreamFault('a field is not known here')
+  if (!hasOnly(found, known)) throw new StreamFault('unknown field')
 }
 
 function hasOnly(found: Fields, known: readonly string[]): boolean {
@@ -215,4 +216,4 @@ function gatewayName(value: unknown): string {
 }
 
 /** Addresses in the format of `@portico/http/client`: `10.0.0.7:8080`, `[fd00::7]:8080`. */
-const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}$/
+const ADDRESS = new RegExp(`^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}${MESH_MARK}$`)

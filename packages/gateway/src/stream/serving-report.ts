@@ -1,4 +1,4 @@
-export interface ServingReportOptions {
+interface ServingReportOptions {
   isServing: () => boolean
   /** Sends a `health` message on the stream that is open. */
   send: (serving: boolean) => void

@@ -16,6 +16,8 @@ export interface CertificateRequest {
   validToDays?: number
   /** `weak` is RSA of 1024 bits, which TLS refuses. */
   keyType?: 'ec' | 'rsa' | 'weak'
+  /** The key to certify; without it, a new key is created. */
+  publicKey?: KeyObject
 }
 
 export interface TestAuthority extends IssuedCertificate {
@@ -42,7 +44,7 @@ export function createAuthority(commonName = 'Test CA'): TestAuthority {
         commonName: 'test',
         ...request,
         issuer: commonName,
-        publicKey: leaf.publicKey,
+        publicKey: request.publicKey ?? leaf.publicKey,
         isAuthority: false,
       }
       return { cert: encodeCertificate(fields, keys.privateKey), key: pemOf(leaf.privateKey) }

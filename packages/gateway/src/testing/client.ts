@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
 
-/** What came back on a connection, taken apart just enough to be compared. */
+/** The response that a connection received, parsed just enough to compare it. */
 export interface RawResponse {
   status: number
   /** Lower-case names; repeated ones are joined by ', '. */
   headers: Record<string, string>
   body: string
-  /** Everything as it came. */
+  /** The response as received, head and body. */
   text: string
 }
 

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import type { TraceSource } from '../admin/trace.ts'
 import { compile, type CompiledConfig, type CompileServices } from '../compile/index.ts'
+import type { CompiledBind } from '../compile/bind.ts'
+import type { CompiledUdpBind } from '../compile/udp-bind.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { applyChange, changeBetween } from '../ir/change.ts'
 import { irOfText, textOfIr } from '../ir/ir-text.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { MeshIdentity } from '../mesh/identity.ts'
+import { meshMember } from '../mesh/mesh-member.ts'
+import { ReceivedIdentity } from '../mesh/received-identity.ts'
 import { Deadlines, Hops } from '@portico/http'
 import { describeFault, onFault } from '@portico/http/faults'
 import { BindServer, HandshakePasses } from '@portico/http/server'
 import { CLOSING } from '../pipeline/compiled/containment.ts'
 import { createExpressions } from '../pipeline/expression/expression.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
-import { Specimens } from '../pipeline/run/specimens.ts'
+import { ShapeKeepalive } from '../pipeline/run/shape-keepalive.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { exportOrigin } from '../process/telemetry/export-origin.ts'
 import { claimPort } from '../process/config/ports.ts'
@@ -19,19 +24,20 @@ import { recorderSizes } from '../process/telemetry/recorder-sizes.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
-import { monotonic } from '../state/monotonic.ts'
+import { monotonic, createHttpDate } from '../state/clock.ts'
 import { KeptTables, type KeyedTables } from '../state/keyed-tables.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
-import { createHttpDate } from '../telemetry/http-date.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logger.ts'
 import { Collector, type TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
+import { createDatagramMetrics } from '../telemetry/metrics/datagram-metrics.ts'
 import { Exemplars } from '../telemetry/metrics/exemplars.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
+import { createPickMetrics } from '../telemetry/metrics/pick-metrics.ts'
 import { createExportCounts } from '../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../telemetry/otlp/exporter.ts'
 import { exportLimits, type ExportLimits } from '../telemetry/otlp/export-limits.ts'
@@ -51,36 +57,41 @@ import {
   Pools,
   type Resolver,
   type ResolverOptions,
+  Hbone,
   ServiceAddresses,
 } from '@portico/http/client'
 import { offersOf } from '../compile/offers.ts'
 import { startHub } from './hub.ts'
 
 export interface TestGatewayOptions {
+  /** The identity in the mesh; without it, there is no certificate. */
+  mesh?: MeshIdentity
+  /** The port of HBONE on the workloads of Services. */
+  hbonePort?: number
   /** Folder that file names in the config are relative to. */
   dir?: string
   env?: Record<string, string>
   random?: () => number
   /** Wall-clock time in milliseconds. */
   clock?: () => number
-  /** Time for what is shared between workers, in milliseconds. */
+  /** The clock of state that workers share, in milliseconds. */
   monotonic?: () => number
-  /** What several gateways count together, as workers of one process do. */
+  /** Counters that several gateways share, as workers of one process do. */
   counters?: SharedArrayBuffer
-  /** Budgets by key, likewise. */
+  /** Budgets by key that several gateways share. */
   tables?: KeyedTables
-  /** Of the access log; text when left out. */
+  /** The format of the access log; text when left out. */
   logFormat?: LogFormat
   lookup?: ResolverOptions['lookup']
-  /** Asks token endpoints. */
+  /** Calls token endpoints. */
   fetch?: typeof fetch
   /** Seals MCP sessions; gateways with the same one share them. */
   sessionKey?: string
   connectTimeoutMs?: number
   poolIdleTimeoutMs?: number
-  /** Of what goes to a collector of OpenTelemetry. */
+  /** Limits of the exports to an OTLP collector. */
   exportLimits?: Partial<ExportLimits>
-  /** Other clocks for what may take too long. */
+  /** The timers of time limits. */
   deadlines?: Deadlines
 }
 
@@ -97,9 +108,9 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
 
 /** A gateway in this thread: config to wire, without workers. */
 export class TestGateway {
-  /** What is over, in order. */
+  /** The finished requests, in order. */
   readonly records: AccessRecord[] = []
-  /** The access log: fewer lines than `records` where the config leaves some out. */
+  /** The lines of the access log; fewer than `records` when the config filters some out. */
   readonly lines: string[] = []
   /** Codes of connections and messages that were refused. */
   readonly refusals: string[] = []
@@ -111,9 +122,9 @@ export class TestGateway {
   readonly evictions: Eviction[] = []
   /** Calls on each connection that was closed because pings were not answered. */
   readonly silences: number[] = []
-  /** Those with something to send. */
+  /** Exporters that have unsent data. */
   readonly exporters = new Set<Exporter>()
-  /** What the recorder keeps. */
+  /** The records of the recorder. */
   readonly store = new RecordStore()
   readonly #recorder: Recorder
   #generation = 0
@@ -128,9 +139,12 @@ export class TestGateway {
   readonly #exemplars = new Exemplars((exemplar) => this.#collector.exemplify('0', exemplar))
   readonly #traces: TraceSource
   readonly #services: CompileServices
-  readonly #servers = new Map<string, BindServer<string>>()
+  readonly #servers = new Map<string, TestServer>()
+  readonly #streamPorts = new Map<number, BindServer<string>>()
   readonly #ports: number[] = []
   readonly #addresses = new ServiceAddresses()
+  readonly #hbone: Hbone
+  readonly #mesh: MeshIdentity
   readonly #waiting: { count: number; resolve: () => void }[] = []
   #config: CompiledConfig | null = null
   #ir: Ir | null = null
@@ -148,6 +162,11 @@ export class TestGateway {
       connectFailed() {},
       fellSilent: (_address, calls) => void this.silences.push(calls),
     }))
+    const mesh = options.mesh ?? new ReceivedIdentity({ trustDomain: '', additionalTrustDomains: [] }, Date.now)
+    const limits = { connectTimeoutMs: 5_000, idleTimeoutMs: 60_000, port: options.hbonePort ?? 0 }
+    this.#mesh = mesh
+    this.#hbone = new Hbone({ member: meshMember(mesh), pools: this.#pools, ...limits })
+    mesh.onChange(() => this.#hbone.certificateChanged())
     const filter = parseLogFilter('warn')
     if (!filter.ok) throw new Error(filter.problem)
     const write = (line: string): void => void (isWarning(line) ? this.warnings : this.bugs).push(line)
@@ -167,7 +186,7 @@ export class TestGateway {
     return this.#ports[index]!
   }
 
-  /** What a scrape gets. */
+  /** The text of a metrics scrape. */
   metrics(form: TextForm = 'prometheus'): string {
     return [...this.#collector.render(form)].join('')
   }
@@ -183,7 +202,7 @@ export class TestGateway {
     await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }))
   }
 
-  /** What the recorder keeps, newest first. */
+  /** The recorded requests, newest first. */
   recorded(): RequestRecord[] {
     return this.store.all().flatMap((stored) => stored.decode() ?? [])
   }
@@ -236,17 +255,39 @@ export class TestGateway {
   async #serve(bind: Ir['binds'][number], { binds }: CompiledConfig): Promise<void> {
     const compiled = binds.get(bind.key)!
     const known = this.#servers.get(bind.key)
-    if (known !== undefined) return known.update(compiled.state, (listener) => compiled.isGone(listener))
+    if (known !== undefined) return known.update(compiled)
     const claimed = await claimPort({ ...bind, address: '127.0.0.1' })
     if ('problem' in claimed) throw new Error(claimed.problem)
-    const server = new BindServer<string>(compiled.state, this.#deadlines, {
+    const place = { port: claimed.port, host: '127.0.0.1', reusePort: false }
+    this.#servers.set(
+      bind.key,
+      await (compiled.transport === 'udp' ? this.#udp(compiled, place) : this.#tcp(compiled, place)),
+    )
+    this.#ports.push(claimed.port)
+  }
+
+  async #tcp(bind: CompiledBind, place: ListenOptions): Promise<TestServer> {
+    const server = new BindServer<string>(bind.state, this.#deadlines, {
       ...quiet,
       refused: (_info, _status, code) => this.refusals.push(code),
       reset: (_info, code) => this.refusals.push(code),
     })
-    await server.listen({ port: claimed.port, host: '127.0.0.1', reusePort: false })
-    this.#servers.set(bind.key, server)
-    this.#ports.push(claimed.port)
+    await server.listen(place)
+    this.#streamPorts.set(server.port, server)
+    return serverOf(server, (next) => {
+      if (next.transport === 'tcp') server.update(next.state, (listener) => next.isGone(listener))
+    })
+  }
+
+  async #udp(bind: CompiledUdpBind, place: ListenOptions): Promise<TestServer> {
+    const server = bind.createServer(bind.state, this.#deadlines, {
+      ...createDatagramMetrics(this.#registry, bind.labels),
+      refused: (_info, code) => void this.refusals.push(code),
+    })
+    await server.listen(place)
+    return serverOf(server, (next) => {
+      if (next.transport === 'udp') server.update(next.state)
+    })
   }
 
   #createServices(log: Logger, hub: TraceHub): CompileServices {
@@ -271,10 +312,14 @@ export class TestGateway {
       pools: this.#pools,
       endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
       addresses: this.#addresses,
+      hbone: this.#hbone,
+      mesh: this.#mesh,
+      streamPort: (port) => this.#streamPorts.get(port) ?? null,
       requestMetrics: this.#requestMetrics(),
       callTimer: createCallTimer(this.#registry, ['Primary', 'Http'], this.#exemplars),
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
+      picks: createPickMetrics(this.#registry),
       upstream: {
         connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
         poolIdleTimeoutMs: options.poolIdleTimeoutMs ?? 90_000,
@@ -296,7 +341,7 @@ export class TestGateway {
         busy: this.exporters,
       },
       tracer: this.#tracer(hub),
-      specimens: new Specimens(),
+      shapeKeepalive: new ShapeKeepalive(),
       hub: this.#mcp.workers[0]!,
       credentials: createCredentials({
         ...shared,
@@ -340,6 +385,28 @@ export class TestGateway {
     })
     hub.born(0, (message) => tracer.take(message))
     return tracer
+  }
+}
+
+type ListenOptions = Parameters<BindServer<string>['listen']>[0]
+
+/** A server of TCP or UDP. */
+interface TestServer extends Pick<BindServer<string>, 'drain' | 'destroy'> {
+  readonly connectionCount: number
+  update(bind: CompiledBind | CompiledUdpBind): void
+}
+
+function serverOf(
+  server: Pick<BindServer<string>, 'drain' | 'destroy' | 'connectionCount'>,
+  update: TestServer['update'],
+): TestServer {
+  return {
+    update,
+    drain: (quietMs) => server.drain(quietMs),
+    destroy: () => server.destroy(),
+    get connectionCount() {
+      return server.connectionCount
+    },
   }
 }
 

@@ -4,13 +4,13 @@ import type { Logger } from '../telemetry/log/logger.ts'
 
 await createProcessCalls.load()
 
-export interface TestHub {
+interface TestHub {
   main: MainHub
-  /** What one worker has; all of them in this thread. */
+  /** The hub client of each worker; all of them run in this thread. */
   workers: HubClient[]
 }
 
-/** Main thread and workers of a hub in one thread; what they say to each other is cloned as between threads. */
+/** Runs the main thread and the workers of a hub in one thread. Their messages are cloned, as between threads. */
 export function startHub(log: Logger, workers = 1): TestHub {
   const main = new MainHub({ log, clock: Date.now })
   return { main, workers: Array.from({ length: workers }, (_, number) => addWorker(main, number)) }

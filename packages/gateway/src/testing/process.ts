@@ -10,7 +10,7 @@ import { shippedProgram } from './shipped-program.ts'
 
 export const PROGRAM = shippedProgram('gateway')
 
-export interface Ending {
+interface Ending {
   code: number | null
   signal: NodeJS.Signals | null
 }
@@ -39,13 +39,13 @@ export interface RunOptions {
   args?: readonly string[]
   env?: Readonly<Record<string, string>>
   stdin?: string
-  /** Another Node than the one that runs the test. */
+  /** The path of the Node that runs the gateway; that of the test when left out. */
   node?: string
-  /** What is run in place of the program's own script. */
+  /** The command to run instead of the gateway's own script. */
   command?: readonly string[]
-  /** In a process group of its own, as a terminal gives it, so that one signal reaches all of it. */
+  /** Starts a process group, as a terminal does, so that one signal reaches all processes. */
   group?: boolean
-  /** On a terminal of its own, which knows no two outputs: both have all of it. */
+  /** Starts the process on a pseudo-terminal, where stdout and stderr are one stream. */
   terminal?: boolean
 }
 

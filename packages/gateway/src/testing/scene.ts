@@ -42,8 +42,8 @@ export async function useTcpServer(
 }
 
 /**
- * A port of loopback where nobody listens. An open connection keeps it: whoever asks for any free port, this test's own
- * servers too, would sooner or later be given it. Who asks for this very port gets it.
+ * A port of loopback without a listener. An open connection reserves the port, so that no server that listens on any
+ * free port gets it, this test's own servers included. A server can still listen on this port explicitly.
  */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

@@ -2,7 +2,7 @@ import type { Source } from './body.ts'
 import type { HeaderBlock } from '../fields/header-block.ts'
 import { ThroughBody } from './through-body.ts'
 
-export interface BodyObserver {
+interface BodyObserver {
   /**
    * Called with each chunk before it is forwarded; the chunk may be a view of a buffer that the next read overwrites.
    */

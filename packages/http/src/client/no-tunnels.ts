@@ -6,6 +6,6 @@ import { UpstreamError } from './upstream-types.ts'
  */
 export class NoTunnels extends UpstreamError {
   constructor() {
-    super('bad_response', 'backend does not take other protocols over HTTP/2', true)
+    super('bad_response', 'backend does not support upgrades over HTTP/2', true)
   }
 }

@@ -8,7 +8,7 @@ import { request } from '../../../gateway/src/testing/client.ts'
 import { FakeTime } from '../../../gateway/src/testing/fake-time.ts'
 import { textMethod, useGrpcClient, useTextServer } from '../../../gateway/src/testing/services/grpc.ts'
 import { httpConfig, until, useGateway } from '../../../gateway/src/testing/scene.ts'
-import { useSilentWay } from '../../../gateway/src/testing/http/silent-way.ts'
+import { useSilentLink } from '../../../gateway/src/testing/http/silent-link.ts'
 import { callUnary } from './grpc/call.ts'
 import { GrpcStream } from './grpc/stream.ts'
 import { PATIENCE_MS, PING_TIMEOUT_MS, QUIET_MS } from './http2/keepalive.ts'
@@ -59,7 +59,7 @@ async function useBackend(t: TestContext): Promise<Backend> {
 async function useScene(t: TestContext, policies: object = {}) {
   const time = new FakeTime()
   const backend = await useBackend(t)
-  const way = await useSilentWay(t, backend.port)
+  const way = await useSilentLink(t, backend.port)
   const route = { policies, backends: [{ host: way.host, policies: { http: { version: 'HTTP2' } } }] }
   const gateway = await useGateway(t, httpConfig([route]), { deadlines: time.deadlines })
   return { time, backend, way, gateway, port: gateway.port() }
@@ -174,7 +174,7 @@ test('calls of gRPC end with a code when their connection is dead, and the next 
     Unary: (call: { request: string }, done: (error: null, text: string) => void) => done(null, `${call.request}!`),
     Talk: (call: ServerDuplexStream<string, string>) => call.on('data', (text: string) => call.write(`${text}!`)),
   })
-  const way = await useSilentWay(t, server)
+  const way = await useSilentLink(t, server)
   const client = useGrpcClient(t, way.port, time.deadlines)
   const ask = (text: string): Promise<string> =>
     new Promise((resolve) => {
@@ -209,7 +209,7 @@ test('gRPC calls that time out one after the other do not all use the same dead 
   const server = await useTextServer(t, {
     Unary: (call: { request: string }, done: (error: null, text: string) => void) => done(null, `${call.request}!`),
   })
-  const way = await useSilentWay(t, server)
+  const way = await useSilentLink(t, server)
   const client = useGrpcClient(t, way.port, time.deadlines)
   const ask = (text: string): Promise<string> =>
     new Promise((resolve) => {

@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net'
 import type { Source } from '../body/body.ts'
-import type { RawConnection } from '../exchange/exchange.ts'
+import type { RawConnection, RawStream } from '../exchange/exchange.ts'
 import { contained, reportFault } from '../runtime/faults.ts'
 import type { HeaderBlock } from '../fields/header-block.ts'
 import type { HopTrail } from '../fields/hops.ts'
@@ -15,6 +14,8 @@ export interface UpstreamRequest {
   body: Source
   /** Protocol to upgrade to, or empty. */
   upgrade: string
+  /** Whether a CONNECT opens a tunnel inside an HTTP/2 stream; other CONNECT requests are for HTTP/1.1 only. */
+  opensTunnel?: boolean
   teTrailers: boolean
   /** Whether the sender sets no limit for the response head: the connection then applies `HEAD_LOOKS`. */
   limitsHead?: boolean
@@ -45,10 +46,10 @@ export interface UpstreamCall {
 }
 
 /** Called once with the outcome of an attempt to connect. */
-export type ConnectDone = (outcome: Socket | UpstreamError) => void
+export type ConnectDone = (outcome: RawStream | UpstreamError) => void
 
 /** The address that a call is bound to. */
-export interface EndpointBinding {
+interface EndpointBinding {
   endpoint: string
   /** Whether the call must not use another address. */
   isOnly: boolean
@@ -60,6 +61,8 @@ export interface EndpointWatcher {
   readonly hops: string
   /** The address that a previous request bound this request to. */
   readonly belongsTo?: EndpointBinding | null
+  /** The only addresses that the call may use, in the order in which they are tried; absent when all may be used. */
+  readonly order?: readonly string[] | undefined
   /** Address of the client, for backends that balance by it. */
   readonly clientAddress?: string
   /**
@@ -74,6 +77,8 @@ export interface EndpointWatcher {
    * address counts as tried.
    */
   hasTried?(endpoint: string): boolean
+  /** Called when the address that was tried last failed with this error, and the call tries another address. */
+  movedOn?(error: UpstreamError): void
   /** Called when the request is sent to the same address once more, because its connection failed with this error. */
   sentAgain?(error: UpstreamError): void
   /** Called when a connection to `target` is opened through this proxy; the returned function gets the outcome. */
@@ -84,7 +89,7 @@ export interface EndpointWatcher {
   hasEvicted?(): void
 }
 
-export type UpstreamErrorCode =
+type UpstreamErrorCode =
   | 'dns_failed'
   | 'no_endpoints'
   /** The backend consists of the servers that a selector matches, and it matches none. */
@@ -92,6 +97,10 @@ export type UpstreamErrorCode =
   /** The only address that the call may use no longer belongs to the backend. */
   | 'endpoint_gone'
   | 'invalid_backend'
+  /** The endpoint picker of an inference pool gave no answer that can be used. */
+  | 'picker_failed'
+  /** The endpoint picker chose no member of its inference pool. */
+  | 'no_member_picked'
   | 'address_refused'
   | 'connect_failed'
   | 'connect_timeout'

@@ -2,12 +2,18 @@
 export { type AddressGuard, createAddressGuard } from '../client/addresses/address-guard.ts'
 export { choose, type Standing } from '../client/endpoints/balance.ts'
 export { rangeMatcher } from '../client/addresses/block-list.ts'
-export { chooseVersion, Destination, type DestinationOptions } from '../client/destination/destination.ts'
+export {
+  chooseVersion,
+  Destination,
+  type DestinationOptions,
+  type LeasedAddress,
+} from '../client/destination/destination.ts'
 export type { Tunnel } from '../client/pool/dial.ts'
 export { createResolver, type LookupFamily, type Resolver, type ResolverOptions } from '../client/addresses/dns.ts'
-export { EndpointLease, type EndpointOwner, type Eviction } from '../client/endpoints/endpoint-lease.ts'
+export { EndpointLease, type EndpointOwner, type Eviction } from '../client/endpoints/endpoints.ts'
 export { Endpoint } from '../client/endpoints/endpoint.ts'
 export { Endpoints, type NamedState } from '../client/endpoints/endpoints.ts'
+export { Hbone, type MeshCredentials, type MeshMember } from '../client/hbone/hbone.ts'
 export { formatHostPort } from '../client/host-port.ts'
 export { Pools } from '../client/pool/pools.ts'
 export { type EndpointsChange, ServiceAddresses } from '../client/addresses/service-addresses.ts'

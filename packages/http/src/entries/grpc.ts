@@ -1,11 +1,12 @@
 /** `@portico/http/grpc`: calls to gRPC services over the pools, and gRPC statuses. */
-export { grpcStatusOfReset, isGrpcContentType } from '../fields/grpc.ts'
+export { isGrpcContentType } from '../fields/field-rules.ts'
 export { callUnary, type GrpcMethod, type GrpcOptions } from '../client/grpc/call.ts'
 export { readRetryInfo } from '../client/grpc/retry-info.ts'
 export {
   CANCELLED,
   DEADLINE_EXCEEDED,
   GrpcError,
+  grpcStatusOfReset,
   INTERNAL,
   RESOURCE_EXHAUSTED,
   UNAVAILABLE,

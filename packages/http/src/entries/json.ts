@@ -1,6 +1,16 @@
 /** `@portico/http/json`: JSON that is read without loss and changed byte by byte. */
-export { hasLargeNumber, parseExactJson, parseExactObject } from '../json/exact-json.ts'
-export { countMembers, findMembers, type JsonMember, type JsonMembers } from '../json/json-members.ts'
+export {
+  applyEdits,
+  countMembers,
+  findMembers,
+  joinEdits,
+  type JsonMember,
+  type JsonMembers,
+  type MemberEdits,
+  NO_EDITS,
+  type SplicedText,
+  spliceJson,
+} from '../json/json-members.ts'
 export {
   indexAt,
   type JsonMemberNode,
@@ -16,16 +26,17 @@ export {
 export {
   countAt,
   countNames,
+  hasLargeNumber,
   isObject,
   type Json,
   type JsonObject,
   objectAt,
   objectsAt,
+  parseExactJson,
+  parseExactObject,
   parseJson,
   parseJsonObject,
   put,
   textAt,
   withoutAbsent,
 } from '../json/json.ts'
-export { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../json/member-edits.ts'
-export { type SplicedText, spliceJson } from '../json/splice-json.ts'

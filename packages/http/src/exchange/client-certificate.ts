@@ -34,8 +34,15 @@ export function principalOf({ subjectAltName, subject }: Pick<X509Certificate, '
   return firstName('URI', subjectAltName) ?? firstName('DNS', subjectAltName) ?? subjectText(subject)
 }
 
+/** Returns the URIs among the names of a certificate. */
+export function urisIn({ subjectAltName }: Pick<X509Certificate, 'subjectAltName'>): string[] {
+  return namesIn(subjectAltName)
+    .filter((name) => name.startsWith(URI))
+    .map((name) => name.slice(URI.length))
+}
+
 /** Converts a name from Node's format, one part per line, to the order of RFC 4514. */
-export function subjectText(name: string | undefined): string {
+function subjectText(name: string | undefined): string {
   return (name ?? '').split('\n').reverse().join(',')
 }
 
@@ -56,4 +63,5 @@ function firstName(kind: 'URI' | 'DNS', names: string | undefined): string | nul
   return null
 }
 
+const URI = 'URI:'
 const NAMES = /(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g

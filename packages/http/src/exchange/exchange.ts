@@ -141,7 +141,10 @@ export interface ExchangeObserver extends Partial<ActiveRequest> {
 
 /** A socket, or a stream that acts as one. */
 export interface RawStream extends Duplex {
+  readonly bytesRead: number
   readonly bytesWritten: number
+  /** Whether the connection that carries the stream takes no more streams, so that new requests should go elsewhere. */
+  readonly isLeaving?: boolean
   /** Closes once everything written has been sent. */
   destroySoon(): void
   /** Closes at once, with a reset, so that the peer sees that data is missing. */

@@ -1,6 +1,6 @@
 import type { BytesEdit, RawConnection, RawStream } from './exchange.ts'
 import { contained, reportFault } from '../runtime/faults.ts'
-import { spentBuffers } from '../socket/spent-buffers.ts'
+import { spentBuffers } from '../socket/socket-reader.ts'
 
 /** The result of a tunnel. */
 export interface TunnelEnd {

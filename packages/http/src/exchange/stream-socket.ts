@@ -3,17 +3,20 @@ import type { Sink, Source } from '../body/body.ts'
 import type { RawStream } from './exchange.ts'
 
 /** The two directions of one HTTP/2 stream that carries a tunnel. */
-export interface TunnelEnds {
+interface TunnelEnds {
   /** Bytes from the peer. */
   readonly input: Source
   /** Bytes to the peer. */
   readonly output: Sink
   /** Ends both directions at once, unless both have already ended. */
   reset(cause: Error): void
+  /** Whether the connection that carries the stream takes no more streams. */
+  isLeaving?(): boolean
 }
 
 /** A tunnel inside an HTTP/2 stream as a socket, so that `splice` can join it with any other connection. */
 export class StreamSocket extends Duplex implements RawStream {
+  bytesRead = 0
   bytesWritten = 0
   readonly #ends: TunnelEnds
   /** Whether the reader can take more data. */
@@ -35,6 +38,7 @@ export class StreamSocket extends Duplex implements RawStream {
     ends.input.pipe({
       source: null,
       write: (chunk) => {
+        this.bytesRead += chunk.length
         if (!this.destroyed) this.#hasRoom = this.push(chunk)
       },
       flush: () => this.#hasRoom || this.destroyed,
@@ -43,6 +47,10 @@ export class StreamSocket extends Duplex implements RawStream {
       },
       abort: (cause) => void this.destroy(cause),
     })
+  }
+
+  get isLeaving(): boolean {
+    return this.#ends.isLeaving?.() === true
   }
 
   override _read(): void {
@@ -55,6 +63,16 @@ export class StreamSocket extends Duplex implements RawStream {
     const { output } = this.#ends
     this.bytesWritten += chunk.length
     output.write(chunk)
+    if (output.flush()) done()
+    else this.#whenWritten = done
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    const { output } = this.#ends
+    for (const { chunk } of chunks) {
+      this.bytesWritten += chunk.length
+      output.write(chunk)
+    }
     if (output.flush()) done()
     else this.#whenWritten = done
   }

@@ -58,3 +58,8 @@ const CONNECTION_FIELDS = new Set([
 export function fieldText(value: string): string {
   return /^[\x20-\x7e\t]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
 }
+
+/** Returns whether the content type is gRPC, which needs HTTP/2 and reports errors in `grpc-status`. */
+export function isGrpcContentType(contentType: string): boolean {
+  return /^application\/grpc(\+|;|$)/i.test(contentType)
+}

@@ -213,7 +213,7 @@ export class HeaderBlock {
 }
 
 /** Header names for `hasOneOf`. */
-export interface NameList {
+interface NameList {
   readonly names: readonly string[]
   /** A bit for each length of the names. */
   readonly lengths: number

@@ -5,8 +5,8 @@ import { Hops, MAX_HOPS, MAX_PASSES } from './hops.ts'
 const hops = new Hops('me')
 
 test('a request leaves with this gateway behind those that it passed', () => {
-  assert.deepEqual(hops.leaving(''), { value: 'me', line: 'x-portico-hops: me\r\n' })
-  assert.deepEqual(hops.leaving('a, b'), { value: 'a, b, me', line: 'x-portico-hops: a, b, me\r\n' })
+  assert.deepEqual(hops.leaving(''), { before: '', value: 'me', line: 'x-portico-hops: me\r\n' })
+  assert.deepEqual(hops.leaving('a, b'), { before: 'a, b', value: 'a, b, me', line: 'x-portico-hops: a, b, me\r\n' })
 })
 
 test('a request may pass a gateway a few times, and not more', () => {

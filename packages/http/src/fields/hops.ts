@@ -3,6 +3,8 @@ export const HOPS_HEADER = 'x-portico-hops'
 
 /** The hops of one outgoing request, in the two formats that connections write. */
 export interface HopTrail {
+  /** The hops before this gateway; empty for most requests. */
+  readonly before: string
   readonly value: string
   /** The value as a line of an HTTP/1 head. */
   readonly line: string
@@ -16,12 +18,12 @@ export class Hops {
   /** `instance` identifies the process: it is the same for all workers, and different for every other gateway. */
   constructor(instance: string) {
     this.#instance = instance
-    this.#first = trail(instance)
+    this.#first = trail('', instance)
   }
 
   /** Returns the hops of an outgoing request; `before` is the header of the incoming request, usually empty. */
   leaving(before: string): HopTrail {
-    return before === '' ? this.#first : trail(`${before}, ${this.#instance}`)
+    return before === '' ? this.#first : trail(before, `${before}, ${this.#instance}`)
   }
 
   /** Returns the loop that a request with these hops is in; null when it is in none. */
@@ -34,15 +36,15 @@ export class Hops {
   }
 }
 
-export interface LoopFinding {
+interface LoopFinding {
   /** How often the request had left this gateway before. */
   readonly passes: number
   /** How often the request had left any gateway. */
   readonly hops: number
 }
 
-function trail(value: string): HopTrail {
-  return { value, line: `${HOPS_HEADER}: ${value}\r\n` }
+function trail(before: string, value: string): HopTrail {
+  return { before, value, line: `${HOPS_HEADER}: ${value}\r\n` }
 }
 
 /** A gateway may be its own backend on purpose, as when one listener is in front of another. */

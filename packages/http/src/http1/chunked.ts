@@ -3,7 +3,7 @@ import { CR, HEX, latin1, LF, TOKEN, VALUE } from './chars.ts'
 import { parseTrailers } from './head.ts'
 
 /** Receives the bytes of a decoded body. */
-export interface ChunkReceiver {
+interface ChunkReceiver {
   data(chunk: Buffer): void
 }
 

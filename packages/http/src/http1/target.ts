@@ -1,9 +1,9 @@
 /** Why a request target is rejected, as a stable code. */
-export interface TargetProblem {
+interface TargetProblem {
   problem: 'bad_target' | 'bad_host' | 'missing_host' | 'authority_mismatch' | 'ambiguous_path'
 }
 
-export interface Target {
+interface Target {
   authority: string
   /** Path and query; empty for CONNECT. */
   target: string

@@ -1,5 +1,4 @@
-import { isConnectionField, mayBeTrailer } from '../fields/field-rules.ts'
-import { isGrpcContentType } from '../fields/grpc.ts'
+import { isConnectionField, isGrpcContentType, mayBeTrailer } from '../fields/field-rules.ts'
 import type { HeaderBlock } from '../fields/header-block.ts'
 
 /** Returns whether a trailer of this name is forwarded. */

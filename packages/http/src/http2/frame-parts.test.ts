@@ -64,6 +64,13 @@ describe('a block of fields', () => {
     }
   })
 
+  test('may begin after a frame that has only a priority', () => {
+    const heads = new HeadFrames(100)
+    assert.equal(take(heads, HEADERS, PRIORITIZED, Buffer.from('\0\0\0\x01\x09', 'latin1')), 0)
+    assert.equal(take(heads, CONTINUATION, END_HEADERS, Buffer.from('fields')), 0)
+    assert.deepEqual([heads.isWhole, blockOf(heads)], [true, 'fields'])
+  })
+
   test('is refused where padding or priority leave no room for themselves', () => {
     for (const [flags, payload, stream] of [
       [PADDED, '\x03ab', 3],

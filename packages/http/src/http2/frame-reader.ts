@@ -10,7 +10,7 @@ export interface FrameReceiver {
   frameTooLong(): void
 }
 
-export interface FrameLimits {
+interface FrameLimits {
   /** Maximum payload of DATA frames, in bytes. */
   maxFrame: number
   /** Maximum payload of other frames, which must be complete before they are processed. */

@@ -48,11 +48,11 @@ export class HeadFrames {
     let from = start
     let to = end
     if ((flags & PADDED) !== 0) to -= bytes[from++] ?? 0
-    if ((flags & PRIORITIZED) !== 0) {
-      if (from + PRIORITY_SIZE > to || dependencyAt(bytes, from) === stream) return PROTOCOL_ERROR
-      from += PRIORITY_SIZE
-    }
+    const priority = from
+    const isPrioritized = (flags & PRIORITIZED) !== 0
+    if (isPrioritized) from += PRIORITY_SIZE
     if (from > to || stream === 0) return PROTOCOL_ERROR
+    if (isPrioritized && dependencyAt(bytes, priority) === stream) return PROTOCOL_ERROR
     this.stream = stream
     this.flags = flags
     this.bytes = bytes

@@ -1,5 +1,5 @@
 import { reportFault } from '../runtime/faults.ts'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { GatheringWriter } from '../socket/gathering-writer.ts'
 import { DATA, END_STREAM, FIRST_WINDOW, frameHead, headersFrames, SMALLEST_MAX_FRAME } from './frames.ts'
 import { NO_TABLE } from './hpack/encode.ts'
@@ -54,7 +54,7 @@ export class FrameOutput {
   mustDropTable = false
   /** Bytes of bodies sent, by which the frame guard judges the client's frames. */
   bodyBytes = 0
-  readonly #socket: Socket
+  readonly #socket: Duplex
   readonly #writer: GatheringWriter
   /** Streams that have data to send or a callback to make, in the order of their turns. */
   readonly #waiting = new Set<StreamOutput>()
@@ -64,7 +64,7 @@ export class FrameOutput {
   #isPumping = false
   #isClosed = false
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket
     this.#writer = new GatheringWriter(socket)
   }

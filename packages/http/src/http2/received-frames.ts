@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { latin1 } from '../http1/chars.ts'
 import { FrameGuard } from './frame-guard.ts'
 import type { FrameReceiver } from './frame-reader.ts'
@@ -23,6 +22,8 @@ export interface FrameStream {
 /** The effects of a peer's frames on its connection. */
 export interface FrameHost<Stream> {
   readonly output: FrameOutput
+  /** In milliseconds. */
+  now(): number
   /** Lets the peer send this many more bytes, on a stream or, for 0, on the connection. */
   grant(stream: number, bytes: number): void
   /** Called when the peer violated the protocol on a stream, which is reset with the code. */
@@ -33,7 +34,7 @@ export interface FrameHost<Stream> {
   pingAnswered(payload: string): void
 }
 
-export interface ReceiveLimits {
+interface ReceiveLimits {
   connectionWindowSize: number
   maxHeaderSize: number
   maxFields: number
@@ -218,7 +219,7 @@ export abstract class ReceivedFrames<
         this.host.fail(frames.FLOW_CONTROL_ERROR)
         return false
       }
-      if (change > 0) output.wake(stream.output)
+      output.wake(stream.output)
     }
     return true
   }
@@ -274,7 +275,7 @@ export abstract class ReceivedFrames<
     // Useful work is counted in bytes: a peer that extends its window byte by byte gains nothing.
     this.guard.useful((bodyBytes - this.#bodyBytesSeen) / USEFUL_BYTES)
     this.#bodyBytesSeen = bodyBytes
-    if (this.guard.idle(performance.now())) this.host.tooManyFrames()
+    if (this.guard.idle(this.host.now())) this.host.tooManyFrames()
   }
 }
 

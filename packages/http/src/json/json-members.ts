@@ -1,4 +1,4 @@
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 /** A top-level member of a JSON object, by positions in its bytes. */
 export interface JsonMember {
@@ -157,3 +157,65 @@ const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
+
+/** Changes to the top-level members of a body: new values, or undefined to remove a member. */
+export type MemberEdits = ReadonlyMap<string, Json | undefined>
+
+export const NO_EDITS: MemberEdits = new Map()
+
+/**
+ * Applies the edits: existing members keep their positions, new members are appended. `spliceJson` does the same to
+ * bytes.
+ */
+export function applyEdits(body: JsonObject, edits: MemberEdits): JsonObject {
+  if (edits.size === 0) return body
+  const members = new Map(Object.entries(body))
+  for (const [name, value] of edits) {
+    if (value === undefined) members.delete(name)
+    else members.set(name, value)
+  }
+  // `fromEntries` instead of assignment, because a name may be `__proto__`.
+  return Object.fromEntries(members)
+}
+
+/** Merges edits; the later of two edits of one member wins. */
+export function joinEdits(...all: readonly MemberEdits[]): MemberEdits {
+  const [first = NO_EDITS, ...others] = all.filter((edits) => edits.size > 0)
+  return others.length === 0 ? first : new Map([first, ...others].flatMap((edits) => [...edits]))
+}
+
+/** A JSON object with the positions of its members. */
+export interface SplicedText extends Pick<JsonMembers, 'members' | 'open'> {
+  bytes: Buffer
+}
+
+/** Returns the body's bytes with these members changed; every other byte and the order of members stay. */
+export function spliceJson(text: SplicedText, edits: MemberEdits): Buffer {
+  // Without edits, the members need not have been located.
+  if (edits.size === 0) return text.bytes
+  const { bytes, members, open } = text
+  const pieces: Buffer[] = [bytes.subarray(0, members[0]?.start ?? open)]
+  const known = new Set<string>()
+  let isFirst = true
+  let previousEnd = open
+  for (const { name, start, valueStart, valueEnd } of members) {
+    const isEdited = edits.has(name)
+    if (isEdited) known.add(name)
+    const value = edits.get(name)
+    const comma = bytes.subarray(previousEnd, start)
+    previousEnd = valueEnd
+    if (isEdited && value === undefined) continue
+    // The comma includes the white space around it.
+    if (!isFirst) pieces.push(comma)
+    isFirst = false
+    if (isEdited) pieces.push(bytes.subarray(start, valueStart), Buffer.from(JSON.stringify(value)))
+    else pieces.push(bytes.subarray(start, valueEnd))
+  }
+  for (const [name, value] of edits) {
+    if (value === undefined || known.has(name)) continue
+    pieces.push(Buffer.from(`${isFirst ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`))
+    isFirst = false
+  }
+  pieces.push(bytes.subarray(members.at(-1)?.valueEnd ?? open))
+  return Buffer.concat(pieces)
+}

@@ -26,13 +26,13 @@ export interface ListNode extends TextRange {
   items: readonly JsonNode[]
 }
 
-export interface TextNode extends TextRange {
+interface TextNode extends TextRange {
   kind: 'text'
   value: string
 }
 
 /** A number, true, false or null. */
-export interface PlainNode extends TextRange {
+interface PlainNode extends TextRange {
   kind: 'plain'
   value: number | boolean | null
 }

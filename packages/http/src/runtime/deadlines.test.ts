@@ -27,11 +27,33 @@ test('a deadline fires once, not early and at most two ticks late', () => {
 })
 
 test('a deadline on the border of a tick fires with that tick', () => {
+  for (const ticks of [1, 10]) {
+    const { deadlines, firedAt, deadline } = single()
+    time = Math.ceil(time / TICK) * TICK
+    const border = time + ticks * TICK
+    deadlines.set(deadline, border - time)
+    run(border - time)
+    assert.deepEqual(firedAt, [border])
+  }
+})
+
+test('a deadline that is due at once, on the border of a tick, fires with the next tick', () => {
   const { deadlines, firedAt, deadline } = single()
-  const border = Math.ceil(time / TICK) * TICK + 10 * TICK
-  deadlines.set(deadline, border - time)
-  run(border - time)
-  assert.deepEqual(firedAt, [border])
+  time = Math.ceil(time / TICK) * TICK
+  const start = time
+  deadlines.set(deadline, 0)
+  run(TICK)
+  assert.deepEqual(firedAt, [start + TICK])
+})
+
+test('a deadline far away wakes the process once in a round, not with every tick', () => {
+  let readings = 0
+  const deadlines = new Deadlines(() => (readings++, time))
+  deadlines.set(new Deadline(() => assert.fail('fired early')), 600_000)
+  readings = 0
+  run(80_000)
+  assert.ok(readings > 5 && readings <= 10, `${readings} readings`)
+  deadlines.close()
 })
 
 test('a deadline moved later stays where it is in the round until its slot comes', () => {

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { Deadline, type Deadlines } from '../runtime/deadlines.ts'
 import type { SocketReader } from '../socket/socket-reader.ts'
 
 /** 'more' waits for more bytes; 'done' means that the callback has taken over socket and bytes. */
-export type FirstBytesVerdict = 'more' | 'done' | 'destroy'
+type FirstBytesVerdict = 'more' | 'done' | 'destroy'
 
 /**
  * Collects the first bytes of a connection without switching the socket to flowing mode, so that the next owner (a TLS
@@ -73,7 +74,7 @@ class FirstBytes {
  * bytes.
  */
 export function detectHttp(
-  socket: Socket,
+  socket: Duplex,
   reader: SocketReader,
   options: {
     deadlines: Deadlines

@@ -1,5 +1,4 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
 import type { BindObserver, BindState, ConnectionRefusal } from './bind-state.ts'
 import { closeOnceQuiet } from './close-once-quiet.ts'
 import { Deadline, type Deadlines } from '../runtime/deadlines.ts'
@@ -9,6 +8,7 @@ import {
   type Exchange,
   type ProxiedEnds,
   type ActiveRequest,
+  type RawStream,
 } from '../exchange/exchange.ts'
 import { reportFault } from '../runtime/faults.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
@@ -28,6 +28,9 @@ interface Connection {
   eachObserver(visit: (observer: Partial<ActiveRequest> | null) => void): void
 }
 
+/** Why a port does not serve a stream: it has no plain HTTP, a policy denies the client, or it has too many connections. */
+export type StreamRefusal = 'no_listener' | 'denied' | 'full'
+
 interface LiveConnection<L> {
   listener: L | null
   connection: Connection
@@ -40,7 +43,7 @@ export class BindServer<L> {
   readonly #server: Server
   readonly #connections = new Set<LiveConnection<L>>()
   /** Sockets whose protocol is not known yet. */
-  readonly #undetected = new Set<Socket>()
+  readonly #undetected = new Set<RawStream>()
   #state: BindState<L>
   #draining = false
   /** Connections accepted since the start, and the number of them that are open. */
@@ -111,6 +114,12 @@ export class BindServer<L> {
     return this.#closed
   }
 
+  /** Stops accepting, and drains: the port is no longer in the config. */
+  retire(): void {
+    void this.stopListening()
+    this.drain()
+  }
+
   /** Closes every connection after its request in progress, idle connections after `quietMs`. */
   drain(quietMs?: number): void {
     this.#draining = true
@@ -147,7 +156,7 @@ export class BindServer<L> {
   }
 
   /** While the port drains, silent clients are disconnected. */
-  #hurry(sockets: Socket[]): void {
+  #hurry(sockets: RawStream[]): void {
     const dismiss = (): void => {
       for (const socket of sockets) if (this.#undetected.has(socket)) socket.destroy()
     }
@@ -160,12 +169,24 @@ export class BindServer<L> {
     this.#accepted++
     this.#observer.opened()
     if (state.cap !== null && !state.cap.count.enter(state.cap.limit)) return this.#turnAway(accepted)
-    this.#open++
     // Only plain HTTP is read through the shared buffer; all other sockets are handed to the runtime.
     const isPlainHttp = state.kind === 'http' && state.proxyProtocol === null
     const { socket, reader } = isPlainHttp
       ? adoptShared(accepted)
       : { socket: accepted, reader: new StreamReader(accepted) }
+    this.#count(socket)
+    const keepalive = state.keepalive
+    if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
+    if (isPlainHttp) {
+      const info = connectionInfo(socket, null, '')
+      if (this.#admits(socket, info)) this.#detectHttp(socket, reader, info)
+    } else if (state.proxyProtocol === null) this.#begin(socket, null)
+    else this.#readProxyHeader(socket, state.proxyProtocol)
+  }
+
+  /** Counts a connection until it closes. */
+  #count(socket: RawStream): void {
+    this.#open++
     socket.on('error', ignore)
     this.#undetected.add(socket)
     if (this.#draining) this.#hurry([socket])
@@ -175,13 +196,34 @@ export class BindServer<L> {
       this.#state.cap?.count.add(-1)
       this.#observer.closed(socket.bytesRead, socket.bytesWritten)
     })
-    const keepalive = state.keepalive
-    if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
-    if (isPlainHttp) {
-      const info = connectionInfo(socket, null, '')
-      if (this.#admits(socket, info)) this.#detectHttp(socket, reader, info)
-    } else if (state.proxyProtocol === null) this.#begin(socket, null)
-    else this.#readProxyHeader(socket, state.proxyProtocol)
+  }
+
+  /**
+   * Admits a stream that another port has received, as a connection of this port. Returns a function that serves the
+   * stream, or the reason why the stream is refused. The function must be called; null means that the stream is gone.
+   */
+  admitStream(info: ConnectionInfo): ((stream: RawStream | null) => void) | StreamRefusal {
+    const { kind, proxyProtocol, admits, cap } = this.#state
+    if (kind !== 'http' || proxyProtocol !== null) return 'no_listener'
+    if (admits !== null && !admits(info)) {
+      this.#refuse(info, 'network_authorization')
+      return 'denied'
+    }
+    this.#observer.opened()
+    if (cap !== null && !cap.count.enter(cap.limit)) {
+      this.#observer.closed(0, 0)
+      this.#observer.refused(info, 0, 'max_connections')
+      return 'full'
+    }
+    return (stream) => {
+      if (stream === null) {
+        cap?.count.add(-1)
+        this.#observer.closed(0, 0)
+        return
+      }
+      this.#count(stream)
+      this.#detectHttp(stream, new StreamReader(stream), info)
+    }
   }
 
   /** Closes the connection at once without a response: a flood must not cost the port more than that. */
@@ -272,7 +314,7 @@ export class BindServer<L> {
     })
   }
 
-  #detectHttp(socket: Socket, reader: SocketReader, info: ConnectionInfo): void {
+  #detectHttp(socket: RawStream, reader: SocketReader, info: ConnectionInfo): void {
     const { idleTimeoutMs } = this.#state.http1
     const limits = { deadlines: this.#deadlines, idleTimeoutMs, headTimeoutMs: HEAD_MS }
     detectHttp(socket, reader, limits, (version, bytes) => {
@@ -283,7 +325,7 @@ export class BindServer<L> {
   }
 
   #serveHttp1(
-    socket: Socket | TLSSocket,
+    socket: RawStream,
     info: ConnectionInfo,
     listener: L | null,
     first?: { reader: SocketReader; bytes: Buffer },
@@ -304,7 +346,7 @@ export class BindServer<L> {
   }
 
   #serveHttp2(
-    socket: Socket | TLSSocket,
+    socket: RawStream,
     info: ConnectionInfo,
     listener: L | null,
     first?: { reader: SocketReader; bytes: Buffer },

@@ -1,11 +1,11 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { Deadline, type Deadlines } from '../runtime/deadlines.ts'
 
 /**
  * Closes a socket so that the last response survives: closing while the peer still sends would reset the connection,
  * and the response would be lost. Data that arrives meanwhile is dropped, up to a limit.
  */
-export function lingeringClose(socket: Socket, deadlines: Deadlines): void {
+export function lingeringClose(socket: Duplex & { destroySoon(): void }, deadlines: Deadlines): void {
   let dropped = 0
   const deadline = new Deadline(() => socket.destroy())
   socket.on('data', (chunk: Buffer) => {

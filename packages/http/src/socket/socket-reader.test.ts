@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
-import { readerOf, SharedBufferReader, type SocketReader, StreamReader } from './socket-reader.ts'
+import { adoptShared, readerOf, SharedBufferReader, type SocketReader, StreamReader } from './socket-reader.ts'
 
 const authority = createAuthority()
 const certificate = authority.issue({ names: ['a.test'] })
@@ -139,4 +139,44 @@ test('a socket that is already closed gets a reader that reads nothing', async (
   assert.ok(reader instanceof StreamReader)
   reader.start(() => assert.fail('nothing can arrive'))
   await once(server, 'close')
+})
+
+/** The server's end of a TCP connection, as a listener gets it. */
+async function useAccepted(t: TestContext): Promise<{ client: Socket; accepted: Socket }> {
+  const listener = createTcpServer({ pauseOnConnect: true, allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const client = connectTcp((listener.address() as AddressInfo).port, '127.0.0.1')
+  client.on('error', () => {})
+  const [accepted] = (await once(listener, 'connection')) as [Socket]
+  t.after(() => {
+    client.destroy()
+    accepted.destroy()
+    listener.close()
+  })
+  return { client, accepted }
+}
+
+test('an accepted connection moves to a socket that is read through the shared buffer', async (t) => {
+  const { client, accepted } = await useAccepted(t)
+  const { socket, reader } = adoptShared(accepted)
+  t.after(() => socket.destroy())
+  assert.ok(reader instanceof SharedBufferReader && socket !== accepted)
+  let text = ''
+  reader.start((chunk) => (text += chunk.toString()))
+  socket.resume()
+  client.end('hello')
+  await once(socket, 'end')
+  assert.equal(text, 'hello')
+  client.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  socket.end(' back')
+  await once(client, 'end')
+  assert.equal(text, 'hello back')
+})
+
+test('a connection that was closed before it is adopted stays the closed socket that it is', async (t) => {
+  const { accepted } = await useAccepted(t)
+  accepted.destroy()
+  const { socket, reader } = adoptShared(accepted)
+  assert.ok(socket === accepted && reader instanceof StreamReader)
+  assert.equal(socket.destroyed, true)
 })

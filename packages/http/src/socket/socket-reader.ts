@@ -1,6 +1,8 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { connect, type NetConnectOpts, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { reportFault } from '../runtime/faults.ts'
-import { spentBuffers } from './spent-buffers.ts'
 
 /** Passes the bytes of a socket to a receiver or, after `release`, into the socket's own stream. */
 export interface SocketReader {
@@ -12,14 +14,14 @@ export interface SocketReader {
  * Called first with bytes in a buffer that the next read overwrites. Returns true when it consumed all of them in
  * place, so that they need not be copied.
  */
-export type Glance = (bytes: Buffer, length: number) => boolean
+type Glance = (bytes: Buffer, length: number) => boolean
 
 /** Reads by 'data' events, which every socket supports. */
 export class StreamReader implements SocketReader {
-  readonly #socket: Socket
+  readonly #socket: Duplex
   #receive: ((chunk: Buffer) => void) | null = null
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket
   }
 
@@ -98,7 +100,7 @@ export class SharedBufferReader implements SocketReader {
 }
 
 /** Closes the connection after a receiver has thrown, because the consumed part of the input is unknown. */
-function breakOff(socket: Socket | null, error: unknown): void {
+function breakOff(socket: Duplex | null, error: unknown): void {
   socket?.destroy()
   reportFault(error, 'connection')
 }
@@ -117,8 +119,8 @@ export function connectShared(options: NetConnectOpts): { socket: Socket; reader
  */
 export function adoptShared(accepted: Socket): { socket: Socket; reader: SocketReader } {
   const holder = accepted as Socket & { _handle?: object | null }
-  const handle = holder._handle
-  if (handle === undefined || handle === null) return { socket: accepted, reader: new StreamReader(accepted) }
+  const handle = holder._handle ?? null
+  if (handle === null) return { socket: accepted, reader: new StreamReader(accepted) }
   holder._handle = null
   const reader = new SharedBufferReader()
   const options = {
@@ -136,8 +138,11 @@ export function adoptShared(accepted: Socket): { socket: Socket; reader: SocketR
 }
 
 /** Returns a reader for a socket from which nothing has been read, apart from its handshake. */
-export function readerOf(socket: Socket): SocketReader {
-  return ('encrypted' in socket ? SharedBufferReader.installedOn(socket) : null) ?? new StreamReader(socket)
+export function readerOf(socket: Duplex): SocketReader {
+  return (
+    (socket instanceof Socket && 'encrypted' in socket ? SharedBufferReader.installedOn(socket) : null) ??
+    new StreamReader(socket)
+  )
 }
 
 /**
@@ -153,3 +158,47 @@ function readBufferKeys(socket: Socket): { buffer: symbol; callback: symbol } | 
 
 /** Large enough that a big body takes few reads. */
 const SHARED = Buffer.allocUnsafeSlow(262_144)
+
+/**
+ * Buffers of large reads are outside the heap and become garbage a moment later. By default, the runtime collects its
+ * whole heap after some 30 MB of them, again and again, which is half of the CPU cost of a large body. The buffers are
+ * young, so a collection of the young generation frees them at a small part of that cost.
+ */
+class SpentBuffers {
+  #bytes = 0
+  /** Created on first use. */
+  #collect: Collect | undefined
+
+  /** Called for every buffer that a read has filled. */
+  count(bytes: number): void {
+    if (bytes < WORTH_COUNTING) return
+    this.#bytes += bytes
+    if (this.#bytes < EACH_BYTES) return
+    this.#bytes = 0
+    this.#collect ??= findCollector()
+    this.#collect?.({ type: 'minor' })
+  }
+}
+
+type Collect = (options: { type: 'minor' }) => void
+
+/**
+ * Returns the collector. A context created after the flag was set has the function, whatever flags the program was
+ * started with. Undefined when the runtime has none, or another thread reset the flag at that moment.
+ */
+function findCollector(): Collect | undefined {
+  setFlagsFromString('--expose-gc')
+  try {
+    return runInNewContext('globalThis.gc') as Collect | undefined
+  } finally {
+    setFlagsFromString('--no-expose-gc')
+  }
+}
+
+/** Smaller buffers come from a pool, or are soon followed by a collection anyway. */
+const WORTH_COUNTING = 8192
+/** Bytes between collections: well below the amount that makes the runtime collect its whole heap. */
+const EACH_BYTES = 8_000_000
+
+/** The instance of this thread. */
+export const spentBuffers = new SpentBuffers()

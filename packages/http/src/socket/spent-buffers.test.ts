@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const PROGRAM = `
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
-import { spentBuffers } from '${import.meta.resolve('./spent-buffers.ts')}'
+import { spentBuffers } from '${import.meta.resolve('./socket-reader.ts')}'
 const counts = { young: 0, whole: 0 }
 new PerformanceObserver((list) => {
   for (const { detail } of list.getEntries()) {

@@ -22,7 +22,7 @@ export function isIpv6(text: string): boolean {
   return halves.length === 2 ? parts.length <= 7 : parts.length === 8
 }
 
-export interface Cidr {
+interface Cidr {
   address: string
   prefix: number
   family: 'ipv4' | 'ipv6'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CloseFrameFinder } from './websocket-frames.ts'
+import { CloseFrameFinder, payloadLength } from './websocket-frames.ts'
 
 function frame(opcode: number, size: number, isMasked: boolean): Buffer {
   const mask = isMasked ? 0x80 : 0
@@ -33,4 +33,15 @@ describe('the Close frame of a WebSocket', () => {
       })
     }
   }
+})
+
+it('the length of a payload is read in all of its forms', () => {
+  const headOf = (size: number): Buffer => {
+    if (size < 2 ** 32) return frame(2, size, true).subarray(0, 10)
+    const head = Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 0, 0, 0])
+    head.writeBigUInt64BE(BigInt(size), 2)
+    return head
+  }
+  for (const size of [0, 125, 126, 65_535, 65_536, 2 ** 32, 3 * 2 ** 32 + 5])
+    assert.equal(payloadLength(headOf(size)), size)
 })

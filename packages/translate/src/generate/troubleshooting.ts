@@ -4,14 +4,14 @@ import { conditionTypes, reasons } from '../resources/reasons.ts'
 export function troubleshootingPage(): string {
   return `# When a resource does not do what it should
 
-Every resource says in its status what has become of it. One command walks all of it, from the Gateway to the addresses of
-Services, and names the first link that is broken:
+The status of every resource shows whether it works. One command checks the whole path, from the Gateway to the addresses of
+Services, and names the first broken link:
 
 \`\`\`sh
 porticoctl status httproute/orders -n shop
 \`\`\`
 
-[porticoctl](porticoctl.md#what-is-wrong) tells more about it. Where nothing is broken and a request still goes wrong,
+[porticoctl](porticoctl.md#what-is-wrong) has the details. If no link is broken and a request still fails,
 \`porticoctl trace gateway/<name>\` shows how it is decided, and \`porticoctl effective gateway/<name>\` which policies apply
 where.
 
@@ -22,7 +22,7 @@ ${table(
   Object.entries(conditionTypes).map(([type, { on, should, means }]) => [`\`${type}\``, on, should, means]),
 )}
 \`observedGeneration\` says which version of the resource a condition is about. When it is behind \`metadata.generation\`, the
-controller has not looked at the last change. A resource of another controller's class has no entry of \`portico.dev/gateway\`.
+controller has not processed the last change. A resource of another controller's class has no entry of \`portico.dev/gateway\`.
 
 ## Reasons
 

@@ -1,5 +1,7 @@
 import { isObject } from '@portico/http/json'
 import {
+  additionalTrustDomains,
+  caAddress,
   enumeration,
   integer,
   list,
@@ -10,6 +12,7 @@ import {
   Refusal,
   scalar,
   string,
+  trustDomain,
 } from '@portico/gateway/schema'
 import type { JsonObject, Output, Schema } from '@portico/gateway/schema'
 
@@ -67,14 +70,16 @@ const environmentVariable = object({
 
 const resources = object({
   limits: quantities().describe('Limits of the container.'),
-  requests: quantities().describe('Guaranteed resources of the container.'),
-  claims: list(anyObject().describe('A claim.'), { max: 32 }).optional().describe('Claims of resources.'),
+  requests: quantities().describe('Resource requests of the container.'),
+  claims: list(anyObject().describe('A resource claim.'), { max: 32 })
+    .optional()
+    .describe('Resource claims of the container.'),
 })
 
 const shutdown = object(
   {
     min: second().describe(
-      'Seconds for which nothing changes after the Pod was told to end, so that load balancers notice.',
+      'After the Pod is told to terminate, it keeps accepting connections for this many seconds, so that load balancers can react.',
     ),
     max: second().describe('Seconds after which the Pod is killed.'),
   },
@@ -95,19 +100,19 @@ function overlay(kind: string) {
     })
       .optional()
       .describe('Labels and annotations.'),
-    spec: anyObject().optional().describe(`A part of the spec of the ${kind}, merged as a strategic merge patch.`),
+    spec: anyObject().optional().describe(`A partial spec of the ${kind}, applied as a strategic merge patch.`),
   }).optional()
 }
 
 /** GwParameters (SPEC 2.3): settings of the data planes of a class, or of one Gateway. */
 export const gwParametersSpec = object({
   logging: object({
-    level: logFilter().optional().describe('Levels, such as `info` or `info,upstream=debug`; `info` when unset.'),
-    format: enumeration(['json', 'text']).optional().describe('Form of the lines; `text` when unset.'),
+    level: logFilter().optional().describe('Log level, or levels by module: `info,upstream=debug`; `info` when unset.'),
+    format: enumeration(['json', 'text']).optional().describe('Format of log lines; `text` when unset.'),
   })
     .optional()
     .describe('Logging of the data plane.'),
-  rawConfig: anyObject().optional().describe('Config file of the data plane; the other fields win over it.'),
+  rawConfig: anyObject().optional().describe('Config file of the data plane; the other fields take precedence.'),
   image: image.optional().describe('Parts of the image that replace those of the default image.'),
   env: list(environmentVariable, { max: 256 })
     .optional()
@@ -115,7 +120,18 @@ export const gwParametersSpec = object({
   resources: resources.optional().describe('Resource requests and limits of the container.'),
   shutdown: shutdown
     .optional()
-    .describe('How long a terminating Pod waits for open connections; 10 to 60 seconds when unset.'),
+    .describe('Time limits for the shutdown of a Pod: `min` is 10 and `max` is 60 seconds when unset.'),
+  mesh: object({
+    caAddress: caAddress()
+      .optional()
+      .describe('Address of the CA of the mesh; `https://istiod.istio-system.svc:15012` when unset.'),
+    trustDomain: trustDomain().optional().describe('Trust domain of the Gateway; `cluster.local` when unset.'),
+    additionalTrustDomains: additionalTrustDomains()
+      .optional()
+      .describe('Other trust domains whose workloads are accepted as peers.'),
+  })
+    .optional()
+    .describe('Makes the Gateway a workload of an Istio mesh, also when the mapping is empty.'),
   deployment: overlay('Deployment').describe('Changes to the Deployment.'),
   service: overlay('Service').describe('Changes to the Service.'),
   serviceAccount: overlay('ServiceAccount').describe('Changes to the ServiceAccount.'),

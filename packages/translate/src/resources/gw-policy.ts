@@ -58,7 +58,7 @@ const targetSelector = object({
   group: group(),
   kind: kind(),
   matchLabels: map(string({ max: 63 }).describe('Value of the label.'), { max: 64 }).describe(
-    'Labels that a target must have, all of them.',
+    'Labels; a target must have all of them.',
   ),
   sectionName: sectionName(),
 }).describe('Targets in the same namespace, by labels.')

@@ -9,13 +9,16 @@ export const groupByKind = {
   GRPCRoute: 'gateway.networking.k8s.io',
   TLSRoute: 'gateway.networking.k8s.io',
   TCPRoute: 'gateway.networking.k8s.io',
+  UDPRoute: 'gateway.networking.k8s.io',
   BackendTLSPolicy: 'gateway.networking.k8s.io',
   ReferenceGrant: 'gateway.networking.k8s.io',
   Service: '',
   EndpointSlice: 'discovery.k8s.io',
   Secret: '',
   ConfigMap: '',
+  ClusterTrustBundle: 'certificates.k8s.io',
   Namespace: '',
+  Pod: '',
   GwBackend: 'portico.dev',
   GwPolicy: 'portico.dev',
   GwParameters: 'portico.dev',
@@ -23,7 +26,7 @@ export const groupByKind = {
 
 export type Kind = keyof typeof groupByKind
 
-export const routeKinds = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'] as const
+export const routeKinds = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute'] as const
 
 export type RouteKind = (typeof routeKinds)[number]
 

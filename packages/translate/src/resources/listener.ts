@@ -15,6 +15,8 @@ export interface ListenerSpec {
   from: 'All' | 'Same' | 'None' | LabelSelector
   /** Allowed kinds of routes; null when the protocol decides. */
   kinds: { group: string; kind: string }[] | null
+  /** Filters that run before routing, not validated; undefined when there are none. */
+  filters: unknown
 }
 
 export function readListeners(spec: Fields, namespace: string): ListenerSpec[] {
@@ -28,10 +30,11 @@ export function readListeners(spec: Fields, namespace: string): ListenerSpec[] {
     const allowed = fields.object('allowedRoutes')
     const [from, kinds] = [readNamespaces(allowed), readKinds(allowed)]
     allowed.done()
+    const filters = fields.raw('filters')
     fields.done()
     if (name === undefined) return fields.report('name', 'is missing') ?? []
     if (protocol === undefined) return fields.report('protocol', 'is missing') ?? []
-    return [{ name, hostname, port: port ?? 0, protocol, tls, from, kinds }]
+    return [{ name, hostname, port: port ?? 0, protocol, tls, from, kinds, filters }]
   })
 }
 

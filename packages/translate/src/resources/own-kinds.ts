@@ -1,5 +1,5 @@
 import { inResource, validate } from '@portico/gateway/schema'
-import type { Problem, Schema, Validated } from '@portico/gateway/schema'
+import type { Problem, Schema, ValidationResult } from '@portico/gateway/schema'
 import { gwBackendSpec } from './gw-backend.ts'
 import { gwParametersSpec } from './gw-parameters.ts'
 import { gwPolicySpec } from './gw-policy.ts'
@@ -48,7 +48,7 @@ export const ownKinds: readonly OwnKind[] = [
 ]
 
 /** Validates the spec of a resource and applies defaults, without resolving references. Returns all problems. */
-export function readSpec<Out>(spec: Schema<Out>, resource: Resource): Validated<unknown> {
+export function readSpec<Out>(spec: Schema<Out>, resource: Resource): ValidationResult<unknown> {
   const read = validate(inResource(spec), resource.spec)
   return read.ok ? read : { ok: false, problems: read.problems.map(below('spec')) }
 }

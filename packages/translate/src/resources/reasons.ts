@@ -45,7 +45,7 @@ export const reasons = {
   Conflicted: {
     on: 'routes, GwPolicy, BackendTLSPolicy',
     means:
-      'An older policy sets the same field for the same target, or an older route has the same connections or, for HTTPRoute and GRPCRoute, the same hostnames. The older one wins.',
+      'An older policy sets the same field for the same target, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
     fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners.',
   },
   HostnameConflict: {
@@ -65,12 +65,13 @@ export const reasons = {
   },
   InvalidCACertificateKind: {
     on: 'listeners',
-    means: 'A reference to CA certificates is neither to a ConfigMap nor to a Secret.',
+    means: 'A reference to CA certificates is neither to a ConfigMap nor to a Secret nor to a ClusterTrustBundle.',
     fix: 'Refer to a ConfigMap with the key `ca.crt`.',
   },
   InvalidCACertificateRef: {
     on: 'listeners, BackendTLSPolicy',
-    means: 'The ConfigMap with CA certificates is missing, lacks `ca.crt`, or contains no certificate in PEM.',
+    means:
+      'The ConfigMap or ClusterTrustBundle with CA certificates is missing, lacks `ca.crt`, or contains no certificate in PEM.',
     fix: 'Create it, with certificates in PEM under the key `ca.crt`.',
   },
   InvalidCertificateRef: {
@@ -87,7 +88,17 @@ export const reasons = {
   InvalidKind: {
     on: 'routes, BackendTLSPolicy',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'Refer to a Service or a GwBackend, and to a ConfigMap for CA certificates.',
+    fix: 'Refer to a Service or a GwBackend, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+  },
+  InvalidListenerFilter: {
+    on: 'listeners',
+    means: 'A filter of the listener is invalid. The listener is not served.',
+    fix: 'Fix the field that the message names.',
+  },
+  InvalidListenerFilterRef: {
+    on: 'listeners',
+    means: 'A backend that a filter of the listener calls does not exist or cannot be used. Requests are denied.',
+    fix: 'Correct name, namespace and port of the `backendRef`, or create the object.',
   },
   InvalidParameters: {
     on: 'Gateway',
@@ -97,7 +108,7 @@ export const reasons = {
   InvalidRouteKinds: {
     on: 'listeners',
     means: '`allowedRoutes.kinds` contains kinds that the protocol does not support; the others are served.',
-    fix: 'HTTP and HTTPS support HTTPRoute and GRPCRoute, TLS supports TLSRoute, TCP supports TCPRoute.',
+    fix: 'HTTP and HTTPS support HTTPRoute and GRPCRoute, TLS supports TLSRoute, TCP supports TCPRoute, UDP supports UDPRoute.',
   },
   ListenersNotValid: {
     on: 'Gateway, ListenerSet',
@@ -199,11 +210,11 @@ export const reasons = {
   UnsupportedProtocol: {
     on: 'listeners',
     means: 'The protocol is not supported.',
-    fix: 'Use HTTP, HTTPS, TLS or TCP, in capital letters.',
+    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters.',
   },
   UnsupportedValue: {
-    on: 'routes',
-    means: 'A field has a value that is not supported. Requests of the rule get 500.',
+    on: 'routes, listeners',
+    means: 'A field has a value that is not supported. Requests of the rule get 500; a listener is not served.',
     fix: 'Fix or remove the field that the message names.',
   },
   Valid: { on: 'GwPolicy', means: 'The whole policy applies.', fix: null },

@@ -6,6 +6,7 @@ export interface ServicePort {
   /** The name of the port; empty when it has none, which Kubernetes allows for the only port of a Service. */
   name: string
   appProtocol: string | undefined
+  protocol: 'TCP' | 'UDP'
 }
 
 interface ServiceSpec {
@@ -21,16 +22,23 @@ export function readService({ spec: input }: Resource): ServiceSpec {
   const spec = new Fields(input, ['spec'], problems)
   const ports = spec.objects('ports').flatMap((fields) => {
     const port = fields.integer('port', { min: 1, max: 65_535 })
-    if (port === undefined || (fields.text('protocol') ?? 'TCP') !== 'TCP') return []
-    return [{ port, name: fields.text('name') ?? '', appProtocol: fields.text('appProtocol') }]
+    const protocol = transportOf(fields)
+    if (port === undefined || protocol === null) return []
+    return [{ port, name: fields.text('name') ?? '', appProtocol: fields.text('appProtocol'), protocol }]
   })
   const isAffine = spec.choice('sessionAffinity', ['None', 'ClientIP']) === 'ClientIP'
   return { type: spec.text('type') ?? 'ClusterIP', ports, isAffine, problems }
 }
 
 interface EndpointSliceSpec {
-  ports: { name: string; port: number }[]
-  endpoints: { addresses: string[]; isReady: boolean; isServing: boolean }[]
+  ports: { name: string; port: number; protocol: 'TCP' | 'UDP' }[]
+  endpoints: {
+    addresses: string[]
+    isReady: boolean
+    isServing: boolean
+    /** The name of its Pod, in the namespace of the slice; undefined for other endpoints. */
+    pod: string | undefined
+  }[]
 }
 
 /** Reads an EndpointSlice, whose fields are at the top level. */
@@ -39,17 +47,26 @@ export function readEndpointSlice(resource: Resource): EndpointSliceSpec {
   return {
     ports: slice.objects('ports').flatMap((fields) => {
       const port = fields.integer('port', { min: 1, max: 65_535 })
-      if (port === undefined || (fields.text('protocol') ?? 'TCP') !== 'TCP') return []
-      return [{ name: fields.text('name') ?? '', port }]
+      const protocol = transportOf(fields)
+      if (port === undefined || protocol === null) return []
+      return [{ name: fields.text('name') ?? '', port, protocol }]
     }),
     endpoints: slice.objects('endpoints').map((fields) => {
       const conditions = fields.object('conditions')
       // An unknown state counts as ready.
       const isReady = conditions.flag('ready') ?? true
       const addresses = fields.texts('addresses').filter(isAddress)
-      return { addresses, isReady, isServing: conditions.flag('serving') ?? isReady }
+      const target = fields.object('targetRef')
+      const pod = target.text('kind') === 'Pod' ? target.text('name') : undefined
+      return { addresses, isReady, isServing: conditions.flag('serving') ?? isReady, pod }
     }),
   }
+}
+
+/** The protocol of a port; null for those that nothing here speaks, such as SCTP. */
+function transportOf(fields: Fields): 'TCP' | 'UDP' | null {
+  const text = fields.text('protocol') ?? 'TCP'
+  return text === 'TCP' || text === 'UDP' ? text : null
 }
 
 /** Slices of the type FQDN contain names, which data planes cannot use as addresses. */

@@ -45,7 +45,7 @@ export interface ListenerStatus {
   conditions: Condition[]
 }
 
-/** The status of HTTPRoute, GRPCRoute, TLSRoute and TCPRoute. */
+/** The status of HTTPRoute, GRPCRoute, TLSRoute, TCPRoute and UDPRoute. */
 export interface RouteStatus {
   parents: RouteParentStatus[]
 }

@@ -15,12 +15,18 @@ interface Report {
   profiles: { name: string; core: Part; extended: Part }[]
 }
 
-const file = new URL('../../../../docs/conformance/gateway-api-v1.5.1.yaml', import.meta.url)
+const file = new URL('../../../../docs/conformance/gateway-api-v1.7.0.yaml', import.meta.url)
 const { profiles } = parse(readFileSync(file, 'utf8')) as Report
 
 describe('the report of the official suite', () => {
   it('is of a run in which everything passed', () => {
-    assert.deepEqual(profiles.map(({ name }) => name).toSorted(), ['GATEWAY-GRPC', 'GATEWAY-HTTP', 'GATEWAY-TLS'])
+    assert.deepEqual(profiles.map(({ name }) => name).toSorted(), [
+      'GATEWAY-GRPC',
+      'GATEWAY-HTTP',
+      'GATEWAY-TCP',
+      'GATEWAY-TLS',
+      'GATEWAY-UDP',
+    ])
     for (const { name, core, extended } of profiles) {
       for (const { result, statistics } of [core, extended]) {
         assert.deepEqual([result, statistics.Failed, statistics.Skipped], ['success', 0, 0], name)
@@ -40,8 +46,8 @@ describe('the report of the official suite', () => {
       [],
     )
     // Features that a profile requires are not extended features.
-    const core = ['Gateway', 'HTTPRoute', 'GRPCRoute', 'TLSRoute', 'ReferenceGrant']
+    const core = ['Gateway', 'HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute', 'ReferenceGrant']
     const others = supportedFeatures.filter((feature) => !claimed.has(feature) && !core.includes(feature))
-    assert.deepEqual(others, ['GRPCRouteNamedRouteRule'])
+    assert.deepEqual(others, ['GRPCRouteNamedRouteRule', 'GRPCRouteRequestHeaderModifier'])
   })
 })

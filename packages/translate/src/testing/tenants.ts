@@ -119,14 +119,14 @@ export const TENANT_FAULTS: Readonly<Record<string, TenantFault>> = {
   'keys of AWS without a region, in the backend': {
     backend: () => ({ policies: { auth: { aws: { secretRef: { name: 'keys' } } } } }),
     more: (namespace) => [keysSecret(namespace)],
-    says: /found a host that does not tell its region/,
+    says: /found a host without a region in its name/,
   },
   'keys of AWS without a region, by a policy': {
     more: (namespace) => [
       keysSecret(namespace),
       policy(namespace, 'sign', onBackend, { backend: { auth: { aws: { secretRef: { name: 'keys' } } } } }),
     ],
-    says: /found a host that does not tell its region/,
+    says: /found a host without a region in its name/,
   },
   'keys of AWS for any host': {
     backend: () => ({
@@ -147,7 +147,7 @@ export const TENANT_FAULTS: Readonly<Record<string, TenantFault>> = {
   },
   'an authorizer that asks itself': {
     backend: () => ({ policies: { extAuth: { backendRef: self, http: {} } } }),
-    says: /found an authorizer whose own calls would have to be asked about/,
+    says: /found an authorizer whose own calls would need authorization by itself/,
   },
 }
 

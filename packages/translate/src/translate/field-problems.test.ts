@@ -17,6 +17,7 @@ const specs: [kind: Kind, apiVersion: string, spec: object, odd?: object][] = [
   ['GRPCRoute', GATEWAY_API, { parentRefs: [], rules: [] }],
   ['TLSRoute', GATEWAY_API, { parentRefs: [], rules: [] }],
   ['TCPRoute', GATEWAY_API, { parentRefs: [], rules: [] }],
+  ['UDPRoute', GATEWAY_API, { parentRefs: [], rules: [] }],
 ]
 
 for (const [kind, apiVersion, spec, odd = { noSuchField: true }] of specs) {

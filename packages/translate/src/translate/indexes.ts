@@ -40,6 +40,7 @@ export const indexTable: IndexTable = {
   GRPCRoute: route,
   TLSRoute: route,
   TCPRoute: route,
+  UDPRoute: route,
   ListenerSet: {
     /** `namespace/name` of its Gateway. */
     gateway(resource) {

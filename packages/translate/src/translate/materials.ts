@@ -1,4 +1,6 @@
 import type { Certificate } from '@portico/gateway/ir'
+import { textAt } from '../resources/json.ts'
+import { groupByKind } from '../resources/kinds.ts'
 import { readValue } from '../resources/material.ts'
 import type { Reason } from '../resources/reasons.ts'
 import { type ObjectReference, printReference } from '../resources/references.ts'
@@ -31,19 +33,27 @@ export function certificateOf(context: Context, from: Referrer, to: ObjectRefere
   return problem === null ? { cert, key } : invalid(`${printReference(to)}: ${problem}`)
 }
 
-/** Reads the CAs under `ca.crt` of a ConfigMap or a Secret. */
+/** Reads the CAs under `ca.crt` of a ConfigMap or a Secret, or those of a ClusterTrustBundle. */
 export function authoritiesOf(context: Context, from: Referrer, to: ObjectReference): { pem: string } | Unusable {
-  if (to.group !== '' || (to.kind !== 'ConfigMap' && to.kind !== 'Secret')) {
-    return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is neither a ConfigMap nor a Secret` }
+  const isBundle = to.group === groupByKind.ClusterTrustBundle && to.kind === 'ClusterTrustBundle'
+  if (!isBundle && (to.group !== '' || (to.kind !== 'ConfigMap' && to.kind !== 'Secret'))) {
+    const name = to.group === '' ? printReference(to) : `${to.kind}.${to.group} ${to.name}`
+    const message = `${name} is neither a ConfigMap nor a Secret nor a ClusterTrustBundle`
+    return { reason: 'InvalidCACertificateKind', message }
   }
-  if (!isGranted(context, from, to)) return notPermitted(from, to)
   const invalid = (message: string): Unusable => ({ reason: 'InvalidCACertificateRef', message })
-  const resource = context.get(to.kind, `${to.namespace}/${to.name}`)
-  if (resource === undefined) return invalid(`${printReference(to)} not found`)
-  const pem = readValue(resource, 'ca.crt')
-  if (pem === undefined) return invalid(`${printReference(to)} lacks ca.crt`)
+  // A ClusterTrustBundle has no namespace, and everyone in the cluster may read it.
+  if (!isBundle && !isGranted(context, from, to)) return notPermitted(from, to)
+  const name = isBundle ? `ClusterTrustBundle ${to.name}` : printReference(to)
+  const resource = isBundle
+    ? context.get('ClusterTrustBundle', to.name)
+    : context.get(to.kind === 'Secret' ? 'Secret' : 'ConfigMap', `${to.namespace}/${to.name}`)
+  if (resource === undefined) return invalid(`${name} not found`)
+  const key = isBundle ? 'spec.trustBundle' : 'ca.crt'
+  const pem = isBundle ? textAt(resource.spec, 'trustBundle') : readValue(resource, 'ca.crt')
+  if (pem === undefined) return invalid(`${name} lacks ${key}`)
   const problem = context.settings.pem.authorities(pem)
-  return problem === null ? { pem } : invalid(`${printReference(to)}: ${problem}`)
+  return problem === null ? { pem } : invalid(`${name}: ${problem}`)
 }
 
 function notPermitted(from: Referrer, to: ObjectReference): Unusable {

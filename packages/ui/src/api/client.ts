@@ -10,7 +10,7 @@ export class RefusedCall extends Error {
   }
 }
 
-export interface CallOptions {
+interface CallOptions {
   method?: 'GET' | 'POST' | 'DELETE'
   /** Sent as JSON. */
   body?: unknown

@@ -1,7 +1,7 @@
 import type { AppliedConfig, ApplyRequest, CheckedConfig, CheckRequest } from '@portico/gateway/admin-config'
 import { goToLogin, sessionProof } from '../api/session.ts'
 
-export type ApplyAnswer =
+type ApplyAnswer =
   | { kind: 'applied'; applied: AppliedConfig }
   | { kind: 'refused'; checked: CheckedConfig }
   /** Any other response, with the text of the gateway. */

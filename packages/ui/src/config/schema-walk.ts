@@ -20,7 +20,7 @@ export interface JsonSchema {
 export type Step = { key: string } | 'item'
 
 /** The schemas of the values at a path. */
-export function schemasAt(root: JsonSchema, path: readonly Step[]): JsonSchema[] {
+function schemasAt(root: JsonSchema, path: readonly Step[]): JsonSchema[] {
   return path.reduce<JsonSchema[]>(
     (schemas, step) => schemas.flatMap((schema) => childrenOf(root, schema, step)),
     formsOf(root, root),

@@ -7,7 +7,7 @@ export interface ConfigSearch {
   line?: number
 }
 
-export const CONFIG_TABS = ['text', 'diff', 'history'] as const
+const CONFIG_TABS = ['text', 'diff', 'history'] as const
 export type ConfigTab = (typeof CONFIG_TABS)[number]
 
 /** Anyone can write an address: invalid values are dropped. */

@@ -3,7 +3,7 @@ import { Copy } from '../parts/copy.tsx'
 import { effectSentences } from './effect-text.ts'
 import { withoutLocation } from './location.ts'
 
-export interface SideProps {
+interface SideProps {
   /** The check of the text; null without an edit. */
   checked: CheckedConfig | null
   isChecking: boolean

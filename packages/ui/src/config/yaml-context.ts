@@ -1,7 +1,7 @@
 import type { Step } from './schema-walk.ts'
 
 /** The position of the cursor in the YAML document. */
-export interface YamlContext {
+interface YamlContext {
   /** Path of the mapping or list around the cursor, or of the value under the cursor. */
   path: Step[]
   /** Whether the cursor is at a key; else it is at a value. */

@@ -17,10 +17,10 @@ const mcp = { method: 'tools/call', name: 'echo', outcome: 'ok' } as RequestSumm
 
 test('a denied request has the headline of its explanation', () => {
   const reason = { kind: 'RateLimit', policy: 'rateLimit', phase: 'route', code: 'rate_limited', values: {} } as const
-  const headline = 'the limit 5/Minute is used up: it passes again in 41 s'
+  const headline = 'the limit 5/Minute is used up: requests pass again in 41 s'
   assert.equal(
     decisionText({ ...plain, reason, headline, mcp, attempts: 2 }),
-    'The limit 5/Minute is used up: it passes again in 41 s',
+    'The limit 5/Minute is used up: requests pass again in 41 s',
   )
   const { headline: _headline, ...without } = plain
   assert.equal(decisionText({ ...without, error: 'connection refused' }), 'Connection refused')

@@ -1,7 +1,7 @@
-import type { WrittenPlace } from '@portico/gateway/admin-api'
+import type { SourceLocation } from '@portico/gateway/admin-api'
 
 /** `gateway.yaml:10:13`, or the resource of a cluster with the field in it. */
-export function locationText(place: WrittenPlace): string {
+export function locationText(place: SourceLocation): string {
   if ('file' in place) return `${place.file}:${place.line}:${place.column}`
   return `${place.kind} ${place.namespace}/${place.name} ${place.path}`.trimEnd()
 }

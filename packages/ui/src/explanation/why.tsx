@@ -1,4 +1,4 @@
-import type { ExplainedPart, ExplainedRule, Explanation, ReadValue, WrittenPlace } from '@portico/gateway/admin-api'
+import type { ExplainedPart, ExplainedRule, Explanation, ReadValue, SourceLocation } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { explanationQuery } from '../api/queries.ts'
@@ -55,7 +55,7 @@ function DecidedLine({ explanation: { decidedBy, config } }: { explanation: Expl
   )
 }
 
-function At({ place }: { place: WrittenPlace | null }) {
+function At({ place }: { place: SourceLocation | null }) {
   if (place === null) return null
   return (
     <>

@@ -1,6 +1,6 @@
 import type { ExpressionProblem } from '@portico/gateway/admin-api'
 
-export interface MarkedLine {
+interface MarkedLine {
   readonly before: string
   readonly mark: string
   readonly after: string

@@ -1,6 +1,6 @@
 import { NativeSelect, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import type { ExpressionPlace } from '@portico/gateway/admin-api'
+import type { ExpressionAttachment } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
@@ -10,7 +10,6 @@ import { type EvaluationInput, readVariables } from './evaluation-input.ts'
 import { InputPick } from './input-pick.tsx'
 import { placesQuery } from './queries.ts'
 import { Result } from './result.tsx'
-import { VariableList } from './variable-list.tsx'
 import { useDraft } from './use-draft.ts'
 import './expressions.css'
 
@@ -28,7 +27,7 @@ export function ExpressionsPage() {
   return place === undefined ? null : <Trial places={data.places} place={place} />
 }
 
-function Trial({ places, place }: { places: readonly ExpressionPlace[]; place: ExpressionPlace }) {
+function Trial({ places, place }: { places: readonly ExpressionAttachment[]; place: ExpressionAttachment }) {
   const { expression = '', id } = page.useSearch()
   const navigate = page.useNavigate()
   const field = useRef<HTMLTextAreaElement>(null)
@@ -96,3 +95,26 @@ const FIRST_VARIABLES = `{
   "request": { "method": "GET", "path": "/" },
   "jwt": { "sub": "ann" }
 }`
+
+/** The variables that expressions of a phase can read. */
+function VariableList({ place: { phase, variables } }: { place: ExpressionAttachment }) {
+  return (
+    <details className="expr-readable">
+      <summary>
+        Available: {variables.length} {variables.length === 1 ? 'variable' : 'variables'}
+      </summary>
+      {variables.length === 0 && <p className="note">An expression of {phase} has no variables.</p>}
+      <dl>
+        {variables.map(({ name, fields, isOptional }) => (
+          <div key={name}>
+            <dt>
+              <span className="mono">{name}</span>
+              {isOptional && <span className="dim"> may be absent</span>}
+            </dt>
+            <dd className="mono dim">{fields === null ? 'any field' : fields.join(', ')}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}

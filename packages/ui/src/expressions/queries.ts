@@ -1,11 +1,11 @@
-import type { Evaluation, EvaluationQuestion, ExpressionPlaces } from '@portico/gateway/admin-api'
+import type { Evaluation, EvaluationQuestion, ExpressionAttachments } from '@portico/gateway/admin-api'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call, getJson } from '../api/client.ts'
 import { listRequests } from '../api/queries.ts'
 
 export const placesQuery = queryOptions({
   queryKey: ['expressions'],
-  queryFn: ({ signal }) => getJson<ExpressionPlaces>('/api/expressions', signal),
+  queryFn: ({ signal }) => getJson<ExpressionAttachments>('/api/expressions', signal),
   staleTime: Infinity,
 })
 

@@ -1,5 +1,5 @@
 /** The state of the page, as its address holds it. Variables stay out of the address: they may be secrets. */
-export interface ExpressionsSearch {
+interface ExpressionsSearch {
   expression?: string
   /** The recorded request that is the input. */
   id?: string

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Outlet, useLocation, useNavigate, Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { stateQuery } from '../api/queries.ts'
 import './frame.css'
 import { KeysHelp } from './keys-help.tsx'
-import { Navigation } from './navigation.tsx'
 import { PAGES } from './pages.ts'
 import { Palette } from './palette.tsx'
 import { StatusLine } from './status-line.tsx'
@@ -47,5 +46,18 @@ export function Frame() {
       <Palette opened={overlay === 'palette'} onClose={close} onKeys={() => setOverlay('keys')} />
       <KeysHelp opened={overlay === 'keys'} onClose={close} />
     </div>
+  )
+}
+
+function Navigation() {
+  return (
+    <nav className="navigation" aria-label="Pages">
+      {PAGES.map(({ to, name, Icon }) => (
+        <Link key={to} to={to} className="nav-link" activeOptions={{ exact: to === '/', includeSearch: false }}>
+          <Icon />
+          {name}
+        </Link>
+      ))}
+    </nav>
   )
 }

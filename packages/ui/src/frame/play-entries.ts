@@ -16,7 +16,7 @@ export function modelEntries(targets: readonly PlayTarget[], calls: readonly Req
 }
 
 /** Lists of tools from the query cache; the second part of a key is the route. */
-export type CachedLists = readonly (readonly [readonly unknown[], ToolList | undefined])[]
+type CachedLists = readonly (readonly [readonly unknown[], ToolList | undefined])[]
 
 /** Tools that this page listed or that were called lately. A search does not call MCP servers. */
 export function toolEntries(

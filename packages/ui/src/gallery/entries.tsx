@@ -10,7 +10,7 @@ import { Value } from '../parts/value.tsx'
 import { NOON, sampleEndpoint } from '../testing/samples.ts'
 
 /** A part of `parts/` with its states. */
-export interface GalleryEntry {
+interface GalleryEntry {
   /** The name of the component. */
   readonly part: string
   readonly file: string
@@ -19,7 +19,7 @@ export interface GalleryEntry {
   readonly states: readonly GalleryState[]
 }
 
-export interface GalleryState {
+interface GalleryState {
   readonly name: string
   readonly element: ReactElement
 }

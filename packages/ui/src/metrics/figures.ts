@@ -20,7 +20,7 @@ export interface Line {
   readonly filter: string | null
 }
 
-export type LineKind = 'refused' | 'failed' | (typeof KINDS)[number]
+type LineKind = 'refused' | 'failed' | (typeof KINDS)[number]
 
 /** Styles of lines, which differ in color and in dashes. */
 const KINDS = ['first', 'second', 'third', 'fourth', 'fifth'] as const
@@ -108,7 +108,7 @@ function modelFigures(view: SeriesView): Figure[] {
 }
 
 /** A filter for the requests of a range. */
-export function filterOf(terms: readonly FilterTerm[], range: HistoryRange): string {
+function filterOf(terms: readonly FilterTerm[], range: HistoryRange): string {
   return printFilter([...terms, { name: 'since', value: range }])
 }
 

@@ -4,7 +4,7 @@ import { USAGE_GROUPS, type UsageGroup } from './usage-lines.ts'
 export const RANGES: readonly HistoryRange[] = ['15m', '3h', '24h']
 
 /** The state of the page, as its address holds it. The default range is the shortest. */
-export interface MetricsSearch {
+interface MetricsSearch {
   range?: HistoryRange
   /** The field that usage is grouped by. */
   by?: UsageGroup

@@ -23,7 +23,7 @@ export type Turn =
     }
   | { readonly kind: 'failed'; readonly text: string; readonly sent: SentRequest | null }
 
-export interface ChatParts {
+interface ChatParts {
   readonly model: string
   readonly isStream: boolean
   readonly tools: readonly McpTool[]

@@ -6,7 +6,7 @@ import { callTo, type PlayTarget } from '../play/targets.ts'
 import { type ChatMessage, runChat, type Turn } from './chat-loop.ts'
 import { asError } from '../api/unknown-values.ts'
 
-export interface ChatSettings {
+interface ChatSettings {
   target: PlayTarget
   model: string
   system: string

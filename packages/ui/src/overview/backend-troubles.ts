@@ -1,7 +1,7 @@
 import type { BackendsView, ViewedBackend, ViewedEndpoint, ViewedError } from '@portico/gateway/admin-config'
 
 /** A backend, or a part of it, that fails. */
-export interface BackendTrouble {
+interface BackendTrouble {
   readonly backend: string
   /** Provider or target; empty for the backend itself. */
   readonly part: string

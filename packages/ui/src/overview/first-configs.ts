@@ -1,5 +1,5 @@
 /** Complete configs to begin with. A test starts a gateway with each. */
-export const FIRST_HTTP = `binds:
+const FIRST_HTTP = `binds:
 - port: 8080
   listeners:
   - routes:

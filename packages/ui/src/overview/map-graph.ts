@@ -22,13 +22,13 @@ export interface MapNode {
   readonly isOpen: boolean
 }
 
-export interface Eviction {
+interface Eviction {
   readonly isWhole: boolean
   /** When the first returns, in milliseconds since 1970. */
   readonly until: number
 }
 
-export interface MapEdge {
+interface MapEdge {
   readonly id: string
   readonly from: string
   readonly to: string
@@ -40,7 +40,7 @@ export interface MapGraph {
   readonly edges: readonly MapEdge[]
 }
 
-export interface MapChoice {
+interface MapChoice {
   /** Whether routes are grouped where there are many. */
   readonly isGrouped: boolean
   /** Ids of groups that are open. */

@@ -7,11 +7,12 @@ import { Outcome } from '../parts/outcome.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 import { printFilter } from '../requests/filter.ts'
 import { decisionText } from '../explanation/decision-text.ts'
-import { FirstSteps } from './first-steps.tsx'
 import './overview.css'
 import { Trouble } from './trouble.tsx'
 import { ratesOf, reasonsOf } from './rates.ts'
 import { RoutesPart } from './routes-part.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { FIRST_CONFIGS } from './first-configs.ts'
 
 /** The overview: routes with their traffic, backends that fail, and the latest denied or failed requests. */
 export function OverviewPage() {
@@ -90,5 +91,26 @@ function Refusals() {
         ))}
       </ol>
     </aside>
+  )
+}
+
+/** The overview of a config without routes: three configs to begin with. */
+function FirstSteps() {
+  return (
+    <section className="first-steps">
+      <h1>This gateway has no routes yet</h1>
+      <p className="dim">Put one of these into the config file; a change goes live within half a second.</p>
+      <div className="cards">
+        {FIRST_CONFIGS.map(({ title, about, text }) => (
+          <article key={title}>
+            <h2>
+              {title} <Copy text={text} label={`Copy the config for ${title}`} />
+            </h2>
+            <p className="dim">{about}</p>
+            <pre className="mono">{text}</pre>
+          </article>
+        ))}
+      </div>
+    </section>
   )
 }

@@ -17,7 +17,7 @@ export interface Rates {
   of(filter: TrafficFilter): Rate | null
 }
 
-export interface TrafficFilter {
+interface TrafficFilter {
   readonly listener?: string
   readonly route?: string
   /** Any of these, in place of `route`. */
@@ -56,7 +56,7 @@ function matches(request: RequestSummary, { listener, routes, backend }: Traffic
   return backend === undefined || request.backend === backend
 }
 
-export interface Reason {
+interface Reason {
   readonly name: string
   readonly count: number
   readonly last: RequestSummary

@@ -3,7 +3,7 @@ import type { ViewedRoute } from '@portico/gateway/admin-config'
 /** A route of the map, or a group of routes in one box. */
 export type RouteItem = { readonly kind: 'route'; readonly route: ViewedRoute } | RouteGroup
 
-export interface RouteGroup {
+interface RouteGroup {
   readonly kind: 'group'
   /** The same for the same routes as long as the config is the same. */
   readonly id: string

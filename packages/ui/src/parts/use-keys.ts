@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-export type KeyTable = Readonly<Record<string, () => void>>
+type KeyTable = Readonly<Record<string, () => void>>
 
 /** The keys of a page. In a text field only `Escape` and keys with a modifier work. */
 export function useKeys(table: KeyTable): void {

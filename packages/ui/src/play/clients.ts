@@ -6,7 +6,7 @@ export interface ClientSnippet {
   readonly text: string
 }
 
-export interface ModelAddress {
+interface ModelAddress {
   /** `http://127.0.0.1:3000` */
   readonly origin: string
   /** `/v1` */

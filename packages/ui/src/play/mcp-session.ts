@@ -22,7 +22,7 @@ export interface McpResult {
 }
 
 /** A tool that rules deny to this caller. */
-export interface HiddenItem {
+interface HiddenItem {
   readonly name: string
   readonly why: string
 }

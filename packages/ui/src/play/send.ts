@@ -16,7 +16,7 @@ export interface SentRequest {
   readonly end: SendEnd | null
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly signal?: AbortSignal
   /** Called with each piece of the body. */
   readonly onText?: (text: string, sent: SentRequest) => void
@@ -45,7 +45,7 @@ export function begun(request: SendCall): SentRequest {
   return { call: request, status: null, headers: [], text: '', isBinary: false, trace: [], end: null }
 }
 
-export function took(sent: SentRequest, event: SendEvent): SentRequest {
+function took(sent: SentRequest, event: SendEvent): SentRequest {
   switch (event.type) {
     case 'head':
       return { ...sent, status: event.status, headers: event.headers }

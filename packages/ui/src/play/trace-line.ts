@@ -3,7 +3,7 @@ import type { TraceEvent } from '@portico/gateway/admin-api'
 import { textOrJson } from '../api/unknown-values.ts'
 
 /** An event of a trace in a line. */
-export interface TraceLine {
+interface TraceLine {
   readonly at: number
   readonly name: string
   readonly phase: string

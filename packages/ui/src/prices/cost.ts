@@ -1,7 +1,7 @@
 /** The cost by the price table. The cost of a model without a price is unknown, not zero. */
 export type Cost = KnownCost | UnknownCost
 
-export interface KnownCost {
+interface KnownCost {
   readonly kind: 'known'
   readonly dollars: number
   /** The price table entries behind the cost. */
@@ -10,7 +10,7 @@ export interface KnownCost {
   readonly notes: readonly string[]
 }
 
-export interface UnknownCost {
+interface UnknownCost {
   readonly kind: 'unknown'
   readonly why: string
 }

@@ -1,7 +1,6 @@
 import { calcPrice, findProvider, type PriceCalculation } from '@pydantic/genai-prices'
 import type { SizedUsage, UsageRow } from '@portico/gateway/admin-api'
 import { type Cost, type PriceEntry, type PriceQuestion, sumCosts, type TokenUsage } from './cost.ts'
-import { providerId, spellings } from './price-names.ts'
 import { printRates } from './print-rates.ts'
 
 /*
@@ -109,4 +108,24 @@ function averageOf({ calls, input, output, cacheRead, cacheWrite, reasoning }: S
 
 function times(cost: Cost, calls: number): Cost {
   return cost.kind === 'unknown' ? cost : { ...cost, dollars: cost.dollars * calls }
+}
+
+/** Ids of providers in the price table, by their names in telemetry. A provider that is missing here has no prices. */
+const PROVIDER_IDS: Readonly<Record<string, string>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  azure: 'azure',
+  'aws.bedrock': 'aws',
+  'gcp.gemini': 'google',
+  'gcp.vertex_ai': 'google',
+}
+
+function providerId(telemetryName: string): string | null {
+  return Object.hasOwn(PROVIDER_IDS, telemetryName) ? (PROVIDER_IDS[telemetryName] ?? null) : null
+}
+
+/** The spellings of a model name: providers add a path before it, or a date after an `@`. */
+function spellings(model: string): string[] {
+  const last = model.slice(model.lastIndexOf('/') + 1)
+  return [...new Set([model, last, last.replace('@', '-')])].filter((name) => name !== '')
 }

@@ -1,5 +1,5 @@
 /** The filter as people write it: `status:>=400 route:chat since:15m`. Each word is a parameter of the admin API. */
-export interface Filter {
+interface Filter {
   readonly terms: readonly FilterTerm[]
   /** Words that are no term, as written. */
   readonly problems: readonly string[]
@@ -10,7 +10,7 @@ export interface FilterTerm {
   readonly value: string
 }
 
-export type FilterName = (typeof FILTER_NAMES)[number]
+type FilterName = (typeof FILTER_NAMES)[number]
 
 export const FILTER_NAMES = [
   'outcome',

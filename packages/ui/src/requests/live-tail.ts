@@ -4,7 +4,7 @@ import { EventReader } from '../api/event-reader.ts'
 
 export type TailState = 'connecting' | 'live' | 'lost'
 
-export interface TailOptions {
+interface TailOptions {
   parameters: URLSearchParams
   onBatch: (batch: RequestBatch) => void
   /** `problem` is the text of the gateway when it refused the call; else null. */

@@ -1,4 +1,4 @@
-export interface RowWindow {
+interface RowWindow {
   /** First row that is drawn. */
   from: number
   /** One more than the last row that is drawn. */

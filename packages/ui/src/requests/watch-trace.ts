@@ -2,7 +2,7 @@ import type { TraceEvent } from '@portico/gateway/admin-api'
 import { call } from '../api/client.ts'
 import { EventReader } from '../api/event-reader.ts'
 
-export interface TraceWatcher {
+interface TraceWatcher {
   /** Called when all workers trace: the next matching request is not missed. */
   onReady: () => void
   onEvent: (event: TraceEvent) => void

@@ -1,14 +1,14 @@
 import { type MatchCandidate, type MatchQuestion, mayBeSecretName } from '@portico/gateway/admin-api'
 import { readHeaders } from '../play/headers-text.ts'
 
-export interface WrittenRequest {
+interface WrittenRequest {
   url: string
   method: string
   headers: string
 }
 
 /** A part of the form that cannot be read. */
-export interface InputProblem {
+interface InputProblem {
   in: 'url' | 'headers'
   problem: string
 }

@@ -1,7 +1,7 @@
 import { textOrJson } from '../api/unknown-values.ts'
 
 /** The state of the page, as its address holds it. */
-export interface RoutesSearch {
+interface RoutesSearch {
   /** Key of the route that is open. */
   route?: string
   /** The request to find the route of. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
 /** An answer of the admin API: a value to send as JSON, a whole response, or a function that makes either. */
-export type Answer = object | Response | ((call: SeenCall) => unknown)
+type Answer = object | Response | ((call: SeenCall) => unknown)
 
 /** Answers by method and path, such as `GET /api/routes`; the query is not part of the key. */
 export type Answers = Readonly<Record<string, Answer>>
@@ -22,7 +22,7 @@ export function useFakeGateway(t: TestContext, answers: Answers): FakeGateway {
   return gateway
 }
 
-export class FakeGateway {
+class FakeGateway {
   readonly calls: SeenCall[] = []
   #answers: Answers
   readonly #unanswered: string[] = []

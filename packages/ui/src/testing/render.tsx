@@ -17,7 +17,7 @@ import { theme } from '../theme.ts'
 // `findBy…` and `waitFor` return at once when they succeed; a loaded machine may need seconds.
 configure({ asyncUtilTimeout: 20_000 })
 
-export interface OpenedPage {
+interface OpenedPage {
   readonly user: UserEvent
   /** Path and query of the page that is shown, without `/ui`. */
   readonly address: () => string

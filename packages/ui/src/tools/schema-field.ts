@@ -28,12 +28,12 @@ export function argumentsField(schema: unknown): SchemaField {
   return isObject(schema) ? fieldOf(schema, base, { root: schema, depth: 0 }) : { ...base, kind: 'json' }
 }
 
-interface Around {
+interface SchemaScope {
   root: Schema
   depth: number
 }
 
-function fieldOf(given: Schema, base: FieldBase, around: Around): SchemaField {
+function fieldOf(given: Schema, base: FieldBase, around: SchemaScope): SchemaField {
   const found = resolved(given, around.root)
   const schema = found === null ? null : withoutNull(found, around.root)
   if (schema === null || around.depth > MAX_DEPTH) return { ...base, kind: 'json' }
@@ -63,7 +63,7 @@ function fieldOf(given: Schema, base: FieldBase, around: Around): SchemaField {
   }
 }
 
-function listField(schema: Schema, base: FieldBase, { root, depth }: Around): SchemaField {
+function listField(schema: Schema, base: FieldBase, { root, depth }: SchemaScope): SchemaField {
   const { items } = schema
   if (!isObject(items) || 'prefixItems' in schema) return { ...base, kind: 'json' }
   const item = fieldOf(items, { name: '', description: '', isNeeded: true }, { root, depth: depth + 1 })
@@ -71,7 +71,7 @@ function listField(schema: Schema, base: FieldBase, { root, depth }: Around): Sc
   return { ...base, kind: 'list', item, fewest, most: numberOf(schema['maxItems']) ?? MAX_ITEMS }
 }
 
-function objectField(schema: Schema, base: FieldBase, { root, depth }: Around): SchemaField {
+function objectField(schema: Schema, base: FieldBase, { root, depth }: SchemaScope): SchemaField {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const names = Object.keys(properties)
   // Free property names need JSON, and so does a form that is too long to fill in.

@@ -1,5 +1,5 @@
 /** The state of the page, as its address holds it. */
-export interface ToolsSearch {
+interface ToolsSearch {
   route?: string
   tool?: string
   tab?: 'clients'

@@ -1,13 +1,16 @@
-import type { ResponseContext } from '../../format.ts'
+import type { ResponseContext, StreamDecoder } from '../../format.ts'
 import { countAt, isObject, objectAt, objectsAt, textAt } from '@portico/http/json'
-import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
+import type { ChatEvent, FinishReason, JsonObject, StartedPart } from '../../middle.ts'
 import { fromClientOf } from '../../tools/provenance.ts'
-import type { RecordReader } from '../../streams/sse-json.ts'
+import { type RecordReader, SseJsonDecoder } from '../../streams/sse-json.ts'
 import { CallReader } from './call-reader.ts'
 import { errorOfBody } from './errors.ts'
-import { decodeFinish } from './finish.ts'
 import { partOfDetail } from './reasoning-fields.ts'
 import { usageOf } from './usage.ts'
+
+export function createStreamDecoder(context: ResponseContext): StreamDecoder {
+  return new SseJsonDecoder(new ChunkReader(context))
+}
 
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
@@ -104,7 +107,7 @@ export class ChunkReader implements RecordReader {
     })
   }
 
-  #textOf(kind: TextKind): OpenText {
+  #openText(kind: TextKind): OpenText {
     if (this.#open?.kind === kind) return this.#open
     const open: OpenText = { kind, index: this.#startPart({ type: kind }) }
     this.#open = open
@@ -113,7 +116,7 @@ export class ChunkReader implements RecordReader {
 
   #addText(kind: TextKind, text: string): void {
     if (text === '') return
-    const { index } = this.#textOf(kind)
+    const { index } = this.#openText(kind)
     this.#events.push({ type: 'partDelta', index, text })
   }
 
@@ -156,7 +159,7 @@ export class ChunkReader implements RecordReader {
       }
       if (!this.#hasPlainReasoning) this.#addText('reasoning', text)
       if (signature === undefined) continue
-      this.#textOf('reasoning').signature = signature
+      this.#openText('reasoning').signature = signature
       this.#closeText()
     }
     const signature = textAt(delta, 'reasoning_signature')
@@ -193,6 +196,24 @@ export function decodeResponse(body: JsonObject, context: ResponseContext): Chat
   if (choice === undefined && errorOfBody(body) === null) return null
   return new ChunkReader(context).whole(body, choice)
 }
+
+/** The finish reason of a response in this format. */
+export function decodeFinish(word: string, hasCalls: boolean): FinishReason {
+  const reason = REASONS.get(word) ?? 'stop'
+  // A forced tool, and some servers always, end with `stop`.
+  return reason === 'stop' && hasCalls ? 'toolCalls' : reason
+}
+
+const REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'contextWindow'],
+  ['tool_calls', 'toolCalls'],
+  ['function_call', 'toolCalls'],
+  ['content_filter', 'filtered'],
+])
 
 const NO_DELTA: JsonObject = {}
 

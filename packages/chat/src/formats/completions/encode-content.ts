@@ -1,10 +1,19 @@
-import { clientField, lose, mediaField } from '../../request/client-fields.ts'
-import { fitCallId } from '../../tools/fit-call-id.ts'
+import { clientField, lose, mediaField } from '../../request/carry-over.ts'
+import { fitCallId } from '../../tools/call-ids.ts'
 import { textAt } from '@portico/http/json'
 import { isTextType } from '../../request/file-types.ts'
 import { mediaUrlOf } from '../../request/media-url.ts'
-import type { FilePart, FormatName, ImagePart, Json, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import {
+  type FilePart,
+  type FormatName,
+  type ImagePart,
+  type Json,
+  type JsonObject,
+  type Loss,
+  type Part,
+  type TextPart,
+  UnsupportedField,
+} from '../../middle.ts'
 
 /** The rules that all encoders of one request share. */
 export interface EncodeRules {
@@ -19,17 +28,17 @@ export interface EncodeRules {
 }
 
 /** Encodes one content part; null for parts that belong elsewhere in the message, or nowhere. */
-export function encodePart(part: Part, rules: EncodeRules): JsonObject | Unsupported | null {
+export function encodePart(part: Part, rules: EncodeRules): JsonObject | UnsupportedField | null {
   switch (part.type) {
     case 'text':
       return encodeText(part, rules)
     case 'image': {
       const image = encodeImage(part, rules)
-      return image instanceof Unsupported ? image : { ...rest(part, rules), ...image, ...cacheMark(part, rules) }
+      return image instanceof UnsupportedField ? image : { ...rest(part, rules), ...image, ...cacheMark(part, rules) }
     }
     case 'file': {
       const file = encodeFile(part, rules)
-      return file instanceof Unsupported ? file : { ...rest(part, rules), ...file, ...cacheMark(part, rules) }
+      return file instanceof UnsupportedField ? file : { ...rest(part, rules), ...file, ...cacheMark(part, rules) }
     }
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
@@ -48,22 +57,26 @@ export function encodeText(part: TextPart, rules: EncodeRules): JsonObject {
   return { ...rest(part, rules), type: 'text', text: part.text, ...cacheMark(part, rules) }
 }
 
-function encodeImage(part: ImagePart, rules: EncodeRules): JsonObject | Unsupported {
+function encodeImage(part: ImagePart, rules: EncodeRules): JsonObject | UnsupportedField {
   const { source, detail } = part
   if (source.kind === 'id') {
-    return new Unsupported(mediaField(rules.format, part), 'this provider cannot read stored images: send the image')
+    return new UnsupportedField(
+      mediaField(rules.format, part),
+      'this provider cannot read stored images: send the image',
+    )
   }
   return { type: 'image_url', image_url: { url: mediaUrlOf(source), ...(detail !== undefined && { detail }) } }
 }
 
-function encodeFile(part: FilePart, rules: EncodeRules): JsonObject | Unsupported {
+function encodeFile(part: FilePart, rules: EncodeRules): JsonObject | UnsupportedField {
   const { source, name } = part
   const path = mediaField(rules.format, part)
   switch (source.kind) {
     case 'url':
-      return new Unsupported(path, 'this provider reads no files by URL: send the file')
+      return new UnsupportedField(path, 'this provider reads no files by URL: send the file')
     case 'id':
-      if (!rules.isOwn) return new Unsupported(path, 'this provider cannot read files stored at another: send the file')
+      if (!rules.isOwn)
+        return new UnsupportedField(path, 'this provider cannot read files stored at another: send the file')
       return { type: 'file', file: { file_id: source.id, ...(name !== undefined && { filename: name }) } }
     case 'data':
       if (!rules.isOwn && isTextType(source.mediaType)) {

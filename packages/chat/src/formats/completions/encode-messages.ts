@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import {
   type JsonObject,
   type Message,
@@ -6,7 +6,7 @@ import {
   type TextPart,
   type ToolCallPart,
   type ToolResultPart,
-  Unsupported,
+  UnsupportedField,
 } from '../../middle.ts'
 import {
   encodePart,
@@ -25,18 +25,18 @@ export function encodeMessages(
   system: readonly TextPart[],
   messages: readonly Message[],
   rules: EncodeRules,
-): JsonObject[] | Unsupported {
+): JsonObject[] | UnsupportedField {
   const encoded: JsonObject[] = []
   if (system.length > 0) encoded.push(encodeSystem(system, rules))
   for (const message of messages) {
     const next = encodeMessage(message, rules)
-    if (next instanceof Unsupported) return next
+    if (next instanceof UnsupportedField) return next
     encoded.push(...next)
   }
   return encoded
 }
 
-function encodeMessage({ role, parts, rest }: Message, rules: EncodeRules): JsonObject[] | Unsupported {
+function encodeMessage({ role, parts, rest }: Message, rules: EncodeRules): JsonObject[] | UnsupportedField {
   const own = (rules.isOwn ? rest : undefined) ?? {}
   switch (role) {
     case 'system': {
@@ -45,7 +45,7 @@ function encodeMessage({ role, parts, rest }: Message, rules: EncodeRules): Json
     }
     case 'assistant': {
       const assistant = encodeAssistant(parts, rules)
-      if (assistant instanceof Unsupported) return assistant
+      if (assistant instanceof UnsupportedField) return assistant
       return assistant === null ? [] : [{ ...own, ...assistant }]
     }
     case 'user':
@@ -62,7 +62,7 @@ function encodeSystem(texts: readonly TextPart[], rules: EncodeRules): JsonObjec
 }
 
 /** Encodes a user turn. Tool results become separate messages, before all other parts. */
-function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules): JsonObject[] | Unsupported {
+function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules): JsonObject[] | UnsupportedField {
   const text = onlyText(parts, rules)
   if (text !== null) return [rules.isOwn ? { ...own, role: 'user', content: text } : { role: 'user', content: text }]
   const results: JsonObject[] = []
@@ -71,7 +71,7 @@ function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules)
   const others: JsonObject[] = []
   for (const part of parts) {
     const encoded = part.type === 'toolResult' ? encodeResult(part, rules, shown) : encodePart(part, rules)
-    if (encoded instanceof Unsupported) return encoded
+    if (encoded instanceof UnsupportedField) return encoded
     if (encoded !== null) (part.type === 'toolResult' ? results : others).push(encoded)
   }
   const content = [...shown, ...others]
@@ -80,13 +80,13 @@ function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules)
   return isEmpty ? results : [...results, { ...own, role: 'user', content: plainOr(content) }]
 }
 
-function encodeResult(result: ToolResultPart, rules: EncodeRules, shown: JsonObject[]): JsonObject | Unsupported {
+function encodeResult(result: ToolResultPart, rules: EncodeRules, shown: JsonObject[]): JsonObject | UnsupportedField {
   const { isOwn, format, losses } = rules
   const id = upstreamId(result.id, isOwn)
   const texts: JsonObject[] = []
   for (const part of result.parts) {
     const encoded = encodePart(part, rules)
-    if (encoded instanceof Unsupported) return encoded
+    if (encoded instanceof UnsupportedField) return encoded
     if (encoded === null) continue
     if (isOwn || encoded.type === 'text') {
       texts.push(encoded)
@@ -106,10 +106,10 @@ function encodeResult(result: ToolResultPart, rules: EncodeRules, shown: JsonObj
   }
 }
 
-const SHOWN = 'results are text here; the rest follows in a message of the user'
+const SHOWN = 'tool results can contain only text: the other parts follow in a user message'
 
 /** Encodes an assistant turn; null when this format can express none of its parts. */
-function encodeAssistant(parts: readonly Part[], rules: EncodeRules): JsonObject | Unsupported | null {
+function encodeAssistant(parts: readonly Part[], rules: EncodeRules): JsonObject | UnsupportedField | null {
   const contents: JsonObject[] = []
   const calls: JsonObject[] = []
   const refusals: string[] = []
@@ -120,7 +120,7 @@ function encodeAssistant(parts: readonly Part[], rules: EncodeRules): JsonObject
       refusals.push(part.text)
     } else {
       const encoded = encodePart(part, rules)
-      if (encoded instanceof Unsupported) return encoded
+      if (encoded instanceof UnsupportedField) return encoded
       if (encoded !== null) contents.push(encoded)
     }
   }

@@ -1,4 +1,4 @@
-import { clientField, type ClientField, lose } from '../../request/client-fields.ts'
+import { clientField, type ClientField, lose, instructOutput, carryRest } from '../../request/carry-over.ts'
 import { effortOf } from '../../request/effort.ts'
 import type { EncodeTarget } from '../../format.ts'
 import { isObject, put } from '@portico/http/json'
@@ -9,11 +9,9 @@ import {
   type Loss,
   type Sampling,
   type TextPart,
-  Unsupported,
+  UnsupportedField,
 } from '../../middle.ts'
-import { instructOutput } from '../../request/output-instruction.ts'
-import { carryRest } from '../../request/rest.ts'
-import { nameTools } from '../../tools/tool-names.ts'
+import { ANY_NAME, nameTools, wordNames } from '../../tools/tool-names.ts'
 import type { EncodeRules } from './encode-content.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { addTools } from './encode-tools.ts'
@@ -45,14 +43,18 @@ import { createHash } from 'node:crypto'
  * | cacheBreakpoints     | takes `prompt_cache_breakpoint` marks on parts                                        |
  * | googleSignatures     | wants `extra_content.google.thought_signature` back with tool calls                   |
  */
-export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+export function encodeRequest(
+  request: ChatRequest,
+  target: EncodeTarget,
+  losses: Loss[],
+): JsonObject | UnsupportedField {
   const rest = carryRest(request, 'completions', losses)
-  if (rest instanceof Unsupported) return rest
+  if (rest instanceof UnsupportedField) return rest
   const isOwn = request.format === 'completions'
   const names = nameTools(request, isOwn ? ANY_NAME : TOOL_NAME, target.toolNames)
   const rules: EncodeRules = { format: request.format, isOwn, quirks: target.quirks, names, losses }
   const messages = encodeMessages(instructed(request, target.quirks, losses), request.messages, rules)
-  if (messages instanceof Unsupported) return messages
+  if (messages instanceof UnsupportedField) return messages
   // Members are put into one object, one by one: every message passes here, and merging objects takes longer.
   const encoded = isOwn ? withoutKnown(rest) : {}
   encoded.model = target.model
@@ -90,7 +92,7 @@ function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, loss
   }
   // The other formats go further than the words that every model of this one knows.
   if (effort !== 'max' || request.format === 'completions') return effort
-  lose(losses, { what: 'renamed', path, note: 'max became high' })
+  lose(losses, { what: 'renamed', path, note: 'max was replaced by high' })
   return 'high'
 }
 
@@ -119,9 +121,7 @@ function addStream(
   encoded.stream_options = { ...(isObject(options) && options), include_usage: true }
 }
 
-const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
-/** Clients of this format already use names that their provider accepts. */
-const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
+const TOOL_NAME = wordNames(64)
 
 function addSampling(encoded: JsonObject, request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): void {
   const { sampling, format } = request

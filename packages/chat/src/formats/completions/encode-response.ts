@@ -1,14 +1,13 @@
 import { annotationsOf } from '../../response/annotations.ts'
-import { clientCallId } from '../../tools/client-call-id.ts'
-import type { AnswerPart } from '../../response/collect-response.ts'
-import { collectResponse } from '../../response/collect-response.ts'
+import { clientCallId } from '../../tools/call-ids.ts'
+import { type AnswerPart, collectResponse } from '../../response/collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import { choiceLogprobs } from '../../response/logprobs.ts'
 import { put } from '@portico/http/json'
 import type { ChatEvent, FinishReason, JsonObject, ToolCallPart } from '../../middle.ts'
 import { customNames } from '../../tools/tool-names.ts'
-import { wantsFunctionCall } from '../../translate/translate-tools.ts'
-import { finishWord } from './finish.ts'
+import { wantsFunctionCall } from '../../translate/translate-request.ts'
+import { finishWord } from './stream-encoder.ts'
 import { reasoningForClient } from './reasoning-fields.ts'
 import { encodeToolCall } from './tool-calls.ts'
 import { encodeUsage } from './usage.ts'
@@ -52,7 +51,7 @@ function encodeChoice(
     content: texts.length === 0 ? null : texts.map((part) => part.text).join(''),
     refusal: refusals.length === 0 ? null : refusals.map((part) => part.text).join(''),
   }
-  // Mostly there is nothing but text.
+  // Most responses have only text.
   if (texts.length < parts.length) Object.assign(message, reasoningForClient(parts))
   if (annotations.length > 0) message.annotations = annotations
   const isLegacy = wantsFunctionCall(request)
@@ -66,7 +65,7 @@ function encodeChoice(
   }
 }
 
-/** Clients that declare functions of old are answered with one call. */
+/** The legacy member `function_call`, which has room for one call. */
 function functionCall([call]: readonly ToolCallPart[]): JsonObject {
   const text = call?.arguments ?? ''
   return { name: call?.name ?? '', arguments: text === '' ? '{}' : text }

@@ -1,9 +1,7 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import type { ChatRequest, Json, JsonObject, Tool, ToolChoice } from '../../middle.ts'
-import { describeFormat } from '../../tools/custom-tools.ts'
-import { nestedFormat } from './custom-format.ts'
-import type { EncodeRules } from './encode-content.ts'
-import { cacheMark } from './encode-content.ts'
+import { describeFormat, nestedFormat } from '../../tools/custom-tools.ts'
+import { type EncodeRules, cacheMark } from './encode-content.ts'
 
 /** `native`: tools that only this format knows. */
 export function addTools(encoded: JsonObject, request: ChatRequest, rules: EncodeRules, native: Json[]): void {
@@ -40,7 +38,11 @@ function encodeCustom(tool: Tool, name: string, format: JsonObject): JsonObject 
 
 function encodeFunction(tool: Tool, name: string, { format, quirks, losses }: EncodeRules): JsonObject {
   if (tool.custom?.type === 'grammar') {
-    lose(losses, { what: 'renamed', path: clientField(format, 'toolFormat'), note: 'told in the description' })
+    lose(losses, {
+      what: 'renamed',
+      path: clientField(format, 'toolFormat'),
+      note: 'moved into the description of the tool',
+    })
   }
   const keepsStrict = tool.strict !== undefined && !quirks.has('noStrict')
   if (tool.strict === true && !keepsStrict) lose(losses, { what: 'dropped', path: clientField(format, 'strict') })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { textAt } from '@portico/http/json'
 import type { Json, JsonObject } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { decodeBuffered, decoded, encoded, responseContext } from '../../testing/exchange.ts'
 import { messages } from '../messages/index.ts'
 import { completions } from './index.ts'
@@ -16,7 +16,7 @@ function translate(changes: JsonObject, ...quirks: string[]) {
 function fieldRefused(part: JsonObject): string {
   const request = decoded(messages, { model: 'gpt', max_tokens: 100, messages: [user([part])] })
   const result = completions.encodeRequest(request, { model: 'm', quirks: new Set(), toolNames: new Map() }, [])
-  return result instanceof Unsupported ? result.field : 'accepted'
+  return result instanceof UnsupportedField ? result.field : 'accepted'
 }
 
 const user = (content: Json): JsonObject => ({ role: 'user', content })

@@ -1,11 +1,10 @@
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
-import { SseJsonDecoder } from '../../streams/sse-json.ts'
-import { ChunkReader, decodeResponse } from './chunk-reader.ts'
+import { createStreamDecoder, decodeResponse } from './chunk-reader.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { ChunkWriter } from './stream-encoder.ts'
+import { createStreamEncoder } from './stream-encoder.ts'
 import { completionsTexts } from './native-texts.ts'
 import { completionsRequest } from './request-texts.ts'
 import { isPlain, plainFacts } from './plain.ts'
@@ -15,7 +14,7 @@ export const completions: ClientFormat & UpstreamFormat = {
   name: 'completions',
   decodeRequest,
   encodeResponse,
-  createStreamEncoder: (context) => new ChunkWriter(context),
+  createStreamEncoder,
   encodeError,
   isPlain,
   plainFacts,
@@ -25,6 +24,6 @@ export const completions: ClientFormat & UpstreamFormat = {
   endMarks: /\[DONE\]$(?<=^data: ?\[DONE\])|"finish_reason"\s*:\s*"/m,
   encodeRequest,
   decodeResponse,
-  createStreamDecoder: (context) => new SseJsonDecoder(new ChunkReader(context)),
+  createStreamDecoder,
   decodeError,
 }

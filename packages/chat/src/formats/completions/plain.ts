@@ -1,7 +1,7 @@
 import { isObject, textAt } from '@portico/http/json'
 import type { AnswerFacts } from '../../format.ts'
 import type { Json, JsonObject } from '../../middle.ts'
-import { decodeFinish } from './finish.ts'
+import { decodeFinish } from './chunk-reader.ts'
 import { usageOf } from './usage.ts'
 
 /**

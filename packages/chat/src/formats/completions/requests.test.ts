@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { decoded, encoded, throughJson } from '../../testing/exchange.ts'
 import { messages } from '../messages/index.ts'
 import { completions } from './index.ts'
@@ -43,7 +43,7 @@ describe('a request', () => {
       fc.property(requestBody, (body) => {
         const target = { model: 'claude', quirks: new Set<string>(), toolNames: new Map<string, string>() }
         const result = messages.encodeRequest(decoded(completions, body), target, [])
-        if (result instanceof Unsupported) assert.notEqual(result.field, '')
+        if (result instanceof UnsupportedField) assert.notEqual(result.field, '')
         else assert.ok(Array.isArray(throughJson(result).messages))
       }),
     )
@@ -55,7 +55,7 @@ describe('a request', () => {
         const changes: JsonObject[] = [{ messages: list }, { messages: [user(list)] }, { tools: list }]
         for (const changed of changes) {
           const result = completions.decodeRequest(body({ ...others, ...changed }))
-          if (!(result instanceof Unsupported)) encoded(completions, result)
+          if (!(result instanceof UnsupportedField)) encoded(completions, result)
         }
       }),
     )
@@ -206,7 +206,7 @@ describe('decoding', () => {
   it('refuses wrong types with the path of the field', () => {
     const fieldOf = (changes: JsonObject): string => {
       const result = completions.decodeRequest(body(changes))
-      return result instanceof Unsupported ? result.field : 'accepted'
+      return result instanceof UnsupportedField ? result.field : 'accepted'
     }
     assert.equal(fieldOf({ messages: 'hi' }), 'messages')
     assert.equal(fieldOf({ messages: [{ role: 'robot', content: 'x' }] }), 'messages[0].role')
@@ -221,7 +221,7 @@ describe('decoding', () => {
       fieldOf({ response_format: { type: 'json_schema', json_schema: { schema: 5 } } }),
       'response_format.json_schema.schema',
     )
-    assert.equal(completions.decodeRequest({ model: 'm' }) instanceof Unsupported, true)
+    assert.equal(completions.decodeRequest({ model: 'm' }) instanceof UnsupportedField, true)
   })
 
   it('is not confused by members named like those of every object', () => {

@@ -1,8 +1,7 @@
 import { brokenStream } from '../../response/chat-error.ts'
 import { annotationsOf } from '../../response/annotations.ts'
-import { clientCallId } from '../../tools/client-call-id.ts'
-import type { CollectedResponse } from '../../response/collect-response.ts'
-import { nothingCollected, collectInto } from '../../response/collect-response.ts'
+import { clientCallId } from '../../tools/call-ids.ts'
+import { type CollectedResponse, nothingCollected, collectInto } from '../../response/collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import { choiceLogprobs } from '../../response/logprobs.ts'
 import { objectAt } from '@portico/http/json'
@@ -11,12 +10,15 @@ import { sseRecord } from '@portico/http/sse'
 import { unwrapInput } from '../../tools/custom-tools.ts'
 import { customNames } from '../../tools/tool-names.ts'
 import { errorBody } from './errors.ts'
-import { wantsFunctionCall } from '../../translate/translate-tools.ts'
-import { finishWord } from './finish.ts'
+import { wantsFunctionCall } from '../../translate/translate-request.ts'
 import { detailsOfPart, needsDetails } from './reasoning-fields.ts'
 import { encodeUsage } from './usage.ts'
 
-export class ChunkWriter implements StreamEncoder {
+export function createStreamEncoder(context: ResponseContext): StreamEncoder {
+  return new ChunkWriter(context)
+}
+
+class ChunkWriter implements StreamEncoder {
   readonly #context: ResponseContext
   readonly #customs: ReadonlySet<string>
   readonly #wantsUsage: boolean
@@ -162,6 +164,7 @@ export class ChunkWriter implements StreamEncoder {
     if (part?.type === 'text') {
       const start = choice.textLength
       choice.textLength += part.text.length
+      if (part.rest === undefined) return ''
       const annotations = annotationsOf(part.rest, { start, end: choice.textLength })
       const logprobs = choiceLogprobs([part.rest])
       const probable = logprobs === null ? '' : this.#delta(choice, {}, null, logprobs)
@@ -172,7 +175,7 @@ export class ChunkWriter implements StreamEncoder {
     const { signature } = part
     const details = detailsOfPart(part)
     if (details.length === 0) return ''
-    // Only for the first: clients put the texts together, and one signature does not fit two.
+    // Clients join all reasoning texts, and a signature is valid for one text only.
     const isAlone = choice.reasoningCount === 1 && signature !== undefined
     const signed: JsonObject = isAlone ? { reasoning_signature: signature } : {}
     return this.#delta(choice, { ...signed, ...choice.listed('reasoning_details', details) })
@@ -189,7 +192,7 @@ class ChoiceState {
   readonly index: number
   /** Positions in `tool_calls`, by part. */
   readonly callIndexes = new Map<number, number>()
-  /** The number of entries of each list: helpers of clients put entries together by their numbers. */
+  /** The number of entries of each list so far; client libraries merge entries by these numbers. */
   readonly #listLengths = { reasoning_details: 0, annotations: 0 }
   reasoningCount = 0
   /** Total length of the finished texts, in characters. */
@@ -203,4 +206,19 @@ class ChoiceState {
   listed(name: 'reasoning_details' | 'annotations', entries: readonly JsonObject[]): JsonObject {
     return { [name]: entries.map((entry) => ({ ...entry, index: this.#listLengths[name]++ })) }
   }
+}
+
+/** `isLegacy`: for a client that declares `functions` instead of `tools`. */
+export function finishWord(reason: FinishReason, isLegacy: boolean): string {
+  return isLegacy && reason === 'toolCalls' ? 'function_call' : FINISH_WORDS[reason]
+}
+
+const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  stopSequence: 'stop',
+  pause: 'stop',
+  length: 'length',
+  contextWindow: 'length',
+  toolCalls: 'tool_calls',
+  filtered: 'content_filter',
 }

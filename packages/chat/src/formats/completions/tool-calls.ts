@@ -1,6 +1,5 @@
-import { fromClientCallId } from '../../tools/client-call-id.ts'
-import type { Fields } from '../../request/fields.ts'
-import { withRest } from '../../request/fields.ts'
+import { fromClientCallId } from '../../tools/call-ids.ts'
+import { type Fields, withRest } from '../../request/fields.ts'
 import { objectAt, textAt } from '@portico/http/json'
 import type { JsonObject, ToolCallPart } from '../../middle.ts'
 import { madeBy, withMaker } from '../../tools/provenance.ts'

@@ -20,19 +20,19 @@ function decodeUsage(usage: JsonObject, serviceTier: string | undefined): Usage 
   const output = objectAt(usage, 'completion_tokens_details')
   const prompt = countAt(usage, 'prompt_tokens')
   const total = countAt(usage, 'total_tokens')
-  const told: Usage = {}
-  put(told, 'input', prompt)
-  put(told, 'output', outputTokens(prompt, countAt(usage, 'completion_tokens'), total))
-  put(told, 'cacheRead', cachedTokens(usage, input))
-  put(told, 'cacheWrite', countAt(input, 'cache_write_tokens') ?? countAt(input, 'cache_creation_tokens'))
-  put(told, 'reasoning', countAt(output, 'reasoning_tokens'))
-  put(told, 'inputAudio', countAt(input, 'audio_tokens'))
-  put(told, 'outputAudio', countAt(output, 'audio_tokens'))
-  put(told, 'inputImage', countAt(input, 'image_tokens'))
-  put(told, 'serviceTier', serviceTier)
-  put(told, 'providerInput', prompt)
-  put(told, 'providerTotal', total)
-  return told
+  const reported: Usage = {}
+  put(reported, 'input', prompt)
+  put(reported, 'output', outputTokens(prompt, countAt(usage, 'completion_tokens'), total))
+  put(reported, 'cacheRead', cachedTokens(usage, input))
+  put(reported, 'cacheWrite', countAt(input, 'cache_write_tokens') ?? countAt(input, 'cache_creation_tokens'))
+  put(reported, 'reasoning', countAt(output, 'reasoning_tokens'))
+  put(reported, 'inputAudio', countAt(input, 'audio_tokens'))
+  put(reported, 'outputAudio', countAt(output, 'audio_tokens'))
+  put(reported, 'inputImage', countAt(input, 'image_tokens'))
+  put(reported, 'serviceTier', serviceTier)
+  put(reported, 'providerInput', prompt)
+  put(reported, 'providerTotal', total)
+  return reported
 }
 
 /** The cached tokens; DeepSeek and Moonshot use their own names for this count. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { chatClients } from '../../testing/chat-clients.ts'
 import { responseContext } from '../../testing/chat-request.ts'
 import type { JsonObject, Loss } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { converse } from './index.ts'
 
 const content: JsonObject[] = [
@@ -21,7 +21,7 @@ for (const client of chatClients) {
     const toolNames = new Map<string, string>()
     encode(asked)
     const request = client.format.decodeRequest(asked)
-    assert.ok(!(request instanceof Unsupported))
+    assert.ok(!(request instanceof UnsupportedField))
     const context = responseContext({ request, toolNames })
     const events = converse.decodeResponse(answered, context)
     assert.ok(events)
@@ -46,11 +46,11 @@ for (const client of chatClients) {
 
     function encode(body: JsonObject): { body: JsonObject; losses: Loss[] } {
       const decoded = client.format.decodeRequest(body)
-      assert.ok(!(decoded instanceof Unsupported))
+      assert.ok(!(decoded instanceof UnsupportedField))
       const losses: Loss[] = []
       const target = { model: 'anthropic.claude-sonnet-4-5-20250929-v1:0', quirks: new Set<string>(), toolNames }
       const encoded = converse.encodeRequest(decoded, target, losses)
-      assert.ok(!(encoded instanceof Unsupported))
+      assert.ok(!(encoded instanceof UnsupportedField))
       return { body: encoded, losses }
     }
   })

@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import type { JsonObject } from '../../middle.ts'
 import type { ConverseEncoder } from './encoder.ts'
 import { canCache } from './model.ts'

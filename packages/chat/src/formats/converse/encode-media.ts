@@ -1,7 +1,6 @@
-import { clientField, lose, mediaField } from '../../request/client-fields.ts'
+import { clientField, lose, mediaField } from '../../request/carry-over.ts'
 import { isTextType } from '../../request/file-types.ts'
-import type { FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { type FilePart, type ImagePart, type JsonObject, type MediaSource, UnsupportedField } from '../../middle.ts'
 import type { ConverseEncoder } from './encoder.ts'
 
 /** Encodes an image; returns null and adds a fault when Converse does not accept the image. */
@@ -16,7 +15,7 @@ export function encodeImage(part: ImagePart, encoder: ConverseEncoder): JsonObje
   if (source === null) return null
   if (format !== undefined) return { image: { format, source } }
   encoder.faults.push(
-    new Unsupported(field, `this provider takes images as png, jpeg, gif or webp${notAs(part.source)}`),
+    new UnsupportedField(field, `this provider takes images as png, jpeg, gif or webp${notAs(part.source)}`),
   )
   return null
 }
@@ -31,7 +30,7 @@ export function encodeDocument(part: FilePart, encoder: ConverseEncoder): JsonOb
     textFormat(part.source)
   if (format !== undefined) return { document: { format, name: documentName(part, encoder), source } }
   const formats = [...new Set(documentFormats.values())].join(', ')
-  encoder.faults.push(new Unsupported(field, `this provider takes documents as ${formats}${notAs(part.source)}`))
+  encoder.faults.push(new UnsupportedField(field, `this provider takes documents as ${formats}${notAs(part.source)}`))
   return null
 }
 
@@ -47,7 +46,7 @@ function encodeSource(source: MediaSource, field: string, { faults }: ConverseEn
     source.kind === 'url'
       ? 'this provider takes no remote URLs: send the bytes as a data URL, or an s3:// URI'
       : 'a file stored at another provider cannot be sent to this one'
-  faults.push(new Unsupported(field, message))
+  faults.push(new UnsupportedField(field, message))
   return null
 }
 

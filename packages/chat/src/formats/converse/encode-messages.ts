@@ -1,8 +1,14 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { parseExactJson } from '@portico/http/json'
-import { fitCallId } from '../../tools/fit-call-id.ts'
-import type { JsonObject, Message, Part, ToolCallPart, ToolResultPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { fitCallId } from '../../tools/call-ids.ts'
+import {
+  type JsonObject,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+  UnsupportedField,
+} from '../../middle.ts'
 import { inputOf } from '../messages/tool-input.ts'
 import { cachePoint } from './cache-points.ts'
 import { encodeDocument, encodeImage } from './encode-media.ts'
@@ -43,7 +49,11 @@ function arrange(message: ConverseMessage, { format, losses }: ConverseEncoder):
   message.content = [...content.filter((_, at) => isResult[at]), ...content.filter((_, at) => !isResult[at])]
   const names = content.flatMap(({ document }) => (isNamed(document) ? [document.name] : []))
   if (names.length === 0 || content.some((block) => block.text !== undefined)) return
-  lose(losses, { what: 'defaulted', path: clientField(format, 'content'), note: 'a text that names the documents' })
+  lose(losses, {
+    what: 'defaulted',
+    path: clientField(format, 'content'),
+    note: 'added a text with the names of the documents',
+  })
   message.content.push({ text: names.join(', ') })
 }
 
@@ -79,10 +89,10 @@ function encodeBlocks(part: Part, role: ConverseMessage['role'], encoder: Conver
     case 'file':
       if (role === 'user')
         return listOf(part.type === 'image' ? encodeImage(part, encoder) : encodeDocument(part, encoder))
-      lose(losses, { what: 'dropped', path: clientField(format, part.type), note: 'only users may send it' })
+      lose(losses, { what: 'dropped', path: clientField(format, part.type), note: 'only user messages may contain it' })
       return []
     case 'audio':
-      faults.push(new Unsupported(clientField(format, 'audio'), 'this provider cannot hear'))
+      faults.push(new UnsupportedField(clientField(format, 'audio'), 'this provider takes no audio'))
       return []
     case 'native':
       return []
@@ -97,7 +107,7 @@ function encodeCall(part: ToolCallPart, { names, format, losses }: ConverseEncod
   const { value, isWrapped } = inputOf(parseExactJson(part.arguments), part.arguments)
   if (isWrapped) {
     const path = clientField(format, 'toolArguments')
-    lose(losses, { what: 'renamed', path, note: 'no object, so it was put into one' })
+    lose(losses, { what: 'renamed', path, note: 'not an object, so it was wrapped in one' })
   }
   if (part.signature !== undefined) lose(losses, { what: 'dropped', path: clientField(format, 'callSignature') })
   return { toolUse: { toolUseId: fitCallId(part.id, MAX_ID), name: names.get(part.name) ?? part.name, input: value } }

@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import type { JsonObject, ReasoningPart } from '../../middle.ts'
 import { madeBy } from '../../tools/provenance.ts'
 import type { ConverseEncoder } from './encoder.ts'

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { chatRequest } from '../../testing/chat-request.ts'
 import type { EncodeTarget } from '../../format.ts'
 import type { ChatRequest, JsonObject, Loss, Message, Part, Tool } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { encodeRequest } from './encode-request.ts'
 
 const CLAUDE_45 = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
@@ -20,13 +20,13 @@ function encode(given: Partial<ChatRequest>, target: Partial<EncodeTarget> = {})
   const losses: Loss[] = []
   const toolNames = new Map<string, string>()
   const body = encodeRequest(chatRequest(given), { model: CLAUDE_45, quirks: new Set(), toolNames, ...target }, losses)
-  assert.ok(!(body instanceof Unsupported), body instanceof Unsupported ? body.message : '')
+  assert.ok(!(body instanceof UnsupportedField), body instanceof UnsupportedField ? body.message : '')
   return { body, losses, toolNames }
 }
 
-function refusal(given: Partial<ChatRequest>): Unsupported {
+function refusal(given: Partial<ChatRequest>): UnsupportedField {
   const refused = encodeRequest(chatRequest(given), { model: CLAUDE_45, quirks: new Set(), toolNames: new Map() }, [])
-  assert.ok(refused instanceof Unsupported)
+  assert.ok(refused instanceof UnsupportedField)
   return refused
 }
 

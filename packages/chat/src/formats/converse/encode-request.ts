@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose, instructOutput, hoistSystem, carryRest } from '../../request/carry-over.ts'
 import type { EncodeTarget } from '../../format.ts'
 import { isObject } from '@portico/http/json'
 import {
@@ -7,13 +7,10 @@ import {
   type Loss,
   type Sampling,
   type TextPart,
-  Unsupported,
+  UnsupportedField,
 } from '../../middle.ts'
-import { instructOutput } from '../../request/output-instruction.ts'
-import { carryRest } from '../../request/rest.ts'
-import { hoistSystem } from '../../request/system.ts'
 import { nameTools } from '../../tools/tool-names.ts'
-import { closeSchema } from '../messages/close-schema.ts'
+import { closeSchema } from '../messages/encode-request.ts'
 import { cachePoint, keptCachePoints, pointsIn, withKeptPoints } from './cache-points.ts'
 import type { ConverseEncoder } from './encoder.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -33,9 +30,13 @@ import { familyOf } from './model.ts'
  * | `noOutputFormat` | structured output is refused, and asked for in words |
  * | `strictTools` | `strict` on tools is known |
  */
-export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+export function encodeRequest(
+  request: ChatRequest,
+  target: EncodeTarget,
+  losses: Loss[],
+): JsonObject | UnsupportedField {
   const refused = carryRest(request, 'converse', losses)
-  if (refused instanceof Unsupported) return refused
+  if (refused instanceof UnsupportedField) return refused
   const { format } = request
   const encoder: ConverseEncoder = {
     format,
@@ -55,7 +56,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const moving = messages.map(({ content }) => content)
   const kept = keptCachePoints(fixed, moving)
   if (kept.size < pointsIn([...fixed, ...moving]).length) {
-    lose(losses, { what: 'dropped', path: clientField(format, 'cache'), note: `${kept.size} are the most` })
+    lose(losses, { what: 'dropped', path: clientField(format, 'cache'), note: `${kept.size} are supported at most` })
   }
   const plan = planThinking(request, encoder)
   const { inferenceConfig, fields } = encodeSampling(request, plan, encoder)
@@ -142,11 +143,15 @@ function encodeSampling(request: ChatRequest, plan: ThinkingPlan, encoder: Conve
   if (target.quirks.has('noSampling')) for (const field of ['temperature', 'topP', 'topK'] as const) drop(field)
   // The only temperature allowed with thinking is the default.
   if (sampling.temperature === 1 && plan.excludes.includes('temperature')) delete sampling.temperature
-  for (const field of plan.excludes) drop(field, 'not while thinking')
+  for (const field of plan.excludes) drop(field, 'not supported together with thinking')
   if (target.quirks.has('temperatureOrTopP') && sampling.temperature !== undefined)
-    drop('topP', 'temperature is given too')
+    drop('topP', 'not supported together with temperature')
   if (sampling.temperature !== undefined && sampling.temperature > 1) {
-    lose(losses, { what: 'renamed', path: clientField(format, 'temperature'), note: 'the highest here is 1' })
+    lose(losses, {
+      what: 'renamed',
+      path: clientField(format, 'temperature'),
+      note: 'the maximum of this provider is 1',
+    })
     sampling.temperature = 1
   }
   return {

@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { budgetOf, effortOf } from '../../request/effort.ts'
 import { isObject } from '@portico/http/json'
 import type { ChatRequest, JsonObject, Sampling } from '../../middle.ts'
@@ -30,7 +30,7 @@ function planFor(request: ChatRequest, wanted: number, encoder: ConverseEncoder)
   const family = familyOf(model)
   if (quirks.has('noThinking') || family === 'other') return 'this model cannot be told to think'
   if (family === 'claude') return planClaude(request, wanted, encoder)
-  if (family === 'nova' && !isNova2(model)) return 'this model does not think'
+  if (family === 'nova' && !isNova2(model)) return 'this model does not support thinking'
   const effort = nearestEffort(request, encoder)
   return family === 'nova' ? planNova(effort) : { fields: { reasoning_effort: effort }, budget: wanted, excludes: [] }
 }
@@ -74,19 +74,19 @@ function planClaude(request: ChatRequest, wanted: number, encoder: ConverseEncod
   }
   if (own !== null) return { fields: own, budget: wanted, excludes: own.thinking === undefined ? [] : excludes }
   const kind = quirks.has('adaptiveThinking') ? 'adaptive' : thinkingOf(model)
-  if (kind === 'never') return 'this model does not think'
+  if (kind === 'never') return 'this model does not support thinking'
   if (kind === 'adaptive') {
     const effort = effortOf(reasoning) === 'max' ? 'max' : nearestEffort(request, encoder)
     return { fields: { thinking: { type: 'adaptive' }, output_config: { effort } }, budget: wanted, excludes }
   }
   if (isUnsigned) return UNSIGNED
   const budget = Math.min(wanted, (sampling.maxTokens ?? Infinity) - 1)
-  if (budget < MIN_BUDGET) return `${MIN_BUDGET} tokens at least must fit into the limit`
+  if (budget < MIN_BUDGET) return `the token limit has no room for ${MIN_BUDGET} tokens of thinking`
   return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, budget, excludes }
 }
 
 const MIN_BUDGET = 1024
-const UNSIGNED = 'the calls before came without their signed thinking'
+const UNSIGNED = 'the last tool calls came without signed thinking'
 
 /** The thinking fields of a Messages client, which Claude reads unchanged. */
 function ownFields({ format, reasoning }: ChatRequest): JsonObject | null {

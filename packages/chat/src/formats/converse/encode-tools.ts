@@ -1,11 +1,11 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import type { ChatRequest, JsonObject, Tool } from '../../middle.ts'
-import type { NameRule } from '../../tools/tool-names.ts'
+import { wordNames } from '../../tools/tool-names.ts'
 import { describeFormat } from '../../tools/custom-tools.ts'
 import { cachePoint } from './cache-points.ts'
 import type { ConverseEncoder } from './encoder.ts'
 
-export const TOOL_NAMES: NameRule = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
+export const TOOL_NAMES = wordNames(64)
 
 interface ToolConfig {
   tools: JsonObject[]
@@ -26,7 +26,7 @@ export function encodeTools(request: ChatRequest, encoder: ConverseEncoder): Too
     lose(losses, {
       what: 'defaulted',
       path: clientField(format, 'tools'),
-      note: 'a placeholder: the history has calls',
+      note: 'added a placeholder tool, because the conversation contains tool calls',
     })
     return { tools: [PLACEHOLDER], choice: null }
   }
@@ -55,7 +55,11 @@ function encodeTool(tool: Tool, { names, format, target, losses }: ConverseEncod
   const isStrict = target.quirks.has('strictTools')
   if (tool.strict === true && !isStrict) lose(losses, { what: 'dropped', path: clientField(format, 'strict') })
   if (tool.custom?.type === 'grammar') {
-    lose(losses, { what: 'renamed', path: clientField(format, 'toolFormat'), note: 'told in the description' })
+    lose(losses, {
+      what: 'renamed',
+      path: clientField(format, 'toolFormat'),
+      note: 'moved into the description of the tool',
+    })
   }
   const description = describeFormat(tool.description, tool.custom ?? {})
   return {

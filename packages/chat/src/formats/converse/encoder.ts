@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../format.ts'
-import type { FormatName, Loss, Unsupported } from '../../middle.ts'
+import type { FormatName, Loss, UnsupportedField } from '../../middle.ts'
 
 /** The state that all encoders of one request share. */
 export interface ConverseEncoder {
@@ -12,5 +12,5 @@ export interface ConverseEncoder {
   documents: Map<string, number>
   losses: Loss[]
   /** The reasons why the request is refused. */
-  faults: Unsupported[]
+  faults: UnsupportedField[]
 }

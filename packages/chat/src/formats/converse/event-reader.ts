@@ -1,8 +1,7 @@
 import type { ResponseContext, StreamDecoder } from '../../format.ts'
-import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '@portico/http/json'
-import type { ChatError, ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
+import { isObject, objectAt, objectsAt, parseJsonObject, textAt, countAt } from '@portico/http/json'
+import type { ChatError, ChatEvent, FinishReason, JsonObject, Usage } from '../../middle.ts'
 import { BlockReader } from './block-reader.ts'
-import { decodeUsage } from './usage.ts'
 import { brokenStream } from '../../response/chat-error.ts'
 import { type EventStreamMessage, EventStreamReader } from '../../streams/event-stream.ts'
 import { exceptionOf } from './errors.ts'
@@ -147,5 +146,28 @@ export class EventStreamDecoder implements StreamDecoder {
   #fail(error: ChatError): ChatEvent {
     this.#isOver = true
     return { type: 'error', error }
+  }
+}
+
+/**
+ * The usage of a whole response or of a `metadata` event. Converse's `inputTokens` excludes tokens read from and
+ * written to the cache.
+ */
+export function decodeUsage(body: JsonObject): Usage | null {
+  const usage = objectAt(body, 'usage')
+  const input = countAt(usage, 'inputTokens')
+  const output = countAt(usage, 'outputTokens')
+  if (input === undefined && output === undefined) return null
+  const cacheRead = countAt(usage, 'cacheReadInputTokens')
+  const cacheWrite = countAt(usage, 'cacheWriteInputTokens')
+  const total = countAt(usage, 'totalTokens')
+  const serviceTier = textAt(objectAt(body, 'serviceTier'), 'type')
+  return {
+    ...(input !== undefined && { input: input + (cacheRead ?? 0) + (cacheWrite ?? 0), providerInput: input }),
+    ...(output !== undefined && { output }),
+    ...(cacheRead !== undefined && { cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWrite }),
+    ...(total !== undefined && { providerTotal: total }),
+    ...(serviceTier !== undefined && { serviceTier }),
   }
 }

@@ -1,7 +1,12 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { parseExactJson, parseJsonObject } from '@portico/http/json'
-import type { JsonObject, Message, ToolCallPart, ToolResultPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import {
+  type JsonObject,
+  type Message,
+  type ToolCallPart,
+  type ToolResultPart,
+  UnsupportedField,
+} from '../../middle.ts'
 import { madeBy } from '../../tools/provenance.ts'
 import { inputOf } from '../messages/tool-input.ts'
 import { type GeminiEncoder, reportCache } from './encoder.ts'
@@ -31,7 +36,7 @@ export function encodeCall(part: ToolCallPart, encoder: GeminiEncoder): JsonObje
 function encodeArguments(part: ToolCallPart, { format, losses }: GeminiEncoder): JsonObject {
   const { value, isWrapped } = inputOf(parseExactJson(part.arguments), part.arguments)
   const path = clientField(format, 'toolArguments')
-  if (isWrapped) lose(losses, { what: 'renamed', path, note: 'the arguments are no object' })
+  if (isWrapped) lose(losses, { what: 'renamed', path, note: 'the arguments are not an object' })
   return value
 }
 
@@ -46,7 +51,7 @@ function encodeResult(part: ToolResultPart, calls: KnownCalls, encoder: GeminiEn
   const name = calls.get(part.id)?.name ?? part.name
   if (name === undefined) {
     const field = clientField(encoder.format, 'toolResultId')
-    encoder.faults.push(new Unsupported(field, 'the result of a tool must answer a call in the conversation'))
+    encoder.faults.push(new UnsupportedField(field, 'the result of a tool must answer a call in the conversation'))
     return []
   }
   const texts = part.parts.flatMap((inner) => (inner.type === 'text' ? [inner.text] : []))

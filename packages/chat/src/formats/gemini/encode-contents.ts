@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import type { JsonObject, Message, Part, ReasoningPart } from '../../middle.ts'
 import { madeBy } from '../../tools/provenance.ts'
 import { type GeminiEncoder, reportCache } from './encoder.ts'

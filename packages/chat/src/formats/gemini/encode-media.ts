@@ -1,6 +1,12 @@
-import { clientField, lose, mediaField } from '../../request/client-fields.ts'
-import type { AudioPart, FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { clientField, lose, mediaField } from '../../request/carry-over.ts'
+import {
+  type AudioPart,
+  type FilePart,
+  type ImagePart,
+  type JsonObject,
+  type MediaSource,
+  UnsupportedField,
+} from '../../middle.ts'
 import type { GeminiEncoder } from './encoder.ts'
 
 /** Encodes media as a part of `contents`; returns null and adds a fault when Gemini does not accept the media. */
@@ -14,38 +20,47 @@ export function encodeMedia(part: ImagePart | FilePart | AudioPart, encoder: Gem
   }
   const field = mediaField(encoder.format, part)
   const made = (part.type === 'image' ? imageFault(part.source, field) : null) ?? encodeSource(part.source, field)
-  if (!(made instanceof Unsupported)) return made
+  if (!(made instanceof UnsupportedField)) return made
   encoder.faults.push(made)
   return null
 }
 
-function imageFault(source: MediaSource, field: string): Unsupported | null {
+function imageFault(source: MediaSource, field: string): UnsupportedField | null {
   if (source.kind !== 'data' || IMAGES.test(source.mediaType)) return null
-  return new Unsupported(field, `this provider takes images as png, jpeg, webp, heic or heif, not ${source.mediaType}`)
+  return new UnsupportedField(
+    field,
+    `this provider takes images as png, jpeg, webp, heic or heif, not ${source.mediaType}`,
+  )
 }
 
 /** Newer models may take more of the like. */
 const IMAGES = /^image\/(?:png|jpeg|webp|heic|heif|gif|avif)$/
 
 /** Bytes are sent in the request; by URL Gemini accepts only files at Google. */
-function encodeSource(source: MediaSource, field: string): JsonObject | Unsupported {
+function encodeSource(source: MediaSource, field: string): JsonObject | UnsupportedField {
   switch (source.kind) {
     case 'data':
       return { inlineData: { mimeType: source.mediaType, data: source.data } }
     case 'id':
-      return new Unsupported(field, 'a file stored at another provider cannot be sent to this one')
+      return new UnsupportedField(field, 'a file stored at another provider cannot be sent to this one')
     case 'url':
       return encodeAddress(source, field)
   }
 }
 
-function encodeAddress(source: Address, field: string): JsonObject | Unsupported {
+function encodeAddress(source: Address, field: string): JsonObject | UnsupportedField {
   if (!AT_GOOGLE.test(source.url)) {
-    return new Unsupported(field, 'this provider takes no remote URLs: send the bytes as a data URL, or a gs:// URI')
+    return new UnsupportedField(
+      field,
+      'this provider takes no remote URLs: send the bytes as a data URL, or a gs:// URI',
+    )
   }
   const mimeType = mediaTypeOf(source)
   if (mimeType !== undefined) return { fileData: { mimeType, fileUri: source.url } }
-  return new Unsupported(field, 'this provider must know the media type of a URI, and its end does not tell it')
+  return new UnsupportedField(
+    field,
+    'this provider needs the media type of a URI, and the file name extension does not show it',
+  )
 }
 
 type Address = Extract<MediaSource, { kind: 'url' }>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { chatRequest } from '../../testing/chat-request.ts'
 import type { ChatRequest, JsonObject, Loss, Message, Part } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { encodeRequest } from './encode-request.ts'
 
 interface EncodedRequest {
@@ -16,14 +16,14 @@ function encode(given: Partial<ChatRequest>, model = 'gemini-2.5-flash', quirks:
   const losses: Loss[] = []
   const toolNames = new Map<string, string>()
   const body = encodeRequest(chatRequest(given), { model, quirks: new Set(quirks), toolNames }, losses)
-  assert.ok(!(body instanceof Unsupported), body instanceof Unsupported ? body.message : '')
+  assert.ok(!(body instanceof UnsupportedField), body instanceof UnsupportedField ? body.message : '')
   return { body, losses, toolNames }
 }
 
-function refusal(given: Partial<ChatRequest>): Unsupported {
+function refusal(given: Partial<ChatRequest>): UnsupportedField {
   const target = { model: 'gemini-2.5-flash', quirks: new Set<string>(), toolNames: new Map() }
   const refused = encodeRequest(chatRequest(given), target, [])
-  assert.ok(refused instanceof Unsupported)
+  assert.ok(refused instanceof UnsupportedField)
   return refused
 }
 

@@ -1,8 +1,13 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose, carryRest, hoistSystem } from '../../request/carry-over.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { type ChatRequest, type FormatName, type Json, type JsonObject, type Loss, Unsupported } from '../../middle.ts'
-import { carryRest } from '../../request/rest.ts'
-import { hoistSystem } from '../../request/system.ts'
+import {
+  type ChatRequest,
+  type FormatName,
+  type Json,
+  type JsonObject,
+  type Loss,
+  UnsupportedField,
+} from '../../middle.ts'
 import { nameTools } from '../../tools/tool-names.ts'
 import { choiceCount } from './choice-count.ts'
 import type { GeminiEncoder } from './encoder.ts'
@@ -20,14 +25,18 @@ import { budgetOf } from '../../request/effort.ts'
  * |---|---|
  * | `callIds` | calls and results carry their ids: the Gemini API takes them, Vertex refuses them |
  */
-export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+export function encodeRequest(
+  request: ChatRequest,
+  target: EncodeTarget,
+  losses: Loss[],
+): JsonObject | UnsupportedField {
   const { options, rest: unsaid } = takeOptions(request.rest)
   const { logprobs, rest: unread } = takeLogprobs(request.format, unsaid)
   const candidateCount = choiceCount(request)
   const { n: _n, ...single } = unread
   const rest = candidateCount > 1 ? single : unread
   const refused = carryRest({ ...request, rest }, 'gemini', losses)
-  if (refused instanceof Unsupported) return refused
+  if (refused instanceof UnsupportedField) return refused
   const encoder: GeminiEncoder = {
     format: request.format,
     names: nameTools(request, TOOL_NAMES, target.toolNames),
@@ -71,7 +80,7 @@ function reportUnsaid({ format, user, system }: ChatRequest, losses: Loss[]): vo
 /** Removes instructions and tools: cached content has its own, and Gemini refuses others beside it. */
 function withoutCached(body: JsonObject, losses: Loss[]): JsonObject {
   const { systemInstruction, tools, toolConfig, ...rest } = body
-  const note = 'cached_content has its own'
+  const note = 'cached_content already contains it'
   if (systemInstruction !== undefined) lose(losses, { what: 'dropped', path: 'system', note })
   if (tools !== undefined || toolConfig !== undefined) lose(losses, { what: 'dropped', path: 'tools', note })
   return rest
@@ -167,7 +176,7 @@ function encodeThinking({ reasoning, format }: ChatRequest, { model, losses }: G
   if (reasoning === null) return {}
   const path = clientField(format, 'reasoning')
   if ((versionOf(model) ?? Infinity) < 2.5) {
-    lose(losses, { what: 'dropped', path, note: `${model} does not think` })
+    lose(losses, { what: 'dropped', path, note: `${model} does not support thinking` })
     return {}
   }
   const { effort, budget } = reasoning
@@ -180,7 +189,7 @@ function encodeThinking({ reasoning, format }: ChatRequest, { model, losses }: G
     return { thinkingLevel, ...included }
   }
   if (isOff && /gemini-2\.5-pro/.test(model)) {
-    lose(losses, { what: 'defaulted', path, note: `${model} thinks at least ${SMALLEST_BUDGET} tokens long` })
+    lose(losses, { what: 'defaulted', path, note: `${model} needs at least ${SMALLEST_BUDGET} tokens for thinking` })
     return { thinkingBudget: SMALLEST_BUDGET, ...included }
   }
   return { thinkingBudget: budgetOf(reasoning) ?? 0, ...included }

@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import type { ChatRequest, JsonObject, Tool } from '../../middle.ts'
 import type { NameRule } from '../../tools/tool-names.ts'
 import { describeFormat } from '../../tools/custom-tools.ts'
@@ -47,7 +47,7 @@ function encodeSearch({ format, webSearch, tools }: ChatRequest, { isGemini3, lo
   if (webSearch === undefined) return []
   const path = clientField(format, 'tools')
   if (tools.length > 0 && !isGemini3) {
-    lose(losses, { what: 'dropped', path, note: 'no web search beside functions' })
+    lose(losses, { what: 'dropped', path, note: 'web search cannot be combined with functions' })
     return []
   }
   if (webSearch.allowedDomains !== undefined || webSearch.location !== undefined) {
@@ -77,7 +77,11 @@ function reportTool(tool: Tool, dropped: ReadonlySet<string>, { format, losses }
   }
   if (tool.strict === true) lose(losses, { what: 'dropped', path: clientField(format, 'strict') })
   if (tool.custom?.type === 'grammar') {
-    lose(losses, { what: 'renamed', path: clientField(format, 'toolFormat'), note: 'told in the description' })
+    lose(losses, {
+      what: 'renamed',
+      path: clientField(format, 'toolFormat'),
+      note: 'moved into the description of the tool',
+    })
   }
   if (tool.cache !== undefined) lose(losses, { what: 'dropped', path: clientField(format, 'cache') })
 }

@@ -1,5 +1,5 @@
-import { clientField, lose } from '../../request/client-fields.ts'
-import type { FormatName, Loss, Part, Unsupported } from '../../middle.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
+import type { FormatName, Loss, Part, UnsupportedField } from '../../middle.ts'
 import type { SchemaReader } from './flatten-schema.ts'
 
 /** The state that all encoders of one request share. */
@@ -17,7 +17,7 @@ export interface GeminiEncoder {
   budget: SchemaReader['budget']
   losses: Loss[]
   /** The reasons why the request is refused. */
-  faults: Unsupported[]
+  faults: UnsupportedField[]
 }
 
 export function reportCache(part: Part, { format, losses }: GeminiEncoder): void {

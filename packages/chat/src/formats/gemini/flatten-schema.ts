@@ -44,7 +44,7 @@ export function flattenSchema(
 export function spend(reader: SchemaReader, cost: number, depth: number): boolean {
   reader.budget.left -= cost + COST_OF_SCHEMA
   if (reader.budget.left >= 0 && depth <= MAX_DEPTH) return true
-  reader.dropped.add('what is too large or too deep')
+  reader.dropped.add('parts that are too large or too deep')
   return false
 }
 

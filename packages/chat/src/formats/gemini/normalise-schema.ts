@@ -32,16 +32,17 @@ function asObject(schema: JsonObject): JsonObject {
   return { type: 'OBJECT', properties, ...(required.length > 0 && { required }) }
 }
 
-interface Place {
+/** The nesting of a schema in the root: the references that lead to it, and its depth. */
+interface Nesting {
   refs: readonly string[]
   depth: number
 }
 
-function normalise(reader: SchemaReader, value: Json, place: Place): JsonObject {
+function normalise(reader: SchemaReader, value: Json, nesting: Nesting): JsonObject {
   if (!isObject(value)) return anything({})
-  if (!spend(reader, lengthOfTexts(value), place.depth)) return { type: 'OBJECT' }
-  const { schema, refs } = flattenSchema(reader, value, place.refs)
-  const child = (inner: Json) => normalise(reader, inner, { refs, depth: place.depth + 1 })
+  if (!spend(reader, lengthOfTexts(value), nesting.depth)) return { type: 'OBJECT' }
+  const { schema, refs } = flattenSchema(reader, value, nesting.refs)
+  const child = (inner: Json) => normalise(reader, inner, { refs, depth: nesting.depth + 1 })
   const { types, alternatives, isNullable } = readTypes(schema)
   const [type, ...otherTypes] = types
   if (alternatives.length > 0) {

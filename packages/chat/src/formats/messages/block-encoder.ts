@@ -1,4 +1,4 @@
-import { clientCallId } from '../../tools/client-call-id.ts'
+import { clientCallId } from '../../tools/call-ids.ts'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { bare, redacted } from './encode-response.ts'
 

@@ -1,6 +1,5 @@
-import { fromClientCallId } from '../../tools/client-call-id.ts'
-import type { Fields } from '../../request/fields.ts'
-import { withMarks, withRest } from '../../request/fields.ts'
+import { fromClientCallId } from '../../tools/call-ids.ts'
+import { type Fields, withMarks, withRest } from '../../request/fields.ts'
 import { knownMediaType } from '../../request/media-url.ts'
 import type { FilePart, ImagePart, MediaSource, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
 import { fromClientOf, splitItemId } from '../../tools/provenance.ts'

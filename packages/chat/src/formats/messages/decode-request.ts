@@ -1,10 +1,18 @@
 import { addMembers, Fields, withMarks } from '../../request/fields.ts'
 import { put } from '@portico/http/json'
-import type { ChatRequest, JsonObject, OutputFormat, Reasoning, Sampling, Tool, Unsupported } from '../../middle.ts'
+import type {
+  ChatRequest,
+  JsonObject,
+  OutputFormat,
+  Reasoning,
+  Sampling,
+  Tool,
+  UnsupportedField,
+} from '../../middle.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
 import { isEffort } from '../../request/effort.ts'
 
-export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
+export function decodeRequest(body: JsonObject): ChatRequest | UnsupportedField {
   const fields = new Fields(body)
   const model = fields.text('model') ?? ''
   const system = decodeSystem(fields)

@@ -1,20 +1,28 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { parseExactJson } from '@portico/http/json'
-import { fitCallId } from '../../tools/fit-call-id.ts'
-import type { JsonObject, Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { fitCallId } from '../../tools/call-ids.ts'
+import {
+  type JsonObject,
+  type Message,
+  type Part,
+  type ReasoningPart,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResultPart,
+  UnsupportedField,
+} from '../../middle.ts'
 import { madeBy } from '../../tools/provenance.ts'
 import { type ContentRules, encodeFile, encodeImage } from './encode-media.ts'
 import { inputOf } from './tool-input.ts'
 
 /** Encodes messages without the empty ones, which this format refuses. */
-export function encodeMessages(messages: readonly Message[], rules: ContentRules): JsonObject[] | Unsupported {
+export function encodeMessages(messages: readonly Message[], rules: ContentRules): JsonObject[] | UnsupportedField {
   const encoded: JsonObject[] = []
   for (const { role, parts, rest } of messages) {
     const content: JsonObject[] = []
     for (const part of parts) {
       const block = encodePart(part, rules)
-      if (block instanceof Unsupported) return block
+      if (block instanceof UnsupportedField) return block
       if (block !== null) content.push(block)
     }
     if (content.length > 0 || rules.isOwn) encoded.push(rules.isOwn ? { ...rest, role, content } : { role, content })
@@ -22,7 +30,7 @@ export function encodeMessages(messages: readonly Message[], rules: ContentRules
   return encoded
 }
 
-function encodePart(part: Part, rules: ContentRules): JsonObject | Unsupported | null {
+function encodePart(part: Part, rules: ContentRules): JsonObject | UnsupportedField | null {
   switch (part.type) {
     case 'text':
       return part.text.trim() === '' && !rules.isOwn ? null : encodeText(part, rules)
@@ -33,7 +41,7 @@ function encodePart(part: Part, rules: ContentRules): JsonObject | Unsupported |
     case 'file':
       return marked(encodeFile(part, rules), part, rules)
     case 'audio':
-      return new Unsupported(clientField(rules.format, 'audio'), 'this provider cannot hear')
+      return new UnsupportedField(clientField(rules.format, 'audio'), 'this provider takes no audio')
     case 'toolCall':
       return marked(encodeCall(part, rules), part, rules)
     case 'toolResult':
@@ -58,7 +66,7 @@ function encodeCall(part: ToolCallPart, { isOwn, names, format, losses }: Conten
     lose(losses, {
       what: 'renamed',
       path: clientField(format, 'toolArguments'),
-      note: 'no object, so it was put into one',
+      note: 'not an object, so it was wrapped in one',
     })
   }
   if (part.signature !== undefined && !isOwn)
@@ -71,11 +79,11 @@ function encodeCall(part: ToolCallPart, { isOwn, names, format, losses }: Conten
   }
 }
 
-function encodeResult(part: ToolResultPart, rules: ContentRules): JsonObject | Unsupported {
+function encodeResult(part: ToolResultPart, rules: ContentRules): JsonObject | UnsupportedField {
   const content: JsonObject[] = []
   for (const inner of part.parts) {
     const block = encodePart(inner, rules)
-    if (block instanceof Unsupported) return block
+    if (block instanceof UnsupportedField) return block
     if (block !== null) content.push(block)
   }
   const [only] = content
@@ -99,20 +107,22 @@ function encodeReasoning({ text, signature, opaque }: ReasoningPart, rules: Cont
   lose(rules.losses, {
     what: 'dropped',
     path: clientField(rules.format, 'reasoningHistory'),
-    note: 'not of this vendor',
+    note: 'created by another vendor',
   })
   return null
 }
 
 function marked(
-  block: JsonObject | Unsupported,
+  block: JsonObject | UnsupportedField,
   part: { rest?: JsonObject; cache?: JsonObject },
   rules: ContentRules,
-): JsonObject | Unsupported {
-  return block instanceof Unsupported ? block : { ...(rules.isOwn && part.rest), ...block, ...cacheMark(part, rules) }
+): JsonObject | UnsupportedField {
+  return block instanceof UnsupportedField
+    ? block
+    : { ...(rules.isOwn && part.rest), ...block, ...cacheMark(part, rules) }
 }
 
-/** Marks of other formats' clients are written as here, because only here they come from. */
+/** The cache mark. Clients of other formats send it in this form too, because only Messages defines one. */
 export function cacheMark({ cache }: { cache?: JsonObject }, { quirks, losses }: ContentRules): JsonObject {
   if (cache === undefined) return {}
   if (cache.scope === undefined || !quirks.has('noCacheScope')) return { cache_control: cache }

@@ -1,7 +1,13 @@
-import { clientField, lose, mediaField } from '../../request/client-fields.ts'
+import { clientField, lose, mediaField } from '../../request/carry-over.ts'
 import { isTextType } from '../../request/file-types.ts'
-import type { FilePart, FormatName, ImagePart, JsonObject, Loss } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import {
+  type FilePart,
+  type FormatName,
+  type ImagePart,
+  type JsonObject,
+  type Loss,
+  UnsupportedField,
+} from '../../middle.ts'
 
 export interface ContentRules {
   format: FormatName
@@ -13,7 +19,7 @@ export interface ContentRules {
   losses: Loss[]
 }
 
-export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | Unsupported {
+export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | UnsupportedField {
   const { source, detail } = part
   const { format, losses } = rules
   if (detail !== undefined && detail !== 'auto')
@@ -24,7 +30,7 @@ export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | 
     case 'data':
       if (!rules.isOwn && !IMAGES.has(source.mediaType)) {
         const message = `this provider takes images as png, jpeg, gif or webp, not ${source.mediaType}`
-        return new Unsupported(mediaField(format, part), message)
+        return new UnsupportedField(mediaField(format, part), message)
       }
       return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.data } }
     case 'url':
@@ -34,7 +40,7 @@ export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | 
   }
 }
 
-export function encodeFile(part: FilePart, rules: ContentRules): JsonObject | Unsupported {
+export function encodeFile(part: FilePart, rules: ContentRules): JsonObject | UnsupportedField {
   const fault = refusal(part, rules)
   if (fault !== null) return fault
   const { source, name } = part
@@ -58,19 +64,19 @@ export function encodeFile(part: FilePart, rules: ContentRules): JsonObject | Un
         return document({ type: 'text', media_type: 'text/plain', data })
       }
       if (source.mediaType !== 'application/pdf' && !isOwn) {
-        return new Unsupported(path, `this provider reads PDF and text, not ${source.mediaType}`)
+        return new UnsupportedField(path, `this provider reads PDF and text, not ${source.mediaType}`)
       }
       return document({ type: 'base64', media_type: source.mediaType, data: source.data })
   }
 }
 
 /** The refusal of media that the provider cannot fetch; null when it can. */
-function refusal(part: ImagePart | FilePart, { format, isOwn, quirks }: ContentRules): Unsupported | null {
+function refusal(part: ImagePart | FilePart, { format, isOwn, quirks }: ContentRules): UnsupportedField | null {
   const { kind } = part.source
   const isRefused = kind === 'id' ? !isOwn || quirks.has('bytesOnly') : kind === 'url' && quirks.has('bytesOnly')
-  return isRefused ? new Unsupported(mediaField(format, part), kind === 'id' ? STORED_ELSEWHERE : NO_URLS) : null
+  return isRefused ? new UnsupportedField(mediaField(format, part), kind === 'id' ? STORED_ELSEWHERE : NO_URLS) : null
 }
 
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 const NO_URLS = 'this provider takes no remote URLs: send the bytes'
-const STORED_ELSEWHERE = 'this provider cannot read what is stored at another: send it along'
+const STORED_ELSEWHERE = 'this provider cannot read files stored at another provider: send the bytes'

@@ -1,6 +1,6 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose, instructOutput, hoistSystem, joinSystem, carryRest } from '../../request/carry-over.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { objectAt, put, withoutAbsent } from '@portico/http/json'
+import { objectAt, put, withoutAbsent, isObject } from '@portico/http/json'
 import {
   type ChatRequest,
   type Json,
@@ -9,37 +9,37 @@ import {
   type Sampling,
   type TextPart,
   type Tool,
-  Unsupported,
+  UnsupportedField,
 } from '../../middle.ts'
-import { instructOutput } from '../../request/output-instruction.ts'
-import { carryRest } from '../../request/rest.ts'
-import { hoistSystem, joinSystem } from '../../request/system.ts'
-import { nameTools } from '../../tools/tool-names.ts'
-import { closeSchema } from './close-schema.ts'
+import { ANY_NAME, nameTools, wordNames } from '../../tools/tool-names.ts'
 import { cacheMark, encodeMessages, encodeText } from './encode-content.ts'
 import type { ContentRules } from './encode-media.ts'
-import { contextRules, planThinking } from './encode-thinking.ts'
+import { contextRules, planThinking, type ThinkingPlan } from './encode-thinking.ts'
 import { describeFormat } from '../../tools/custom-tools.ts'
 
 /**
- * Quirks, by which a provider says how it deviates:
+ * The quirks of providers, which name their deviations from the format:
  *
  * | quirk             | what it changes                                                                          |
  * | ----------------- | ---------------------------------------------------------------------------------------- |
  * | noModel           | the model is not in the body, because it is in the path                                  |
- * | systemMessages    | instructions inside the conversation are known                                           |
+ * | systemMessages    | the model knows instructions inside the conversation                                     |
  * | adaptiveThinking  | the model decides how much it thinks, by effort; budgets are refused                     |
  * | noThinking        | the model cannot think                                                                   |
  * | noSampling        | temperature, top_p and top_k are refused                                                 |
- * | temperatureOrTopP | only one of the two is taken                                                             |
- * | noOutputFormat    | structured output is refused, and asked for in words                                     |
- * | strictTools       | `strict` on tools is known                                                               |
+ * | temperatureOrTopP | requests with both are refused                                                           |
+ * | noOutputFormat    | structured output is refused; an instruction asks for it instead                         |
+ * | strictTools       | the provider knows `strict` on tools                                                     |
  * | noCacheScope      | `cache_control.scope` is refused                                                         |
- * | bytesOnly         | images and files are in the request: URLs and ids of stored ones are refused             |
+ * | bytesOnly         | URLs and ids of images and files are refused: the request must contain the bytes         |
  */
-export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+export function encodeRequest(
+  request: ChatRequest,
+  target: EncodeTarget,
+  losses: Loss[],
+): JsonObject | UnsupportedField {
   const rest = carryRest(request, 'messages', losses)
-  if (rest instanceof Unsupported) return rest
+  if (rest instanceof UnsupportedField) return rest
   const isOwn = request.format === 'messages'
   const { quirks } = target
   const keepsSystem = isOwn || quirks.has('systemMessages')
@@ -47,16 +47,17 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const names = nameTools(request, isOwn ? ANY_NAME : TOOL_NAME, target.toolNames)
   const rules: ContentRules = { format: request.format, isOwn, quirks, names, losses }
   const content = encodeMessages(messages, rules)
-  if (content instanceof Unsupported) return content
-  const plan = planThinking(request, quirks, losses)
+  if (content instanceof UnsupportedField) return content
+  const maxTokens = limitTokens(request, losses)
+  const plan: ThinkingPlan = request.reasoning === null ? {} : planThinking(request, maxTokens, quirks, losses)
   const config = { ...plan.config, ...encodeOutput(request, quirks, losses) }
   // Members are set one by one on a single object: every message takes this path, and merging objects is slower.
   const encoded = isOwn ? withoutKnown(rest) : {}
   if (isOwn) Object.assign(encoded, contextRules(request, losses))
   if (!quirks.has('noModel')) encoded.model = target.model
-  encoded.max_tokens = plan.maxTokens
-  const told = forcesOutput(request, quirks) ? system : [...system, ...instructOutput(request, losses)]
-  put(encoded, 'system', encodeSystem(told, rules))
+  encoded.max_tokens = plan.maxTokens ?? maxTokens
+  const instructions = forcesOutput(request, quirks) ? system : [...system, ...instructOutput(request, losses)]
+  put(encoded, 'system', encodeSystem(instructions, rules))
   encoded.messages = content
   addTools(encoded, request, rules, [...(Array.isArray(rest.tools) ? rest.tools : []), ...searchTools(request)])
   const thinks = plan.thinking !== undefined && plan.thinking.type !== 'disabled'
@@ -65,6 +66,13 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   addGrouped(encoded, request, rest, config)
   if (request.stream) encoded.stream = true
   return encoded
+}
+
+/** The limit of the response, which this format requires. */
+function limitTokens({ format, sampling }: ChatRequest, losses: Loss[]): number {
+  if (sampling.maxTokens !== undefined) return sampling.maxTokens
+  lose(losses, { what: 'defaulted', path: clientField(format, 'maxTokens'), note: `${DEFAULT_MAX_TOKENS}` })
+  return DEFAULT_MAX_TOKENS
 }
 
 /** The members without those that the middle encodes itself. */
@@ -118,10 +126,10 @@ function addSampling(
     if (topK !== undefined) topK = drop('topK', WITH_THINKING)
   }
   if (temperature !== undefined && topP !== undefined && quirks.has('temperatureOrTopP')) {
-    topP = drop('topP', 'temperature is given too')
+    topP = drop('topP', 'not supported together with temperature')
   }
   if (temperature !== undefined && temperature > 1 && !isOwn) {
-    lose(losses, { what: 'renamed', path: 'temperature', note: 'the highest here is 1' })
+    lose(losses, { what: 'renamed', path: 'temperature', note: 'the maximum of this provider is 1' })
     temperature = 1
   }
   for (const field of ['frequencyPenalty', 'presencePenalty', 'seed'] as const) {
@@ -148,10 +156,9 @@ function forcesOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): boo
   return output.kind === 'schema' && !quirks.has('noOutputFormat')
 }
 
-const WITH_THINKING = 'not while thinking'
-const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,128}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 128 }
-/** Clients of this format already use names that their provider accepts. */
-const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
+const DEFAULT_MAX_TOKENS = 4096
+const WITH_THINKING = 'not supported together with thinking'
+const TOOL_NAME = wordNames(128)
 
 /** Anthropic's search tool, in place of the web search of another client format. */
 function searchTools({ webSearch }: ChatRequest): JsonObject[] {
@@ -173,7 +180,11 @@ function encodeTool(tool: Tool, rules: ContentRules): JsonObject {
   const keepsStrict = tool.strict !== undefined && (isOwn || quirks.has('strictTools'))
   if (tool.strict === true && !keepsStrict) lose(losses, { what: 'dropped', path: clientField(format, 'strict') })
   if (tool.custom?.type === 'grammar') {
-    lose(losses, { what: 'renamed', path: clientField(format, 'toolFormat'), note: 'told in the description' })
+    lose(losses, {
+      what: 'renamed',
+      path: clientField(format, 'toolFormat'),
+      note: 'moved into the description of the tool',
+    })
   }
   const description = describeFormat(tool.description, tool.custom ?? {})
   return {
@@ -205,4 +216,21 @@ function encodeChoice(request: ChatRequest, { names, losses, isOwn }: ContentRul
       if (parallelTools === false) lose(losses, { what: 'dropped', path: clientField(format, 'parallelTools') })
       return { type: 'none' }
   }
+}
+
+/** Sets `additionalProperties: false` on every object of a schema, which this vendor requires and others do not. */
+export function closeSchema(schema: JsonObject, path: string, losses: Loss[]): JsonObject {
+  let isChanged = false
+  const close = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(close)
+    if (!isObject(value)) return value
+    const closed = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, close(member)]))
+    if (!isObject(value.properties) || value.additionalProperties !== undefined) return closed
+    if (value.type !== undefined && value.type !== 'object') return closed
+    isChanged = true
+    return { ...closed, additionalProperties: false }
+  }
+  const closed = close(schema)
+  if (isChanged) lose(losses, { what: 'defaulted', path, note: 'additionalProperties: false' })
+  return isObject(closed) ? closed : schema
 }

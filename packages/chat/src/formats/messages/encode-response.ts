@@ -1,13 +1,11 @@
-import { clientCallId } from '../../tools/client-call-id.ts'
+import { clientCallId } from '../../tools/call-ids.ts'
 import { parseExactJson } from '@portico/http/json'
-import type { AnswerPart, CollectedResponse } from '../../response/collect-response.ts'
-import { collectResponse } from '../../response/collect-response.ts'
+import { type AnswerPart, type CollectedResponse, collectResponse } from '../../response/collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
-import type { ChatEvent, JsonObject } from '../../middle.ts'
+import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { madeBy, withItemId } from '../../tools/provenance.ts'
-import { STOP_REASONS } from './finish.ts'
 import { inputOf } from './tool-input.ts'
-import { encodeUsage } from './usage.ts'
+import { encodeUsage } from './event-reader.ts'
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
   const folded = collectResponse(events)
@@ -33,6 +31,16 @@ function addStop(message: JsonObject, { finish, parts }: CollectedResponse): voi
   const isRefusal = reason === 'stop' && parts.some((part) => part.type === 'refusal')
   message.stop_reason = isRefusal ? STOP_REASONS.filtered : STOP_REASONS[reason]
   message.stop_sequence = finish?.stopSequence ?? null
+}
+
+const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  stopSequence: 'stop_sequence',
+  toolCalls: 'tool_use',
+  filtered: 'refusal',
+  pause: 'pause_turn',
+  contextWindow: 'model_context_window_exceeded',
 }
 
 /** Encodes a part; reasoning with both text and encrypted content becomes two blocks. */

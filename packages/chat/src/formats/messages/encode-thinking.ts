@@ -1,45 +1,49 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { budgetOf, effortOf } from '../../request/effort.ts'
 import { isObject, objectAt, textAt } from '@portico/http/json'
 import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
 import { lacksSignedReasoning, lacksThinking } from '../../request/passes-through.ts'
 
-interface ThinkingPlan {
-  maxTokens: number
+export interface ThinkingPlan {
+  /** A limit that leaves room for thinking and the response; absent when the limit stays as it is. */
+  maxTokens?: number
   thinking?: JsonObject
   /** Members for `output_config`. */
   config?: JsonObject
 }
 
-/** The limit, which this format demands, and how much of it may be thought. */
-export function planThinking(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): ThinkingPlan {
+/**
+ * Plans the thinking of a request that asks for reasoning. `maxTokens` is the limit of the response, thinking included.
+ */
+export function planThinking(
+  request: ChatRequest,
+  maxTokens: number,
+  quirks: ReadonlySet<string>,
+  losses: Loss[],
+): ThinkingPlan {
   const { format, reasoning, sampling } = request
   const path = clientField(format, 'reasoning')
-  if (sampling.maxTokens === undefined) {
-    lose(losses, { what: 'defaulted', path: clientField(format, 'maxTokens'), note: `${DEFAULT_MAX_TOKENS}` })
-  }
-  const maxTokens = sampling.maxTokens ?? DEFAULT_MAX_TOKENS
-  if (format === 'messages') return { maxTokens, ...ownPlan(request, losses) }
-  const wants = budgetOf(reasoning)
-  if (wants === null) return { maxTokens }
+  if (format === 'messages') return ownPlan(request, losses)
+  const wanted = budgetOf(reasoning)
+  if (wanted === null) return {}
   const drop = (note: string): ThinkingPlan => {
     lose(losses, { what: 'dropped', path, note })
-    return { maxTokens }
+    return {}
   }
-  if (quirks.has('noThinking')) return drop('this model cannot think')
+  if (quirks.has('noThinking')) return drop('this model does not support thinking')
   const isForced = request.toolChoice?.kind === 'required' || request.toolChoice?.kind === 'tool'
   if (isForced) return drop('a forced tool and thinking exclude each other')
-  if (quirks.has('adaptiveThinking')) return { maxTokens, ...adaptivePlan(request, path, losses) }
+  if (quirks.has('adaptiveThinking')) return adaptivePlan(request, path, losses)
   if (lacksSignedReasoning(request.messages)) return drop(UNSIGNED)
   // Leaves room for the response when the client sets no limit.
-  const limit = sampling.maxTokens ?? DEFAULT_MAX_TOKENS + wants
-  const budget = Math.min(wants, limit - 1)
-  if (budget < MIN_BUDGET) return drop(`${MIN_BUDGET} tokens at least must fit into the limit`)
+  const limit = sampling.maxTokens ?? maxTokens + wanted
+  const budget = Math.min(wanted, limit - 1)
+  if (budget < MIN_BUDGET) return drop(`the token limit has no room for ${MIN_BUDGET} tokens of thinking`)
   return { maxTokens: limit, thinking: { type: 'enabled', budget_tokens: budget } }
 }
 
 /** The client's own thinking settings, unless another vendor made the calls that await results. */
-function ownPlan(request: ChatRequest, losses: Loss[]): Pick<ThinkingPlan, 'thinking' | 'config'> {
+function ownPlan(request: ChatRequest, losses: Loss[]): ThinkingPlan {
   const { thinking, effort } = request.reasoning?.rest ?? {}
   const config = effort === undefined ? {} : { config: { effort } }
   if (!isObject(thinking)) return config
@@ -58,7 +62,7 @@ export function contextRules(request: ChatRequest, losses: Loss[]): JsonObject {
   return { context_management: { ...context, edits } }
 }
 
-function adaptivePlan(request: ChatRequest, path: string, losses: Loss[]): Pick<ThinkingPlan, 'thinking' | 'config'> {
+function adaptivePlan(request: ChatRequest, path: string, losses: Loss[]): ThinkingPlan {
   const include = request.reasoning?.include
   const wanted = effortOf(request.reasoning) ?? 'high'
   const effort = EFFORTS.get(wanted) ?? wanted
@@ -67,9 +71,8 @@ function adaptivePlan(request: ChatRequest, path: string, losses: Loss[]): Pick<
   return { thinking: { type: 'adaptive', ...display }, config: { effort } }
 }
 
-const DEFAULT_MAX_TOKENS = 4096
 const MIN_BUDGET = 1024
-const UNSIGNED = 'the calls before came without their signed thinking'
+const UNSIGNED = 'the last tool calls came without signed thinking'
 const EFFORTS: ReadonlyMap<string, string> = new Map([
   ['minimal', 'low'],
   ['xhigh', 'high'],

@@ -1,12 +1,10 @@
-import { parseExactObject } from '@portico/http/json'
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
-import { SseJsonDecoder } from '../../streams/sse-json.ts'
 import { decodeRequest } from './decode-request.ts'
-import { EventReader, decodeResponse } from './event-reader.ts'
+import { createStreamDecoder, decodeResponse } from './event-reader.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { EventWriter } from './stream-encoder.ts'
+import { createStreamEncoder } from './stream-encoder.ts'
 import { messagesTexts } from './native-texts.ts'
 import { messagesRequest } from './request-texts.ts'
 import { isPlain, plainFacts } from './plain.ts'
@@ -16,7 +14,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   name: 'messages',
   decodeRequest,
   encodeResponse,
-  createStreamEncoder: (context) => new EventWriter(context),
+  createStreamEncoder,
   encodeError,
   isPlain,
   plainFacts,
@@ -25,7 +23,6 @@ export const messages: ClientFormat & UpstreamFormat = {
   endMarks: /"type"\s*:\s*"(?:message_stop|error)"/,
   encodeRequest,
   decodeResponse,
-  // A call may come whole, its arguments an object with long ids.
-  createStreamDecoder: (context) => new SseJsonDecoder(new EventReader(context), parseExactObject),
+  createStreamDecoder,
   decodeError,
 }

@@ -1,8 +1,7 @@
 import { isObject, textAt } from '@portico/http/json'
 import type { AnswerFacts } from '../../format.ts'
 import type { Json, JsonObject } from '../../middle.ts'
-import { decodeFinish } from './finish.ts'
-import { addReport, usageOf } from './usage.ts'
+import { decodeFinish, addReport, usageOf } from './event-reader.ts'
 
 /**
  * Whether a request has only texts and asks only for text, so that it can be forwarded to any provider of this format.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { lacksThinking } from '../../request/passes-through.ts'
 import { decoded, encoded, throughJson } from '../../testing/exchange.ts'
 import { completions } from '../completions/index.ts'
@@ -57,7 +57,7 @@ describe('a request', () => {
       fc.property(requestBody, (body) => {
         const target = { model: 'gpt', quirks: new Set<string>(), toolNames: new Map<string, string>() }
         const result = completions.encodeRequest(decoded(messages, body), target, [])
-        if (result instanceof Unsupported) assert.notEqual(result.field, '')
+        if (result instanceof UnsupportedField) assert.notEqual(result.field, '')
         else assert.ok(Array.isArray(throughJson(result).messages))
       }),
     )
@@ -74,7 +74,7 @@ describe('a request', () => {
         ]
         for (const changed of changes) {
           const result = messages.decodeRequest(body({ ...others, ...changed }))
-          if (!(result instanceof Unsupported)) encoded(messages, result)
+          if (!(result instanceof UnsupportedField)) encoded(messages, result)
         }
       }),
     )
@@ -153,7 +153,7 @@ describe('decoding', () => {
   it('refuses wrong types with the path of the field', () => {
     const fieldOf = (changes: JsonObject): string => {
       const result = messages.decodeRequest(body(changes))
-      return result instanceof Unsupported ? result.field : 'accepted'
+      return result instanceof UnsupportedField ? result.field : 'accepted'
     }
     assert.equal(fieldOf({ messages: {} }), 'messages')
     assert.equal(fieldOf({ messages: [{ role: 'tool', content: 'x' }] }), 'messages[0].role')

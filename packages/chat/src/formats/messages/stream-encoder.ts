@@ -7,7 +7,7 @@ import { sseRecord } from '@portico/http/sse'
 import { BlockEncoder } from './block-encoder.ts'
 import { messageHead, stopOf } from './encode-response.ts'
 import { errorBody } from './errors.ts'
-import { encodeUsage } from './usage.ts'
+import { encodeUsage } from './event-reader.ts'
 
 type PartEvent = Extract<ChatEvent, { index: number }>
 
@@ -15,7 +15,11 @@ type PartEvent = Extract<ChatEvent, { index: number }>
  * Writes blocks one after the other, on which clients rely: events of a later part wait until the earlier part has
  * ended. The start waits for the next event, because usage may come directly after it.
  */
-export class EventWriter implements StreamEncoder {
+export function createStreamEncoder(context: ResponseContext): StreamEncoder {
+  return new EventWriter(context)
+}
+
+class EventWriter implements StreamEncoder {
   readonly #context: ResponseContext
   readonly #folded: CollectedResponse = nothingCollected()
   readonly #blocks = new BlockEncoder(record)

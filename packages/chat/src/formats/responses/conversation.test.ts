@@ -6,7 +6,7 @@ import type { AnswerPart } from '../../response/collect-response.ts'
 import type { UpstreamFormat } from '../../format.ts'
 import { objectAt, textAt } from '@portico/http/json'
 import type { ChatEvent, ChatRequest, JsonObject, Loss, Part } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { gemini } from '../gemini/index.ts'
 import { messages } from '../messages/index.ts'
 import { INPUT_SCHEMA } from '../../tools/custom-tools.ts'
@@ -18,7 +18,7 @@ function nextTurn(events: readonly ChatEvent[], given: Partial<ChatRequest> = {}
   const { output } = responses.encodeResponse(events, responseContext({ request }))
   assert.ok(Array.isArray(output))
   const next = responses.decodeRequest({ model: 'm', input: ['Hi', ...output].map(asItem) })
-  assert.ok(!(next instanceof Unsupported))
+  assert.ok(!(next instanceof UnsupportedField))
   return next
 }
 
@@ -62,7 +62,7 @@ function answered(parts: readonly AnswerPart[], given: Partial<ChatRequest> = {}
 function encodeFor(format: UpstreamFormat, request: ChatRequest): { body: JsonObject; losses: Loss[] } {
   const losses: Loss[] = []
   const body = format.encodeRequest(request, { model: 'm', quirks: new Set(), toolNames: new Map() }, losses)
-  assert.ok(!(body instanceof Unsupported), body instanceof Unsupported ? body.message : '')
+  assert.ok(!(body instanceof UnsupportedField), body instanceof UnsupportedField ? body.message : '')
   return { body, losses }
 }
 
@@ -192,7 +192,7 @@ test('sealed reasoning comes back through clients of other formats', () => {
       { role: 'assistant', content: answer.content ?? [] },
     ],
   })
-  assert.ok(!(next instanceof Unsupported))
+  assert.ok(!(next instanceof UnsupportedField))
   const { body, losses } = encodeFor(responses, next)
   // Some endpoints check the encrypted content against the id of its item.
   assert.deepEqual((body.input as JsonObject[]).at(-1), {
@@ -206,9 +206,9 @@ test('sealed reasoning comes back through clients of other formats', () => {
 
 test('a reference to stored state is refused by name at other providers', () => {
   const request = responses.decodeRequest({ model: 'm', input: 'Hi', previous_response_id: 'resp_1' })
-  assert.ok(!(request instanceof Unsupported))
+  assert.ok(!(request instanceof UnsupportedField))
   const refused = messages.encodeRequest(request, { model: 'm', quirks: new Set(), toolNames: new Map() }, [])
-  assert.ok(refused instanceof Unsupported)
+  assert.ok(refused instanceof UnsupportedField)
   assert.equal(refused.field, 'previous_response_id')
   assert.equal(encodeFor(responses, request).body.previous_response_id, 'resp_1')
 })

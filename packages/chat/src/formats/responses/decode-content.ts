@@ -43,7 +43,7 @@ function decodeImage(content: Fields): ImagePart {
   const url = content.text('image_url')
   const id = content.text('file_id')
   const detail = content.text('detail')
-  if (url === undefined && id === undefined) content.refuse('image_url', 'or file_id must be given')
+  if (url === undefined && id === undefined) content.failWith('image_url', 'or file_id must be given')
   const source = url === undefined ? idSource(id) : mediaSourceOf(url)
   return withRest<ImagePart>({ type: 'image', source, ...(detail !== undefined && { detail }) }, content)
 }
@@ -54,7 +54,7 @@ function decodeFile(content: Fields): FilePart {
   const id = content.text('file_id')
   const name = content.text('filename')
   if (data === undefined && url === undefined && id === undefined) {
-    content.refuse('file_data', 'or file_url or file_id must be given')
+    content.failWith('file_data', 'or file_url or file_id must be given')
   }
   const given = data === undefined ? url : /^data:/i.test(data) ? data : dataOfUnknownType(data, name)
   const source = given === undefined ? idSource(id) : typeof given === 'string' ? mediaSourceOf(given) : given

@@ -1,6 +1,5 @@
-import { fromClientCallId } from '../../tools/client-call-id.ts'
-import type { Fields } from '../../request/fields.ts'
-import { withRest } from '../../request/fields.ts'
+import { fromClientCallId } from '../../tools/call-ids.ts'
+import { type Fields, withRest } from '../../request/fields.ts'
 import type { JsonObject, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../../middle.ts'
 import { wrapInput } from '../../tools/custom-tools.ts'
 import { decodeContent, requiredText } from './decode-content.ts'
@@ -109,7 +108,7 @@ function decodeCallOutput(item: Fields): ToolResultPart {
   if (item.raw.output === undefined) item.fail('output', 'a text or a list')
   const decoded = decodeContent(item.content('output'), (value) => ({ type: 'native', value }))
   const parts = decoded.filter(isResultPart)
-  if (parts.length < decoded.length) item.refuse('output', 'must hold only texts, images and files')
+  if (parts.length < decoded.length) item.failWith('output', 'must hold only texts, images and files')
   // The format has no other status for a failed call.
   const isError = item.text('status') === 'incomplete'
   return withRest<ToolResultPart>({ type: 'toolResult', id, parts, isError }, item)

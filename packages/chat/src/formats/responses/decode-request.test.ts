@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { ChatRequest, JsonObject } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { test } from 'node:test'
+import { type ChatRequest, type JsonObject, UnsupportedField } from '../../middle.ts'
 import { INPUT_SCHEMA } from '../../tools/custom-tools.ts'
 import { decodeRequest } from './decode-request.ts'
-import { STORED_FIELDS, unsupportedStoredField } from '../../request/stored-fields.ts'
+import { carryRest } from '../../request/carry-over.ts'
 
 function decode(body: JsonObject): ChatRequest {
   const request = decodeRequest({ model: 'gpt-5', ...body })
-  assert.ok(!(request instanceof Unsupported), request instanceof Unsupported ? request.message : '')
+  assert.ok(!(request instanceof UnsupportedField), request instanceof UnsupportedField ? request.message : '')
   return request
 }
 
 function refusedField(body: JsonObject): string {
   const refused = decodeRequest(body)
-  assert.ok(refused instanceof Unsupported)
+  assert.ok(refused instanceof UnsupportedField)
   return refused.field
 }
 
@@ -241,15 +240,18 @@ test('a refusal names the field', () => {
   assert.equal(refusedField({ temperature: 'hot' }), 'temperature')
 })
 
-test('fields that need stored state are named for upstreams that store nothing', () => {
-  for (const field of STORED_FIELDS) {
-    const request = decode({ input: 'Hi', [field]: field === 'background' ? true : 'x' })
-    assert.equal(unsupportedStoredField(request)?.field, field)
+test('a field that needs stored state is refused for upstreams that store nothing', () => {
+  const refusedBy = (body: object) => {
+    const carried = carryRest(decode({ input: 'Hi', ...body }), 'completions', [])
+    return carried instanceof UnsupportedField ? carried : null
   }
-  const reference = decode({ input: [{ type: 'item_reference', id: 'rs_1' }] })
-  assert.equal(unsupportedStoredField(reference)?.field, 'input[].id')
-  const plain = decode({ input: 'Hi', background: false, previous_response_id: null, store: true })
-  assert.equal(unsupportedStoredField(plain), null)
+  for (const field of ['previous_response_id', 'conversation', 'prompt', 'background']) {
+    const refused = refusedBy({ [field]: field === 'background' ? true : 'x' })
+    assert.equal(refused?.field, field)
+    assert.match(refused?.message ?? '', /^needs a provider that stores responses/)
+  }
+  assert.equal(refusedBy({ input: [{ type: 'item_reference', id: 'rs_1' }] })?.field, 'input[].id')
+  assert.equal(refusedBy({ background: false, previous_response_id: null, store: true }), null)
 })
 
 test('any JSON is decoded or refused', () => {
@@ -280,7 +282,7 @@ test('any JSON is decoded or refused', () => {
   fc.assert(
     fc.property(fields, (body) => {
       const request = decodeRequest(JSON.parse(JSON.stringify(body)))
-      if (!(request instanceof Unsupported)) JSON.stringify(request)
+      if (!(request instanceof UnsupportedField)) JSON.stringify(request)
     }),
   )
 })

@@ -9,14 +9,14 @@ import type {
   Sampling,
   Tool,
   ToolChoice,
-  Unsupported,
+  UnsupportedField,
 } from '../../middle.ts'
 import { decodeInput } from './decode-input.ts'
 import { requiredText } from './decode-content.ts'
 import { isObject, objectsAt, textAt } from '@portico/http/json'
 import { INPUT_SCHEMA } from '../../tools/custom-tools.ts'
 
-export function decodeRequest(raw: JsonObject): ChatRequest | Unsupported {
+export function decodeRequest(raw: JsonObject): ChatRequest | UnsupportedField {
   const body = new Fields(raw)
   const instructions = body.text('instructions')
   const { system, messages } = decodeInput(body)

@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { isObject } from '@portico/http/json'
 import type { JsonObject, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from '../../middle.ts'
 import { unwrapInput } from '../../tools/custom-tools.ts'
@@ -100,7 +100,7 @@ function encodeReasoning(parts: readonly ReasoningPart[], { request, isOwn, loss
   if (id !== undefined || sealed !== undefined) {
     return [{ ...(id !== undefined && { id }), ...reasoningItem(parts, sealed) }]
   }
-  const note = 'only its maker can read it again'
+  const note = 'only the provider that created it can read it'
   lose(losses, { what: 'dropped', path: clientField(request.format, 'reasoningHistory'), note })
   return []
 }

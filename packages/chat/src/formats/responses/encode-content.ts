@@ -1,7 +1,14 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose } from '../../request/carry-over.ts'
 import { mediaUrlOf } from '../../request/media-url.ts'
-import type { FilePart, ImagePart, JsonObject, MediaSource, Part, TextPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import {
+  type FilePart,
+  type ImagePart,
+  type JsonObject,
+  type MediaSource,
+  type Part,
+  type TextPart,
+  UnsupportedField,
+} from '../../middle.ts'
 import type { InputScope } from './input-scope.ts'
 
 /** Encodes a content part of a user or a tool; null when this format has no such content. */
@@ -37,8 +44,8 @@ export function encodeContent(part: Part, scope: InputScope): JsonObject | null 
  */
 function refuseForeignId(source: MediaSource, { request, faults }: InputScope): void {
   if (source.kind !== 'id' || request.format !== 'messages') return
-  const message = 'this provider cannot read what is stored at another: send it along'
-  faults.push(new Unsupported(clientField(request.format, 'fileId'), message))
+  const message = 'this provider cannot read files stored at another provider: send the bytes'
+  faults.push(new UnsupportedField(clientField(request.format, 'fileId'), message))
 }
 
 function encodeImage({ source, detail = 'auto' }: ImagePart): JsonObject {

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { chatRequest } from '../../testing/chat-request.ts'
 import { objectAt } from '@portico/http/json'
 import type { ChatRequest, JsonObject, Loss, Message, Part } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { UnsupportedField } from '../../middle.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { requests } from './fixtures/requests.ts'
@@ -19,14 +19,14 @@ function encode(given: Partial<ChatRequest>): EncodedRequest {
   const losses: Loss[] = []
   const toolNames = new Map<string, string>()
   const body = encodeRequest(chatRequest(given), { model: 'gpt-5', quirks: new Set(), toolNames }, losses)
-  assert.ok(!(body instanceof Unsupported), body instanceof Unsupported ? body.message : '')
+  assert.ok(!(body instanceof UnsupportedField), body instanceof UnsupportedField ? body.message : '')
   return { body, losses, toolNames }
 }
 
 /** Decodes and encodes a body of this format. */
 function again(body: JsonObject): JsonObject {
   const request = decodeRequest(body)
-  assert.ok(!(request instanceof Unsupported), request instanceof Unsupported ? request.message : '')
+  assert.ok(!(request instanceof UnsupportedField), request instanceof UnsupportedField ? request.message : '')
   const { body: encoded, losses } = encode(request)
   assert.deepEqual(losses, [])
   return encoded
@@ -160,7 +160,7 @@ test('a client of Messages is shown what was thought, unless it or the provider 
     const reasoning = { budget: 2000, rest: { thinking }, ...changes }
     const target = { model: 'gpt-5', quirks: new Set(quirks), toolNames: new Map<string, string>() }
     const body = encodeRequest(chatRequest({ format: 'messages', reasoning }), target, [])
-    assert.ok(!(body instanceof Unsupported))
+    assert.ok(!(body instanceof UnsupportedField))
     return objectAt(body, 'reasoning').summary
   }
   const enabled = { type: 'enabled', budget_tokens: 2000 }
@@ -212,7 +212,7 @@ test('several answers at once are refused', () => {
     { model: 'm', quirks: new Set(), toolNames: new Map() },
     [],
   )
-  assert.ok(refused instanceof Unsupported)
+  assert.ok(refused instanceof UnsupportedField)
   assert.equal(refused.field, 'n')
 })
 

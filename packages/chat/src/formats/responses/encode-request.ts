@@ -1,6 +1,6 @@
-import { clientField, lose } from '../../request/client-fields.ts'
+import { clientField, lose, carryRest, joinSystem } from '../../request/carry-over.ts'
 import { effortOf } from '../../request/effort.ts'
-import { fitCallId } from '../../tools/fit-call-id.ts'
+import { fitCallId } from '../../tools/call-ids.ts'
 import type { EncodeTarget } from '../../format.ts'
 import { isObject, objectAt } from '@portico/http/json'
 import {
@@ -10,11 +10,9 @@ import {
   type Message,
   type Part,
   type ToolResultPart,
-  Unsupported,
+  UnsupportedField,
 } from '../../middle.ts'
-import { carryRest } from '../../request/rest.ts'
-import { joinSystem } from '../../request/system.ts'
-import { nameTools } from '../../tools/tool-names.ts'
+import { nameTools, wordNames } from '../../tools/tool-names.ts'
 import { encodeText } from './encode-text.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encodeAssistant } from './encode-assistant.ts'
@@ -28,16 +26,20 @@ import type { InputScope } from './input-scope.ts'
  * | ------------------ | --------------------------------------------------------------------------------------- |
  * | summariesOnRequest | summaries of reasoning are refused to organisations that are not verified               |
  */
-export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+export function encodeRequest(
+  request: ChatRequest,
+  target: EncodeTarget,
+  losses: Loss[],
+): JsonObject | UnsupportedField {
   const isOwn = request.format === 'responses'
   const { shared, others } = splitShared(request)
   const rest = carryRest({ ...request, rest: others }, 'responses', losses)
-  if (rest instanceof Unsupported) return rest
-  const names = isOwn ? null : nameTools(request, NAME_RULE, target.toolNames)
+  if (rest instanceof UnsupportedField) return rest
+  const names = isOwn ? null : nameTools(request, TOOL_NAME, target.toolNames)
   const nameOf = (name: string): string => names?.get(name) ?? name
   const idOf = (id: string): string => (isOwn ? id : fitCallId(id, MAX_CALL_ID))
   reportUnsaid(request, losses)
-  const faults: Unsupported[] = []
+  const faults: UnsupportedField[] = []
   const input = [...leadingItems(request), ...encodeInput({ request, isOwn, nameOf, idOf, losses, faults })]
   const [fault] = faults
   if (fault !== undefined) return fault
@@ -64,7 +66,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   }
 }
 
-const NAME_RULE = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
+const TOOL_NAME = wordNames(64)
 const MAX_CALL_ID = 64
 
 /** Completions has these too, and means the same by them. */
@@ -108,7 +110,7 @@ function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, loss
   if (format === 'responses') return { reasoning: { ...reasoning.rest } }
   const effort = effortOf(reasoning)
   if (reasoning.effort === undefined && effort !== null) {
-    lose(losses, { what: 'renamed', path: clientField(format, 'reasoning'), note: `said as effort ${effort}` })
+    lose(losses, { what: 'renamed', path: clientField(format, 'reasoning'), note: `translated to effort ${effort}` })
   }
   // Messages clients get thinking without asking for it.
   const isShown = isObject(reasoning.rest?.thinking) && effort !== 'none' && !quirks.has('summariesOnRequest')
@@ -143,15 +145,15 @@ function encodeInput(scope: InputScope): JsonObject[] {
 function encodeOthers(message: Message, customIds: ReadonlySet<string>, scope: InputScope): JsonObject[] {
   const { role = message.role, ...rest } = (scope.isOwn && message.rest) || {}
   const items: JsonObject[] = []
-  let said: Part[] = []
+  let parts: Part[] = []
   const close = (): void => {
-    const content = encodeParts(said, scope)
+    const content = encodeParts(parts, scope)
     if (content.length > 0) items.push({ type: 'message', role, content, ...rest })
-    said = []
+    parts = []
   }
   for (const part of message.parts) {
     if (part.type !== 'toolResult' && part.type !== 'native') {
-      said.push(part)
+      parts.push(part)
       continue
     }
     close()

@@ -1,4 +1,4 @@
-import type { ChatRequest, Loss, Unsupported } from '../../middle.ts'
+import type { ChatRequest, Loss, UnsupportedField } from '../../middle.ts'
 
 /** The state that all encoders of one request share. */
 export interface InputScope {
@@ -9,5 +9,5 @@ export interface InputScope {
   idOf(callId: string): string
   losses: Loss[]
   /** Collects the parts that this format cannot express. */
-  faults: Unsupported[]
+  faults: UnsupportedField[]
 }

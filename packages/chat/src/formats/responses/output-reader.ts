@@ -70,14 +70,14 @@ export class OutputReader {
   /** Completes a content part with its whole text. */
   wholeContent(place: Place, part: JsonObject): void {
     const key = this.#openContent(place, part.type)
-    if (key !== null) this.#ledger.complete(key, textOf(part))
+    if (key !== null) this.#ledger.complete(key, partText(part))
   }
 
   endContent(place: Place, part: JsonObject): void {
     const key = this.#openContent(place, part.type)
     if (key === null) return
-    if (part.type === 'reasoning_text') this.#ledger.complete(key, textOf(part))
-    else this.#ledger.close(key, textOf(part), restOf(part, this.#items.get(place.item)))
+    if (part.type === 'reasoning_text') this.#ledger.complete(key, partText(part))
+    else this.#ledger.close(key, partText(part), restOf(part, this.#items.get(place.item)))
   }
 
   addSummary(place: Place, text: string): void {
@@ -150,7 +150,7 @@ export class OutputReader {
   }
 }
 
-function textOf(part: JsonObject): string {
+function partText(part: JsonObject): string {
   return textAt(part, 'text') ?? textAt(part, 'refusal') ?? ''
 }
 

@@ -7,7 +7,7 @@ import { deltaHead, type EventSink, type ItemOutput, type PartWriter } from './i
 import { emptyResponse, endedResponse, endStatus, type EndStatus } from './response-object.ts'
 import { type MessageWriter, writeMessage } from './write-message.ts'
 import { type ReasoningWriter, writeReasoning } from './write-reasoning.ts'
-import { clientCallId } from '../../tools/client-call-id.ts'
+import { clientCallId } from '../../tools/call-ids.ts'
 import { unwrapInput } from '../../tools/custom-tools.ts'
 
 /** Writes one response, streamed or whole: the last event of a stream has the same response as a buffered one. */
@@ -143,11 +143,11 @@ export class ResponseWriter {
 /** Writes a tool call; `collectInto` fills the arguments of `part`. */
 function writeCall(part: ToolCallPart, isCustom: boolean, output: ItemOutput): PartWriter {
   const { id, at, sink } = output
-  const place = { item_id: id, output_index: at }
+  const position = { item_id: id, output_index: at }
   const call = { call_id: clientCallId(part), name: part.name }
   const head = deltaHead(
     isCustom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
-    place,
+    position,
   )
   const item = (text: string, status: string) =>
     isCustom
@@ -162,8 +162,8 @@ function writeCall(part: ToolCallPart, isCustom: boolean, output: ItemOutput): P
     end() {
       const text = isCustom ? unwrapInput(part.arguments) : part.arguments || '{}'
       if (isCustom || part.arguments === '') sink.delta(head, text)
-      if (isCustom) sink.say('response.custom_tool_call_input.done', { ...place, input: text })
-      else sink.say('response.function_call_arguments.done', { ...place, name: part.name, arguments: text })
+      if (isCustom) sink.say('response.custom_tool_call_input.done', { ...position, input: text })
+      else sink.say('response.function_call_arguments.done', { ...position, name: part.name, arguments: text })
       output.done(item(text, 'completed'))
     },
   }

@@ -3,8 +3,7 @@ import { countAt, isObject, objectAt, textAt } from '@portico/http/json'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../streams/sse-json.ts'
 import { errorOfBody } from '../completions/errors.ts'
-import { startEvent } from './decode-response.ts'
-import { endEvents } from './finish.ts'
+import { startEvent, endEvents } from './decode-response.ts'
 import { OutputReader } from './output-reader.ts'
 
 /** Reads the events that carry content; all other events repeat content. */

@@ -16,16 +16,16 @@ export interface MessageWriter {
 
 export function writeMessage(type: 'text' | 'refusal', output: ItemOutput): MessageWriter {
   const { id, at, sink } = output
-  const place = { item_id: id, output_index: at, content_index: 0 }
+  const position = { item_id: id, output_index: at, content_index: 0 }
   const name = type === 'text' ? 'output_text' : 'refusal'
-  const head = deltaHead(`response.${name}.delta`, type === 'text' ? { ...place, logprobs: [] } : place)
+  const head = deltaHead(`response.${name}.delta`, type === 'text' ? { ...position, logprobs: [] } : position)
   const item = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] }
   const parts: (TextPart | RefusalPart)[] = []
   let openSections = 0
   let isClosing = false
   let isOver = false
   sink.say('response.output_item.added', { output_index: at, item })
-  sink.say('response.content_part.added', { ...place, part: contentOf(type, '', []) })
+  sink.say('response.content_part.added', { ...position, part: contentOf(type, '', []) })
 
   function finish(): void {
     if (isOver || !isClosing || openSections > 0) return
@@ -33,16 +33,16 @@ export function writeMessage(type: 'text' | 'refusal', output: ItemOutput): Mess
     const text = parts.map((part) => part.text).join('')
     let length = 0
     const annotations = parts.flatMap((part) => {
-      const place = { start: length, end: (length += part.text.length) }
-      return part.type === 'text' ? annotationsOf(part.rest, place).map(flatAnnotation) : []
+      const range = { start: length, end: (length += part.text.length) }
+      return part.type === 'text' ? annotationsOf(part.rest, range).map(flatAnnotation) : []
     })
     const content = contentOf(type, text, annotations)
     for (const [index, annotation] of annotations.entries()) {
-      sink.say('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
+      sink.say('response.output_text.annotation.added', { ...position, annotation_index: index, annotation })
     }
-    if (type === 'text') sink.say('response.output_text.done', { ...place, text, logprobs: [] })
-    else sink.say('response.refusal.done', { ...place, refusal: text })
-    sink.say('response.content_part.done', { ...place, part: content })
+    if (type === 'text') sink.say('response.output_text.done', { ...position, text, logprobs: [] })
+    else sink.say('response.refusal.done', { ...position, refusal: text })
+    sink.say('response.content_part.done', { ...position, part: content })
     const said = parts.map((part) => (part.type === 'text' ? objectAt(part.rest ?? {}, 'item') : {}))
     output.done({ ...said[0], ...item, status: 'completed', content: [content] })
   }

@@ -32,21 +32,21 @@ export function writeReasoning({ id: itemId }: ReasoningPart, output: ItemOutput
     section(part) {
       const names = part.verbatim ? CONTENT : SUMMARY
       const number = parts.filter((other) => other.text !== '' && other.verbatim === part.verbatim).length
-      const place = { item_id: id, output_index: at, [names.index]: number }
+      const position = { item_id: id, output_index: at, [names.index]: number }
       let head: DeltaHead | null = null
       parts.push(part)
       openSections += 1
       return {
         add(text) {
-          if (head === null) sink.say(names.begun, { ...place, part: { type: names.part, text: '' } })
-          head ??= deltaHead(names.delta, place)
+          if (head === null) sink.say(names.begun, { ...position, part: { type: names.part, text: '' } })
+          head ??= deltaHead(names.delta, position)
           sink.delta(head, text)
         },
         end() {
           openSections -= 1
           if (head !== null) {
-            sink.say(names.done, { ...place, text: part.text })
-            sink.say(names.ended, { ...place, part: { type: names.part, text: part.text } })
+            sink.say(names.done, { ...position, text: part.text })
+            sink.say(names.ended, { ...position, part: { type: names.part, text: part.text } })
           }
           // A section without an id is an item by itself, and encrypted content comes last.
           if (itemId === undefined || part.opaque !== undefined) isClosing = true

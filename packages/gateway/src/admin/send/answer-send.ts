@@ -7,7 +7,7 @@ import { checkCall } from './check-call.ts'
 import type { ListenerSource } from './reachable-listener.ts'
 import { Sending, type SendLimits } from './sending.ts'
 
-export interface SendParts {
+interface SendParts {
   readonly config: ListenerSource
   readonly requests: Pick<RequestsSource, 'list'>
   readonly trace: TraceSource

@@ -42,7 +42,7 @@ const CHECKS: Readonly<Record<keyof SendCall, Check>> = {
       ),
   },
   headers: { isNeeded: false, problem: headersProblem },
-  body: { isNeeded: false, problem: (value) => (typeof value === 'string' ? null : 'expected a text') },
+  body: { isNeeded: false, problem: (value) => (typeof value === 'string' ? null : 'expected a string') },
   trace: { isNeeded: false, problem: (value) => (typeof value === 'boolean' ? null : 'expected true or false') },
 }
 
@@ -65,10 +65,9 @@ function headersProblem(value: unknown): string | null {
     const [name, content] = pair as unknown[]
     if (typeof name !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name))
       return `found name ${JSON.stringify(name)}, expected a token`
-    if (FORBIDDEN.has(name.toLowerCase()))
-      return `${name.toLowerCase()} is for the connection to say, and cannot be sent`
+    if (FORBIDDEN.has(name.toLowerCase())) return `${name.toLowerCase()} is a connection header and cannot be sent`
     if (typeof content !== 'string' || !/^[\t\x20-\x7e\x80-\xff]{0,16384}$/.test(content))
-      return `the value of ${name.toLowerCase()} has letters that no header can have, or too many`
+      return `the value of ${name.toLowerCase()} contains characters that are not allowed in headers, or is too long`
   }
   return null
 }

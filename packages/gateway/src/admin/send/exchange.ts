@@ -37,7 +37,9 @@ function exchangeHttp1(socket: Socket, listener: ReachableListener, call: SendCa
     )
     sent.once('error', reject)
     // A client that cannot go on with it lets it be.
-    sent.once('upgrade', (_response, upgraded: Socket) => upgraded.destroy(new Error('the protocol was changed')))
+    sent.once('upgrade', (_response, upgraded: Socket) =>
+      upgraded.destroy(new Error('the response switched protocols')),
+    )
     sent.end(body)
   })
 }

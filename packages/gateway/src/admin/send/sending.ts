@@ -9,7 +9,7 @@ import { type Answer, exchange } from './exchange.ts'
 import type { SendCall, SendEnd, SendEvent } from './send-view.ts'
 import { watchOne } from './watch-one.ts'
 
-export interface SendingParts {
+interface SendingParts {
   readonly requests: Pick<RequestsSource, 'list'>
   readonly trace: TraceSource
   readonly limits: SendLimits
@@ -107,9 +107,10 @@ export class Sending {
   }
 
   #words(failure: unknown): string {
-    if (this.#stop.signal.aborted) return `the answer took longer than ${this.#parts.limits.timeoutMs / 1000} s`
+    if (this.#stop.signal.aborted) return `the response took longer than ${this.#parts.limits.timeoutMs / 1000} s`
     const { code, message, reason } = failure as NodeJS.ErrnoException & { reason?: string }
-    if (code === 'ECONNRESET' || code === 'EPIPE') return 'the gateway closed the connection without a whole answer'
+    if (code === 'ECONNRESET' || code === 'EPIPE')
+      return 'the gateway closed the connection before the response was complete'
     if (code === 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
       return `no listener on this port has the name ${serverNameOf(this.#call.host ?? hostOf(this.#listener)) ?? 'of the host, which is an address'}`
     // Messages of OpenSSL have addresses and source lines in them.

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { LAST_EVENT, type TraceEvent } from '../../telemetry/trace/trace-event.ts'
 import type { TraceSource } from '../trace.ts'
 
-export interface WatchedRequest {
+interface WatchedRequest {
   /** Nothing follows, or it has been long enough. */
   over(patienceMs: number): Promise<void>
 }

@@ -41,7 +41,7 @@ function answerPage(request: IncomingMessage, name: string, source: PageSource):
 
 /** The guard has seen the token (POST) or a session. */
 function answerSession(request: IncomingMessage, sessions: Sessions | null): Reply {
-  if (sessions === null) return text(404, 'there is nothing to log in to\n')
+  if (sessions === null) return text(404, 'the admin server has no sessions: no token is set\n')
   if (request.method === 'GET') return json({})
   if (request.method === 'DELETE') {
     return { ...json({}), headers: { 'set-cookie': sessions.end(request.headers.cookie) } }

@@ -17,7 +17,7 @@ export function loginPage(): Reply {
 
 export function buildingPage(seconds: number): Reply {
   const body = `<p role="status">The pages of this checkout are being built, once for each change of their sources${seconds > 1 ? `: ${seconds} s so far` : ''}.</p>
-<p class="note">The gateway serves traffic all the while. This page looks again by itself.</p>`
+<p class="note">The gateway serves traffic meanwhile. This page reloads by itself.</p>`
   // Without a script: there is none yet.
   return html(503, 'Building', body, { refresh: '1', 'retry-after': '1' })
 }
@@ -59,7 +59,7 @@ function page(status: number, type: PageType, body: string, headers: Record<stri
   return { status, type, headers: { ...PAGE_HEADERS, ...headers }, body }
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 

@@ -126,7 +126,7 @@ describe('access to the pages', () => {
     assert.equal(asked.headers['access-control-allow-origin'], undefined)
   })
 
-  test('without a token there is nothing to log in to', async (t) => {
+  test('without a token the admin server has no sessions: no token is set', async (t) => {
     const { call } = await start(t)
     assert.equal((await call('/ui/login')).headers.location, '/ui/')
     assert.equal((await call('/ui/session', { method: 'POST', headers: HERE })).status, 404)

@@ -1,10 +1,10 @@
 import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { AttemptStep } from '../../pipeline/context/outgoing.ts'
-import { withholdClientHeaders } from '../../pipeline/policy/withhold-client-headers.ts'
+import { withholdClientHeaders } from '../../redaction/credential-names.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
 import { chooseVersion, type ConnectionSettings, type Destination, UpstreamError } from '@portico/http/client'
 
-export interface AgentCoreOptions {
+interface AgentCoreOptions {
   destination: Destination
   settings: ConnectionSettings
 }
@@ -21,7 +21,7 @@ export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOp
       destination.send(request, chooseVersion(settings.version, request, context), context, handler),
     ),
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'an agent runtime takes no tunnel', true))
+      done(new UpstreamError('bad_response', 'an agent runtime does not support tunnels', true))
       return { cancel() {} }
     },
   }

@@ -10,17 +10,17 @@ export const awsBackend = object({
       expected: 'an ARN such as `arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/my-agent`',
       json: { type: 'string', minLength: 20, maxLength: 2_048 },
       crd: { type: 'string', minLength: 20, maxLength: 2_048, pattern: '^arn:aws[a-z-]*:bedrock-agentcore:' },
-    }).describe('The agent runtime; region and host follow from it.'),
+    }).describe('ARN of the agent runtime; it determines region and host.'),
     qualifier: string(
       { min: 1, max: 256 },
       { pattern: /^[\x21-\x7e]+$/, expected: 'a version or the name of an endpoint' },
     )
       .optional()
-      .describe('Version or endpoint of the runtime; its default one when unset.'),
-  }).describe('An agent, or an MCP server, of Amazon Bedrock AgentCore.'),
-}).describe('A service of AWS.')
+      .describe('Version or endpoint of the runtime; the default endpoint when unset.'),
+  }).describe('An agent or MCP server in Amazon Bedrock AgentCore.'),
+}).describe('An AWS service.')
 
-export interface RuntimeArn {
+interface RuntimeArn {
   arn: string
   region: string
   host: string

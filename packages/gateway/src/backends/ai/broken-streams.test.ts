@@ -40,7 +40,7 @@ const endings: Readonly<Record<string, Ending>> = {
     outcome: 'failed',
     code: 'connection_lost',
     error: /closed/,
-    says: /connection to .* ended before its answer did/,
+    says: /connection to .* was closed before the response was complete/,
   },
   'the provider sends an error': {
     rest: ({ error }, response) => response.end(error),
@@ -56,7 +56,7 @@ const endings: Readonly<Record<string, Ending>> = {
     outcome: 'failed',
     code: 'stream_incomplete',
     error: /too early/,
-    says: /provider .* ended its stream before the answer was complete/,
+    says: /provider .* ended its stream before the response was complete/,
   },
   'the provider sends garbage': {
     rest: (_stream, response) => response.end('data: {"error"\n\n'),
@@ -64,7 +64,7 @@ const endings: Readonly<Record<string, Ending>> = {
     outcome: 'failed',
     code: 'stream_unreadable',
     error: /cannot be read/,
-    says: /provider .* sent a stream that cannot be read/,
+    says: /provider .* sent an invalid stream/,
   },
   'a guard refuses': {
     rest: ({ piece, end }, response) => response.end(piece('this is forbidden') + end),
@@ -73,7 +73,7 @@ const endings: Readonly<Record<string, Ending>> = {
     outcome: 'denied',
     code: 'guard_reject',
     error: /./,
-    says: /guard 0 \(webhook\) of the response refused/,
+    says: /the webhook guard at `promptGuard\.response\[0\]` rejected the response/,
   },
   'a guard fails': {
     rest: ({ piece, end }, response) => response.end(piece('fine ').repeat(400) + end),
@@ -82,7 +82,7 @@ const endings: Readonly<Record<string, Ending>> = {
     outcome: 'failed',
     code: 'guard_failed',
     error: /./,
-    says: /guard 0 \(webhook\) of the response could not judge/,
+    says: /the webhook guard at `promptGuard\.response\[0\]` failed/,
   },
 }
 

@@ -1,24 +1,22 @@
-import { type ClientFormat, Unsupported, type UpstreamFormat } from '@portico/chat'
-import { type JsonBody, readJsonBody } from '../../llm/edits/json-body.ts'
+import { type ClientFormat, UnsupportedField, type UpstreamFormat } from '@portico/chat'
+import { decodeBody, type JsonBody, readJsonBody } from './client-request.ts'
 import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
-import { targetPath } from '../../pipeline/route/target.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import { ChatCall } from './chat/chat-call.ts'
-import type { ErrorFormat } from './client-response.ts'
+import { type ErrorFormat, sendFailure, sendReply } from './client-response.ts'
 import { countTokensJob } from './jobs/count-tokens-job.ts'
-import { decodeBody } from './decode-body.ts'
 import { embeddingsJob } from './jobs/embeddings-job.ts'
 import { type CallServices, FailoverCall } from './failover-call.ts'
 import { modelsJob } from './jobs/models-job.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
-import { answerWith, refuse } from './refuse.ts'
 import { createTellFailure } from './tell-failure.ts'
 import { WholeCall, type WholeJob } from './jobs/whole-call.ts'
 
@@ -43,13 +41,13 @@ export function aiBackend(identity: BackendIdentity, services: AiServices): Comp
       const { rx } = context
       if (rx === undefined) {
         // Mirrored requests are refused: a model call costs money, and nobody reads the response.
-        handler.failed(new UpstreamError('bad_response', 'a model cannot be called without a request', true))
+        handler.failed(new UpstreamError('bad_response', 'model backends take no mirrored requests', true))
         return NOTHING
       }
       return new AiCall({ rx, request, context, handler }, services).start()
     },
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'a model takes no tunnel', true))
+      done(new UpstreamError('bad_response', 'model backends have no tunnels', true))
       return NOTHING
     },
   }
@@ -179,10 +177,10 @@ class AiCall extends RequestReader implements UpstreamCall {
   #unmapped(path: string): void {
     const failure = noRouteType(path)
     const type = this.#parts.request.headers.get('content-type')
-    if (type !== null && !/json|^text\/plain/i.test(type)) return this.#refuse(failure)
+    if (type !== null && !/json|^text\/plain/i.test(type)) return this.#fail(failure)
     this.#readBody((body) => {
       if (Object.hasOwn(body.value, 'messages')) this.#chatOf(this.#services.clientFormats.completions, body)
-      else this.#refuse(failure)
+      else this.#fail(failure)
     }, failure)
   }
 
@@ -200,17 +198,17 @@ class AiCall extends RequestReader implements UpstreamCall {
   protected bodyRead(refusal: Reply | undefined): void {
     if (this.#isCancelled) return
     const { rx } = this
-    if (refusal !== undefined) return answerWith(rx, this.#parts.handler, refusal)
+    if (refusal !== undefined) return sendReply(rx, this.#parts.handler, refusal)
     const { maxBytes } = this.#services.calls
     const bytes = decodeBody(rx.bufferedBody?.whole ?? NO_BYTES, rx.headers.get('content-encoding'), maxBytes)
-    if ('status' in bytes) return this.#refuse(bytes)
+    if ('status' in bytes) return this.#fail(bytes)
     const body = readJsonBody(bytes)
-    if (body instanceof Unsupported) this.#refuse(this.#failure ?? unreadable(body))
+    if (body instanceof UnsupportedField) this.#fail(this.#failure ?? unreadable(body))
     else this.#use?.(body)
   }
 
-  #refuse(failure: Failure): void {
-    refuse(this.#parts.rx, this.#parts.handler, failure)
+  #fail(failure: Failure): void {
+    sendFailure(this.#parts.rx, this.#parts.handler, failure)
   }
 }
 
@@ -225,7 +223,7 @@ function noRouteType(path: string): Failure {
 
 const MAX_NAMED_PATH = 200
 
-function unreadable({ field, message }: Unsupported): Failure {
+function unreadable({ field, message }: UnsupportedField): Failure {
   const text = `failed to process LLM request: ${field} ${message}`
   return { status: 400, message: text, reason: 'InvalidRequest', code: 'unreadable_body' }
 }

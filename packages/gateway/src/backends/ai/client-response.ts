@@ -1,5 +1,5 @@
 import type { JsonObject } from '@portico/http/json'
-import type { ChatError, ClientFormat, StreamFaultCode, Unsupported } from '@portico/chat'
+import type { ChatError, ClientFormat, StreamFaultCode, UnsupportedField } from '@portico/chat'
 import type { UpstreamError, UpstreamHandler } from '@portico/http/client'
 import { HeaderBlock, type RawConnection, type Source, sourceOf } from '@portico/http'
 import type { Rejection } from '../../llm/guards/guard.ts'
@@ -9,6 +9,8 @@ import type { LlmRecord } from '../../records/llm-record.ts'
 import { redactHeaders } from '../../redaction/repeated-credentials.ts'
 import { type AnswerFaultCode, noteAnswerFault } from './answer-faults.ts'
 import type { ProviderAttempts } from './provider-attempts.ts'
+import type { Reply } from '../../pipeline/context/reply.ts'
+import { failureReply, inClientsFormat } from '../../pipeline/compiled/failure-reply.ts'
 
 export type ErrorFormat = Pick<ClientFormat, 'encodeError'>
 
@@ -74,26 +76,26 @@ export class ClientResponse {
   }
 
   /** Sends an error in the client's format. */
-  refuse(error: ChatError, headers: HeaderBlock | null = null): void {
+  sendChatError(error: ChatError, headers: HeaderBlock | null = null): void {
     this.#attempts.lease?.ended()
     const { status, body } = this.#format.encodeError(error)
     this.sendError(status, headersFor(headers, 'application/json'), Buffer.from(JSON.stringify(body)))
   }
 
-  refuseField({ field, message, details }: Unsupported): void {
+  refuseField({ field, message, details }: UnsupportedField): void {
     this.#rx.reason = 'InvalidRequest'
     this.#rx.notes = { code: 'unsupported_field', field, provider: this.#record.providerName }
     this.#rx.error = `failed to process LLM request: ${field}: ${message}`
     // Not every format has a member for the name of the field.
     const error: ChatError = { status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field }
-    this.refuse(details === undefined ? error : { ...error, details })
+    this.sendChatError(details === undefined ? error : { ...error, details })
   }
 
   /** Sends the failure of a policy of the provider. */
   refuseFailure({ status, message, reason, reply }: Failure): void {
     this.#rx.reason = reason
     if (reply === undefined) this.#rx.error = message
-    if (reply === undefined || reply.failure !== null) return this.refuse({ status, kind: 'api', message })
+    if (reply === undefined || reply.failure !== null) return this.sendChatError({ status, kind: 'api', message })
     this.#attempts.lease?.ended()
     this.sendError(status, reply.headers, reply.body)
   }
@@ -101,7 +103,7 @@ export class ClientResponse {
   /** Replaces a response that the client cannot get with an error; logs and records have the reason. */
   refuseAnswer(error: ChatError, code: AnswerFaultCode, why: string = error.message): void {
     this.noteFault(code, why)
-    this.refuse(error)
+    this.sendChatError(error)
   }
 
   /** Logs, metrics and records count the request as failed by its backend. */
@@ -126,4 +128,18 @@ export function headersFor(upstream: HeaderBlock | null, contentType: string): H
   headers.remove('content-encoding')
   headers.set('content-type', contentType)
   return headers
+}
+
+/** Responds with a failure in place of a provider. */
+export function sendFailure(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {
+  rx.error ??= failure.message
+  if (failure.code !== undefined) rx.notes ??= { code: failure.code }
+  sendReply(rx, handler, failure.reply ?? failureReply(failure, rx.headers.get('content-type')))
+}
+
+/** Responds with the reply of a step in place of a provider. */
+export function sendReply(rx: RequestContext, handler: UpstreamHandler, reply: Reply): void {
+  const { status, headers, body, reason } = inClientsFormat(rx, reply)
+  rx.reason = reason
+  handler.responded({ status, headers, body: sourceOf(body) })
 }

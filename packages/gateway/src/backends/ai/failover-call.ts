@@ -1,6 +1,6 @@
-import { type ChatError, type FormatName, Unsupported, type UpstreamFormat } from '@portico/chat'
+import { type ChatError, type FormatName, UnsupportedField, type UpstreamFormat } from '@portico/chat'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
-import { emptySource, type HeaderBlock, type RawConnection, sourceOf } from '@portico/http'
+import { decodedBody, emptySource, type HeaderBlock, type RawConnection, sourceOf } from '@portico/http'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
@@ -8,11 +8,8 @@ import type { CallContext } from '../../pipeline/context/step.ts'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { NOT_NEEDED, redirected, UNREADABLE } from './answer-faults.ts'
 import { ClientResponse, type ErrorFormat } from './client-response.ts'
-import { decodedResponse } from './decode-body.ts'
 import type { ReadyProvider } from './provider.ts'
-import { ProviderAttempts } from './provider-attempts.ts'
-import { sendTo } from './send.ts'
-import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
+import { ProviderAttempts, sendTo, type ChosenProvider, type ProviderGroups } from './provider-attempts.ts'
 
 /** The services that all calls of one backend share. */
 export interface CallServices {
@@ -77,7 +74,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   start(call: ModelCall): void {
     this.#call = call
     const chosen = this.attempts.choose()
-    if (chosen === null) this.client.refuse({ status: 503, kind: 'api', message: 'no healthy backends' })
+    if (chosen === null) this.client.sendChatError({ status: 503, kind: 'api', message: 'no healthy backends' })
     else this.#begin(chosen)
   }
 
@@ -97,15 +94,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
 
   #begin(chosen: ChosenProvider): void {
     const { provider } = chosen
-    const { record } = this
     this.attempts.begin(chosen)
-    record.provider = provider.vendor.telemetryName
-    record.providerName = provider.name
-    // Values of an earlier attempt.
-    record.usage = {}
-    record.responseModel = ''
-    record.responseId = ''
-    record.finishReason = ''
+    this.record.beginAttempt(provider.name, provider.vendor.telemetryName)
     this.#call?.ask(provider)
   }
 
@@ -145,7 +135,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
       handler: this,
       isWanted,
       bug: services.bug,
-      refused: (why) => (why instanceof Unsupported ? client.refuseField(why) : client.refuseFailure(why)),
+      refused: (why) => (why instanceof UnsupportedField ? client.refuseField(why) : client.refuseFailure(why)),
       // A response may have come, and another provider may have been tried, before `sendTo` returned.
       sent: (sent) => {
         if (isWanted()) this.#sent = sent
@@ -202,4 +192,20 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     this.#begin(chosen)
     return true
   }
+}
+
+/**
+ * Decodes the content encoding of a response while it streams; null when the encoding is unsupported. Providers may
+ * compress although the gateway asks for `identity`.
+ */
+export function decodedResponse(response: UpstreamResponse): UpstreamResponse | null {
+  const encoding = response.headers.joined('content-encoding')
+  if (encoding === null) return response
+  const body = decodedBody(response.body, encoding)
+  if (body === null) return null
+  const headers = response.headers.clone()
+  headers.remove('content-encoding')
+  // An identity encoding keeps the length.
+  if (body !== response.body) headers.remove('content-length')
+  return { ...response, headers, body }
 }

@@ -299,7 +299,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeStream {
   const encoder = format.createStreamEncoder(responseContext())
   return new NativeStream(
     format.createStreamDecoder(responseContext()),
-    { observe() {}, over() {} },
+    { requestedModel: null, observe() {}, over() {} },
     {
       hidesUsage: false,
       awaitsContent: false,

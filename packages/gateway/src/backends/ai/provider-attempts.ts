@@ -1,18 +1,29 @@
-import { type ChatError, STREAM_BROKEN } from '@portico/chat'
-import { type EndpointLease, UpstreamError, type UpstreamResponse } from '@portico/http/client'
+import { type ChatError, STREAM_BROKEN, UnsupportedField } from '@portico/chat'
+import {
+  type EndpointLease,
+  UpstreamError,
+  type UpstreamResponse,
+  choose,
+  type Endpoints,
+  type Standing,
+  type UpstreamCall,
+  type UpstreamHandler,
+} from '@portico/http/client'
 import type { HeaderBlock } from '@portico/http'
-import type { Provider } from '../../llm/providers/provider.ts'
+import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import { speaksAgainst } from '../../pipeline/call/unhealthy.ts'
+import { marksUnhealthy, sendAttempt } from '../../pipeline/call/attempt.ts'
 import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import { redactRepeated } from '../../redaction/repeated-credentials.ts'
 import { UNREADABLE } from './answer-faults.ts'
 import type { ReadyProvider } from './provider.ts'
-import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
+import { VENDOR_CREDENTIAL_HEADERS, withholdClientHeaders } from '../../redaction/credential-names.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
+import type { CallContext } from '../../pipeline/context/step.ts'
 
 /** A fault of a response that its status does not show. */
-export type AnswerFault = 'error_in_body' | 'unreadable'
+type AnswerFault = 'error_in_body' | 'unreadable'
 
 type ResponseHead = Pick<UpstreamResponse, 'status' | 'headers'>
 
@@ -65,11 +76,11 @@ export class ProviderAttempts {
   sends(outgoing: OutgoingRequest, record: LlmRecord | null): void {
     this.#outgoing = outgoing
     if (this.provider === null) return
-    this.#attempt ??= record?.asked(this.provider.name, this.provider.vendor.telemetryName) ?? null
+    this.#attempt ??= record?.addAttempt() ?? null
   }
 
   isUnhealthy(response: ResponseHead): boolean {
-    return speaksAgainst(this.provider?.connection.unhealthyCondition ?? null, this.#rx, response)
+    return marksUnhealthy(this.provider?.connection.unhealthyCondition ?? null, this.#rx, response)
   }
 
   /** Judges the provider by a response, for its health, logs and metrics; returns whether to try another provider. */
@@ -103,18 +114,16 @@ export class ProviderAttempts {
     this.settle(error.code, true)
   }
 
-  /** Called when the client has left, or the gateway has given up. */
+  /**
+   * Called when the client has left, or the gateway has given up. A provider that was silent until the timeout of the
+   * request has failed.
+   */
   cancel(cause: Error): void {
-    if (cause instanceof UpstreamError) {
-      this.lease?.failed(cause)
-      this.settle(cause.code, true)
-    } else this.lease?.ended()
-    this.settleOpen('cancelled')
-  }
-
-  /** Records the outcome of an attempt that has none yet. */
-  settleOpen(outcome: string): void {
-    if (this.#attempt?.outcome === '') this.settle(outcome, false)
+    if (cause instanceof UpstreamError) return this.failed(cause)
+    this.lease?.ended()
+    if (this.#attempt?.outcome !== '') return
+    if (this.#rx.reason === 'Timeout') this.settle('timeout', true)
+    else this.settle('cancelled', false)
   }
 
   /** Records the outcome of the current attempt for logs and metrics. */
@@ -129,4 +138,107 @@ export class ProviderAttempts {
     const [outgoing, provider] = [this.#outgoing, this.provider]
     return outgoing === null || provider === null ? text : redactRepeated(text, outgoing, provider)
   }
+}
+
+export interface ChosenProvider {
+  provider: ReadyProvider
+  /** The provider's endpoint, in use until the call has ended. */
+  lease: EndpointLease
+}
+
+interface ChoiceServices {
+  endpoints: Pick<Endpoints, 'lease'>
+  random: () => number
+  monotonic: () => number
+}
+
+/** The providers of one backend, in groups of equal priority. */
+export class ProviderGroups {
+  readonly #groups: readonly (readonly ReadyProvider[])[]
+  readonly #services: ChoiceServices
+  /** The number of providers in all groups. */
+  readonly count: number
+
+  constructor(groups: readonly (readonly ReadyProvider[])[], services: ChoiceServices) {
+    this.#groups = groups
+    this.#services = services
+    this.count = groups.flat().length
+  }
+
+  /**
+   * Chooses the provider of the next try, with its lease; null when all providers, or all of `vendor` if given, were
+   * tried.
+   */
+  next(tried: ReadonlySet<ReadyProvider>, vendor?: Provider['name']): ChosenProvider | null {
+    const { endpoints, random, monotonic } = this.#services
+    // A single provider needs no comparison, and no clock.
+    let now = NaN
+    const standingOf = ({ endpoint, owner }: ReadyProvider): Standing => {
+      if (Number.isNaN(now)) now = monotonic()
+      return endpoint.standing(now, owner.health?.eviction ?? null, false)
+    }
+    const groups =
+      vendor === undefined
+        ? this.#groups
+        : this.#groups.map((group) => group.filter((each) => each.vendor.name === vendor))
+    const provider = selectProvider(groups, tried, standingOf, random)
+    return provider === null ? null : { provider, lease: endpoints.lease(provider.owner, provider.endpoint) }
+  }
+}
+
+/**
+ * The provider for the next try: from the first group with a provider that is neither tried nor evicted, by power of
+ * two choices within the group. Evicted providers are used when no other is left. Null when all were tried.
+ */
+export function selectProvider(
+  groups: readonly (readonly ReadyProvider[])[],
+  tried: ReadonlySet<ReadyProvider>,
+  standingOf: (provider: ReadyProvider) => Standing,
+  random: () => number,
+): ReadyProvider | null {
+  // Most backends have one provider, which is used even when evicted.
+  const only = groups.length === 1 && groups[0]?.length === 1 ? groups[0][0] : undefined
+  if (only !== undefined && !tried.has(only)) return only
+  const left = groups.map((group) =>
+    group.filter((provider) => !tried.has(provider)).map((provider) => ({ provider, standing: standingOf(provider) })),
+  )
+  const usable = left.map((group) => group.filter(({ standing }) => !standing.evicted))
+  const group = [...usable, ...left].find(({ length }) => length > 0)
+  if (group === undefined) return null
+  const standings = group.map(({ standing }) => standing)
+  return group[choose(standings, random)]?.provider ?? null
+}
+
+interface SendParts {
+  outgoing: OutgoingRequest
+  rx: RequestContext
+  context: CallContext
+  handler: UpstreamHandler
+  /** False when the caller no longer needs the response. */
+  isWanted: () => boolean
+  bug: (error: unknown) => void
+  /** Called when the request cannot be sent. */
+  refused: (why: Failure | UnsupportedField) => void
+  sent: (call: UpstreamCall) => void
+}
+
+/** Sends a call with the host, path, policies and headers of the provider. */
+export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendParts): void {
+  const { outgoing, rx, context, handler, isWanted, bug, refused, sent } = parts
+  const { vendor, connection, credential } = provider
+  const path = vendor.target(call)
+  if (path instanceof UnsupportedField) return refused(path)
+  if (credential.by === 'nobody') noteWithheldKey(rx, provider, outgoing)
+  withholdClientHeaders(outgoing.headers, { keepsKey: credential.by === 'client' })
+  outgoing.target = path
+  outgoing.authority = vendor.destination.authority
+  const finish = (): void => vendor.finishHeaders(outgoing.headers, call, credential)
+  sendAttempt(connection, { outgoing, rx, context, handler, isWanted, bug, refused, sent, finish })
+}
+
+/** Notes in the trace that the client's key was withheld, which may be why the provider refuses the call. */
+function noteWithheldKey({ trace }: RequestContext, { name }: ReadyProvider, { headers }: OutgoingRequest): void {
+  if (trace === null || !VENDOR_CREDENTIAL_HEADERS.some((header) => headers.has(header))) return
+  const reason = "the client's key is for the first provider of the backend, and this one has no `auth` policy"
+  trace.emit({ type: 'llmKeyWithheld', provider: name, reason }, 'warn')
 }

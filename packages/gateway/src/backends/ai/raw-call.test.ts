@@ -162,3 +162,34 @@ test('a body that is too large to be kept stays with the provider that got it', 
   const answer = await request(gateway.port(), { method: 'POST', path: '/v1/x', body: 'x'.repeat(300_000) })
   assert.deepEqual([answer.status, counts()], [503, [1, 0, 0]])
 })
+
+for (const type of ['Detect', 'Completions']) {
+  test(`${type}: a provider that is silent until the route's timeout has failed`, async (t) => {
+    const silent = await useOrigin(t, () => {})
+    const policies = { timeouts: { request: '50ms' } }
+    const gateway = await useGateway(t, httpConfig([aiRoute(silent.port, { '*': type }, policies)]))
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    const { status } = await request(gateway.port(), { method: 'POST', path: '/v1/x', body })
+    assert.equal(status, 504)
+    await gateway.finished(1)
+    assert.deepEqual(
+      gateway.records[0]!.llm!.attempts.map(({ outcome, hasFailed }) => [outcome, hasFailed]),
+      [['timeout', true]],
+    )
+    assert.match(gateway.metrics(), /gen_ai_provider_failures_total\{[^}]*="timeout"/)
+  })
+}
+
+test('Detect forgets the usage of an attempt that was retried', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => {
+    if (origin.seen.length > 1) return void response.end(JSON.stringify({ model: 'm' }))
+    response.writeHead(503, { 'x-amzn-bedrock-input-token-count': 100, 'x-amzn-bedrock-output-token-count': 7 }).end()
+  })
+  const policies = { retry: { attempts: 1, codes: [503] } }
+  const gateway = await useGateway(t, httpConfig([aiRoute(origin.port, { '*': 'Detect' }, policies)]))
+  const { status } = await request(gateway.port(), { method: 'POST', path: '/v1/x', body: '{}' })
+  assert.equal(status, 200)
+  await gateway.finished(1)
+  const { llm } = gateway.records[0]!
+  assert.deepEqual([llm!.responseModel, llm!.usage], ['m', {}])
+})

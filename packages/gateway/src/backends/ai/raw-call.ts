@@ -1,8 +1,8 @@
-import { type StreamFault, Unsupported } from '@portico/chat'
+import { type StreamFault, UnsupportedField } from '@portico/chat'
 import {
   TrackedBody,
   type UpstreamCall,
-  UpstreamError,
+  type UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
   type UpstreamResponse,
@@ -24,20 +24,17 @@ import { bufferRequest, readStart } from '../../pipeline/body/buffered-body.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import { targetPath } from '../../pipeline/route/target.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
-import { decodedResponse } from './decode-body.ts'
 import { MAX_ERROR_BYTES, NOT_NEEDED, noteAnswerFault } from './answer-faults.ts'
-import type { CallParts, CallServices } from './failover-call.ts'
-import { noteUnguarded } from './guard-reports.ts'
+import { type CallParts, type CallServices, decodedResponse } from './failover-call.ts'
+import { noteUnguarded } from '../../llm/guards/prompt-guards.ts'
 import type { ReadyProvider } from './provider.ts'
-import { ProviderAttempts } from './provider-attempts.ts'
-import { answerWith, refuse } from './refuse.ts'
-import { sendTo } from './send.ts'
+import { ProviderAttempts, sendTo, type ChosenProvider } from './provider-attempts.ts'
+import { sendFailure, sendReply } from './client-response.ts'
 import { redactHeaders } from '../../redaction/repeated-credentials.ts'
-import type { ChosenProvider } from './select-provider.ts'
 
-export interface RawCallParts extends Omit<CallParts, 'headers'> {
+interface RawCallParts extends Omit<CallParts, 'headers'> {
   request: UpstreamRequest
   /** Whether to look for usage in the response. */
   detects: boolean
@@ -79,7 +76,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   start(): void {
     const first = this.#attempts.choose()
-    if (first === null) refuse(this.#rx, this.#handler, NO_PROVIDER)
+    if (first === null) sendFailure(this.#rx, this.#handler, NO_PROVIDER)
     else this.#begin(first)
   }
 
@@ -94,7 +91,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       this.#request.body = rx.body
       if (reply === undefined) return this.#send(provider)
       lease.ended()
-      answerWith(rx, this.#handler, reply)
+      sendReply(rx, this.#handler, reply)
     }
     const waiting = bufferRequest(use, this.#services.maxBytes)(rx)
     if (waiting instanceof Promise) follow(rx, waiting.then(go))
@@ -113,13 +110,12 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const outgoing = { ...request, headers: request.headers.clone() }
     if (this.#detects) {
       const record = (rx.llm ??= new LlmRecord())
-      record.provider = provider.vendor.telemetryName
-      record.providerName = provider.name
+      record.beginAttempt(provider.name, provider.vendor.telemetryName)
       outgoing.headers.set('accept-encoding', 'identity')
       outgoing.body = this.#observed(request, record)
     }
     this.#attempts.sends(outgoing, this.#detects ? rx.llm : null)
-    noteUnguarded(rx, provider)
+    noteUnguarded(rx, provider.guards)
     const isWanted = (): boolean => !this.#isOver && this.#attempts.provider === provider
     sendTo(provider, call, {
       outgoing,
@@ -130,7 +126,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       bug: this.#services.bug,
       refused: (why) => {
         this.#attempts.lease?.ended()
-        refuse(rx, this.#handler, why instanceof Unsupported ? unsupported(why) : why)
+        sendFailure(rx, this.#handler, why instanceof UnsupportedField ? unsupported(why) : why)
       },
       sent: (sent) => {
         if (isWanted()) this.#call = sent
@@ -147,10 +143,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   cancel(cause: Error): void {
     this.#isOver = true
-    const { lease } = this.#attempts
-    if (cause instanceof UpstreamError) lease?.failed(cause)
-    else lease?.ended()
-    this.#attempts.settleOpen('cancelled')
+    this.#attempts.cancel(cause)
     this.#kept?.settle()
     this.#call?.cancel(cause)
   }
@@ -313,7 +306,7 @@ const NO_PROVIDER: Failure = {
   code: 'no_provider',
 }
 
-function unsupported({ message }: Unsupported): Failure {
+function unsupported({ message }: UnsupportedField): Failure {
   const text = `failed to process LLM request: ${message}`
   return { status: 400, message: text, reason: 'InvalidRequest', code: 'unsupported_call' }
 }

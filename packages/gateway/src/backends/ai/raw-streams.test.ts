@@ -82,7 +82,7 @@ for (const routeType of routeTypes) {
           outcome: 'failed',
           code: 'stream_incomplete',
           attempt: 'unreadable',
-          says: /before the answer was/,
+          says: /before the response was/,
         })
       })
 
@@ -101,7 +101,7 @@ for (const routeType of routeTypes) {
   test(`${routeType}: a message of AWS that is cut has failed`, async (t) => {
     const stream = streams['Claude on Bedrock']!
     const { told } = await pass(t, { routeType, stream, rest: stream.end.subarray(0, 20) })
-    await told({ outcome: 'failed', code: 'stream_incomplete', attempt: 'unreadable', says: /before the answer was/ })
+    await told({ outcome: 'failed', code: 'stream_incomplete', attempt: 'unreadable', says: /before the response was/ })
   })
 
   test(`${routeType}: a message of AWS with a wrong checksum has failed`, async (t) => {

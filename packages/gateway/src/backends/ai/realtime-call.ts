@@ -3,10 +3,10 @@ import { type BytesEdit, collect, type HeaderBlock, type RawConnection } from '@
 import { ErrorEvents } from '../../llm/realtime/error-events.ts'
 import { WebSocketMessages } from '../../llm/realtime/messages.ts'
 import { RealtimeUsage } from '../../llm/realtime/usage.ts'
-import { targetQuery } from '../../pipeline/route/target.ts'
+import { targetQuery } from '../../formats/query-parameters.ts'
 import { MAX_ERROR_BYTES } from './answer-faults.ts'
 import type { FailoverCall, ModelCall } from './failover-call.ts'
-import { noteUnguarded } from './guard-reports.ts'
+import { noteUnguarded } from '../../llm/guards/prompt-guards.ts'
 import type { ReadyProvider } from './provider.ts'
 
 /** A WebSocket to a provider: frames pass byte for byte but for errors that repeat the key, and usage is read beside that. */
@@ -29,7 +29,7 @@ export class RealtimeCall implements ModelCall {
     const headers = this.#call.headers.clone()
     // Compressed events could not be read, and decompression is an additional attack surface.
     headers.remove('sec-websocket-extensions')
-    noteUnguarded(rx, provider)
+    noteUnguarded(rx, provider.guards)
     const call = { kind: 'realtime', format: 'completions', model, stream: true, clientTarget: target } as const
     this.#call.sendRequest(provider, call, { ...this.#request, headers })
   }

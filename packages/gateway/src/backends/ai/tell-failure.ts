@@ -1,8 +1,7 @@
 import { type ClientFormat, kindOfStatus } from '@portico/chat'
 import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
-import type { TellFailure } from '../../pipeline/context/request-context.ts'
-import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import { targetPath } from '../../pipeline/route/target.ts'
+import type { TellFailure, RequestContext } from '../../pipeline/context/request-context.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 
 type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedrock'

@@ -1,6 +1,6 @@
 /** Vendor streams for tests: a beginning, pieces of text, an end. */
 
-export interface VendorStream {
+interface VendorStream {
   /** The provider's key in the config. */
   provider: 'openai' | 'anthropic'
   /** Records with the id and model only. */
@@ -15,7 +15,7 @@ export interface VendorStream {
   inputTokens: number | null
 }
 
-export interface ClientCall {
+interface ClientCall {
   path: string
   body: (more?: object) => string
   /** The text that a client of the format reads from a stream. */

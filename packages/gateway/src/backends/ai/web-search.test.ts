@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { clientFormats, type Loss, Unsupported, upstreamFormats } from '@portico/chat'
+import { clientFormats, type Loss, UnsupportedField, upstreamFormats } from '@portico/chat'
 import { encodeStream, responseContext } from '../../../../chat/src/testing/exchange.ts'
 import { request } from '../../testing/client.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
@@ -114,11 +114,11 @@ describe('web search of another vendor', () => {
   test('a Messages client has Responses search', () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['a.example'] }]
     const decoded = clientFormats.messages.decodeRequest({ model: 'm', max_tokens: 9, messages, tools })
-    assert.ok(!(decoded instanceof Unsupported))
+    assert.ok(!(decoded instanceof UnsupportedField))
     const target = { model: 'm', quirks: new Set<string>(), toolNames: new Map<string, string>() }
     const losses: Loss[] = []
     const encoded = upstreamFormats.responses.encodeRequest(decoded, target, losses)
-    assert.ok(!(encoded instanceof Unsupported))
+    assert.ok(!(encoded instanceof UnsupportedField))
     assert.deepEqual(encoded.tools, [{ type: 'web_search', filters: { allowed_domains: ['a.example'] } }])
     assert.deepEqual(losses, [])
   })
@@ -129,7 +129,7 @@ describe('web search of another vendor', () => {
     const traced = gateway.trace()
     const { sent } = await post('/v1/responses', { model: 'gemini-2.5-pro', input: 'towns?', tools })
     assert.equal(JSON.stringify(sent.tools).includes('googleSearch'), false)
-    assert.match(JSON.stringify(await traced), /no web search beside functions/)
+    assert.match(JSON.stringify(await traced), /web search cannot be combined with functions/)
     const newer = await post('/v1/responses', { model: 'gemini-3-pro', input: 'towns?', tools })
     assert.equal(JSON.stringify(newer.sent.tools).includes('googleSearch'), true)
   })

@@ -9,7 +9,6 @@ import {
 } from '@portico/http/client'
 import { tracedConnect } from '../../pipeline/traced/traced-connect.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
-import { parseAuthority } from './authority.ts'
 
 /**
  * A backend that each request names by its Host, or each TLS connection by its server name. The name is resolved
@@ -66,3 +65,12 @@ export function dynamicForwardProxyBackend(
 
 const NOTHING: UpstreamCall = { cancel: () => {} }
 const MAX_DESTINATIONS = 1000
+
+/** Splits `host[:port]`; null when it is not one. */
+function parseAuthority(authority: string, defaultPort: number): { host: string; port: number } | null {
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::([0-9]{1,5}))?$/.exec(authority)
+  if (parts === null) return null
+  const host = (parts[1] ?? parts[2] ?? '').replace(/\.$/, '')
+  const port = parts[3] === undefined ? defaultPort : Number(parts[3])
+  return host === '' || port < 1 || port > 65535 ? null : { host, port }
+}

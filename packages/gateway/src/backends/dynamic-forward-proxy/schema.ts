@@ -7,14 +7,12 @@ import { port } from '../../schema/fields/values.ts'
 export const dynamicForwardProxy = object({
   allowCidrs: list(cidr().describe('An address range.'), { max: 64 })
     .prefault([])
-    .describe(
-      'Private, loopback, link-local or metadata ranges that may be reached; all of them are refused by default.',
-    ),
+    .describe('Private, loopback, link-local or metadata address ranges to allow; all of them are denied by default.'),
   ports: list(port().describe('A port.'), { max: 64 })
     .prefault([80, 443])
-    .describe('Ports that may be reached; an empty list allows every port.'),
+    .describe('Allowed ports; an empty list allows every port.'),
 }).describe(
-  'Sends each request to the host it names in `Host`, or in the TLS server name on TLS listeners. It can reach any destination, so use it with access controls.',
+  'Sends each request to the host in its `Host` header, or on TLS listeners to the TLS server name. Clients can reach any destination, so restrict access.',
 )
 
 export type DynamicForwardProxyConfig = Output<typeof dynamicForwardProxy>

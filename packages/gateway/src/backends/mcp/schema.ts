@@ -19,15 +19,17 @@ function staticTarget<Policies>(policies: () => Schema<Policies>) {
         null,
       )
         .optional()
-        .describe('A backend whose host is used in place of `host`; in a cluster a Service of the same namespace.'),
+        .describe('A backend to use instead of `host`; in a cluster, a Service of the same namespace.'),
       port: port()
         .optional()
-        .describe('Port of the server; 443 when unset beside `policies.tls`, and required otherwise.'),
-      path: urlPath().optional().describe('Path of the endpoint; `/mcp` for `StreamableHTTP`, `/sse` for `SSE`.'),
+        .describe('Port of the server. With `policies.tls` it is 443 when unset; otherwise it is required.'),
+      path: urlPath()
+        .optional()
+        .describe('Path of the endpoint. When unset: `/mcp` for `StreamableHTTP`, `/sse` for `SSE`.'),
       protocol: enumeration(['StreamableHTTP', 'SSE'])
         .prefault('StreamableHTTP')
-        .describe('Transport that the server speaks; `SSE` is the one of the revision 2024-11-05.'),
-      policies: policies().optional().describe('Policies for this target alone.'),
+        .describe('Transport of the server; `SSE` is the transport of revision 2024-11-05.'),
+      policies: policies().optional().describe('Policies for this target only.'),
     },
     [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef'), portUnlessTls],
   )
@@ -39,61 +41,67 @@ function mcpSelector() {
     {
       namespaces: labelSelector()
         .optional()
-        .describe('Where Services are looked for; in the own namespace when unset.'),
-      services: labelSelector().optional().describe('Services that are meant; all when unset.'),
+        .describe('Namespaces of the Services; the namespace of the backend when unset.'),
+      services: labelSelector().optional().describe('Labels of the Services; all Services when unset.'),
     },
     [atLeastOneOf('namespaces', 'services')],
-  ).describe('Servers behind Services, by labels: ports whose `appProtocol` says that they speak MCP.')
+  ).describe(
+    'MCP servers behind Services, selected by labels: each Service port whose `appProtocol` is MCP is a target.',
+  )
 }
 
 /** A program on this machine, which only the config file can name. */
 const stdioTarget = object({
-  cmd: string({ min: 1, max: 4_096 }).describe('Program to start; no shell is involved.'),
+  cmd: string({ min: 1, max: 4_096 }).describe('Program to start, without a shell.'),
   args: list(string({ max: 8_192 }).describe('An argument.'), { max: 256 })
     .prefault([])
-    .describe('Its arguments.'),
+    .describe('Arguments of the program.'),
   env: map(string({ max: 32_768 }), { max: 256 })
     .prefault({})
-    .describe('Variables of its environment, over those it inherits.'),
+    .describe('Environment variables of the program, in addition to inherited ones.'),
   clearEnv: boolean()
     .prefault(true)
     .describe(
-      'Whether it inherits nothing of the environment of the gateway but `PATH`, `HOME`, `LANG`, `TZ` and the like. With `false` it inherits all but `SESSION_KEY`, `ADMIN_TOKEN` and `*_API_KEY`.',
+      'Whether the program inherits only basic environment variables of the gateway, such as `PATH`, `HOME`, `LANG` and `TZ`. With `false` it inherits all except `SESSION_KEY`, `ADMIN_TOKEN` and `*_API_KEY`.',
     ),
-  cwd: string({ min: 1, max: 4_096 }).optional().describe("Folder that it runs in; the gateway's when unset."),
+  cwd: string({ min: 1, max: 4_096 })
+    .optional()
+    .describe('Working directory of the program; that of the gateway when unset.'),
   processes: enumeration(['PerSession', 'Shared'])
     .prefault('PerSession')
-    .describe('`PerSession` starts one for each session; `Shared` serves all sessions with one.'),
+    .describe('`PerSession` starts a process for each session; `Shared` serves all sessions with one process.'),
   maxProcesses: integer({ min: 1, max: 10_000 })
     .prefault(64)
-    .describe('Most processes of this target at once; a session that would need one more is refused.'),
+    .describe('Largest number of processes of this target at a time; a session that needs one more is rejected.'),
 })
 
 const targetTimeouts = object({
   start: duration({ min: '10ms', max: '1h' })
     .prefault('30s')
     .describe(
-      'How long a program may take from its start to its first message, and an `SSE` server to name its endpoint.',
+      'Time limit from the start of a program to its first message, or for an `SSE` server to send its endpoint.',
     ),
   initialize: duration({ min: '10ms', max: '1h' })
     .prefault('20s')
-    .describe('How long it may take to answer `initialize` or `server/discover`, once it has started.'),
-  list: duration({ min: '10ms', max: '1h' }).prefault('20s').describe('How long it may take for all pages of a list.'),
-}).describe('When it counts as failed.')
+    .describe('Time limit for the response to `initialize` or `server/discover`, once the server has started.'),
+  list: duration({ min: '10ms', max: '1h' }).prefault('20s').describe('Time limit for all pages of a list.'),
+}).describe('Time limits; a server that exceeds one has failed.')
 
 /** The keys are the target's own tool names; models never see excluded tools. */
 const targetTools = object({
   include: list(toolPattern(), { min: 1, max: 1_024 })
     .optional()
-    .describe('Names of tools that are offered, `*` stands for any text; all when unset.'),
-  exclude: list(toolPattern(), { max: 1_024 }).prefault([]).describe('Names of tools that are not, of those.'),
-  rename: map(toolName().describe('The name that clients see and call.'), { max: 1_024 })
+    .describe('Tools that clients can use, by name; `*` matches any text. All tools when unset.'),
+  exclude: list(toolPattern(), { max: 1_024 })
+    .prefault([])
+    .describe('Exceptions from `include`: tools that clients cannot use.'),
+  rename: map(toolName().describe('The name for clients.'), { max: 1_024 })
     .prefault({})
-    .describe('Other names for tools, by their own.'),
-  description: map(string({ min: 1, max: 8_192 }).describe('What the tool does.'), { max: 1_024 })
+    .describe('New names of tools, by original name.'),
+  description: map(string({ min: 1, max: 8_192 }).describe('The new description.'), { max: 1_024 })
     .prefault({})
-    .describe('Other descriptions of tools, by their own names.'),
-}).describe('Which of its tools are offered, and how. Rules and logs go by the own names.')
+    .describe('New descriptions of tools, by original name.'),
+}).describe('Selects, renames and describes the tools of the target. Rules and logs use the original names.')
 
 function toolPattern(): Schema<string> {
   return string({ min: 1, max: 256 }).describe('A name, or a pattern with `*`.')
@@ -110,11 +118,15 @@ function toolName(): Schema<string> {
 /** SPEC 2.11 MCPBackend. `policies` returns the schema of backend policies, which refers to this backend in turn. */
 export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
   const kinds = {
-    static: staticTarget(policies).optional().describe('A remote server.'),
-    stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
+    static: staticTarget(policies).optional().describe('A remote MCP server.'),
+    stdio: fileOnly(
+      stdioTarget.optional().describe('A program on this machine that communicates over standard input and output.'),
+    ),
     openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
   }
-  const name = targetName().describe('Name that clients see in front of names, and that policies target it by.')
+  const name = targetName().describe(
+    'Name of the target: the prefix in names for clients, and the `sectionName` for policies.',
+  )
   const common = { timeouts: targetTimeouts.prefault({}), tools: targetTools.optional() }
   const target = object({ name, ...kinds, ...common }, [
     exactlyOneOf(...(Object.keys(kinds) as (keyof typeof kinds)[])),
@@ -122,46 +134,46 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
   const ofResource = object({ name, static: kinds.static, selector: mcpSelector().optional(), ...common }, [
     exactlyOneOf('selector', 'static'),
   ])
-  const eitherTarget = localForm(target, ofResource, null).describe('A server of tools, prompts and resources.')
+  const eitherTarget = localForm(target, ofResource, null).describe('An MCP server.')
   return object({
-    targets: list(eitherTarget, { min: 1, max: 32, uniqueBy: 'name' }).describe('Servers behind this backend.'),
+    targets: list(eitherTarget, { min: 1, max: 32, uniqueBy: 'name' }).describe('MCP servers of this backend.'),
     sessionRouting: enumeration(['Stateful', 'Stateless'])
       .prefault('Stateful')
       .describe(
-        '`Stateful` gives clients a session id and keeps one session with each target; `Stateless` gives none.',
+        '`Stateful` gives each client a session id and keeps a session with each target; `Stateless` uses no session ids.',
       ),
     failureMode: enumeration(['FailClosed', 'FailOpen'])
       .prefault('FailClosed')
       .describe(
-        'What a target that fails does to the others: `FailOpen` leaves it out, `FailClosed` fails the request.',
+        'What happens when a target fails: `FailOpen` continues with the other targets, `FailClosed` fails the request.',
       ),
     prefixMode: enumeration(['Conditional', 'Always', 'Never'])
       .prefault('Conditional')
       .describe(
-        'Whether names carry the name of their target: `Conditional` when there are several targets. With `Never` a name that two targets have is left out of lists, and a call of it is an error.',
+        'Whether tool names are prefixed with the name of their target; with `Conditional`, only if there are several targets. With `Never`, a name that two targets have is omitted from lists, and calling it is an error.',
       ),
     sessionIdleTimeout: duration({ min: '1s', max: '720h' })
       .prefault('30m')
-      .describe('How long a session without requests keeps processes and connections.'),
+      .describe('Processes and connections of a session are closed after this time without requests.'),
     maxMessageSize: byteSize({ min: 65_536, max: 268_435_456 })
       .prefault('16Mi')
       .describe(
-        'Largest message of a target; a larger one is an error of its request. JSON of a single target that only passes has no limit.',
+        'Largest message from a target; a larger message fails its request. JSON that a single target sends and the gateway only forwards has no limit.',
       ),
-    sessionLifetime: duration({ min: '1m' })
-      .prefault('720h')
-      .describe('How long a session id is good for, used or not.'),
-    allowedHosts: list(string({ min: 1, max: 256 }).describe('A Host, with or without a port; `*` is any.'), {
+    sessionLifetime: duration({ min: '1m' }).prefault('720h').describe('Lifetime of a session id, used or not.'),
+    allowedHosts: list(string({ min: 1, max: 256 }).describe('A host, with or without a port; `*` is any host.'), {
       max: 64,
     })
       .optional()
       .describe(
-        'Hosts that requests may name. When unset: any on a listener with a hostname or a public address; on loopback only loopback names, against DNS rebinding.',
+        'Allowed `Host` headers. When unset: any host on listeners with a hostname or a public address; only loopback names on loopback, against DNS rebinding.',
       ),
-    allowedOrigins: list(string({ min: 1, max: 256 }).describe('An Origin; `*` is any.'), { max: 64 })
+    allowedOrigins: list(string({ min: 1, max: 256 }).describe('An origin; `*` is any origin.'), { max: 64 })
       .optional()
-      .describe('Origins of web pages that may call. When unset: those on the same host, and loopback on loopback.'),
-  }).describe('Servers of the Model Context Protocol.')
+      .describe(
+        'Origins of web pages that may send requests. When unset: origins on the same host, and loopback origins on loopback.',
+      ),
+  }).describe('MCP servers (Model Context Protocol).')
 }
 
 /** A target name never contains `_` or `+`, which separate the target name from the tool name. */

@@ -250,12 +250,12 @@ describe('a config', () => {
 
   it('that names what is not offered gets a warning', () => {
     assert.deepEqual(warningsOf([remote('one', { exclude: ['a*'], rename: { ab: 'x' }, description: { ac: 'y' } })]), [
-      'found `ab`, which names no tool that is offered',
-      'found `ac`, which names no tool that is offered',
+      'found `ab`, which is not an offered tool',
+      'found `ac`, which is not an offered tool',
     ])
     assert.deepEqual(warningsOf([api({ include: ['get*', 'nothing*'], description: { post_a: 'y' } })]), [
-      'found `post_a`, which names no tool that is offered',
-      'found `nothing*`, which names no tool that is offered',
+      'found `post_a`, which is not an offered tool',
+      'found `nothing*`, which is not an offered tool',
     ])
   })
 

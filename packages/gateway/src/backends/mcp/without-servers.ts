@@ -1,4 +1,4 @@
-import { INTERNAL_ERROR, rpcError } from '../../mcp/message.ts'
+import { INTERNAL_ERROR, rpcError } from '../../mcp/protocol.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { type UpstreamCall, UpstreamError } from '@portico/http/client'
 

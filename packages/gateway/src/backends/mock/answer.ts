@@ -4,7 +4,7 @@ import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 import { lastTextOf, readTokens, tokensOf } from './tokens.ts'
 
 /** An event, and how long after the one before it comes. */
-export interface TimedEvent {
+interface TimedEvent {
   afterMs: number
   event: ChatEvent
 }
@@ -14,7 +14,7 @@ export type MockAnswer =
   /** `isCut` says that the connection breaks after the last event. */
   | { kind: 'answered'; events: TimedEvent[]; isCut: boolean }
 
-export interface MockEnv {
+interface MockEnv {
   /** Uniform in [0, 1). */
   random: () => number
   newId: (prefix: string) => string
@@ -114,10 +114,10 @@ const MAX_HEARD = 500
 const RATE_LIMITED: ChatError = {
   status: 429,
   kind: 'rateLimit',
-  message: `${MARK} rate limit reached, as the config rehearses it`,
+  message: `${MARK} rate limit reached (simulated by the config)`,
 }
 const UNAVAILABLE: ChatError = {
   status: 503,
   kind: 'overloaded',
-  message: `${MARK} not available, as the config rehearses it`,
+  message: `${MARK} unavailable (simulated by the config)`,
 }

@@ -5,12 +5,12 @@ import {
   type ClientFormat,
   type JsonObject,
   type ResponseContext,
-  Unsupported,
+  UnsupportedField,
 } from '@portico/chat'
 import { parseJsonObject } from '@portico/http/json'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
-import { targetPath } from '../../pipeline/route/target.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler } from '@portico/http/client'
 import { type MockAnswer, mockProvider } from './answer.ts'
 import { readBody } from './read-body.ts'
@@ -48,7 +48,7 @@ export function mockBackend(identity: BackendIdentity, services: MockServices): 
       return call
     }),
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'the mock takes no tunnel', true))
+      done(new UpstreamError('bad_response', 'the mock does not support tunnels', true))
       return { cancel() {} }
     },
   }
@@ -90,7 +90,7 @@ class MockCall implements UpstreamCall {
     const body = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
     if (body === null) return this.refuse(UNREADABLE, format)
     const request = format.decodeRequest(body)
-    if (request instanceof Unsupported) {
+    if (request instanceof UnsupportedField) {
       const { field: param, message } = request
       return this.refuse({ status: 400, kind: 'invalid', message: `${param} ${message}`, param }, format)
     }
@@ -120,7 +120,7 @@ class MockCall implements UpstreamCall {
     if (!isCut) texts.push({ afterMs: 0, text: encoder.end() })
     const body = timedBody(
       texts,
-      isCut ? new Error('the stream was cut, as the config rehearses it') : null,
+      isCut ? new Error('the stream was cut (simulated by the config)') : null,
       this.#services.later,
     )
     const headers = HeaderBlock.of([

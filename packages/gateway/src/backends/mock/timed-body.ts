@@ -8,7 +8,7 @@ export const later: Later = (ms, run) => {
   return () => clearTimeout(timer)
 }
 
-export interface TimedText {
+interface TimedText {
   afterMs: number
   text: string
 }

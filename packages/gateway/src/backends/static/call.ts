@@ -20,6 +20,13 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
     send: (request, context, handler) =>
       (context.span ?? null) === null ? send(request, context, handler) : sendTraced(request, context, handler),
     connect: tracedConnect(identity, (_authority, context, done) => destination.connect(context, done)),
+    // Datagrams pass neither TLS nor a tunnel, and socket files take none.
+    ...(settings.tls === null &&
+      settings.tunnel === null &&
+      !('path' in address) && {
+        lease: (context, done) => destination.lease(context, done),
+        hasEndpoint: (name) => destination.hasEndpoint(name),
+      }),
   }
 }
 

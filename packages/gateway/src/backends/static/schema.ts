@@ -8,7 +8,7 @@ const fields = {
   host: host().optional().describe('DNS name or address of the destination.'),
   port: port()
     .optional()
-    .describe('Port of the destination; 443 when unset beside `policies.tls`, and required otherwise.'),
+    .describe('Port of the destination. With `policies.tls` it is 443 when unset; otherwise it is required.'),
   unixPath: string(
     { min: 1, max: 107 },
     { pattern: /^\/[^\0]*$/, expected: 'the absolute path of a Unix socket, of at most 107 characters' },

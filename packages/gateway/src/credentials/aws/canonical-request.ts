@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { SignableRequest } from '../../pipeline/cloud-credentials.ts'
 
-export interface CanonicalRequest {
+interface CanonicalRequest {
   text: string
   /** Header names, sorted and separated by `;`. */
   signedHeaders: string

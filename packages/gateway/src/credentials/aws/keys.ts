@@ -1,11 +1,11 @@
 import type { CredentialFault, CredentialWatch } from '../../pipeline/cloud-credentials.ts'
 import { faultOf } from '../fault.ts'
-import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
+import { type ExpiringValue, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import type { AwsKeys } from './sigv4.ts'
 
 /** A source of AWS keys; `current` returns a promise while the keys are being obtained. */
-export interface KeySource {
+interface KeySource {
   current(watch: CredentialWatch | null): AwsKeys | CredentialFault | Promise<AwsKeys | CredentialFault>
 }
 
@@ -25,7 +25,7 @@ export function ambientKeys({ clock, monotonic, random, log }: CredentialService
   })
 }
 
-async function fromChain(clock: () => number): Promise<Obtained<AwsKeys> | CredentialFault> {
+async function fromChain(clock: () => number): Promise<ExpiringValue<AwsKeys> | CredentialFault> {
   const { defaultProvider } = await import('@aws-sdk/credential-provider-node')
   try {
     // A new chain each time: an old chain would return its cached keys while it looks for new keys.

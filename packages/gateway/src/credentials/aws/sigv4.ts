@@ -11,7 +11,7 @@ export interface AwsKeys {
   sessionToken: string | null
 }
 
-export type Sign = (request: SignableRequest, keys: AwsKeys, now: number) => SignatureHeaders
+type Sign = (request: SignableRequest, keys: AwsKeys, now: number) => SignatureHeaders
 
 export function createSigV4({ region, service }: SigningScope): Sign {
   // The derived key stays the same for a whole day.

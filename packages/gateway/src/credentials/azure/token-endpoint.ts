@@ -1,6 +1,6 @@
 import { CredentialFault } from '../../pipeline/cloud-credentials.ts'
 import { faultOf } from '../fault.ts'
-import type { Obtained } from '../renewed-credential.ts'
+import type { ExpiringValue } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { isToken } from '../token.ts'
 
@@ -9,7 +9,7 @@ export async function askForToken(
   url: URL,
   request: { headers?: Record<string, string>; form?: Record<string, string> },
   { fetch, clock }: Pick<CredentialServices, 'fetch' | 'clock'>,
-): Promise<Obtained<string> | CredentialFault> {
+): Promise<ExpiringValue<string> | CredentialFault> {
   let answer
   try {
     const response = await fetch(url, {
@@ -27,14 +27,14 @@ export async function askForToken(
   return answer.status === 200 ? readToken(answer.body, clock()) : refusal(answer)
 }
 
-function readToken(body: Record<string, unknown>, now: number): Obtained<string> | CredentialFault {
+function readToken(body: Record<string, unknown>, now: number): ExpiringValue<string> | CredentialFault {
   const token = body['access_token']
-  if (!isToken(token)) return new CredentialFault(`${WHAT}: the answer has none`)
+  if (!isToken(token)) return new CredentialFault(`${WHAT}: the response contains no token`)
   const seconds = Number(body['expires_in'])
   const end = Number(body['expires_on'])
   if (seconds > 0) return { value: token, lifetimeMs: seconds * 1000 }
   if (end > 0) return { value: token, lifetimeMs: end * 1000 - now }
-  return new CredentialFault(`${WHAT}: the answer does not say when it ends`)
+  return new CredentialFault(`${WHAT}: the response has no expiry`)
 }
 
 /** The fault contains only the error code: error descriptions repeat what was sent. */
@@ -50,7 +50,7 @@ async function readJson(response: Response): Promise<Record<string, unknown>> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new RangeError('the answer is too long')
+    if (size > MAX_BYTES) throw new RangeError('the response is too long')
     chunks.push(chunk)
   }
   try {

@@ -150,10 +150,16 @@ test('faults say what the endpoint answered, and nothing that was sent', async (
   )
   assert.equal(await reasonFor(give({ error: 's3cret+&' }, 400)), 'no Azure token: the endpoint answered 400')
   assert.equal(await reasonFor(give({ error: { code: 1 } }, 503)), 'no Azure token: the endpoint answered 503')
-  assert.equal(await reasonFor(give({ expires_in: 1 })), 'no Azure token: the answer has none')
-  assert.equal(await reasonFor(give({ access_token: 'a\r\nb', expires_in: 1 })), 'no Azure token: the answer has none')
-  assert.equal(await reasonFor(give({ access_token: 'token' })), 'no Azure token: the answer does not say when it ends')
-  assert.equal(await reasonFor((_request, response) => response.end('s3cret')), 'no Azure token: the answer has none')
+  assert.equal(await reasonFor(give({ expires_in: 1 })), 'no Azure token: the response contains no token')
+  assert.equal(
+    await reasonFor(give({ access_token: 'a\r\nb', expires_in: 1 })),
+    'no Azure token: the response contains no token',
+  )
+  assert.equal(await reasonFor(give({ access_token: 'token' })), 'no Azure token: the response has no expiry')
+  assert.equal(
+    await reasonFor((_request, response) => response.end('s3cret')),
+    'no Azure token: the response contains no token',
+  )
   assert.match(await reasonFor((_request, response) => response.end(' '.repeat(70_000))), /^no Azure token \(\w+\)$/)
   assert.match(await reasonFor((_request, response) => response.destroy()), /^no Azure token \(\w+\)$/)
   const elsewhere = await useEndpoint(t, give({ access_token: 'stolen', expires_in: 1 }))

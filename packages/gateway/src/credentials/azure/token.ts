@@ -7,7 +7,7 @@ import type {
   TokenSource,
 } from '../../pipeline/cloud-credentials.ts'
 import { faultOf } from '../fault.ts'
-import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
+import { type ExpiringValue, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
 import { askForToken } from './token-endpoint.ts'
@@ -27,7 +27,7 @@ export function createAzureToken(config: AzureTokenConfig, services: CredentialS
   })
 }
 
-type Answer = Promise<Obtained<string> | CredentialFault>
+type Answer = Promise<ExpiringValue<string> | CredentialFault>
 
 function obtain({ scope, clientSecret, managedIdentity }: AzureTokenConfig, services: CredentialServices): Answer {
   if (clientSecret !== undefined) return withSecret(clientSecret, scope, services)

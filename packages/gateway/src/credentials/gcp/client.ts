@@ -77,7 +77,7 @@ export function clientFor(json: Credentials, library: Library, transport: Transp
       return isOfAws(json) ? new library.AwsClient(options) : new library.IdentityPoolClient(options)
     }
     default:
-      throw new TypeError('credentials of a kind that is not known')
+      throw new TypeError('credentials of an unknown type')
   }
 }
 
@@ -88,13 +88,14 @@ export function clientFor(json: Credentials, library: Library, transport: Transp
 function sourceOf(json: Credentials): Credentials {
   const source = json['source_credentials']
   if (typeof source !== 'object' || source === null) throw new TypeError('source_credentials is missing')
-  if ('type' in source && source.type === 'impersonated_service_account') throw new TypeError('too many steps')
+  if ('type' in source && source.type === 'impersonated_service_account')
+    throw new TypeError('source_credentials is nested too deeply')
   return { ...source }
 }
 
 function principalOf(url: string): string {
   const principal = /\/serviceAccounts\/([^/:]{1,256}):generateAccessToken$/.exec(url)?.[1]
-  if (principal === undefined) throw new TypeError('service_account_impersonation_url names no account')
+  if (principal === undefined) throw new TypeError('service_account_impersonation_url contains no service account')
   return principal
 }
 

@@ -1,7 +1,7 @@
 import type { AuthClient } from 'google-auth-library'
 import { CredentialFault, type GcpTokenConfig, type TokenSource } from '../../pipeline/cloud-credentials.ts'
 import { faultOf } from '../fault.ts'
-import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
+import { type ExpiringValue, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
 import { isToken } from '../token.ts'
@@ -12,7 +12,7 @@ export function createGcpToken(config: GcpTokenConfig, services: CredentialServi
   const { clock, monotonic, random, log } = services
   return sharedSource(services, ['gcp', config], () => {
     let client: Promise<AuthClient> | null = null
-    const obtain = async (): Promise<Obtained<string> | CredentialFault> => {
+    const obtain = async (): Promise<ExpiringValue<string> | CredentialFault> => {
       try {
         client ??= createGoogleClient(config.credentials, services)
         return await askFor(await client, config.audience, clock)
@@ -37,7 +37,7 @@ async function askFor(
   client: AuthClient,
   audience: string | undefined,
   clock: () => number,
-): Promise<Obtained<string> | CredentialFault> {
+): Promise<ExpiringValue<string> | CredentialFault> {
   if (audience === undefined) {
     const { token } = await client.getAccessToken()
     const end = client.credentials.expiry_date
@@ -69,5 +69,5 @@ function endOf(token: string): number {
 }
 
 const WHAT = 'no Google token'
-const NONE = new CredentialFault(`${WHAT}: the answer has none`)
+const NONE = new CredentialFault(`${WHAT}: the response contains no token`)
 const NOTHING = new CredentialFault(`${WHAT}: no credentials were found`)

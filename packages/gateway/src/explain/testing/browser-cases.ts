@@ -20,8 +20,8 @@ export const browserCases: RefusalCase[] = [
     send: ({ port }) => request(port, { method: 'POST', headers: { origin: 'https://evil.test' } }),
     code: 'csrf_cross_origin',
     at: 'csrf',
-    passes: 'a page of http://test.example or https://app.test sends it.',
-    alsoPass: ['`additionalOrigins` has https://evil.test.'],
+    passes: 'a page of http://test.example or https://app.test sends the request.',
+    alsoPass: ['`additionalOrigins` contains https://evil.test.'],
     values: { 'request.headers.origin': 'https://evil.test' },
   },
   {
@@ -31,7 +31,7 @@ export const browserCases: RefusalCase[] = [
     code: 'csrf_cross_origin',
     at: 'csrf',
     says: /sec-fetch-site is cross-site/,
-    passes: 'a page of http://test.example sends it.',
+    passes: 'a page of http://test.example sends the request.',
     alsoPass: [],
   },
   {
@@ -41,7 +41,7 @@ export const browserCases: RefusalCase[] = [
       sendRaw(port, 'POST / HTTP/1.1\r\nhost: a\r\norigin: http://a\r\norigin: http://b\r\ncontent-length: 0\r\n\r\n'),
     code: 'csrf_contradictory',
     at: 'csrf',
-    passes: 'each of these headers is sent once.',
+    passes: 'the client sends each of these headers once.',
   },
   {
     name: 'a preflight of an origin that is not allowed',
@@ -49,8 +49,8 @@ export const browserCases: RefusalCase[] = [
     send: preflight({ origin: 'https://evil.test' }),
     code: 'cors_origin',
     at: 'allowOrigins',
-    passes: '`allowOrigins` has https://evil.test.',
-    alsoPass: ['the page asks for https://app.test.'],
+    passes: '`allowOrigins` contains https://evil.test.',
+    alsoPass: ['the request uses https://app.test.'],
     values: { 'request.headers.origin': 'https://evil.test' },
   },
   {
@@ -59,8 +59,8 @@ export const browserCases: RefusalCase[] = [
     send: preflight({ 'access-control-request-method': 'DELETE' }),
     code: 'cors_method',
     at: 'allowMethods',
-    passes: '`allowMethods` has DELETE.',
-    alsoPass: ['the page asks for GET.'],
+    passes: '`allowMethods` contains DELETE.',
+    alsoPass: ['the request uses GET.'],
   },
   {
     name: 'a preflight for a header that is not allowed',
@@ -68,8 +68,8 @@ export const browserCases: RefusalCase[] = [
     send: preflight({ 'access-control-request-headers': 'x-known, x-other' }),
     code: 'cors_headers',
     at: 'allowHeaders',
-    passes: '`allowHeaders` has x-known, x-other.',
-    alsoPass: ['the page asks for x-known.'],
+    passes: '`allowHeaders` contains x-known, x-other.',
+    alsoPass: ['the request uses x-known.'],
   },
   {
     name: 'a preflight for a header where none is allowed',
@@ -77,7 +77,7 @@ export const browserCases: RefusalCase[] = [
     send: preflight({ 'access-control-request-headers': 'x-other' }),
     code: 'cors_headers',
     at: 'cors',
-    passes: '`allowHeaders` has x-other.',
+    passes: '`allowHeaders` contains x-other.',
     alsoPass: [],
   },
 ]

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import { connect, type ConnectionOptions } from 'node:tls'
 import { httpConfig, routeTo } from '../../testing/scene.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
+import { closedUdpPort, UdpClient, useUdpServer } from '../../testing/udp.ts'
 import type { RefusalCase } from './refusal-case.ts'
 
 /** A client whose connection ends before a request. */
@@ -42,6 +43,12 @@ async function helloFor(servername: string): Promise<Buffer> {
   return hello
 }
 
+const datagrams = (host: string) => ({
+  binds: [{ port: 0, listeners: [{ protocol: 'UDP', routes: [{ backends: [{ host }] }] }] }],
+})
+
+const datagram: RefusalCase['send'] = async ({ t, port }) => (await UdpClient.open(t, port)).send('x')
+
 function secured(tls: (t: TestContext) => object = () => ({}), frontend: object = {}): RefusalCase['config'] {
   return ({ t, origin }) => {
     const { dir } = useTlsFiles(t, ['a.test'])
@@ -62,7 +69,7 @@ export const connectionCases: RefusalCase[] = [
     code: 'deny_rule_true',
     at: 'deny: source.address',
     passes: 'source.address is not "127.0.0.1" (it is "127.0.0.1").',
-    alsoPass: ['the rule says otherwise.'],
+    alsoPass: ['the rule is changed.'],
     values: { 'source.address': '127.0.0.1' },
   },
   {
@@ -71,7 +78,7 @@ export const connectionCases: RefusalCase[] = [
     send: tried({ servername: 'b.test' }),
     code: 'tls_unknown_name',
     at: null,
-    passes: 'it asks for a.test.',
+    passes: 'the client connects with the server name (SNI) a.test.',
     alsoPass: ['a listener has the hostname b.test.'],
     values: { sni: 'b.test', listeners: ['a.test'] },
   },
@@ -81,8 +88,8 @@ export const connectionCases: RefusalCase[] = [
     send: tried({ servername: 'a.test' }),
     code: 'tls_client_certificate',
     at: 'tls:',
-    passes: 'it shows a certificate that an authority of the listener has signed.',
-    alsoPass: ['`tls` of the listener asks for no certificate, or trusts its authority.'],
+    passes: 'the client presents a certificate that a trusted CA of the listener signed.',
+    alsoPass: ['`tls` of the listener requires no client certificate, or trusts its CA.'],
     values: { sni: 'a.test' },
   },
   {
@@ -91,8 +98,8 @@ export const connectionCases: RefusalCase[] = [
     send: tried({ servername: 'a.test', maxVersion: 'TLSv1.2' }),
     code: 'tls_no_agreement',
     at: 'tls:',
-    passes: 'it offers a version and a cipher that the listener has.',
-    alsoPass: ['`tls` of the listener allows what it offers.'],
+    passes: 'the client offers a TLS version and a cipher that the listener supports.',
+    alsoPass: ['`tls` of the listener allows a TLS version and a cipher that the client offers.'],
   },
   {
     name: 'a client that does not trust the certificate of the listener',
@@ -103,8 +110,8 @@ export const connectionCases: RefusalCase[] = [
     },
     code: 'tls_client_refused',
     at: 'tls:',
-    passes: 'it trusts the certificate that the listener shows.',
-    alsoPass: ['the listener shows a certificate that clients trust.'],
+    passes: 'the client trusts the certificate of the listener.',
+    alsoPass: ['the listener presents a certificate that clients trust.'],
   },
   {
     name: 'HTTP where TLS is spoken',
@@ -120,7 +127,7 @@ export const connectionCases: RefusalCase[] = [
     send: sent('\x16\x03\x01'),
     code: 'tls_timeout',
     at: null,
-    passes: 'the handshake is over within `handshakeTimeout`.',
+    passes: 'the client completes the handshake within `handshakeTimeout`.',
   },
   {
     name: 'no PROXY header where there must be one',
@@ -129,7 +136,44 @@ export const connectionCases: RefusalCase[] = [
     send: sent('GET / HTTP/1.1\r\nhost: a\r\n\r\n'),
     code: 'bad_proxy_header',
     at: 'proxyProtocol',
-    passes: 'what stands before the gateway sends a PROXY header.',
-    alsoPass: ['`frontend.proxyProtocol` is left out, or has the mode Optional.'],
+    passes: 'the proxy in front of the gateway sends a PROXY header.',
+    alsoPass: ['`frontend.proxyProtocol` is not set, or its `mode` is Optional.'],
+  },
+  {
+    name: 'a datagram of an address that may not send any',
+    config: () => ({
+      frontend: { networkAuthorization: { rules: [{ deny: 'source.address == "127.0.0.1"' }] } },
+      ...datagrams('127.0.0.1:1'),
+    }),
+    send: datagram,
+    code: 'deny_rule_true',
+    at: 'deny: source.address',
+    passes: 'source.address is not "127.0.0.1" (it is "127.0.0.1").',
+    alsoPass: ['the rule is changed.'],
+  },
+  {
+    name: 'a datagram that would open one session too many',
+    config: async ({ t }) => ({
+      frontend: { udp: { maxSessions: 1 } },
+      ...datagrams((await useUdpServer(t)).host),
+    }),
+    async send(scene) {
+      await (await UdpClient.open(scene.t, scene.port)).ask('first')
+      await datagram(scene)
+    },
+    code: 'max_sessions',
+    at: 'maxSessions: 1',
+    passes: 'another session of that kind has ended, so that there is room for this one.',
+    alsoPass: ['`frontend.udp.maxSessions` is higher, or `frontend.udp.idleTimeout` is shorter.'],
+    values: { 'frontend.udp.maxSessions': 1 },
+  },
+  {
+    name: 'a datagram that its backend refuses',
+    config: async () => datagrams(`127.0.0.1:${await closedUdpPort()}`),
+    send: datagram,
+    code: 'upstream_failure',
+    at: 'host: 127.0.0.1',
+    passes: /^127\.0\.0\.1:\d+ answers\.$/,
+    says: /refused the datagram/,
   },
 ]

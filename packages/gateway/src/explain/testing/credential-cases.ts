@@ -9,12 +9,12 @@ const stranger = createSigningKey('main')
 const provider = { issuer: ISSUER, audiences: ['shop'], jwks: { inline: keySetOf(key) } }
 const now = Math.floor(Date.now() / 1000)
 
-type Expected = Pick<RefusalCase, 'name' | 'code' | 'at' | 'passes' | 'alsoPass' | 'values'>
+type ExpectedRefusal = Pick<RefusalCase, 'says' | 'name' | 'code' | 'at' | 'passes' | 'alsoPass' | 'values'>
 
 /** A case with a token that the route refuses. */
 function refusedToken(
   make: () => string | Promise<string>,
-  expected: Expected,
+  expected: ExpectedRefusal,
   providers: object[] = [provider],
 ): RefusalCase {
   let token = ''
@@ -38,7 +38,7 @@ const jwtCases: RefusalCase[] = [
     send: ({ port }) => request(port),
     code: 'jwt_no_token',
     at: 'jwtAuthentication',
-    passes: 'a token is sent in the header authorization (Bearer).',
+    passes: 'the client sends a token in the header authorization (Bearer).',
     alsoPass: ['`mode` is Optional.'],
   },
   {
@@ -48,19 +48,19 @@ const jwtCases: RefusalCase[] = [
       sendRaw(port, 'GET / HTTP/1.1\r\nhost: a\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n'),
     code: 'jwt_several_tokens',
     at: 'jwtAuthentication',
-    passes: 'one token alone is sent in the header authorization (Bearer).',
+    passes: 'the client sends only one token in the header authorization (Bearer).',
   },
   refusedToken(() => 'no-token-at-all', {
     name: 'something that is no token',
     code: 'jwt_malformed',
     at: 'jwtAuthentication',
-    passes: 'a token of a known issuer is sent.',
+    passes: 'the client sends a token of a known issuer.',
   }),
   refusedToken(() => sign(key, { iss: 'https://other.test/', aud: 'shop' }), {
     name: 'a token of another issuer',
     code: 'jwt_unknown_issuer',
     at: 'providers',
-    passes: `the token is of the issuer ${ISSUER}.`,
+    passes: `the token was issued by ${ISSUER}.`,
     values: { 'token.issuer': 'https://other.test/' },
   }),
   {
@@ -75,13 +75,14 @@ const jwtCases: RefusalCase[] = [
     },
     code: 'jwt_unknown_issuer',
     at: 'issuer',
-    passes: `the token is of the issuer ${ISSUER}.`,
+    passes: `the token was issued by ${ISSUER}.`,
     values: { 'token.issuer': 'https://other.test/' },
   },
   refusedToken(() => sign(key, { aud: 'bank' }), {
     name: 'a token for another audience',
     code: 'jwt_wrong_audience',
     at: 'audiences',
+    says: /^the token was rejected: the token is for another audience$/,
     passes: 'the token is for shop.',
     values: { 'token.audience': 'bank' },
   }),
@@ -89,34 +90,35 @@ const jwtCases: RefusalCase[] = [
     name: 'a token that has ended',
     code: 'jwt_expired',
     at: 'jwtAuthentication',
-    passes: /^a newer token is sent: this one ended 9\d\d s before/,
+    passes: /^the client sends a newer token: this token expired 9\d\d s before/,
     values: { 'token.expiresAt': now - 900 },
   }),
   refusedToken(() => sign(key, { aud: 'shop', nbf: now + 900 }), {
     name: 'a token whose time has not come',
     code: 'jwt_not_yet_valid',
     at: 'jwtAuthentication',
-    passes: `it is ${new Date((now + 900) * 1000).toISOString()}.`,
+    passes: `the token is used after ${new Date((now + 900) * 1000).toISOString()}.`,
   }),
   refusedToken(() => sign(key, { aud: 'shop', exp: undefined }), {
     name: 'a token without an end',
     code: 'jwt_no_expiry',
     at: 'jwtAuthentication',
+    says: /: the token does not say when it expires$/,
     passes: 'the token says when it expires (`exp`).',
   }),
   refusedToken(() => sign(key, { aud: 'shop' }, { kid: 'other' }), {
     name: 'a token with a key that nobody knows',
     code: 'jwt_unknown_key',
     at: 'jwtAuthentication',
-    passes: 'the token is signed with a key that the issuer has now.',
-    alsoPass: ['the key set has that key.'],
+    passes: 'the token is signed with a current key of the issuer.',
+    alsoPass: ['the key set contains the key of the token.'],
     values: { 'token.keyId': 'other' },
   }),
   refusedToken(() => sign(stranger, { aud: 'shop' }), {
     name: 'a token with a wrong signature',
     code: 'jwt_wrong_signature',
     at: 'jwtAuthentication',
-    passes: 'the token is sent as its issuer signed it.',
+    passes: 'the client sends the token unchanged, as its issuer signed it.',
     values: { 'token.issuer': ISSUER },
   }),
   refusedToken(() => forge({ alg: 'HS256', kid: 'main' }, { iss: ISSUER, aud: 'shop', exp: now + 60 }, 'x'), {
@@ -143,7 +145,7 @@ const jwtCases: RefusalCase[] = [
 
 const keys = { location: { header: { name: 'x-key' } }, secretRef: { data: { team: { key: 'right-key' } } } }
 
-function refusedKey(sent: Record<string, string>, expected: Expected): RefusalCase {
+function refusedKey(sent: Record<string, string>, expected: ExpectedRefusal): RefusalCase {
   return {
     ...expected,
     config: ({ origin }) => httpConfig([routeTo(origin, { apiKeyAuthentication: keys })]),
@@ -154,7 +156,7 @@ function refusedKey(sent: Record<string, string>, expected: Expected): RefusalCa
 
 const users = { users: [`ann:{SHA}${hash('sha1', 'right-word', 'base64')}`] }
 
-function refusedUser(authorization: string | null, expected: Expected): RefusalCase {
+function refusedUser(authorization: string | null, expected: ExpectedRefusal): RefusalCase {
   return {
     ...expected,
     config: ({ origin }) => httpConfig([routeTo(origin, { basicAuthentication: users })]),
@@ -171,7 +173,7 @@ export const credentialCases: RefusalCase[] = [
       name: 'no API key',
       code: 'api_key_missing',
       at: 'apiKeyAuthentication',
-      passes: 'an API key is sent in the header x-key.',
+      passes: 'the client sends an API key in the header x-key.',
       alsoPass: ['`mode` is Optional.'],
     },
   ),
@@ -181,8 +183,8 @@ export const credentialCases: RefusalCase[] = [
       name: 'an API key that is not known',
       code: 'api_key_unknown',
       at: 'apiKeyAuthentication',
-      passes: 'a known API key is sent.',
-      alsoPass: ['it is in the list.'],
+      passes: 'the client sends a known API key.',
+      alsoPass: ['the policy lists this API key.'],
     },
   ),
   refusedKey(
@@ -191,29 +193,29 @@ export const credentialCases: RefusalCase[] = [
       name: 'two API keys',
       code: 'api_key_several',
       at: 'apiKeyAuthentication',
-      passes: 'only one API key is sent in the header x-key.',
+      passes: 'the client sends only one API key in the header x-key.',
     },
   ),
   refusedUser(null, {
     name: 'no user',
     code: 'basic_missing',
     at: 'basicAuthentication',
-    passes: 'a user and password is sent in the header authorization (Basic).',
+    passes: 'the client sends a user and password in the header authorization (Basic).',
     alsoPass: ['`mode` is Optional.'],
   }),
   refusedUser(`Basic ${Buffer.from('ann:wrong-word').toString('base64')}`, {
     name: 'a wrong password',
     code: 'basic_unknown',
     at: 'basicAuthentication',
-    passes: 'a known user and password is sent.',
-    alsoPass: ['it is in the list.'],
+    passes: 'the client sends a known user and password.',
+    alsoPass: ['the policy lists this user and password.'],
   }),
   refusedUser('Basic !!!', {
     name: 'a user that cannot be read',
     code: 'basic_malformed',
     at: 'basicAuthentication',
-    passes: 'a known user and password is sent.',
-    alsoPass: ['it is in the list.'],
+    passes: 'the client sends a known user and password.',
+    alsoPass: ['the policy lists this user and password.'],
   }),
   {
     name: 'more passwords than can be checked',

@@ -33,7 +33,7 @@ export interface DyingBackend {
 }
 
 /** The response of an HTTP/1 backend, in three pieces. */
-export interface Http1Answer {
+interface Http1Answer {
   /** The head; some depend on the request. */
   head: string | ((request: string) => string)
   half: string

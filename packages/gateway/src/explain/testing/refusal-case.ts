@@ -10,7 +10,7 @@ import { explain, headlineOf } from '../explain.ts'
 import type { Explanation, Spending } from '../../findings/explanation.ts'
 
 /** The objects that a case can use. */
-export interface Scene {
+interface Scene {
   readonly t: TestContext
   readonly origin: Origin
   readonly gateway: TestGateway

@@ -13,7 +13,7 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { path: '/other' }),
     code: 'route_not_found',
     at: 'routes',
-    passes: 'route shop is taken with path below /shop.',
+    passes: 'route shop would match with path below /shop.',
     values: { 'request.path': '/other' },
   },
   {
@@ -22,7 +22,7 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { path: '/shop' }),
     code: 'route_not_found',
     at: 'routes',
-    passes: 'route shop is taken with method POST.',
+    passes: 'route shop would match with method POST.',
   },
   {
     name: 'no route without a header, whose value stays hidden',
@@ -31,7 +31,7 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { path: '/shop' }),
     code: 'route_not_found',
     at: 'routes',
-    passes: 'route shop is taken with header x-beta.',
+    passes: 'route shop would match with header x-beta.',
     hides: ['secret-beta'],
   },
   {
@@ -40,7 +40,7 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { path: '/shop?v=1' }),
     code: 'route_not_found',
     at: 'routes',
-    passes: 'route shop is taken with query parameter v.',
+    passes: 'route shop would match with query parameter v.',
   },
   {
     name: 'no route for the host, the nearest of two first',
@@ -52,8 +52,8 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { path: '/shop', headers: { host: 'c.example' } }),
     code: 'route_not_found',
     at: 'routes',
-    passes: 'route near is taken with hostname b.example.',
-    alsoPass: ['route far is taken with hostname a.example and method POST.'],
+    passes: 'route near would match with hostname b.example.',
+    alsoPass: ['route far would match with hostname a.example and method POST.'],
   },
   {
     name: 'another method is nearer than another path',
@@ -65,8 +65,8 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { path: '/shop' }),
     code: 'route_not_found',
     at: 'routes',
-    passes: 'route shop is taken with method POST.',
-    alsoPass: ['route elsewhere is taken with path below /cart.'],
+    passes: 'route shop would match with method POST.',
+    alsoPass: ['route elsewhere would match with path below /cart.'],
   },
   {
     name: 'no listener for the host',
@@ -94,7 +94,7 @@ export const routingCases: RefusalCase[] = [
       requestTls(port, { servername: 'a.test', rejectUnauthorized: false, headers: { host: 'b.test' } }),
     code: 'misdirected',
     at: null,
-    passes: 'a connection is opened with the server name of the host that is asked for.',
+    passes: 'the client connects with the server name (SNI) of the requested host.',
     values: { 'tls.sni': 'a.test', 'request.host': 'b.test' },
   },
   {
@@ -104,10 +104,10 @@ export const routingCases: RefusalCase[] = [
     pick: ({ reason }) => reason?.code === 'loop_detected',
     code: 'loop_detected',
     at: null,
-    passes: 'no backend on the way of the request leads back to this gateway.',
+    passes: 'no backend on the path of the request leads back to this gateway.',
     alsoPass: ['the host that the request names is not an address of this gateway.'],
     values: { passes: 5, hops: 5 },
-    says: /had passed this gateway 5 times/,
+    says: /has passed this gateway 5 times/,
   },
   {
     name: 'CONNECT where no route has it',
@@ -115,7 +115,7 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => sendRaw(port, 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test:443\r\n\r\n'),
     code: 'method_not_allowed',
     at: 'policies',
-    passes: 'another method is used.',
+    passes: 'the client uses another method.',
     alsoPass: ['the route has `upgrades` with `connect`.'],
   },
   {
@@ -124,7 +124,7 @@ export const routingCases: RefusalCase[] = [
     send: ({ port }) => request(port, { headers: { upgrade: 'websocket', connection: 'upgrade' } }),
     code: 'upgrade_not_allowed',
     at: 'upgrades',
-    passes: 'no `upgrade` header is sent.',
-    alsoPass: ['the route names the protocol in `upgrades`.'],
+    passes: 'the client sends no `upgrade` header.',
+    alsoPass: ['`upgrades` of the route lists the protocol.'],
   },
 ]

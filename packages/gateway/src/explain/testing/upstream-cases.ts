@@ -52,7 +52,7 @@ export const upstreamCases: RefusalCase[] = [
     send: get,
     code: 'dns_failed',
     at: 'host: nowhere.invalid',
-    passes: 'name servers know the name.',
+    passes: 'the host name of the backend can be resolved.',
   },
   {
     name: 'a backend that breaks off',
@@ -61,7 +61,7 @@ export const upstreamCases: RefusalCase[] = [
     send: ({ port }) => request(port, { method: 'POST', body: 'x' }),
     code: 'connection_lost',
     at: 'host: 127.0.0.1',
-    passes: /answers whole\.$/,
+    passes: /sends a complete response\.$/,
   },
   {
     name: 'a backend that speaks no HTTP',
@@ -72,7 +72,7 @@ export const upstreamCases: RefusalCase[] = [
     send: get,
     code: 'bad_response',
     at: 'host: 127.0.0.1',
-    passes: /answers as HTTP says\.$/,
+    passes: /sends valid HTTP\.$/,
   },
   {
     name: 'a backend without TLS where TLS is wanted',
@@ -80,8 +80,8 @@ export const upstreamCases: RefusalCase[] = [
     send: get,
     code: 'tls_failed',
     at: 'tls',
-    passes: /shows a certificate that is trusted\.$/,
-    alsoPass: ['`tls` of the backend trusts it.'],
+    passes: /presents a trusted certificate\.$/,
+    alsoPass: ['`tls` of the backend trusts the certificate.'],
   },
   {
     name: 'a backend that takes longer than a connection may',
@@ -140,7 +140,7 @@ export const upstreamCases: RefusalCase[] = [
     send: get,
     code: 'backend_answered',
     at: 'host: 127.0.0.1',
-    passes: 'the backend answers otherwise.',
+    passes: 'the backend responds with another status.',
     values: { status: 503 },
   },
   {
@@ -149,7 +149,7 @@ export const upstreamCases: RefusalCase[] = [
     send: ({ port }) => request(port, { headers: { host: '127.0.0.1:9' } }),
     code: 'address_refused',
     at: 'dynamicForwardProxy',
-    passes: 'an address is named that `allowCidrs` and `ports` let pass.',
+    passes: 'the client requests an address that `allowCidrs` and `ports` allow.',
     alsoPass: ['the backend allows the address.'],
   },
 ]
@@ -188,7 +188,7 @@ export const messageCases: RefusalCase[] = [
     send: ({ port }) => sendRaw(port, 'GET / HTTP/9.9\r\n\r\n'),
     code: 'malformed_unsupported_version',
     at: null,
-    passes: 'the message keeps to the rules of HTTP.',
+    passes: 'the client sends a valid HTTP message.',
     values: { status: 505 },
   },
   {
@@ -198,7 +198,7 @@ export const messageCases: RefusalCase[] = [
       sendRaw(port, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n'),
     code: 'malformed_length_and_encoding',
     at: null,
-    passes: 'the message keeps to the rules of HTTP.',
+    passes: 'the client sends a valid HTTP message.',
   },
   {
     name: 'a call to a model that is no JSON',
@@ -209,13 +209,13 @@ export const messageCases: RefusalCase[] = [
     send: ({ port }) => request(port, { method: 'POST', path: '/v1/chat/completions', body: 'hello' }),
     code: 'unreadable_body',
     at: 'backends',
-    passes: 'the request is one that the backend understands.',
+    passes: 'the client sends a request that the backend supports.',
   },
   {
     name: 'a client that leaves',
     ...leavingClient(),
     code: 'client_gone',
     at: null,
-    passes: 'the client waits.',
+    passes: 'the client waits for the response.',
   },
 ]

@@ -13,7 +13,7 @@ export interface OpenApiChoice {
 }
 
 /** An operation matches when all present fields match; texts may contain `*`. */
-export interface OperationMatch {
+interface OperationMatch {
   operationId?: string | undefined
   tag?: string | undefined
   /** The path as in the document, with parameter names in braces. */

@@ -47,7 +47,7 @@ export class OpenApiDocument {
       current = this.find(reference, where)
       if (current === undefined) return null
     }
-    this.fault(where, isObject(current) ? 'references that go round in circles' : 'no object')
+    this.fault(where, isObject(current) ? 'circular references' : 'no object')
     return null
   }
 
@@ -85,7 +85,7 @@ export function itemsOf(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : []
 }
 
-export function textOf(value: Json | undefined): string | null {
+export function stringOrNull(value: Json | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 

@@ -1,10 +1,10 @@
 import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, type OpenApiDocument, textOf } from './document.ts'
+import { entriesOf, type OpenApiDocument, stringOrNull } from './document.ts'
 import { modernise } from './modernise-schema.ts'
 
 /** The operation that uses a schema, and the direction of the data. */
-export interface SchemaUse {
+interface SchemaUse {
   /** Names the operation in faults. */
   where: string
   /** Whether the schema describes a request: properties that only responses have are left out. */
@@ -107,7 +107,7 @@ class Expansion {
 function outline({ type, description }: JsonObject): JsonObject {
   return {
     ...(type !== undefined && { type }),
-    ...(textOf(description) !== null && { description: description ?? '' }),
+    ...(stringOrNull(description) !== null && { description: description ?? '' }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, itemsOf, OpenApiDocument, textOf } from './document.ts'
+import { entriesOf, itemsOf, OpenApiDocument, stringOrNull } from './document.ts'
 
 /** Converts a 2.0 document to 3.0. References into the document stay valid, because nothing is moved. */
 export function fromSwagger(root: JsonObject): JsonObject {
@@ -13,9 +13,11 @@ export function fromSwagger(root: JsonObject): JsonObject {
 }
 
 function serversOf({ host, basePath, schemes }: JsonObject): Json[] {
-  const path = textOf(basePath) ?? '/'
+  const path = stringOrNull(basePath) ?? '/'
   const [scheme] = itemsOf(schemes)
-  return [{ url: textOf(host) === null ? path : `${textOf(scheme) ?? 'https'}://${textOf(host)}${path}` }]
+  return [
+    { url: stringOrNull(host) === null ? path : `${stringOrNull(scheme) ?? 'https'}://${stringOrNull(host)}${path}` },
+  ]
 }
 
 function convertItem(item: JsonObject, document: OpenApiDocument): JsonObject {
@@ -60,7 +62,7 @@ function formBody(fields: readonly JsonObject[], types: readonly string[]): Json
   const hasFile = fields.some(({ type }) => type === 'file')
   const isMultipart = hasFile || (types.includes(MULTIPART) && !types.includes(URLENCODED))
   const named = fields.flatMap((field): [string, JsonObject][] => {
-    const name = textOf(field.name)
+    const name = stringOrNull(field.name)
     return name === null ? [] : [[name, convertParameter(field)]]
   })
   const properties = named.map(([name, { schema }]): [string, Json] => [name, schema ?? {}])

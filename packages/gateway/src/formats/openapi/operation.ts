@@ -20,7 +20,7 @@ export interface OpenApiOperation {
 }
 
 /** The tool as clients see it. */
-export interface OpenApiTool {
+interface OpenApiTool {
   name: string
   title?: string
   description: string
@@ -28,7 +28,7 @@ export interface OpenApiTool {
 }
 
 export interface OpenApiParameter {
-  in: ParameterPlace
+  in: ParameterLocation
   name: string
   required: boolean
   /** `json` is a value encoded as JSON in a single text. */
@@ -38,9 +38,9 @@ export interface OpenApiParameter {
   keys: string[] | null
 }
 
-export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
+export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
-export type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
+type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
 
 export interface OpenApiBody {
   mediaType: string
@@ -61,10 +61,10 @@ export interface FormField {
   isFile: boolean
 }
 
-export const PARAMETER_PLACES: readonly ParameterPlace[] = ['path', 'query', 'header', 'cookie']
+export const PARAMETER_LOCATIONS: readonly ParameterLocation[] = ['path', 'query', 'header', 'cookie']
 
 /** The styles that a parameter may have, by location, the default first. */
-export const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
+export const STYLES: Readonly<Record<ParameterLocation, readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],

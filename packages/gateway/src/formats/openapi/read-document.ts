@@ -1,7 +1,7 @@
 import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
 import { type ChosenBy, EVERYTHING, isChosen, type OpenApiChoice } from './choose-operations.ts'
-import { entriesOf, itemsOf, OpenApiDocument, shorten, textOf } from './document.ts'
+import { entriesOf, itemsOf, OpenApiDocument, shorten, stringOrNull } from './document.ts'
 import { fromSwagger } from './from-swagger.ts'
 import { nameTools } from './name-tools.ts'
 import type { OpenApiOperation, OpenApiTools } from './operation.ts'
@@ -9,7 +9,7 @@ import { readOperation } from './read-operation.ts'
 import { isFit, pickServer, readServers } from './read-paths.ts'
 
 /** Tools, with warnings about parts that were left out; or the faults when there are no tools. */
-export type ReadOpenApi = { tools: OpenApiTools; warnings: string[] } | { faults: string[] }
+type ReadOpenApi = { tools: OpenApiTools; warnings: string[] } | { faults: string[] }
 
 /**
  * Reads the chosen operations of an OpenAPI document of 2.0, 3.0 or 3.1. An operation that cannot be called is left out
@@ -22,7 +22,7 @@ export function readOpenApi(input: Json, choice: OpenApiChoice = EVERYTHING): Re
   const version = typeof openapi === 'string' ? /^3\.([01])(\.|$)/.exec(openapi) : null
   if (version === null && !isSwagger) {
     const found = JSON.stringify(swagger ?? openapi ?? null)
-    return { faults: [`the version ${shorten(found)}, and 2.0, 3.0 and 3.1 are known`] }
+    return { faults: [`the version ${shorten(found)}: supported are 2.0, 3.0 and 3.1`] }
   }
   const document = new OpenApiDocument(isSwagger ? fromSwagger(input) : input, isSwagger || version?.[1] === '0')
   const all = findOperations(document)
@@ -32,14 +32,18 @@ export function readOpenApi(input: Json, choice: OpenApiChoice = EVERYTHING): Re
   const operations = readOperations(document, chosen, choice)
   if (operations.length === 0) return { faults: document.warnings }
   const about: JsonObject = isObject(input.info) ? input.info : {}
-  const tools = { title: textOf(about.title) ?? 'OpenAPI', version: textOf(about.version) ?? '', operations }
+  const tools = {
+    title: stringOrNull(about.title) ?? 'OpenAPI',
+    version: stringOrNull(about.version) ?? '',
+    operations,
+  }
   return { tools, warnings: document.warnings }
 }
 
 function whyNone(all: number, chosen: number, { basePath, maxTools }: OpenApiChoice): string | null {
   if (basePath !== null && !isFit(basePath)) return `the \`basePath\` ${basePath}`
   if (all === 0) return 'no operation'
-  if (chosen === 0) return 'no operation that `include` and `exclude` leave'
+  if (chosen === 0) return 'no operation left after `include` and `exclude`'
   if (chosen <= maxTools) return null
   return `${chosen} operations, which is more than \`maxTools\` (${maxTools}); \`include\` and \`exclude\` choose among them`
 }
@@ -61,7 +65,7 @@ function findOperations(document: OpenApiDocument): FoundOperation[] {
       const value = item?.[method]
       if (item === null || !isObject(value)) continue
       const tags = itemsOf(value.tags).filter((tag) => typeof tag === 'string')
-      found.push({ method, path, item, value, tags, operationId: textOf(value.operationId) })
+      found.push({ method, path, item, value, tags, operationId: stringOrNull(value.operationId) })
     }
   }
   const names = nameTools(found)

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../json.ts'
-import { entriesOf, type OpenApiDocument, shorten, textOf } from './document.ts'
-import { type OpenApiOperation, PARAMETER_PLACES } from './operation.ts'
+import { entriesOf, type OpenApiDocument, shorten, stringOrNull } from './document.ts'
+import { type OpenApiOperation, PARAMETER_LOCATIONS } from './operation.ts'
 import { isJsonType, mediaTypeOf, readBody, type ReadBody } from './read-body.ts'
 import { type ReadParameter, readParameters } from './read-parameters.ts'
 import { pickServer, readPath, readServers } from './read-paths.ts'
 
-export interface OperationPlace {
+interface OperationContext {
   document: OpenApiDocument
   /** The path item that contains the operation. */
   item: JsonObject
@@ -23,7 +23,7 @@ export interface OperationPlace {
 }
 
 /** Reads an operation as a tool; returns null, with a fault that names the operation, when that is not possible. */
-export function readOperation(value: JsonObject, at: OperationPlace): OpenApiOperation | null {
+export function readOperation(value: JsonObject, at: OperationContext): OpenApiOperation | null {
   const { document, item, method, name, where } = at
   if (method === 'trace') document.fault(where, `the method TRACE`)
   const basePath = ownBasePath(value, at) ?? at.basePath
@@ -36,7 +36,8 @@ export function readOperation(value: JsonObject, at: OperationPlace): OpenApiOpe
     tool: {
       name,
       ...titleOf(value),
-      description: textOf(value.description) ?? textOf(value.summary) ?? textOf(value.operationId) ?? where,
+      description:
+        stringOrNull(value.description) ?? stringOrNull(value.summary) ?? stringOrNull(value.operationId) ?? where,
       inputSchema: inputSchema(parameters, body),
     },
     method: method.toUpperCase(),
@@ -48,7 +49,7 @@ export function readOperation(value: JsonObject, at: OperationPlace): OpenApiOpe
 }
 
 function titleOf({ summary }: JsonObject): { title?: string } {
-  const title = textOf(summary)
+  const title = stringOrNull(summary)
   return title !== null && title.length <= LONGEST_TITLE ? { title } : {}
 }
 
@@ -56,7 +57,7 @@ function titleOf({ summary }: JsonObject): { title?: string } {
  * The path of a server that only this operation has. A server on another host is a fault, because credentials of the
  * target are for its own host.
  */
-function ownBasePath(value: JsonObject, { document, item, hosts, host, where }: OperationPlace): string | null {
+function ownBasePath(value: JsonObject, { document, item, hosts, host, where }: OperationContext): string | null {
   const all = [value.servers, item.servers].find((servers) => Array.isArray(servers) && servers.length > 0)
   if (all === undefined) return null
   const servers = readServers(all, document, where)
@@ -87,7 +88,7 @@ function fitTemplate(path: OpenApiOperation['path'], declared: readonly ReadPara
 
 /** Arguments are grouped by location, because a path and a query parameter may have the same name. */
 function inputSchema(parameters: readonly ReadParameter[], body: ReadBody | null): JsonObject {
-  const groups = PARAMETER_PLACES.flatMap((place): [string, JsonObject][] => {
+  const groups = PARAMETER_LOCATIONS.flatMap((place): [string, JsonObject][] => {
     const own = parameters.filter(({ parameter }) => parameter.in === place)
     if (own.length === 0) return []
     const properties = Object.fromEntries(own.map(({ parameter, schema }) => [parameter.name, schema]))

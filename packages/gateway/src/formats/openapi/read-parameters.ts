@@ -1,8 +1,8 @@
 import { isObject } from '@portico/http/json'
 import type { Json, JsonObject } from '../json.ts'
-import { entriesOf, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
+import { entriesOf, itemsOf, type OpenApiDocument, shorten, stringOrNull } from './document.ts'
 import { expandSchema } from './expand-schema.ts'
-import { type OpenApiParameter, type ParameterPlace, PARAMETER_PLACES, STYLES } from './operation.ts'
+import { type OpenApiParameter, type ParameterLocation, PARAMETER_LOCATIONS, STYLES } from './operation.ts'
 import { isJsonType } from './read-body.ts'
 
 export interface ReadParameter {
@@ -27,12 +27,12 @@ export function readParameters(
 }
 
 function readParameter(object: JsonObject, document: OpenApiDocument, where: string): ReadParameter | null {
-  const name = textOf(object.name)
+  const name = stringOrNull(object.name)
   if (name === null || name.length > LONGEST_NAME) {
     document.fault(where, `a parameter without a name, or with one of more than ${LONGEST_NAME} characters`)
     return null
   }
-  const place = PARAMETER_PLACES.find((each) => each === object.in)
+  const place = PARAMETER_LOCATIONS.find((each) => each === object.in)
   if (place === undefined) {
     document.fault(
       where,
@@ -42,7 +42,7 @@ function readParameter(object: JsonObject, document: OpenApiDocument, where: str
   }
   if (!isSendable(place, name)) {
     if (place !== 'header' || !LEFT_TO_OTHERS.has(headerKey(name))) {
-      document.warnings.push(`${where}: the ${place} \`${shorten(name)}\`, which is not a tool's to set: left out`)
+      document.warnings.push(`${where}: the ${place} \`${shorten(name)}\`, which tools cannot set: left out`)
     }
     return null
   }
@@ -56,7 +56,7 @@ function readParameter(object: JsonObject, document: OpenApiDocument, where: str
 /** Reads the style and the schema of a parameter. */
 function readForm(
   object: JsonObject,
-  place: ParameterPlace,
+  place: ParameterLocation,
   document: OpenApiDocument,
   where: string,
 ): (Pick<OpenApiParameter, 'style' | 'explode' | 'keys'> & { schema: Json }) | null {
@@ -72,7 +72,7 @@ function readForm(
   const styles = STYLES[place]
   const style = object.style === undefined ? styles[0] : styles.find((each) => each === object.style)
   if (style === undefined) {
-    document.fault(where, `the style ${JSON.stringify(object.style)}, which is not one of a ${place}`)
+    document.fault(where, `the style ${JSON.stringify(object.style)}, which a ${place} cannot have`)
     return null
   }
   const schema = expandSchema(object.schema, document, use)
@@ -90,7 +90,7 @@ function keysOf(schema: Json): string[] | null {
 
 function described(schema: Json, { description, deprecated, example, examples }: JsonObject): Json {
   if (!isObject(schema)) return schema
-  const text = textOf(schema.description) ?? textOf(description)
+  const text = stringOrNull(schema.description) ?? stringOrNull(description)
   const [, first] = entriesOf(examples)[0] ?? []
   const shown = example ?? (isObject(first) ? first.value : undefined)
   const isShort = shown !== undefined && shown !== null && JSON.stringify(shown).length <= LONGEST_EXAMPLE
@@ -103,7 +103,7 @@ function described(schema: Json, { description, deprecated, example, examples }:
 }
 
 /** Returns whether a tool may set this parameter. */
-function isSendable(place: ParameterPlace, name: string): boolean {
+function isSendable(place: ParameterLocation, name: string): boolean {
   if (place !== 'header' && place !== 'cookie') return true
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return false
   const key = headerKey(name)

@@ -1,10 +1,10 @@
 import { isObject } from '@portico/http/json'
 import type { Json } from '../json.ts'
-import { itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
+import { itemsOf, type OpenApiDocument, shorten, stringOrNull } from './document.ts'
 import type { OpenApiOperation } from './operation.ts'
 
 /** A server of a document. */
-export interface OpenApiServer {
+interface OpenApiServer {
   /** Lower case, without a port; null when the URL is only a path. */
   host: string | null
   /** Without a trailing slash. */
@@ -15,7 +15,7 @@ export interface OpenApiServer {
 export function readServers(servers: Json | undefined, document: OpenApiDocument, where: string): OpenApiServer[] {
   return itemsOf(servers).flatMap((entry) => {
     const server = isObject(entry) ? entry : {}
-    const url = textOf(server.url)
+    const url = stringOrNull(server.url)
     const filled = url === null ? null : fillVariables(url, server.variables)
     const read = filled === null ? null : readServer(filled)
     if (read === null) document.fault(where, `the server ${url === null ? 'without a `url`' : shorten(url)}`)
@@ -31,7 +31,7 @@ export function pickServer(servers: readonly OpenApiServer[], host: string): Ope
 function fillVariables(url: string, variables: Json | undefined): string {
   return url.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
     const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined
-    return isObject(variable) ? (textOf(variable.default) ?? whole) : whole
+    return isObject(variable) ? (stringOrNull(variable.default) ?? whole) : whole
   })
 }
 

@@ -1,7 +1,11 @@
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { ChatRequest, Json, JsonObject } from '@portico/chat'
-import { fieldEdits, type FieldRules } from './field-edits.ts'
-import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '@portico/http/json'
+import { applyEdits, joinEdits, type MemberEdits, NO_EDITS, isObject } from '@portico/http/json'
+import { isCelError, toJson } from '@portico/cel'
+import { enrichPrompt, markCaching } from './shape-prompt.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { Env } from '../../pipeline/context/step.ts'
+import type { FieldExpression, FieldValue, PromptCachingConfig, PromptConfig } from './schema.ts'
 
 /** The changes that a provider's `ai` policy makes to chats. */
 export interface ProviderEdits {
@@ -14,7 +18,41 @@ export interface ProviderEdits {
   readonly shape: ((request: ChatRequest) => ChatRequest) | null
 }
 
-export interface RequestRules {
+/** The members of the `ai` policy that change chats. */
+interface EditsConfig extends FieldRules {
+  modelAliases?: Readonly<Record<string, string>> | undefined
+  prompt?: PromptConfig | undefined
+  promptCaching?: PromptCachingConfig | undefined
+}
+
+/** The edits that the `ai` policy makes to the chats of one provider. */
+export function createProviderEdits(config: EditsConfig, vendor: Provider, env: Env): ProviderEdits {
+  const { modelAliases, prompt, promptCaching, ...fields } = config
+  const rules = {
+    model: vendor.model,
+    fields,
+    aliasOf: createAliases(modelAliases),
+  }
+  const expressions = new Map(
+    (fields.transformations ?? []).map(({ expression }) => [expression, env.cel(expression, 'llmRequest')] as const),
+  )
+  const shape = (request: ChatRequest): ChatRequest => {
+    const enriched = prompt === undefined ? request : enrichPrompt(request, prompt)
+    const caches = promptCaching !== undefined && vendor.cachesPrompts(request.model)
+    return caches ? markCaching(enriched, promptCaching) : enriched
+  }
+  return {
+    shape: prompt === undefined && promptCaching === undefined ? null : shape,
+    request: (body, pathModel, rx) =>
+      editRequest(body, pathModel, rules, (source): Json | undefined => {
+        rx.llmRequest = body
+        const result = expressions.get(source)?.evaluate(rx) ?? null
+        return isCelError(result) ? undefined : toJson(result)
+      }),
+  }
+}
+
+interface RequestRules {
   /** The model that the provider's config demands. */
   model: string | null
   fields: FieldRules
@@ -94,4 +132,58 @@ function matches(parts: readonly string[], text: string): boolean {
     at = found + part.length
   }
   return true
+}
+
+interface FieldRules {
+  defaults?: readonly FieldValue[] | undefined
+  overrides?: readonly FieldValue[] | undefined
+  transformations?: readonly FieldExpression[] | undefined
+}
+
+/**
+ * The changes that the policy makes to a body. Transformations win over overrides, overrides win over the client's
+ * value, and defaults fill members that are still absent. `evaluate` sees the body before the changes; undefined from
+ * `evaluate` means that the expression failed, and removes the member.
+ */
+export function fieldEdits(
+  body: JsonObject,
+  { defaults = [], overrides = [], transformations = [] }: FieldRules,
+  evaluate: (expression: string) => Json | undefined,
+): MemberEdits {
+  if (defaults.length + overrides.length + transformations.length === 0) return NO_EDITS
+  const edits = new Map<string, Json | undefined>()
+  for (const { field, value } of overrides) edits.set(field, value)
+  for (const { field, expression } of transformations) edits.set(field, evaluate(expression))
+  for (const { field, value } of defaults) {
+    const current = edits.has(field) ? edits.get(field) : ownMember(body, field)
+    // SDKs send null for members that are not set.
+    if (current === undefined || current === null) edits.set(field, value)
+  }
+  return edits
+}
+
+function ownMember(body: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(body, name) ? body[name] : undefined
+}
+
+/**
+ * The edits that a Chat Completions body needs when it is forwarded without translation: the same ones that the encoder
+ * makes in translated requests.
+ */
+export function completionsEdits(body: JsonObject, quirks: ReadonlySet<string>): MemberEdits {
+  const edits = new Map<string, Json | undefined>()
+  if (quirks.has('completionTokens') && typeof body.max_tokens === 'number') {
+    edits.set('max_tokens', undefined)
+    edits.set('max_completion_tokens', body.max_completion_tokens ?? body.max_tokens)
+  }
+  if (body.stream === true && !quirks.has('noStreamOptions') && !asksForUsage(body)) {
+    const options = isObject(body.stream_options) ? body.stream_options : {}
+    edits.set('stream_options', { ...options, include_usage: true })
+  }
+  return edits.size === 0 ? NO_EDITS : edits
+}
+
+/** Whether the client asked for usage in a stream. If not, the usage record is withheld from the client. */
+export function asksForUsage(body: JsonObject): boolean {
+  return isObject(body.stream_options) && body.stream_options.include_usage === true
 }

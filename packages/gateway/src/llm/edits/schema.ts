@@ -2,14 +2,13 @@ import { expression } from '../../schema/fields/expression.ts'
 import { boolean, enumeration, integer, json, string } from '../../schema/fields/values.ts'
 import { list, map, object, type Output } from '../../schema/kit.ts'
 
-const field = () =>
-  string({ min: 1, max: 256 }).describe('Name of a member of the body; members of members cannot be named.')
+const field = () => string({ min: 1, max: 256 }).describe('Name of a top-level field of the body.')
 
 const messages = () =>
   list(
     object({
-      role: enumeration(['system', 'developer', 'user', 'assistant']).describe('Who says it.'),
-      content: string({ max: 65_536 }).describe('What is said.'),
+      role: enumeration(['system', 'developer', 'user', 'assistant']).describe('Role of the message.'),
+      content: string({ max: 65_536 }).describe('Text of the message.'),
     }).describe('A message.'),
     { max: 64 },
   )
@@ -19,17 +18,17 @@ export const fieldValues = () =>
   list(
     object({
       field: field(),
-      value: json({ max: 65_536 }).describe('Its value.'),
-    }).describe('A member of the body.'),
+      value: json({ max: 65_536 }).describe('The value.'),
+    }).describe('A field of the body.'),
     { min: 1, max: 64, uniqueBy: 'field' },
   )
 
 /** Messages that are added to a conversation. */
 export const prompt = () =>
   object({
-    prepend: messages().optional().describe('What stands before the conversation of the client.'),
-    append: messages().optional().describe('What stands behind it.'),
-  }).describe('Messages that are added to every chat request.')
+    prepend: messages().optional().describe('Messages before the conversation of the client.'),
+    append: messages().optional().describe('Messages after the conversation of the client.'),
+  }).describe('Adds messages to every chat request.')
 
 /** Members of the body that expressions compute. */
 export const fieldExpressions = () =>
@@ -37,26 +36,28 @@ export const fieldExpressions = () =>
     object({
       field: field(),
       expression: expression('llmRequest').describe(
-        'Its value; `llmRequest` is the body as the client sent it. When the expression fails, the member is removed.',
+        'Expression for the value; `llmRequest` is the body as the client sent it. When the expression fails, the field is removed.',
       ),
-    }).describe('A member of the body.'),
+    }).describe('A field of the body.'),
     { min: 1, max: 64, uniqueBy: 'field' },
-  ).describe('Members of the body that expressions compute; they win over `overrides`.')
+  ).describe('Fields of the body with values from expressions; they take precedence over `overrides`.')
 
 /** Marks for the caches of providers. */
 export const promptCaching = () =>
   object({
-    cacheSystem: boolean().prefault(true).describe('Whether instructions are cached.'),
+    cacheSystem: boolean().prefault(true).describe('Whether system instructions are cached.'),
     cacheMessages: boolean().prefault(true).describe('Whether the conversation is cached.'),
-    cacheTools: boolean().prefault(false).describe('Whether definitions of tools are cached.'),
+    cacheTools: boolean().prefault(false).describe('Whether tool definitions are cached.'),
     minTokens: integer({ min: 0, max: 10_000_000 })
       .prefault(1_024)
-      .describe('Instructions of fewer tokens are not cached; tokens are taken as words times 1.3.'),
+      .describe(
+        'System instructions with fewer tokens are not cached. The number of tokens is estimated as the number of words times 1.3.',
+      ),
     cacheMessageOffset: integer({ min: 0, max: 10_000 })
       .prefault(0)
-      .describe('How many messages before the last but one the cached part ends.'),
+      .describe('Number of messages between the end of the cached part and the second to last message.'),
   }).describe(
-    'Marks what `bedrock` should cache, with Claude 3 and newer and Nova models. Clients of the Messages format set marks themselves.',
+    'Marks the parts of a prompt that `bedrock` should cache, with Claude 3 and newer and Nova models. Clients that use the Messages format set these marks themselves.',
   )
 
 /** The kinds of requests, by the end of their path. */
@@ -72,11 +73,11 @@ export const routeTypes = () =>
       'MessagesTokenCount',
       'Embeddings',
       'Realtime',
-    ]).describe('What such requests are.'),
+    ]).describe('Type of these requests.'),
     { max: 64 },
   ).describe(
-    'What requests are, by the end of their path; the longest end that fits counts, `*` fits any, and a chat on any other path is `Completions`. ' +
-      'When unset: `/chat/completions`, `/messages`, `/messages/count_tokens`, `/responses`, `/embeddings`, `/models`, `:rawPredict` and `:streamRawPredict` as their names say.',
+    'Types of requests, by the end of their path. The longest match counts, `*` matches any path, and a chat on any other path is `Completions`. ' +
+      'When unset: `/chat/completions`, `/messages`, `/messages/count_tokens`, `/responses`, `/embeddings`, `/models`, `:rawPredict` and `:streamRawPredict` with the corresponding types.',
   )
 
 export type RouteType = Output<ReturnType<typeof routeTypes>>[string]

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChatRequest, Message, Part } from '@portico/chat'
-import { enrichPrompt } from './enrich-prompt.ts'
-import { markCaching } from './mark-caching.ts'
+import { enrichPrompt, markCaching } from './shape-prompt.ts'
 
 const text = (value: string): Part & { type: 'text' } => ({ type: 'text', text: value })
 const user = (...parts: Part[]): Message => ({ role: 'user', parts })

@@ -27,7 +27,7 @@ export interface SignableRequest {
   body: Buffer
 }
 
-export type SignedHeaders = readonly (readonly [name: string, value: string])[]
+type SignedHeaders = readonly (readonly [name: string, value: string])[]
 
 /**
  * Sends one JSON request to the guard service and returns its JSON response. Rejects with a reason that contains none

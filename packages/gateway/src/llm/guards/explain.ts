@@ -1,3 +1,4 @@
+import type { Passing, SourceLocation } from '../../findings/explanation.ts'
 import { type Explainer, numberIn, textIn, value, way } from '../../findings/subject.ts'
 import { cut } from '../../findings/words.ts'
 
@@ -5,18 +6,15 @@ import { cut } from '../../findings/words.ts'
 export const guard: Explainer = ({ reason, record, view }) => {
   const phase = textIn(reason, 'phase') === 'response' ? 'response' : 'request'
   const index = numberIn(reason, 'index') ?? 0
-  const said = view.said('backend', 'ai', record.keys, null).filter(({ config }) => 'promptGuard' in config)
-  const place = view.locate(said.at(-1)?.config, ['promptGuard', phase, index])
+  const attached = view.said('backend', 'ai', record.keys, null).filter(({ config }) => 'promptGuard' in config)
+  const place = view.locate(attached.at(-1)?.config, ['promptGuard', phase, index])
   const found = Array.isArray(reason.values['found']) ? reason.values['found'].map(String) : []
-  const name = textIn(reason, 'guard') ?? 'guard'
-  const why = textIn(reason, 'reason') ?? ''
+  const name = textIn(reason, 'guard') ?? 'unknown'
   const isFailed = reason.code === 'guard_failed'
-  const whose = phase === 'request' ? 'what the client said' : 'what the model said'
+  const verb = isFailed ? 'failed' : `rejected the ${phase}`
   return {
     code: `${phase}_${reason.code}`,
-    headline: isFailed
-      ? `guard ${index} (${name}) of the ${phase} could not judge: ${why}`
-      : `guard ${index} (${name}) of the ${phase} refused ${whose}: ${why}`,
+    headline: `the ${name} guard at \`promptGuard.${phase}[${index}]\` ${verb}: ${textIn(reason, 'reason') ?? 'no reason given'}`,
     place,
     values: [
       value('guard', name),
@@ -25,13 +23,24 @@ export const guard: Explainer = ({ reason, record, view }) => {
       value('model', textIn(reason, 'model') ?? (record.llm?.requestModel || null)),
     ],
     wouldPass: isFailed
-      ? [
-          way('backend', `the service behind the guard ${name} answers`),
-          way('config', 'the guard may fail open', { place }),
-        ]
+      ? remediesOfFailure(name, place)
       : [
-          way('client', `the text is without ${found.length === 0 ? 'what the guard found' : cut(found.join(', '))}`),
-          way('config', 'the guard lets it pass', { place }),
+          way(
+            'client',
+            `the ${phase} contains ${found.length === 0 ? 'no text that the guard rejects' : `no ${cut(found.join(', '))}`}`,
+          ),
+          way('config', 'the guard allows this text', { place }),
         ],
   }
+}
+
+/** Only webhooks have a failure mode, and pattern guards call no service. */
+function remediesOfFailure(name: string, place: SourceLocation | null): Passing[] {
+  if (name === 'regex') {
+    return [way('client', 'the texts are shorter'), way('config', 'the patterns of the guard are simpler', { place })]
+  }
+  const responds = way('backend', `the service of the ${name} guard responds`)
+  if (name !== 'webhook') return [responds]
+  const failureMode = { of: 'failureMode', found: 'FailClosed', relation: 'equals', value: 'FailOpen', place } as const
+  return [responds, way('config', '`failureMode` is FailOpen', failureMode)]
 }

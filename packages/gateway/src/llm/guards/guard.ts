@@ -66,7 +66,7 @@ export interface TextMasker {
   /** Returns the passages that can be released; null when a match is too long to wait for its end. */
   push(text: string): readonly Passage[] | null
   /** Returns the remaining passages at the end of the text. */
-  end(): readonly Passage[] | null
+  end(): readonly Passage[]
   /** The kinds masked so far. */
   readonly found: ReadonlySet<string>
 }

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '@portico/http'
-import { chainOf } from './chain.ts'
+import { chainOf, TextPipes } from './chain.ts'
 import type { Guard } from './guard.ts'
-import { compare, type Passage, textOf } from './passage.ts'
+import { compare, type Passage, joinPassages } from './passage.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import { cutAt, longPrivateText, privateText, somePlaces } from './testing/splits.ts'
-import { TextPipes } from './stream/text-pipe.ts'
 
 const response = { message: 'no', statusCode: 403 }
 const builtins = createRegexGuard({ matches: [], builtins: ['Ssn', 'Email'], action: 'Mask' }, response)
@@ -48,7 +47,7 @@ describe('the origin of a passage', () => {
 
     function isWhole(before: string, after: string): void {
       const passages = compare(before, after)
-      assert.equal(textOf(passages), after)
+      assert.equal(joinPassages(passages), after)
       assert.equal(lengthOf(passages), before.length)
     }
   })

@@ -12,7 +12,7 @@ export function verbatim(text: string): readonly Passage[] {
   return text === '' ? NOTHING : [{ text, of: text.length, isMask: false }]
 }
 
-export function textOf(passages: readonly Passage[]): string {
+export function joinPassages(passages: readonly Passage[]): string {
   return passages.map(({ text }) => text).join('')
 }
 

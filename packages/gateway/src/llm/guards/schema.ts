@@ -29,43 +29,42 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
   const request = object(
     { ...ofRequests, response: customResponse('The request was rejected due to inappropriate content.') },
     [exactlyOneOf(...Object.keys(ofRequests))],
-  ).describe('One guard.')
+  ).describe('A guard.')
   const response = object(
     { ...ofAnswers, response: customResponse('The response was rejected due to inappropriate content.') },
     [exactlyOneOf(...Object.keys(ofAnswers))],
-  ).describe('One guard.')
+  ).describe('A guard.')
   return filledInResources(
     object({
       request: list(request, { min: 1, max: 8 })
         .optional()
-        .describe('What looks at requests before the provider gets them, one after the other.'),
+        .describe('Guards for requests, in this order, before the provider is called.'),
       response: list(response, { min: 1, max: 8 })
         .optional()
-        .describe('What looks at answers before the client gets them, streamed ones too, one after the other.'),
+        .describe('Guards for responses, also streamed ones, in this order, before the client gets them.'),
       allowUnexamined: list(
         enumeration(['Image', 'Audio', 'File', 'Stored', 'Unknown']).describe('A kind of content.'),
         { max: 5 },
       )
         .optional()
         .describe(
-          'Content of requests that may pass although no guard can examine it. `File`: files that are no text, or are elsewhere; `Stored`: what the provider keeps, such as `previous_response_id`; `Unknown`: block types that this version does not know. When unset, a request with such content is refused if one of its guards can refuse; `Unknown` is refused with any guard.',
+          'Content of requests that may pass although guards cannot examine it. `File`: files that are not text, or are referenced by URL or id; `Stored`: content at the provider, such as `previous_response_id`; `Unknown`: block types that this version does not support. When unset, a request with such content is denied if one of its guards can deny; `Unknown` is denied with any guard.',
         ),
     }),
-  ).describe('Masks or refuses what must not reach the provider, or the client.')
+  ).describe('Masks or denies content before it reaches the provider or the client.')
 }
 
 function customResponse(message: string) {
   return object({
-    message: string({ max: 4_096 }).prefault(message).describe('The body of the answer; the message, in a stream.'),
+    message: string({ max: 4_096 }).prefault(message).describe('Body of the response; in a stream, the error message.'),
     statusCode: integer({ min: 200, max: 599 })
       .prefault(403)
-      .describe('The status of the answer; that of a stream has gone out by then.'),
+      .describe('Status of the response; it has no effect on a stream, whose status was already sent.'),
   })
     .prefault({})
-    .describe('What clients are told when this guard refuses. A webhook says that itself.')
+    .describe('Response to the client when this guard denies. A webhook sets its own response.')
 }
 
 export type GuardName = keyof ReturnType<typeof guardsOfRequests>
 export type PromptGuardConfig<Policies> = Output<ReturnType<typeof promptGuard<Policies>>>
 export type RequestGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['request']>[number]
-export type ResponseGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['response']>[number]

@@ -1,5 +1,5 @@
 import { HeaderBlock, sourceOf } from '@portico/http'
-import { prepareAttempt } from '../../pipeline/call/attempt-steps.ts'
+import { prepareAttempt } from '../../pipeline/call/attempt.ts'
 import type { BackendIdentity } from '../../pipeline/compiled/compiled.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'

@@ -25,7 +25,7 @@ export function claudeQuirks(model: string, { structuredSince }: { structuredSin
  * The version as a number: 405 for `claude-sonnet-4-5-20250929`, 307 for `claude-3-7-sonnet`; `Infinity` without a
  * version.
  */
-export function claudeVersion(model: string): number {
+function claudeVersion(model: string): number {
   const found = /claude-(?:[a-z]+-)?v?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
   return found === null ? Infinity : Number(found[1]) * 100 + Number(found[2] ?? 0)
 }

@@ -1,6 +1,6 @@
 import type { HeaderBlock } from '@portico/http'
 import type { MemberEdits } from '@portico/http/json'
-import type { FormatName, JsonObject, Unsupported } from '@portico/chat'
+import type { FormatName, JsonObject, UnsupportedField } from '@portico/chat'
 
 /** A vendor as data and small functions, independent of any client. Created from the config once, at load. */
 export interface Provider {
@@ -30,7 +30,7 @@ export interface Provider {
   /**
    * The path and query of a call. Refused when the model name is not valid in a path, or the vendor has no such call.
    */
-  target(call: ProviderCall): string | Unsupported
+  target(call: ProviderCall): string | UnsupportedField
   /** Sets the vendor's headers, and moves the credential to the header that the vendor reads. */
   finishHeaders(headers: HeaderBlock, call: ProviderCall, credential: CredentialPlace): void
   /** The edits that the vendor's variant of the format needs in the body; empty when none. */
@@ -47,7 +47,7 @@ export interface Destination {
 }
 
 /** `raw` calls are those of Passthrough and Detect, which are not translated. */
-export type CallKind = 'chat' | 'embeddings' | 'countTokens' | 'models' | 'realtime' | 'raw'
+type CallKind = 'chat' | 'embeddings' | 'countTokens' | 'models' | 'realtime' | 'raw'
 
 export interface ProviderCall {
   kind: CallKind
@@ -61,7 +61,7 @@ export interface ProviderCall {
 }
 
 /** `messages` is Anthropic's own request; `bedrock` wraps that request for Bedrock. */
-export type TokenCountKind = 'messages' | 'bedrock'
+type TokenCountKind = 'messages' | 'bedrock'
 
 /** `openai` means that the client's request is forwarded unchanged. */
 export type EmbeddingsKind = 'openai' | 'vertex' | 'titan' | 'cohere' | 'nova'

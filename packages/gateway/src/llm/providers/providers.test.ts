@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type FormatName, pickFormat, Unsupported } from '@portico/chat'
-import { modelSegment } from './model-segment.ts'
+import { type FormatName, pickFormat, UnsupportedField } from '@portico/chat'
+import { modelSegment } from './provider-kit.ts'
 import type { Provider } from './provider.ts'
 import { callOf, providerOf, targetOf } from './test-provider.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
@@ -72,7 +72,7 @@ test('the model can say nothing in a path but its name', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 20 }), (model) => {
       const segment = modelSegment(model)
-      if (segment instanceof Unsupported) return
+      if (segment instanceof UnsupportedField) return
       assert.match(segment, /^[A-Za-z0-9!'()*+,\-.:=@_~%]+$/)
       assert.doesNotMatch(decodeURIComponent(segment), /^\.{1,2}$/)
       assert.equal(decodeURIComponent(segment), model)
@@ -95,7 +95,7 @@ test('whatever clients send, a target is one line of visible characters that beg
       (provider, kind, model, stream, query) => {
         const [format] = provider.chatFormats(model)
         const target = provider.target(callOf({ kind, format, model, stream, clientTarget: `/v1/x?${query}` }))
-        if (target instanceof Unsupported) return
+        if (target instanceof UnsupportedField) return
         assert.match(target, /^\/[\x21-\x7e]*$/)
         assert.ok(!target.includes('#'))
         assert.doesNotMatch(target.split('?', 1)[0]!, /\/\.{1,2}(\/|$)/)

@@ -20,23 +20,26 @@ const providerKeys = {
   gemini: geminiKey,
   vertexai: vertexaiKey,
   bedrock: bedrockKey,
-  mock: fileOnly(mockModel.optional().describe('No model at all: answers by itself and says so.')),
+  mock: fileOnly(
+    mockModel.optional().describe('A provider without a model: the gateway responds by itself and marks the response.'),
+  ),
 }
 
 export type ProviderName = keyof typeof providerKeys
 
 export const providerFields = { ...providerKeys, ...providerOverrides }
 
-/** Providers that accept another path prefix than `/v1`. */
+/** Providers that servers of one's own imitate: they accept another path prefix than `/v1`, and inference pools. */
 const PREFIXED: ReadonlySet<string> = new Set(['openai', 'anthropic'])
 
 export const providerRules: readonly Rule[] = [
   exactlyOneOf(...Object.keys(providerKeys)),
   onlyWith('port', 'host'),
   atMostOneOf('path', 'pathPrefix'),
+  atMostOneOf('host', 'inferencePool'),
   ...Object.keys(providerKeys)
     .filter((key) => !PREFIXED.has(key))
-    .map((key) => atMostOneOf('pathPrefix', key)),
+    .flatMap((key) => [atMostOneOf('pathPrefix', key), atMostOneOf('inferencePool', key)]),
 ]
 
 export const llmProvider = object(providerFields, providerRules)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { HeaderBlock } from '@portico/http'
 import { validate } from '../../schema/validate.ts'
-import { Unsupported } from '@portico/chat'
+import { UnsupportedField } from '@portico/chat'
 import { createProvider } from './index.ts'
 import { llmProvider } from './schema.ts'
 import type { CredentialPlace, Provider, ProviderCall } from './provider.ts'
@@ -27,7 +27,7 @@ export function callOf(call: Partial<ProviderCall>): ProviderCall {
 /** The path and query of a call, or why there is none. */
 export function targetOf(provider: Provider, call: Partial<ProviderCall>): string {
   const target = provider.target(callOf(call))
-  return target instanceof Unsupported ? `refused: ${target.field} ${target.message}` : target
+  return target instanceof UnsupportedField ? `refused: ${target.field} ${target.message}` : target
 }
 
 /** The headers of a call once the provider is done with them. */

@@ -1,22 +1,23 @@
 import { Deadline, type Deadlines, HeaderBlock, type Source, sourceOf } from '@portico/http'
 import type { UpstreamHandler } from '@portico/http/client'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { AnswerPort } from '../engine/answer-port.ts'
 import { EventBody, eventRecord, KEEP_ALIVE } from './event-body.ts'
 
-export interface AnswerServices {
+interface AnswerServices {
   handler: UpstreamHandler
   deadlines: Deadlines
-  /** Quiet streams get a comment so often; 0 is never. */
+  /** The interval of SSE comments on an idle stream, in milliseconds; 0 disables them. */
   keepAliveMs: number
-  /** The client can take more, or has left. */
+  /** Called when the client can take more data. */
   resumed: () => void
+  /** Called when the client has left. */
   cancelled: (cause: Error) => void
 }
 
-/** The answer to one request of a client: JSON when the response is all there is, events when more is said. */
+/** The HTTP response to one request of a client: JSON for a single message, SSE for several. */
 export class ClientAnswer implements AnswerPort {
-  /** Goes with the head, where a session begins. */
+  /** Sent as `Mcp-Session-Id` when the request begins a session; otherwise empty. */
   sessionId = ''
   readonly isElsewhere = false
   readonly #services: AnswerServices
@@ -36,12 +37,12 @@ export class ClientAnswer implements AnswerPort {
     return this.#isOver
   }
 
-  /** Whether the client has seen anything of it. */
+  /** Whether the response head was sent. */
   get hasBegun(): boolean {
     return this.#events !== null || this.#isOver
   }
 
-  /** The head goes out now, though nothing is to be said yet. */
+  /** Sends the response head before there is a message. */
   open(): void {
     if (this.#events === null && !this.#isOver) this.#stream().open()
   }
@@ -50,7 +51,7 @@ export class ClientAnswer implements AnswerPort {
     this.#prefersEvents = isPreferred
   }
 
-  /** One more message before the response; false asks to wait until `resumed`. */
+  /** Sends a message before the response; false means to wait for `resumed`. */
   say(message: RpcMessage, eventId: string): boolean {
     if (this.#isOver) return true
     return this.#stream().push(eventRecord(message.bytes.toString('utf8'), eventId))
@@ -60,7 +61,7 @@ export class ClientAnswer implements AnswerPort {
     if (!this.#isOver) this.#stream().push(eventRecord('', eventId, retryMs))
   }
 
-  /** The response, and with it the end. */
+  /** Sends the JSON-RPC response and ends the HTTP response. */
   respond(message: RpcMessage, eventId: string, status = 200): void {
     if (this.#isOver) return
     const isWhole = this.#events === null && eventId === '' && (!this.#prefersEvents || status !== 200)
@@ -77,10 +78,10 @@ export class ClientAnswer implements AnswerPort {
     this.#services.handler.responded({ status: 200, headers, body })
   }
 
-  /** A whole answer. */
+  /** Sends a complete HTTP response. */
   whole(status: number, type: string, body: Buffer, more: HeaderBlock | null = null): void {
     if (this.#isOver) return
-    // There is one head to a response.
+    // The head of a stream was sent already.
     if (this.#events !== null) return this.end()
     this.#finish()
     const headers = this.#headers()
@@ -89,7 +90,7 @@ export class ClientAnswer implements AnswerPort {
     this.#services.handler.responded({ status, headers, body: sourceOf(body) })
   }
 
-  /** Nothing follows: a client that still waits may come again with the id of the last event. */
+  /** Ends the stream. A client that still waits for its response can resume from the last event id. */
   end(): void {
     if (this.#isOver) return
     const events = this.#stream()
@@ -97,7 +98,7 @@ export class ClientAnswer implements AnswerPort {
     events.end()
   }
 
-  /** Nobody reads it any more. */
+  /** Discards later messages, because the client has left. */
   drop(): void {
     this.#finish()
   }
@@ -115,7 +116,7 @@ export class ClientAnswer implements AnswerPort {
     const headers = this.#headers()
     headers.set('content-type', 'text/event-stream')
     headers.set('cache-control', 'no-cache, no-transform')
-    // Proxies that collect answers would hold events back.
+    // Proxies that buffer responses would delay events.
     headers.set('x-accel-buffering', 'no')
     handler.responded({ status: 200, headers, body: this.#events })
     return this.#events
@@ -140,4 +141,4 @@ export class ClientAnswer implements AnswerPort {
 }
 
 const JSON_TYPE = 'application/json'
-const NOT_NEEDED = new Error('the rest is not needed')
+const NOT_NEEDED = new Error('the rest of the body is not needed')

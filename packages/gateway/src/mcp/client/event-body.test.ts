@@ -100,7 +100,7 @@ describe('a body of events', () => {
     }
   })
 
-  it('whose reader leaves says so once, and takes nothing more', () => {
+  it('reports once that its reader left, and drops later events', () => {
     const { body, heard } = newBody()
     body.pipe(new Reader(0))
     body.push('a')

@@ -1,13 +1,13 @@
 import type { Sink, Source } from '@portico/http'
 
-/** A body of events that are written as they come. What a slow reader has not taken waits here, in order. */
+/** A body of SSE events. Events that a slow reader has not taken are queued in order. */
 export class EventBody implements Source {
   readonly length = -1
   readonly #events: EventBodyEvents
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #sink: Sink | null = null
-  /** The sink has asked to wait. */
+  /** Whether the sink has asked to pause. */
   #isStopped = false
   #isHeadWanted = false
   #isEnded = false
@@ -29,13 +29,13 @@ export class EventBody implements Source {
     this.#drain()
   }
 
-  /** The head leaves at once: otherwise it waits for the first event. */
+  /** Sends the response head at once; otherwise it is sent with the first event. */
   open(): void {
     if (this.#sink === null) this.#isHeadWanted = true
     else this.#isStopped = !this.#sink.flush()
   }
 
-  /** False when the reader is slow: no more should come until `resumed`. */
+  /** Writes or queues a text; false means that the reader is slow, and to wait for `resumed`. */
   push(text: string): boolean {
     if (this.#isEnded || this.#isCancelled) return true
     const chunk = Buffer.from(text)
@@ -55,7 +55,7 @@ export class EventBody implements Source {
     if (this.#sink !== null && !this.#isStopped) this.#finish(this.#sink)
   }
 
-  /** The stream is cut: whoever reads it can tell that this was not its end. */
+  /** Breaks the stream, so that the reader can tell it from a regular end. */
   abort(cause: Error): void {
     if (this.#isEnded || this.#isCancelled) return
     this.#isCancelled = true
@@ -76,7 +76,7 @@ export class EventBody implements Source {
     if (!this.#isEnded) this.#events.cancelled(cause)
   }
 
-  /** Nothing waits while the sink takes more, so an end that comes then is not held back. */
+  /** Writes the queued chunks until the sink asks to pause, and then the end, if it has been reached. */
   #drain(): void {
     const sink = this.#sink
     if (sink === null) return
@@ -104,13 +104,13 @@ export class EventBody implements Source {
   }
 }
 
-export interface EventBodyEvents {
+interface EventBodyEvents {
   resumed(): void
-  /** The reader has left. */
+  /** Called when the reader has left. */
   cancelled(cause: Error): void
 }
 
-/** One event of a client's stream. A JSON text has no line breaks, unless it was written with some. */
+/** Returns one SSE event. `data` is split into lines, because JSON may contain line breaks between its tokens. */
 export function eventRecord(data: string, id: string, retryMs: number | null = null): string {
   const retry = retryMs === null ? '' : `retry: ${retryMs}\n`
   const name = id === '' ? '' : `id: ${id}\n`
@@ -120,5 +120,5 @@ export function eventRecord(data: string, id: string, retryMs: number | null = n
 }
 
 export const KEEP_ALIVE = ': keep-alive\n\n'
-/** Proxies close streams that are quiet for a minute. */
+/** The interval of keepalive comments: proxies commonly close streams that are idle for a minute. */
 export const KEEP_ALIVE_MS = 15_000

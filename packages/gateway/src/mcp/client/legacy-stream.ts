@@ -9,7 +9,7 @@ import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { MailAnswer, streamAddress } from './mail-answer.ts'
 import { TargetStreams } from './target-streams.ts'
 
-/** The one stream that a client of the revision 2024-11-05 has: it lives in this worker, whoever serves its requests. */
+/** The single stream of a client of revision 2024-11-05. It stays in this worker, while any worker may serve the requests. */
 export class LegacyStream {
   readonly #endpoint: Endpoint
   readonly #session: LiveSession
@@ -33,12 +33,12 @@ export class LegacyStream {
       opened() {},
       message: (message, target) => this.#say(outwardReplay(this.#exchange, target, message).bytes.toString('utf8')),
       mark() {},
-      // A target without such a stream has nothing to say.
+      // A target without such a stream sends no messages outside of requests.
       over() {},
     })
   }
 
-  /** `postTo` is where the client sends its messages. */
+  /** Sends the response head and the `endpoint` event; `postTo` is the path that the client posts messages to. */
   open(postTo: string): void {
     this.#stopMail = this.#endpoint.hub.listen(streamAddress(this.#session.state.key), (text) => this.#take(text))
     this.#endpoint.deadlines.set(this.#quiet, KEEP_ALIVE_MS)
@@ -51,7 +51,7 @@ export class LegacyStream {
     this.#handler.responded({ status: 200, headers, body: this.#body })
   }
 
-  /** With the stream the session is over: nothing else could carry its answers. */
+  /** Closes the stream, and ends the session, whose responses need the stream. */
   close(cause: Error): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -72,12 +72,12 @@ export class LegacyStream {
 
   #say(text: string): boolean {
     const canTakeMore = this.#body.push(eventRecord(text, ''))
-    // Answers come by mail, which nobody can stop: a client that does not read is let go.
+    // Responses from other workers cannot be paused, so a client that does not read is disconnected.
     if (this.#body.waitingBytes > Math.max(MOST_WAITING, 2 * this.#endpoint.maxAnswerBytes)) this.#body.abort(SLOW)
     return canTakeMore
   }
 
-  /** What targets say on their own account comes by the same stream. */
+  /** Forwards messages that targets send outside of requests to the same stream. */
   #listen(): void {
     this.#isListening = true
     const told = (): void => {

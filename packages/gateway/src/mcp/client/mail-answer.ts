@@ -1,17 +1,17 @@
 import { containedWork } from '@portico/http/faults'
 import type { Hub } from '../hub.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { AnswerPort } from '../engine/answer-port.ts'
 
-/** Where the stream of a client of the old transport takes its mail. */
+/** Returns the hub address of a client's stream of revision 2024-11-05. */
 export function streamAddress(session: string): string {
   return `mcp-client:${session}`
 }
 
-/** Mail to such a stream: a message for the client, or the word that its targets can be listened to. */
-export type StreamMail = { message: string } | { listen: true }
+/** A hub message to such a stream: a message for the client, or the signal to listen to the targets. */
+type StreamMail = { message: string } | { listen: true }
 
-/** The answer to a client whose stream may be in another worker. */
+/** The response to a client whose stream may be in another worker. */
 export class MailAnswer implements AnswerPort {
   sessionId = ''
   readonly isElsewhere = true
@@ -21,7 +21,7 @@ export class MailAnswer implements AnswerPort {
   readonly #address: string
   readonly #gone: () => void
 
-  /** `gone` is told when nobody reads the stream any more. */
+  /** `gone` is called when the stream has been closed. */
   constructor(hub: Hub, session: string, gone: () => void) {
     this.#hub = hub
     this.#address = streamAddress(session)
@@ -39,7 +39,7 @@ export class MailAnswer implements AnswerPort {
     return true
   }
 
-  /** Streams of the old transport do not go on once they are broken. */
+  /** Does nothing: streams of revision 2024-11-05 cannot be resumed. */
   mark(): void {}
 
   respond(message: RpcMessage): void {
@@ -47,7 +47,7 @@ export class MailAnswer implements AnswerPort {
     this.isOver = true
   }
 
-  /** HTTP errors of targets mean nothing here; whoever waits is told by `respond`. */
+  /** Sends nothing: there is no HTTP response here, and JSON-RPC responses are sent by `respond`. */
   whole(): void {
     this.isOver = true
   }

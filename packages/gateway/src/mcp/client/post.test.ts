@@ -236,7 +236,7 @@ describe('a POST of a revision without sessions', () => {
   })
 })
 
-describe('what is no request', () => {
+describe('a message that is not a request', () => {
   it('is answered with 202 and nothing, once the target has it', async (t) => {
     const target = await useTarget(t)
     const { caller } = await useMcpScene(t, { one: target })

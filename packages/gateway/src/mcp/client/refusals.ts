@@ -1,8 +1,14 @@
 import { HeaderBlock, sourceOf } from '@portico/http'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { type BadMessage, INVALID_REQUEST, rpcError, type RpcId, type RpcMessage } from '../message.ts'
-import { SESSION_NOT_FOUND } from '../revisions.ts'
+import {
+  type BadMessage,
+  INVALID_REQUEST,
+  rpcError,
+  type RpcId,
+  type RpcMessage,
+  SESSION_NOT_FOUND,
+} from '../protocol.ts'
 import type { Refusal } from './check-request.ts'
 import type { EndpointCallParts } from '../engine/exchange.ts'
 

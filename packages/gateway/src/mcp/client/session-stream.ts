@@ -4,7 +4,7 @@ import type { Endpoint } from '../engine/endpoint.ts'
 import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'
 import type { Target } from '../targets/target.ts'
-import { INTERNAL_ERROR, rpcError } from '../message.ts'
+import { INTERNAL_ERROR, rpcError } from '../protocol.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { TargetFailure } from '../transport.ts'
 import { ClientAnswer } from './answer.ts'
@@ -13,12 +13,12 @@ import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { readPosition, type StreamPosition, writePosition } from '../engine/event-ids.ts'
 import { TargetStreams } from './target-streams.ts'
 
-/** The stream of what all targets of a session say on their own account, or the rest of a stream that broke. */
+/** The stream of a session with the messages that targets send outside of requests, or the rest of a broken stream. */
 export class SessionStream {
   readonly #endpoint: Endpoint
   readonly #answer: ClientAnswer
   readonly #exchange: Exchange
-  /** Where each target's own stream stands. */
+  /** The last event id of each target's stream. */
   readonly #ids: Map<string, string>
   readonly #of: StreamPosition['of']
   readonly #streams: TargetStreams
@@ -39,7 +39,7 @@ export class SessionStream {
       cancelled: (cause) => this.close(cause),
     })
     this.#exchange = new Exchange(endpoint, parts, session, this.#answer)
-    // The stream of one target ends when the target ends it: the client is told as if there were no gateway.
+    // The stream of a single target ends for the client when the target ends it, as without a gateway.
     const canBeginAnew = this.#of === 'session'
     const options = { isLasting: canBeginAnew && isMerged, canBeginAnew, positions: this.#ids }
     this.#streams = new TargetStreams(this.#exchange, options, {
@@ -54,7 +54,7 @@ export class SessionStream {
   open(): void {
     const told = (): void => {
       if (this.#answer.hasBegun) for (const notice of changeNotices()) this.#answer.say(notice, '')
-      // A target that was left out when the session began may be there by now.
+      // A target that was left out when the session began may have recovered.
       if (this.#endpoint.outages !== null) for (const target of this.#endpoint.targets) this.#streams.join(target)
     }
     if (this.#of === 'session') this.#exchange.whenOver(this.#endpoint.hub.whenChanged(this.#endpoint.backend, told))
@@ -63,7 +63,7 @@ export class SessionStream {
     const concerned = targets.filter(
       (target) => !namer.isMerged || (session.knows(target) && (this.#of === 'session' || this.#ids.has(target.name))),
     )
-    if (concerned.length === 0) return this.#refuse(404, 'nothing to go on with')
+    if (concerned.length === 0) return this.#refuse(404, 'no stream to resume')
     for (const target of concerned) this.#streams.listen(target)
   }
 
@@ -73,15 +73,15 @@ export class SessionStream {
     this.#streams.close(cause)
   }
 
-  /** When nobody has anything to say any more, the client need not wait. */
+  /** Ends the response once no target has a stream any more. */
   #over(target: Target, failure: TargetFailure | null): void {
     if (!this.#streams.isSilent) return
-    // Servers without a stream of their own change too when the config does: the gateway has that to say.
+    // The stream stays open for change notices of the gateway, even if no target has a stream.
     const { isMerged } = this.#endpoint.namer
     if (isMerged && this.#of === 'session' && failure?.code === 'unsupported') return this.#answer.open()
     this.#exchange.release()
     if (failure === null || this.#answer.hasBegun) return this.#answer.end()
-    if (failure.code === 'unsupported') return this.#refuse(405, 'no target has a stream of its own')
+    if (failure.code === 'unsupported') return this.#refuse(405, 'no target supports a stream of server messages')
     if (failure.code === 'session_lost') return this.#refuse(404, 'Session not found')
     const more = isMerged || failure.headers === undefined ? null : passedOn(failure.headers)
     this.#refuse(failure.status ?? 502, `target ${target.name}: ${failure.message}`, more)

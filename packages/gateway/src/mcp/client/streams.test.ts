@@ -52,7 +52,7 @@ async function useListening(t: TestContext, session: McpCaller, headers: Record<
 }
 
 describe('the stream of a session', () => {
-  it('of one target is its own, with its ids', async (t) => {
+  it('forwards the stream of a single target with its event ids', async (t) => {
     const target = await useTalker(t)
     const { caller } = await useMcpScene(t, { one: target })
     const session = await caller.begin()
@@ -64,7 +64,7 @@ describe('the stream of a session', () => {
     assert.equal(await next(), null)
   })
 
-  it('of two targets is one, and its ids tell where both stand', async (t) => {
+  it('merges the streams of two targets, and its event ids contain the positions of both', async (t) => {
     const [one, two] = [await useTalker(t), await useTalker(t)]
     const { caller } = await useMcpScene(t, { one, two })
     const session = await caller.begin()

@@ -2,39 +2,39 @@ import { follow } from '../../pipeline/call/follow.ts'
 import { Deadline } from '@portico/http'
 import type { Exchange } from '../engine/exchange.ts'
 import type { Target } from '../targets/target.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
-export interface TargetStreamsEvents {
-  /** The stream of a target is open, or will be: there is something to wait for. */
+interface TargetStreamsEvents {
+  /** Called when the stream of a target is open, or will be opened again. */
   opened(): void
-  /** False asks to wait until `resume`. */
+  /** Takes one message; false means to pause until `resume`. */
   message(message: RpcMessage, target: Target, eventId: string): boolean
   mark(target: Target, eventId: string, retryMs: number | null): void
-  /** The target has nothing more to say; null when it just ended its stream. */
+  /** Called when the target's stream is over; `failure` is null when the target ended it. */
   over(target: Target, failure: TargetFailure | null): void
 }
 
-export interface TargetStreamsOptions {
-  /** A stream that ends is opened again, so that the client does not notice. */
+interface TargetStreamsOptions {
+  /** Whether a stream that ends is opened again, unnoticed by the client. */
   isLasting: boolean
-  /** A target that forgot the session is told of it again: nothing of the old one is wanted. */
+  /** Whether a target that lost the session is initialized again; the stream then starts without history. */
   canBeginAnew: boolean
-  /** Where the streams of targets are to go on, by name. */
+  /** The event ids to resume the streams from, by target. */
   positions: Map<string, string>
 }
 
-/** What targets say on their own account. */
+/** The streams of messages that the targets of a session send outside of requests. */
 export class TargetStreams {
   readonly #exchange: Exchange
   readonly #options: TargetStreamsOptions
   readonly #events: TargetStreamsEvents
   readonly #calls = new Map<Target, LinkCall>()
   readonly #pauses = new Map<Target, Deadline>()
-  /** How often in a row a target's stream could not be opened. */
+  /** The number of consecutive failures to open a target's stream. */
   readonly #failures = new Map<Target, number>()
   readonly #begunAnew = new Set<Target>()
-  /** Targets whose stream was asked for, whatever came of it. */
+  /** The targets whose stream was requested, successfully or not. */
   readonly #listened = new Set<Target>()
   #isClosed = false
 
@@ -44,7 +44,7 @@ export class TargetStreams {
     this.#events = events
   }
 
-  /** Nobody has anything to say. */
+  /** Whether no stream is open, and none will be opened again. */
   get isSilent(): boolean {
     return this.#calls.size === 0 && this.#pauses.size === 0
   }
@@ -52,7 +52,7 @@ export class TargetStreams {
   listen(target: Target): void {
     if (target.transport.listensSilently === true) this.#events.opened()
     this.#listened.add(target)
-    // The target may be done before `listen` is back.
+    // The stream may end before `listen` returns.
     this.#calls.set(target, NOTHING)
     const { session } = this.#exchange
     const link = session.link(target)
@@ -74,7 +74,7 @@ export class TargetStreams {
     else if (this.#calls.get(target) === NOTHING) this.#calls.set(target, call)
   }
 
-  /** A target that the session began without is told of it, and listened to. */
+  /** Initializes a target that the session began without, and opens its stream. */
   join(target: Target): void {
     if (this.#isClosed || this.#listened.has(target)) return
     const { session, rx } = this.#exchange
@@ -97,7 +97,7 @@ export class TargetStreams {
     this.#pauses.clear()
   }
 
-  /** Once: a target that forgets at once would be asked for ever. */
+  /** Initializes the target again, but only once in a row: a target that loses every session would cause a loop. */
   #beginAnew(target: Target, lost: TargetLink, failure: TargetFailure): void {
     if (this.#isClosed) return
     if (!this.#options.canBeginAnew || this.#begunAnew.has(target)) return this.#ended(target, failure)

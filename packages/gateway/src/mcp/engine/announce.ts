@@ -1,20 +1,20 @@
 import type { JsonObject } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
-import { makeMessage, type RpcId, type RpcMessage } from '../message.ts'
+import { makeMessage, type RpcId, type RpcMessage } from '../protocol.ts'
 
-/** Lists that a reload may have changed, with what newer revisions subscribe to them by. */
+/** The notifications of lists that a reload may change, with their flags in `subscriptions/listen`. */
 const CHANGES = [
   ['notifications/tools/list_changed', 'toolsListChanged'],
   ['notifications/prompts/list_changed', 'promptsListChanged'],
   ['notifications/resources/list_changed', 'resourcesListChanged'],
 ] as const
 
-/** What clients hear when the config has changed what they are offered. */
+/** Returns the notifications to clients after a config reload that changed lists. */
 export function changeNotices(): RpcMessage[] {
   return CHANGES.map(([method]) => makeMessage({ jsonrpc: '2.0', method }))
 }
 
-/** The same for a subscription: what it asked for, by its name. */
+/** Returns the notifications that a `subscriptions/listen` request asked for, with its subscription id. */
 export function subscribedNotices(wanted: JsonObject, subscription: RpcId | null): RpcMessage[] {
   const params = { _meta: { [SUBSCRIPTION_ID]: subscription } }
   return CHANGES.flatMap(([method, flag]) =>

@@ -1,14 +1,14 @@
 import { HeaderBlock } from '@portico/http'
-import { INTERNAL_ERROR, rpcError, type RpcMessage } from '../message.ts'
+import { INTERNAL_ERROR, rpcError, type RpcMessage, SESSION_NOT_FOUND } from '../protocol.ts'
 import { withId } from '../edit.ts'
-import { SESSION_NOT_FOUND } from '../revisions.ts'
 import type { TargetFailure } from '../transport.ts'
 import type { Exchange } from './exchange.ts'
 import type { Target } from '../targets/target.ts'
 
 /**
- * Says why a target did not answer: a JSON-RPC error in a 200, in every revision. Clients with sessions take an HTTP
- * error for the end of all, those without lose what it says, and HTTP errors of the protocol are about the request alone.
+ * Responds with the failure of a target: a JSON-RPC error with status 200, in every revision. Clients with sessions treat
+ * an HTTP error as the end of the session, clients without sessions drop its text, and the HTTP errors of the protocol
+ * are about invalid requests only.
  */
 export function answerFailure(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
   if (failure.code === 'refused') sayRefused(exchange, request, target, failure)
@@ -16,7 +16,7 @@ export function answerFailure(exchange: Exchange, request: RpcMessage, target: T
   exchange.finish()
 }
 
-/** What a target says for itself goes on, also about who may ask it. */
+/** Forwards an error that the target sent, including 401 and 403 of a single target. */
 function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
   const { facts, answer, endpoint, requestMeta } = exchange
   const { message, status = 502, headers = new HeaderBlock(), body = NOTHING } = failure
@@ -35,7 +35,7 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
     return answer.whole(status, headers.get('content-type') ?? '', bytes, passedOn(headers))
   }
   const said = error ?? rpcError(request.id, INTERNAL_ERROR, text)
-  // What is wrong with a request of the revision without sessions is told by the status too.
+  // In revisions without sessions, errors about the request also have an HTTP status.
   const isAboutRequest = error !== undefined && requestMeta !== null && (status === 400 || status === 404)
   const shown = isAboutRequest ? status : 200
   if (retryAfter === null || !canSayByHttp) return answer.respond(said, '', shown)
@@ -50,7 +50,7 @@ function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, 
   rx.error ??= text
   rx.reason = 'UpstreamFailure'
   exchange.report()
-  // Only who has a session can begin it anew, and that would end those of other targets.
+  // A client with a session of a single target is told to begin a new session; with several targets, the others go on.
   const canBeginAnew = !session.isPassing && requestMeta === null && !endpoint.namer.isMerged
   if (code === 'session_lost' && canBeginAnew) {
     return answer.respond(rpcError(request.id, SESSION_NOT_FOUND, 'Session not found'), '', 404)
@@ -58,12 +58,12 @@ function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, 
   answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '')
 }
 
-/** The error may be about an attempt to begin a session for this request. */
+/** Returns the error with the id of the request, because it may be the response to an `initialize` for this request. */
 function asAnswerTo({ id }: RpcMessage, error: RpcMessage): RpcMessage {
   return id === null || error.id === id ? error : withId(error, id)
 }
 
-/** What a client needs of a refusal: how to authenticate, and when to come again. */
+/** Returns the headers of a refusal that clients need: how to authenticate, and when to retry. */
 export function passedOn(headers: HeaderBlock): HeaderBlock {
   const kept = new HeaderBlock()
   for (const name of ['www-authenticate', 'retry-after']) {

@@ -1,28 +1,29 @@
 import type { HeaderBlock, Source } from '@portico/http'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 
-/** Where the answer to one request of a client goes. */
+/** The response to one request of a client. */
 export interface AnswerPort {
-  /** Goes with the head, where a session begins. */
+  /** Sent as `Mcp-Session-Id` when the request begins a session; otherwise empty. */
   sessionId: string
-  /** The client reads a stream that it opened before, and has its session id from there. */
+  /** Whether the response is sent on a stream that the client opened before, together with its session id. */
   readonly isElsewhere: boolean
   readonly isOver: boolean
-  /** Whether the client has seen anything of it. */
+  /** Whether the response head was sent. */
   readonly hasBegun: boolean
-  /** The response comes as an event though nothing stands before it, as it does from the targets. */
+  /** Sets whether a response without earlier messages is sent as an SSE event, as the targets send theirs. */
   preferEvents(isPreferred: boolean): void
-  /** One more message before the response; false asks to wait. */
+  /** Sends a message before the response; false means to pause. */
   say(message: RpcMessage, eventId: string): boolean
+  /** Sends an event without data: the id to resume from, and the reconnection delay. */
   mark(eventId: string, retryMs: number | null): void
-  /** The response, and with it the end. */
+  /** Sends the JSON-RPC response and ends the HTTP response. */
   respond(message: RpcMessage, eventId: string, status?: number): void
-  /** A response whose bytes nobody has looked at, as long as nothing has begun. Left out where it must be read anyway. */
+  /** Sends an unread response body, before anything else was sent. Absent when responses have to be read. */
   raw?(body: Source): void
-  /** A whole answer of HTTP. */
+  /** Sends a complete HTTP response. */
   whole(status: number, type: string, body: Buffer, more?: HeaderBlock | null): void
-  /** Nothing follows. */
+  /** Ends the response. */
   end(): void
-  /** Nobody reads it any more. */
+  /** Discards later messages, because the client has left. */
   drop(): void
 }

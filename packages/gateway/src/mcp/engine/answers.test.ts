@@ -143,7 +143,7 @@ describe('an answer of one target', () => {
   })
 
   for (const [what, serve, pattern] of [
-    ['is no MCP', (request: TargetRequest) => request.json('[]'), /no message|batches/],
+    ['is no MCP', (request: TargetRequest) => request.json('[]'), /invalid message|batches/],
     [
       'is a page',
       (request: TargetRequest) => request.response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
@@ -330,7 +330,7 @@ describe('a target that fails', () => {
     const ask = async (name: string) => (await session.ask('tools/call', { name })).messages[0]
     assert.deepEqual((await ask('a'))?.result, { content: [] })
     assert.match((await ask('empty'))!.error!.message, /HTTP 200 without a body/)
-    assert.match((await ask('html'))!.error!.message, /it sent no message/)
+    assert.match((await ask('html'))!.error!.message, /it sent an invalid message/)
   })
 
   const failing = [

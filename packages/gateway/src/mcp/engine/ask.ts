@@ -1,9 +1,9 @@
 import { containedWork } from '@portico/http/faults'
 import { isObject } from '@portico/http/json'
 import { forClient } from '../merge/for-client.ts'
-import type { AskedItem } from '../merge/for-target.ts'
+import type { AskedItem } from '../merge/item-methods.ts'
 import { hasNoSuchList, MergeError, readAnswer } from '../merge/gather.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { TargetFailure } from '../transport.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
@@ -13,7 +13,7 @@ import { TargetCall } from './target-call.ts'
 import { tellTarget } from './tell.ts'
 import { refuseUnknown, saysUnknown } from './unknown-item.ts'
 
-/** The response of one target, for an answer that is put together of several; `limitMs` is how long it may take. */
+/** Returns the response of one target, as a part of a merged response; `limitMs` is the target's time limit. */
 export function ask(
   exchange: Exchange,
   target: Target,
@@ -64,7 +64,7 @@ export async function unlessOut<Answer extends object>(
   return failure
 }
 
-/** Asks a target who it is, as for a session of its own, which ends at once. */
+/** Whether the target answers `initialize`; the session that begins with it ends at once. */
 export async function isThere(exchange: Exchange, target: Target): Promise<boolean> {
   const { session, endpoint } = exchange
   const caller = exchange.callerFor(target)
@@ -76,7 +76,7 @@ export async function isThere(exchange: Exchange, target: Target): Promise<boole
 
 const PROBE_FAILED: TargetFailure = { code: 'broken', message: 'internal error' }
 
-/** Whether the target is out of reach: one that refuses has answered. */
+/** Whether the answer is the failure of a target that cannot be reached; a target that refuses can be reached. */
 function isLost(answer: object): answer is TargetFailure {
   return 'code' in answer && 'message' in answer && answer.code !== 'refused'
 }
@@ -112,7 +112,7 @@ export function isFailure(answer: RpcMessage | TargetFailure): answer is TargetF
   return !('kind' in answer)
 }
 
-/** A request that concerns every target, and has nothing to answer; targets that do not know it are not asked again. */
+/** Sends a request with an empty result to every target; targets that do not know the method are ignored. */
 export async function serveEverywhere(exchange: Exchange, request: RpcMessage): Promise<void> {
   const { targets, failsOpen } = exchange.endpoint
   const answers = await Promise.all(
@@ -130,8 +130,8 @@ export async function serveEverywhere(exchange: Exchange, request: RpcMessage): 
 }
 
 /**
- * Asks one target after the other for something that no list shows, until one has it: reading does no harm where it
- * finds nothing. What the first one says stands when none has it.
+ * Sends a read request for an unlisted item to one target after the other until one has the item; reads have no side
+ * effects. When no target has the item, the client gets the answer of the first target.
  */
 export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: AskedItem): Promise<void> {
   const { endpoint, rx, facts } = exchange
@@ -142,7 +142,7 @@ export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: 
   let first: { target: Target; answer: RpcMessage | TargetFailure } | null = null
   facts.askedAt = endpoint.now()
   for (const target of allowed) {
-    // The last one has nobody behind it who waits.
+    // The last target has no fallback, so it has no time limit of its own.
     const answer = await ask(exchange, target, request, target === allowed.at(-1) ? 0 : target.limits.listMs)
     if (exchange.isCancelled) return
     if (!isFailure(answer) && isObject(answer.value.result)) return pass(exchange, request, target, answer)
@@ -166,5 +166,5 @@ function pass(exchange: Exchange, request: RpcMessage, target: Target, answer: R
   exchange.finish()
 }
 
-const NOT_NOW = 'it is not asked anything while several servers are'
+const NOT_NOW = 'the client cannot answer server requests here, because several servers serve its request'
 const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }

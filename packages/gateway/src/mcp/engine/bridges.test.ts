@@ -77,7 +77,7 @@ describe('a client with sessions and a server without', () => {
     assert.ok(!('resultType' in result))
     await client.ping()
     assert.deepEqual(gateway.bugs, [])
-    // Who it is was asked once, and nothing was said that it does not know.
+    // Discovery was requested once, and the server got no message that its revision lacks.
     assert.equal(server.asked.filter((method) => method === 'server/discover').length, 1)
     assert.ok(!server.asked.includes('notifications/initialized') && !server.asked.includes('ping'))
   })
@@ -145,7 +145,7 @@ describe('a client with sessions and a server without', () => {
       assert.equal((await held.promise).response.closed, false)
       await cancel(7)
       await closed
-      assert.match((await call).text, /gave it up/)
+      assert.match((await call).text, /cancelled the request/)
       assert.deepEqual(gateway.bugs, [])
     })
   }

@@ -9,7 +9,7 @@ for (const [count, prefix] of [
   ['one target', ''],
   ['two targets', 'one+'],
 ] as const) {
-  test(`what rules hide is not shown by its directory either: ${count}`, async (t) => {
+  test(`a resource that rules hide is not in its directory either: ${count}`, async (t) => {
     const target = await useTarget(t, (request) =>
       request.method === 'resources/directory/read' ? (request.result({ resources, more: 1.5 }), true) : false,
     )

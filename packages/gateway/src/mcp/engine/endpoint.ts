@@ -1,6 +1,6 @@
 import type { Deadlines } from '@portico/http'
 import type { Logger } from '../../telemetry/log/logger.ts'
-import type { RequestGuard } from '../guard.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { Hub } from '../hub.ts'
 import type { WaitingCalls } from '../input/waiting-calls.ts'
 import type { Namer } from '../names.ts'
@@ -22,7 +22,8 @@ export interface Endpoint {
   /** Outages of targets that hang, which are then left out; null for a single target, which has no substitute. */
   readonly outages: Outages | null
   readonly lifetimeMs: number
-  readonly guard: RequestGuard
+  /** Returns the reason for refusing a request because of its host or origin; null when it is allowed. */
+  readonly guard: (rx: RequestContext) => string | null
   readonly sessions: Sessions
   readonly hub: Hub
   readonly waiting: WaitingCalls
@@ -39,10 +40,4 @@ export interface Endpoint {
   readonly maxAnswerBytes: number
   readonly bug: (error: unknown) => void
   readonly log: Logger
-}
-
-export function targetNamed({ targets }: Pick<Endpoint, 'targets'>, name: string): Target {
-  const found = targets.find((target) => target.name === name)
-  if (found === undefined) throw new Error(`no MCP target ${name}`)
-  return found
 }

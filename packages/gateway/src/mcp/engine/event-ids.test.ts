@@ -17,7 +17,7 @@ test('a position is read as it was written, and is a value of a header', () => {
   )
 })
 
-test('what was not written here is no position, and never throws', () => {
+test('a text from elsewhere is not a position, and never throws', () => {
   fc.assert(fc.property(fc.string({ unit: anyCharacter }), (text) => void readPosition(text)))
   const written = (value: unknown) => `s${Buffer.from(JSON.stringify(value)).toString('base64url')}`
   for (const value of [

@@ -1,23 +1,23 @@
 import { parseJson } from '@portico/http/json'
 
 /**
- * Ids of events towards the client: where each target's own stream stands, so that a broken stream goes on at every
- * target. With one target its own ids are used.
+ * The SSE event id that clients get from several targets: the last event id of each target's stream, so that a broken
+ * stream can be resumed at every target. A single target's own ids are forwarded.
  */
 export interface StreamPosition {
-  /** `call`: the stream of one request; `session`: what targets say on their own account. */
+  /** `call`: the stream of one request; `session`: the stream of messages outside of requests. */
   of: 'call' | 'session'
-  /** Last id by target. */
+  /** The last event ids, by target. */
   ids: ReadonlyMap<string, string>
 }
 
-/** Empty when it would be too long for the header that brings it back: such a stream cannot go on once it is broken. */
+/** Encodes a position; empty when it is too long for the `Last-Event-ID` header, so that the stream cannot be resumed. */
 export function writePosition({ of, ids }: StreamPosition): string {
   const text = Buffer.from(JSON.stringify([...ids])).toString('base64url')
   return text.length > LONGEST ? '' : (of === 'call' ? 'c' : 's') + text
 }
 
-/** Null for an id that was not written here. */
+/** Decodes a position; null for an id that is not from `writePosition`. */
 export function readPosition(text: string): StreamPosition | null {
   const [, of, encoded = ''] = /^([cs])([\w-]+)$/.exec(text) ?? []
   if (of === undefined || encoded.length > LONGEST) return null
@@ -33,7 +33,7 @@ export function readPosition(text: string): StreamPosition | null {
   return { of: of === 'c' ? 'call' : 'session', ids }
 }
 
-/** It becomes a header towards the target. */
+/** Whether the id can be sent to the target as a header value. */
 function isFieldValue(text: string): boolean {
   return text.length > 0 && text.length <= LONGEST && /^[\x20-\x7e]+$/.test(text)
 }

@@ -5,17 +5,17 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import type { UpstreamHandler, UpstreamRequest } from '@portico/http/client'
 import type { AnswerPort } from './answer-port.ts'
-import { forwardedHeaders } from './forwarded-headers.ts'
-import { INTERNAL_ERROR, makeMessage, rpcError, type RpcMessage } from '../message.ts'
+import { INTERNAL_ERROR, makeMessage, rpcError, type RpcMessage } from '../protocol.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import type { MergeError } from '../merge/gather.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Caller, LinkCall } from '../transport.ts'
-import { traceCall } from './hide-forbidden.ts'
+import { traceCall } from './trace.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Target } from '../targets/target.ts'
+import { isCredentialHeader } from '../../redaction/credential-names.ts'
 
-/** What a request of a client comes with. */
+/** The parts of a client's request that the pipeline hands to the endpoint. */
 export interface EndpointCallParts {
   rx: RequestContext
   request: UpstreamRequest
@@ -23,7 +23,7 @@ export interface EndpointCallParts {
   handler: UpstreamHandler
 }
 
-/** One request of a client with everything it takes to serve it. */
+/** One request of a client, with the state that serving it needs. */
 export class Exchange {
   readonly endpoint: Endpoint
   readonly rx: RequestContext
@@ -31,7 +31,7 @@ export class Exchange {
   readonly session: LiveSession
   readonly answer: AnswerPort
   readonly requestMeta: JsonObject | null
-  /** The outcome of every rule for the item that the request names; empty without rules. */
+  /** The outcome of every authorization rule for the requested item; empty without rules. */
   rules: readonly RuleOutcome[] = []
   readonly #context: CallContext
   readonly #headers: HeaderBlock
@@ -40,7 +40,7 @@ export class Exchange {
   #isCancelled = false
   #isReported = false
 
-  /** `requestMeta`: `_meta` of the request that says who asks; null in revisions with sessions. */
+  /** `requestMeta`: the `_meta` with the client's info and capabilities; null in revisions with sessions. */
   constructor(
     endpoint: Endpoint,
     { rx, request, context }: EndpointCallParts,
@@ -63,6 +63,12 @@ export class Exchange {
     return this.#isCancelled
   }
 
+  targetNamed(name: string): Target {
+    const found = this.endpoint.targets.find((target) => target.name === name)
+    if (found === undefined) throw new Error(`no MCP target ${name}`)
+    return found
+  }
+
   callerFor(target: Target): Caller {
     return {
       rx: this.rx,
@@ -72,24 +78,24 @@ export class Exchange {
     }
   }
 
-  /** Called when the request is over, however it ends. */
+  /** Registers a function that is called once when the request ends, successfully or not. */
   whenOver(ending: () => void): void {
     this.#endings.push(ending)
   }
 
-  /** Nothing is to be said any more. */
+  /** Runs the functions registered with `whenOver`. */
   release(): void {
     for (const ending of this.#endings.splice(0)) ending()
   }
 
-  /** Cancelled with the rest when the client leaves. */
+  /** Registers a call that is cancelled when the client leaves. */
   keep<Call extends LinkCall>(call: Call): Call {
     if (this.#isCancelled) call.cancel(CLIENT_GONE)
     else this.#calls.add(call)
     return call
   }
 
-  /** The call goes on when the request is over. */
+  /** Lets the call outlive the request. */
   letGo(call: LinkCall): void {
     this.#calls.delete(call)
   }
@@ -99,7 +105,7 @@ export class Exchange {
     this.answer.drop()
     for (const call of this.#calls) call.cancel(cause)
     this.#calls.clear()
-    // The client did not leave when the route's time was over: the targets have failed it.
+    // A timeout of the route is the fault of the targets, not a cancellation by the client.
     const isTooLate = this.rx.reason === 'Timeout'
     if (this.facts.outcome === null && isTooLate) this.facts.fail('unavailable', INTERNAL_ERROR, 'request timeout')
     this.facts.outcome ??= 'cancelled'
@@ -110,7 +116,7 @@ export class Exchange {
     for (const call of this.#calls) call.resume()
   }
 
-  /** A session for this one request ends with it. */
+  /** Ends the request, and a session that lasts for this request only. */
   finish(): void {
     this.report()
     this.release()
@@ -118,17 +124,17 @@ export class Exchange {
     this.abandon(this.endpoint.targets.filter((target) => this.session.hasLink(target)))
   }
 
-  /** Every target may forget the session. */
+  /** Ends the session at every target that knows it. */
   end(): void {
     this.abandon(this.endpoint.targets.filter((target) => this.session.knows(target)))
   }
 
-  /** These targets may forget the session. */
+  /** Ends the session at these targets. */
   abandon(targets: readonly Target[]): void {
     for (const target of targets) this.session.link(target).end(this.callerFor(target))
   }
 
-  /** Tells who watches what came of the message, once. Before the answer: with that the trace may end. */
+  /** Writes the outcome to the trace, once. Call it before the response is sent, because the trace may end with that. */
   report(): void {
     const { facts, rx } = this
     if (this.#isReported) return
@@ -136,7 +142,7 @@ export class Exchange {
     if (rx.trace !== null) traceCall(rx.trace, facts)
   }
 
-  /** What came of it, for logs and metrics. */
+  /** Records the outcome of a target's response, for logs and metrics. */
   note(response: RpcMessage): void {
     const { facts } = this
     facts.answeredAt = this.endpoint.now()
@@ -155,7 +161,7 @@ export class Exchange {
     this.report()
   }
 
-  /** A response that was put together here. */
+  /** Sends a result that the gateway made itself. */
   respond(request: RpcMessage, result: JsonObject): void {
     this.facts.outcome ??= 'ok'
     this.report()
@@ -163,7 +169,7 @@ export class Exchange {
     this.finish()
   }
 
-  /** Says why nothing could be put together. */
+  /** Sends the error of a merge that failed. */
   mergeFailed(request: RpcMessage, { target, code, message, data }: MergeError): void {
     const { rx, facts, answer } = this
     facts.fail(target === '' ? 'error' : 'unavailable', code, message)
@@ -174,13 +180,13 @@ export class Exchange {
     this.finish()
   }
 
-  /** A target had nothing to add. */
+  /** Logs a target whose part is missing from a merged response. */
   leftOut(target: string, message: string): void {
     this.endpoint.log.warn('target failed', { target, error: message })
     this.rx.trace?.emit({ type: 'mcpCall', target, method: this.facts.method, error: message }, 'warn')
   }
 
-  /** Answers with an error in place of a response. */
+  /** Sends an error of the gateway itself. */
   refuse(
     request: RpcMessage,
     status: number,
@@ -196,3 +202,28 @@ export class Exchange {
 }
 
 const CLIENT_GONE = new Error('the client left')
+
+/** Returns the headers of a client's request for a target; credentials are included only if the config says so. */
+function forwardedHeaders(headers: HeaderBlock, withCredentials: boolean): HeaderBlock {
+  const forwarded = headers.clone()
+  forwarded.removeWhere((name) => OWN.has(name) || (!withCredentials && isCredentialHeader(name)))
+  // The gateway has to read responses to merge them.
+  forwarded.set('accept-encoding', 'identity')
+  return forwarded
+}
+
+/** Headers about the hop to the gateway: its body, session and stream, and the calling page. */
+const OWN = new Set([
+  'accept',
+  'accept-encoding',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'origin',
+  'referer',
+])

@@ -1,8 +1,7 @@
 import { isObject, objectAt, textAt } from '@portico/http/json'
 import { mergeDiscover, mergeInitialize, type ServerPart } from '../merge/merge-servers.ts'
-import { exactMember } from '../edit-exactly.ts'
-import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
-import { REVISIONS } from '../revisions.ts'
+import { exactMember } from '../edit.ts'
+import { INTERNAL_ERROR, type RpcMessage, REVISIONS } from '../protocol.ts'
 import { introduce } from '../session/introduce.ts'
 import type { TargetState } from '../session/state.ts'
 import type { LinkCall, TargetFailure, TargetLink } from '../transport.ts'
@@ -13,7 +12,7 @@ import type { Exchange } from './exchange.ts'
 import { GATEWAY } from './list.ts'
 import type { Target } from '../targets/target.ts'
 
-/** Begins a session with all targets, or asks them who they are where there are no sessions. */
+/** Serves `initialize`, which begins a session with all targets, and `server/discover` of revisions without sessions. */
 export async function serveInitialize(exchange: Exchange, request: RpcMessage): Promise<void> {
   const { endpoint, facts } = exchange
   const { targets, namer } = endpoint
@@ -27,13 +26,13 @@ export async function serveInitialize(exchange: Exchange, request: RpcMessage): 
   const well = parts.filter(isWell)
   const ill = parts.filter((part) => !isWell(part))
   const hasFailed = well.length === 0 || (ill.length > 0 && !endpoint.failsOpen)
-  // Sessions that began for nothing are ended again; whoever only asks who is there has begun none.
+  // Ends the sessions that began at targets; discovery begins none.
   if (!isDiscovery && (exchange.isCancelled || hasFailed)) exchange.abandon(targets)
   if (exchange.isCancelled) return
   const [best] = well
   const [worst] = ill
   if (worst !== undefined && hasFailed) return refuse(exchange, request, worst)
-  if (best === undefined) throw new Error('no target was asked')
+  if (best === undefined) throw new Error('the backend has no targets')
   for (const { target, answer } of ill) exchange.leftOut(target.name, reasonOf(answer))
   if (!isDiscovery) admit(exchange, request, well)
   if (!namer.isMerged) return pass(exchange, best.answer)
@@ -48,11 +47,11 @@ export async function serveInitialize(exchange: Exchange, request: RpcMessage): 
   )
 }
 
-/** What one target said. */
+/** The response of one target. */
 interface Part {
   target: Target
   answer: RpcMessage | TargetFailure
-  /** Revision that is spoken with it from now on. */
+  /** The revision negotiated with the target; empty for discovery and failures. */
   version: string
 }
 
@@ -62,7 +61,7 @@ async function discover(exchange: Exchange, target: Target, request: RpcMessage)
   return { target, answer: await ask(exchange, target, request), version: '' }
 }
 
-/** The first message to a target is `initialize` itself, so nothing is told before it. */
+/** Sends `initialize` to a target, unless the target is left out because of an outage. */
 async function begin(exchange: Exchange, target: Target, request: RpcMessage): Promise<Part> {
   const { endpoint, session } = exchange
   const { name, limits } = target
@@ -74,7 +73,7 @@ async function begin(exchange: Exchange, target: Target, request: RpcMessage): P
     target,
     () => greet(session.link(target), (call) => void exchange.keep(call)),
     async () => {
-      // The session goes on without the target, and begins with it at the next list.
+      // This is a probe: the session begins without the target, which is initialized when it is needed.
       const link = target.transport.link({ key: endpoint.newKey(), target: '', isPassing: true })
       const answer = await greet(link, () => {})
       link.end(caller)
@@ -89,7 +88,7 @@ function isWell(part: Part): part is GoodPart {
   return !isFailure(part.answer) && isObject(part.answer.value.result)
 }
 
-/** Gives the session its id. */
+/** Records the targets of the session, and gives it its id. */
 function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[]): void {
   const { session, endpoint, answer } = exchange
   const targets = well.map(({ target, version }): TargetState => {
@@ -101,7 +100,7 @@ function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[
   else answer.sessionId = endpoint.sessions.admit({ ...session.state, version: agreedVersion(well), targets })
 }
 
-/** What all of them speak. */
+/** Returns the oldest revision of the targets, which all of them support. */
 function agreedVersion(well: readonly GoodPart[]): string {
   const versions = well.map(({ answer: { value } }) => textAt(objectAt(value, 'result'), 'protocolVersion') ?? '')
   return versions.toSorted()[0] ?? ''

@@ -1,16 +1,17 @@
 import { objectAt } from '@portico/http/json'
 import { forClient } from '../merge/for-client.ts'
 import { mergeAcknowledged, splitListen } from '../merge/subscriptions.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { TargetFailure } from '../transport.ts'
-import { targetNamed } from './endpoint.ts'
 import { isThere } from './ask.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
-import { findTarget, isListed } from './find-target.ts'
+import { listsOf } from '../owners.ts'
+import { MergeError } from '../merge/gather.ts'
+import { requestList } from './list.ts'
 import { TargetCall } from './target-call.ts'
 
-/** One stream of what several targets have to tell, of revisions without sessions. */
+/** Serves `subscriptions/listen` of revisions without sessions: one stream with the notifications of several targets. */
 export async function serveListen(exchange: Exchange, request: RpcMessage): Promise<void> {
   await learnOwners(exchange, request)
   if (exchange.isCancelled) return
@@ -20,22 +21,22 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
     const owned =
       namer.needsOwners && kind === 'resource' ? session.owners.find(kind, exposed) : namer.owner(kind, exposed)
     if (owned === null || !('name' in owned)) return null
-    const { judge } = targetNamed(endpoint, owned.target)
+    const { judge } = exchange.targetNamed(owned.target)
     const item = { kind, ...owned }
-    const isClear = !judge.isAmbiguous(rx, item) || isListed(exchange, item)
+    const isClear = !judge.isAmbiguous(rx, item) || session.owners.isListed(item)
     return isClear && judge.allows(rx, item) ? owned : null
   })
   const waiting = new Set(split.keys())
   const acknowledged: RpcMessage[] = []
   const failures: [string, TargetFailure][] = []
   const errors: RpcMessage[] = []
-  /** The client hears once that everybody listens. */
+  /** Sends one acknowledgment to the client once every target has acknowledged or failed. */
   const settle = (target: string): void => {
     if (!waiting.delete(target) || waiting.size > 0) return
     const [first, ...others] = acknowledged
     if (first !== undefined) answer.say(mergeAcknowledged([first, ...others]), '')
     else if (failures[0] !== undefined)
-      answerFailure(exchange, request, targetNamed(endpoint, failures[0][0]), failures[0][1])
+      answerFailure(exchange, request, exchange.targetNamed(failures[0][0]), failures[0][1])
     else if (errors[0] !== undefined) answer.respond(errors[0], '')
   }
   let open = split.size
@@ -47,7 +48,7 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
     exchange.finish()
   }
   for (const [name, message] of split) {
-    const target = targetNamed(endpoint, name)
+    const target = exchange.targetNamed(name)
     const outage = endpoint.outages?.current(name) ?? null
     if (outage !== null) {
       failures.push([name, outage])
@@ -79,12 +80,17 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
   }
 }
 
-/** Where names do not tell whose a resource is, lists must. */
+/** Requests the lists that tell the targets of the resources, when the URIs alone do not. */
 async function learnOwners(exchange: Exchange, request: RpcMessage): Promise<void> {
   const { resourceSubscriptions } = objectAt(objectAt(request.value, 'params'), 'notifications')
-  if (!exchange.endpoint.namer.needsOwners || !Array.isArray(resourceSubscriptions)) return
+  const { endpoint, session } = exchange
+  if (!endpoint.namer.needsOwners || !Array.isArray(resourceSubscriptions)) return
   for (const uri of resourceSubscriptions) {
-    if (typeof uri === 'string') await findTarget(exchange, { kind: 'resource', exposed: uri })
+    if (typeof uri !== 'string') continue
+    for (const method of listsOf.resource) {
+      if (session.owners.find('resource', uri) !== null) break
+      if ((await requestList(exchange, method)) instanceof MergeError) break
+    }
   }
 }
 

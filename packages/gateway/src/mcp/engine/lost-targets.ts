@@ -1,17 +1,17 @@
 import { reportFault } from '@portico/http/faults'
 import { Deadline, type Deadlines } from '@portico/http'
 
-export interface LostTargetsOptions {
+interface LostTargetsOptions {
   deadlines: Deadlines
-  /** Clients are told that lists have changed. */
+  /** Called when a lost target responds again, to tell clients that lists have changed. */
   recovered: (target: string) => void
 }
 
-/** Asks a target whether it is there; true when it answers. */
+/** Sends a request to a target; resolves with whether it responded. */
 export type Probe = () => Promise<boolean>
 
 interface Loss {
-  /** That of the last request that was answered without the target. */
+  /** The probe of the latest request that was served without the target. */
   probe: Probe
   lastMissedAt: number
   pauseMs: number
@@ -19,9 +19,8 @@ interface Loss {
 }
 
 /**
- * Targets that requests were answered without. Each is asked again until it answers, so that clients which wait for
- * nothing but notifications learn that its tools are back. After ten minutes in which nobody missed a target, the probes
- * stop.
+ * The targets that requests were served without. Each is probed until it responds, so that clients which only wait for
+ * notifications learn that its tools are back. Probes stop after ten minutes without a request that missed the target.
  */
 export class LostTargets {
   readonly #options: LostTargetsOptions
@@ -31,7 +30,7 @@ export class LostTargets {
     this.#options = options
   }
 
-  /** A request was answered without the target. */
+  /** Called when a request was served without the target. */
   missed(target: string, probe: Probe): void {
     const { deadlines } = this.#options
     const now = deadlines.now()
@@ -47,7 +46,7 @@ export class LostTargets {
     deadlines.set(next, loss.pauseMs)
   }
 
-  /** The target has answered. */
+  /** Called when the target has responded. */
   answered(target: string): void {
     const loss = this.#byTarget.get(target)
     if (loss === undefined) return
@@ -56,7 +55,7 @@ export class LostTargets {
   }
 
   async #probe(target: string, loss: Loss): Promise<void> {
-    // A probe that throws has found nobody, and the next one follows.
+    // A probe that throws counts as no response, and the next probe follows.
     const hasAnswered = await loss.probe().catch((error: unknown) => {
       reportFault(error, 'request')
       return false

@@ -4,13 +4,13 @@ import type { LostTargets, Probe } from './lost-targets.ts'
 interface Outage {
   failure: TargetFailure
   failedAt: number
-  /** One request at a time asks the target again. */
+  /** Whether a probe is running; there is one at a time. */
   isProbed: boolean
 }
 
 /**
- * Targets that have kept requests waiting before they failed. With FailOpen such a target is left out at once, and asked
- * again in the background, so that one hung server does not cost every list its time limit.
+ * The targets that failed slowly. With FailOpen, such a target is left out of merged responses at once and probed in the
+ * background, so that one hung server does not cost every list its time limit.
  */
 export class Outages {
   readonly #now: () => number
@@ -23,7 +23,7 @@ export class Outages {
     this.#lost = lost
   }
 
-  /** Why the target is left out without a request; null when it has to be asked. */
+  /** Returns the failure of a target that is left out without a request; null when the request is sent. */
   current(target: string): TargetFailure | null {
     const outage = this.#byTarget.get(target)
     if (outage === undefined) return null
@@ -32,7 +32,7 @@ export class Outages {
     return null
   }
 
-  /** Whether the caller is to ask the target again, in the background; `settle` must follow. */
+  /** Whether the caller has to probe the target in the background; `settle` must follow. */
   startProbe(target: string): boolean {
     const outage = this.#byTarget.get(target)
     if (outage === undefined || outage.isProbed) return false
@@ -40,12 +40,12 @@ export class Outages {
     return true
   }
 
-  /** A client goes on without the target, and hears when it is back. */
+  /** Called when a client was served without the target, and has to be notified when the target recovers. */
   missed(target: string, probe: Probe): void {
     this.#lost.missed(target, probe)
   }
 
-  /** Takes what came of asking the target since `askedAt`; `failure` is null when it answered. `probe` asks it later. */
+  /** Records the outcome of a request sent at `askedAt`; `failure` is null when the target responded. `probe` is for later probes. */
   settle(target: string, askedAt: number, failure: TargetFailure | null, probe: Probe): void {
     if (failure === null) this.#lost.answered(target)
     else this.missed(target, probe)
@@ -57,7 +57,7 @@ export class Outages {
   }
 }
 
-/** A failure that comes sooner costs nobody anything: the target is asked each time. */
+/** A target that fails faster than this is not left out: its failures cost no waiting time. */
 const SLOW_MS = 1_000
-/** After that long without a request the target is asked again, and waited for. */
+/** After this time since the failure, the next request is sent to the target again. */
 const REMEMBERED_MS = 60_000

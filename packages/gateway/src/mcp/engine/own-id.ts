@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { objectAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withId, withParams } from '../edit.ts'
-import { requestId, type RpcMessage } from '../message.ts'
+import { requestId, type RpcMessage } from '../protocol.ts'
 import type { AnswerSink } from '../transport.ts'
 
-/** A request under an id and a progress token that nobody else uses; what comes back has the client's own again. */
+/** Replaces the id and progress token of a request by unique ones; `sink` restores the client's in the messages that follow. */
 export function withOwnId(
   message: RpcMessage,
   answer: AnswerSink,

@@ -1,9 +1,9 @@
 import { type HeaderBlock, ObservedBody, type Source } from '@portico/http'
-import type { AskedItem } from '../merge/for-target.ts'
-import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
+import type { AskedItem } from '../merge/item-methods.ts'
+import { INTERNAL_ERROR, type RpcMessage } from '../protocol.ts'
 import type { AnswerSink, TargetFailure } from '../transport.ts'
 import { answerFailure } from './answer-failure.ts'
-import { AskableAnswer, isAskable } from './askable-answer.ts'
+import { InteractiveResponseSink, isAskable } from './interactive-response-sink.ts'
 import type { Exchange } from './exchange.ts'
 import { callPosition, outward } from './outward.ts'
 import type { Target } from '../targets/target.ts'
@@ -28,7 +28,7 @@ export function askTarget(exchange: Exchange, target: Target, options: SingleTar
   const { request, message } = options
   const direct = new DirectAnswer(exchange, target, options)
   const canAsk = exchange.requestMeta !== null && isAskable(exchange, request)
-  const askable = canAsk ? new AskableAnswer({ exchange, target, request }, direct) : null
+  const askable = canAsk ? new InteractiveResponseSink({ exchange, target, request }, direct) : null
   const call = new TargetCall(exchange.session, target, message, exchange.callerFor(target), askable ?? direct)
   askable?.follow(call)
   exchange.keep(call).start()

@@ -2,14 +2,13 @@ import { follow } from '../../pipeline/call/follow.ts'
 import { Deadline, type HeaderBlock, ObservedBody, type Source } from '@portico/http'
 import type { MessageSpan } from '../../pipeline/spans/message-span.ts'
 import { withSpan } from '../../pipeline/traced/with-span.ts'
-import { isListMethod } from '../merge/list-page.ts'
-import type { RpcMessage } from '../message.ts'
-import { isKnownRevision, isSessionless } from '../revisions.ts'
+import { isListMethod } from '../merge/item-methods.ts'
+import { type RpcMessage, isKnownRevision, isSessionless } from '../protocol.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 import {
   answerInPlace,
-  CANNOT_BE_ASKED,
+  NO_SERVER_REQUESTS,
   hasSharedStream,
   asDiscovery,
   asNewerResult,
@@ -24,35 +23,35 @@ import { endWith } from '../targets/end-span.ts'
 import { withOwnId } from './own-id.ts'
 import type { Target, TargetLimits } from '../targets/target.ts'
 
-/** What takes the answer to a call. */
-export interface CallSink extends AnswerSink {
-  /** Takes a question of the target to the client, which speaks a revision without such; or says why it cannot. */
+/** Receives the response to a call. */
+interface CallSink extends AnswerSink {
+  /** Forwards a request of the target to a client whose revision has no such requests; returns why it cannot, or null. */
   asked?(question: RpcMessage): string | null
 }
 
 /**
- * One request to one target of a session. A target that does not know the session, or forgot it, is told of it first;
- * that is safe, for it has not looked at the request.
+ * One request to one target of a session. A target that does not know the session is initialized first, and the request
+ * is sent again: that is safe, because the target has not processed the request.
  */
 export class TargetCall implements LinkCall, AnswerSink {
   readonly #session: LiveSession
   readonly #target: Target
   readonly #message: RpcMessage
   readonly #caller: Caller
-  /** Null where nobody makes spans of the request. */
+  /** Null when the request is not traced. */
   readonly #span: MessageSpan | null
   readonly #sink: CallSink
   #call: LinkCall | null = null
-  /** What the request was sent by. */
+  /** The link that the request was sent on. */
   #link: TargetLink | null = null
-  /** What the target knows the request by, where that is not the client's own id. */
+  /** The request id that the target received, if it differs from the client's id and the target may still be working. */
   #ownId: string | null = null
   #limit: Deadline | null = null
-  /** What the target says besides. */
+  /** The subscription to the target's shared stream, for requests of the target that belong to this call. */
   #overhearing: LinkCall | null = null
   #hasBegunAnew = false
   #hasAnswered = false
-  /** The stream at hand ends, and something better follows. */
+  /** Whether the end of the current stream is ignored, because the request is being sent again. */
   #isIgnored = false
   #isOver = false
 
@@ -67,7 +66,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#sink = sink
   }
 
-  /** `limitMs` is how long the target may take; 0 leaves it to the request. */
+  /** Sends the request. `limitMs` is the time limit of the target; 0 selects the limit of the method. */
   start(limitMs = 0): this {
     const { limits } = this.#target
     const ms = limitMs > 0 ? limitMs : usualLimit(this.#message.method, limits)
@@ -82,9 +81,9 @@ export class TargetCall implements LinkCall, AnswerSink {
     return this
   }
 
-  /** Only where the one who asked takes bytes, and they are good as they are. */
+  /** Present when the sink takes raw bytes and the response needs no conversion. */
   get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
-    // Whether a target knows discovery at all is in its answer.
+    // The response to `server/discover` has to be read: it tells whether the target knows the method.
     if (this.#isOlder || this.#message.method === DISCOVER || this.#sink.raw === undefined) return undefined
     return (headers, body) => {
       this.#unlimit()
@@ -94,12 +93,12 @@ export class TargetCall implements LinkCall, AnswerSink {
     }
   }
 
-  /** The client speaks a revision without sessions, the target does not. */
+  /** Whether the client uses a revision without sessions, and the target one with sessions. */
   get #isOlder(): boolean {
     return isSessionless(this.#session.state.version) && !isSessionless(this.#session.versionAt(this.#target))
   }
 
-  /** Several clients are one caller there, and each counts its requests from the same number. */
+  /** Whether several clients share the target's session, so that their request ids may collide. */
   get #isShared(): boolean {
     const hasState = this.#isOlder || this.#target.transport.isOneCaller === true
     return isSessionless(this.#session.state.version) && hasState
@@ -138,7 +137,7 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   #question(question: RpcMessage): boolean {
     const isPing = question.method === 'ping'
-    const why = isPing || this.#sink.asked === undefined ? CANNOT_BE_ASKED : this.#sink.asked(question)
+    const why = isPing || this.#sink.asked === undefined ? NO_SERVER_REQUESTS : this.#sink.asked(question)
     if (why !== null) this.#link?.tell(answerInPlace(question, why), this.#callerAt, () => {})
     return true
   }
@@ -155,7 +154,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     return this.#sink.message(this.#isOlder ? asNewerResult(message, method) : message, eventId)
   }
 
-  /** A target that lacks a revision of ours is bridged; a revision that nobody knows is the client's mistake. */
+  /** Whether the target lacks a revision that the gateway knows and can translate; unknown revisions are client errors. */
   #canBridge(message: RpcMessage): boolean {
     return isUnsupportedVersion(message) && this.#isKnownRevision
   }
@@ -195,12 +194,12 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#sink.failed(failure)
   }
 
-  /** A session for this one request was begun for nothing. */
+  /** Ends a session that was begun for this request only. */
   #abandon(): void {
     if (this.#session.isPassing) this.#session.link(this.#target).end(this.#caller)
   }
 
-  /** What is asked here does no harm when it is asked again, so the target may have heard it. */
+  /** Fails as `unavailable`: requests with a time limit can be repeated safely, even if the target received them. */
   #expire(ms: number): void {
     this.cancel(TOO_SLOW)
     this.#sink.failed({ code: 'unavailable', message: `it did not answer within ${ms} ms` })
@@ -211,7 +210,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#limit = null
   }
 
-  /** The target was taken to need no telling. */
+  /** Whether the target was assumed to need no `initialize`. */
   get #mayBeStranger(): boolean {
     if (this.#session.isAssumed(this.#target)) return true
     return isSessionless(this.#session.state.version) && !this.#isOlder
@@ -220,7 +219,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   #introduce(): void {
     this.#unlimit()
     const introduction = this.#session.introductions.get(this.#target.name)
-    if (introduction === undefined) throw new Error(`target ${this.#target.name} has not introduced itself`)
+    if (introduction === undefined) throw new Error(`target ${this.#target.name} has not answered initialize`)
     this.#span?.end(null)
     this.#sink.message(asDiscovery(this.#message, introduction), '')
     this.#sink.closed()
@@ -236,19 +235,19 @@ export class TargetCall implements LinkCall, AnswerSink {
     else this.#sendOwn(this.#link)
   }
 
-  /** The request in the revision of the target. */
+  /** The request as the target's revision expects it. */
   get #sent(): RpcMessage {
     return this.#isOlder ? asOlderRequest(this.#message) : this.#message
   }
 
-  /** Under an id that nobody else uses. */
+  /** Sends the request with an id that no other client uses. */
   #sendOwn(link: TargetLink): void {
     const { sent, sink, own } = withOwnId(this.#sent, this)
     this.#ownId = own
     this.#call = link.request(sent, this.#callerAt, sink)
   }
 
-  /** What the call needs to know may be asked on the stream that the target has of its own: that is open before it is sent. */
+  /** Opens the target's shared stream before the request is sent: the target may send requests for this call there. */
   #overhear(link: TargetLink & Required<Pick<TargetLink, 'attend'>>): void {
     const { deadlines } = this.#target.limits
     const go = (): void => {
@@ -268,7 +267,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#overhearing = link.attend(this.#message, this.#callerAt, answer, go)
   }
 
-  /** Nothing of it is under way at the target. */
+  /** Called when the target has finished with the request. */
   #answered(): void {
     this.#ownId = null
     this.#hearNoMore()
@@ -279,7 +278,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#overhearing = null
   }
 
-  /** A connection that is cut says nothing to a target with sessions, or to a program. */
+  /** Sends a cancellation: targets with sessions, and processes, do not notice a closed connection. */
   #tellCancelled(): void {
     const id = this.#ownId
     if (id === null || this.#link === null) return
@@ -306,15 +305,15 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 }
 
-/** Calls of tools may take as long as they like. */
+/** Returns the time limit of a method in milliseconds; 0 for methods without a limit, such as tool calls. */
 function usualLimit(method: string, { beginMs, listMs }: TargetLimits): number {
   if (method === DISCOVER) return beginMs
   return isListMethod(method) ? listMs : 0
 }
 
-const ANSWERED = new Error('the call is answered')
-/** A target that does not even open its stream is not waited for. */
+const ANSWERED = new Error('the call has its response')
+/** How long to wait for the shared stream of a target to open. */
 const PATIENCE_MS = 1_000
-const TOO_SLOW = new Error('the target takes too long')
+const TOO_SLOW = new Error('the target exceeded its time limit')
 const DISCOVER = 'server/discover'
 const LISTEN = 'subscriptions/listen'

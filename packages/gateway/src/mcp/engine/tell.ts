@@ -1,14 +1,13 @@
 import { Deadline } from '@portico/http'
 import { withId } from '../edit.ts'
-import { replyForTarget } from '../merge/for-target.ts'
-import type { RpcMessage } from '../message.ts'
+import { replyForTarget } from '../merge/item-methods.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { TargetFailure } from '../transport.ts'
-import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { answeredRequest } from './outward.ts'
 import type { Target } from '../targets/target.ts'
 
-/** A notification or an answer of the client: `done` is called once every target it concerns has taken it, or failed to. */
+/** Forwards a notification or response of the client; `done` is called once every recipient has accepted it or failed. */
 export function tellTargets(exchange: Exchange, message: RpcMessage, done: () => void): void {
   const { endpoint } = exchange
   const told = message.kind === 'response' ? answered(exchange, message) : noticed(exchange, message)
@@ -26,15 +25,15 @@ export function tellTargets(exchange: Exchange, message: RpcMessage, done: () =>
   }
   for (const { target, text } of told) {
     tellTarget(exchange, target, text, (failure) => {
-      // The client cannot be told: nobody answers a notification.
+      // The failure is only logged: notifications have no response.
       if (failure !== null)
-        endpoint.log.debug('target did not take a message', { target: target.name, ...reason(failure) })
+        endpoint.log.debug('target did not accept a message', { target: target.name, ...reason(failure) })
       finish()
     })
   }
 }
 
-/** One target gets something that it does not answer; `done` is told once it has taken it, or why it has not. */
+/** Sends a notification or response to one target; `done` gets null once the target has accepted it, or the failure. */
 export function tellTarget(
   exchange: Exchange,
   target: Target,
@@ -65,26 +64,27 @@ function reason({ code, message }: { code: string; message: string }): { code: s
   return { code, error: message }
 }
 
-const TOO_SLOW = new Error('it did not take the message in time')
+const TOO_SLOW = new Error('it did not accept the message in time')
 
-interface Told {
+/** A message for one target. */
+interface Delivery {
   target: Target
   text: RpcMessage
 }
 
-/** Notifications are for every target that knows of the session. */
-function noticed({ endpoint, session }: Exchange, message: RpcMessage): Told[] {
+/** Returns the deliveries of a notification: one to each target that knows the session. */
+function noticed({ endpoint, session }: Exchange, message: RpcMessage): Delivery[] {
   const { namer, targets } = endpoint
   return targets
     .filter((target) => session.knows(target))
     .map((target) => ({ target, text: replyForTarget(message, target.name, namer) }))
 }
 
-function answered({ endpoint }: Exchange, message: RpcMessage): Told[] {
-  const { namer, targets } = endpoint
+function answered(exchange: Exchange, message: RpcMessage): Delivery[] {
+  const { namer, targets } = exchange.endpoint
   if (!namer.isMerged) return [{ target: targets[0], text: replyForTarget(message, targets[0].name, namer) }]
   const found = answeredRequest(message.id)
   if (found === null || !namer.targets.includes(found.target)) return []
-  const target = targetNamed(endpoint, found.target)
+  const target = exchange.targetNamed(found.target)
   return [{ target, text: withId(replyForTarget(message, target.name, namer), found.id) }]
 }

@@ -109,7 +109,7 @@ describe('with FailOpen a target that hangs', () => {
     assert.ok(pages < 60, `${pages} pages`)
   })
 
-  it('where there are no sessions keeps nobody waiting either', async (t) => {
+  it('does not delay requests of revisions without sessions either', async (t) => {
     const target = await useTarget(
       t,
       (request) => request.method === 'server/discover' || request.method === 'tools/list',

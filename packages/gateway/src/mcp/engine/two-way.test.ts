@@ -102,7 +102,7 @@ describe('a request of a target in the middle of a call', () => {
   })
 })
 
-describe('what a client says on the side', () => {
+describe('a notification of a client', () => {
   it('reaches every target: cancelled, progress, roots', async (t) => {
     const [first, second] = [await useTarget(t), await useTarget(t)]
     const { caller } = await useMcpScene(t, { first, second })

@@ -6,9 +6,9 @@ import { HeaderBlock } from '@portico/http'
 import { detailsOf } from '../../telemetry/recorder/details.ts'
 import { McpRecord, type McpItem } from '../../records/mcp-record.ts'
 import { createMcpJudge } from '../authorize.ts'
-import { makeMessage } from '../message.ts'
+import { makeMessage } from '../protocol.ts'
 import type { Exchange } from './exchange.ts'
-import { traceDecision } from './hide-forbidden.ts'
+import { traceDecision } from './trace.ts'
 import { refuseUnknown } from './unknown-item.ts'
 
 const cel = createExpressions({

@@ -1,6 +1,6 @@
 import { isObject, textAt } from '@portico/http/json'
-import type { AskedItem } from '../merge/for-target.ts'
-import { INVALID_PARAMS, rpcError, type RpcMessage } from '../message.ts'
+import type { AskedItem } from '../merge/item-methods.ts'
+import { INVALID_PARAMS, rpcError, type RpcMessage } from '../protocol.ts'
 import type { Exchange } from './exchange.ts'
 
 /**

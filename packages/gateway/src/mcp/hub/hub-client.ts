@@ -1,33 +1,32 @@
 import type { Hub, ProcessLink, ProcessSpec } from '../hub.ts'
-import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
-import { ExpiringMap } from './expiring-map.ts'
+import type { HubFromWorker, HubToWorker, Mark } from './hub-messages.ts'
 import type { ProcessCalls } from './process-calls.ts'
 import { contained } from '@portico/http/faults'
 import { later } from '../../pipeline/compiled/later.ts'
 
-export interface HubClientOptions {
+interface HubClientOptions {
   post: (message: HubFromWorker) => void
   /** Milliseconds since 1970. */
   clock: () => number
 }
 
-// Workers have the client before they know whether a config has MCP servers.
+// Loaded lazily: workers create the client before they know whether a config has MCP targets.
 export const createProcessCalls = later(async () => {
   const made = await import('./process-calls.ts')
   return (...args: ConstructorParameters<typeof ProcessCalls>) => new made.ProcessCalls(...args)
 })
 
-/** What workers share for MCP, as one worker sees it. */
+/** The hub as seen by one worker: a copy of the shared state, and messages to the main thread. */
 export class HubClient implements Hub {
   readonly #post: (message: HubFromWorker) => void
-  /** The main thread bounds them. */
+  // The main thread limits the number of entries.
   readonly #revoked: ExpiringMap
   readonly #renamed: ExpiringMap
   readonly #revoking = new Map<number, () => void>()
   readonly #listeners = new Map<number, (text: string) => void>()
   readonly #watchers = new Map<string, Set<() => void>>()
   readonly #sending = new Map<number, (isTaken: boolean) => void>()
-  /** Null before the first. */
+  /** Null until the first call to a process. */
   #calls: ProcessCalls | null = null
   #lastId = 0
 
@@ -51,11 +50,11 @@ export class HubClient implements Hub {
   }
 
   targetSession(session: string, target: string): string | undefined {
-    return this.#renamed.get(placeOf(session, target))
+    return this.#renamed.get(keyOf(session, target))
   }
 
   setTargetSession(session: string, target: string, name: string, expiresAt: number): void {
-    const mark = { key: placeOf(session, target), value: name, expiresAt }
+    const mark = { key: keyOf(session, target), value: name, expiresAt }
     this.#renamed.set(mark)
     this.#post({ kind: 'rename', mark })
   }
@@ -133,7 +132,55 @@ function take<V>(map: Map<number, V>, key: number): V | undefined {
   return value
 }
 
-/** Names of targets hold no line feed. */
-function placeOf(session: string, target: string): string {
+/** Joins the two names; names of targets contain no line feed. */
+function keyOf(session: string, target: string): string {
   return `${target}\n${session}`
 }
+
+/** A map of strings whose entries expire; the oldest entries are dropped when there are more than `max`. */
+export class ExpiringMap {
+  readonly #marks = new Map<string, Mark>()
+  readonly #options: ExpiringMapOptions
+  #sweepAt = FIRST_SWEEP
+
+  constructor(options: ExpiringMapOptions) {
+    this.#options = options
+  }
+
+  get(key: string): string | undefined {
+    return this.#marks.get(key)?.value
+  }
+
+  set(mark: Mark): void {
+    // Re-inserting moves the key to the end: the oldest entries are dropped first.
+    this.#marks.delete(mark.key)
+    this.#marks.set(mark.key, mark)
+    if (this.#marks.size >= this.#sweepAt) this.#sweep()
+    for (const oldest of this.#marks.keys()) {
+      if (this.#marks.size <= this.#options.max) return
+      this.#marks.delete(oldest)
+      this.#options.dropped?.()
+    }
+  }
+
+  all(): Mark[] {
+    this.#sweep()
+    return [...this.#marks.values()]
+  }
+
+  #sweep(): void {
+    const now = this.#options.clock()
+    for (const [key, { expiresAt }] of this.#marks) if (expiresAt <= now) this.#marks.delete(key)
+    this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#marks.size)
+  }
+}
+
+interface ExpiringMapOptions {
+  max: number
+  /** Milliseconds since 1970. */
+  clock: () => number
+  /** Called when an entry was dropped before it expired. */
+  dropped?: () => void
+}
+
+const FIRST_SWEEP = 256

@@ -2,7 +2,7 @@ import type { CallAnswer } from '../remote/remote-waiter.ts'
 import type { TargetFailure } from '../transport.ts'
 import type { ProcessSpec } from '../hub.ts'
 
-/** Something to be known of a session until its id expires, in milliseconds since 1970. */
+/** An entry about a session, valid until the session expires, in milliseconds since 1970. */
 export interface Mark {
   key: string
   value: string
@@ -10,17 +10,17 @@ export interface Mark {
 }
 
 export type HubToWorker =
-  /** All that was known when the worker was born. */
+  /** The entries that exist when the worker starts. */
   | { kind: 'known'; revoked: Mark[]; renamed: Mark[] }
-  /** Answered by `acknowledge`. */
+  /** The worker replies with `acknowledge`. */
   | { kind: 'revoked'; mark: Mark; ack: number }
   | { kind: 'renamed'; mark: Mark }
-  /** Every worker knows of the revocation. */
+  /** Sent when every worker has acknowledged the revocation. */
   | { kind: 'done'; id: number }
-  /** Answered by `delivered`. */
+  /** The worker replies with `delivered`. */
   | { kind: 'mail'; mail: number; listener: number; text: string }
   | { kind: 'sent'; id: number; isTaken: boolean }
-  /** These backends offer something else by now: by a config that every worker has, or because a target is back. */
+  /** The lists of these backends changed, by a config that every worker has, or because a lost target recovered. */
   | { kind: 'changed'; backends: string[] }
   | ProcessToWorker
 
@@ -32,21 +32,21 @@ export type HubFromWorker =
   | { kind: 'unlisten'; address: string; listener: number }
   | { kind: 'send'; id: number; address: string; text: string }
   | { kind: 'delivered'; mail: number; isTaken: boolean }
-  /** Answered by `changed`, to every worker. */
+  /** The hub sends `changed` to every worker. */
   | { kind: 'announce'; backend: string }
   | { kind: 'process'; message: ProcessFromWorker }
 
-/** What comes of calls to processes. */
+/** The results of calls to processes. */
 export type ProcessToWorker = CallAnswer | { kind: 'told'; call: number; failure: TargetFailure | null }
 
-/** Numbers of specs and calls are the worker's own. */
+/** A call to a process. Each worker numbers its own specs and calls. */
 export type ProcessFromWorker =
-  /** What the number stands for from now on. */
+  /** Assigns a number to a spec. */
   | { kind: 'spec'; spec: number; content: ProcessSpec }
   | { kind: 'request'; spec: number; session: string; call: number; text: string }
   | { kind: 'tell'; spec: number; session: string; call: number; text: string }
   | { kind: 'listen'; spec: number; session: string; call: number }
   | { kind: 'end'; spec: number; session: string }
   | { kind: 'cancel'; call: number }
-  /** So many bytes of messages have found their way: as many may follow. */
+  /** Reports message bytes that the client has taken: as many more may be sent. */
   | { kind: 'took'; call: number; bytes: number }

@@ -4,7 +4,7 @@ import { addWorker, startHub } from '../../testing/hub.ts'
 import { eventually } from '../../testing/process.ts'
 import type { LogFields, Logger } from '../../telemetry/log/logger.ts'
 import { MainHub } from './main-hub.ts'
-import { ExpiringMap } from './expiring-map.ts'
+import { ExpiringMap } from './hub-client.ts'
 
 const LATER = Date.now() + 3_600_000
 
@@ -47,7 +47,7 @@ describe('a revocation', () => {
       [false, false, true, true],
     )
     assert.equal(warnings.length, 1)
-    assert.match(warnings[0]!, /oldest are forgotten/)
+    assert.match(warnings[0]!, /oldest are dropped/)
   })
 })
 
@@ -68,7 +68,7 @@ describe('marks', () => {
   })
 })
 
-describe('what a target calls a session', () => {
+describe('the session id of a target', () => {
   test('is known to all workers, by session and target', async () => {
     const { main, workers } = startHub(silent(), 2)
     workers[0]!.setTargetSession('s', 'a', 'first', LATER)

@@ -1,9 +1,9 @@
 import type { HubToWorker } from './hub-messages.ts'
 
-/** Who listens where, and letters on their way, as the main thread sees them. */
+/** The listeners of hub addresses in all workers, and the texts being delivered; held by the main thread. */
 export class Mailboxes {
   readonly #workers: ReadonlyMap<number, (message: HubToWorker) => void>
-  /** The newest last. */
+  /** The listeners of each address, newest last. */
   readonly #listenersByAddress = new Map<string, Listener[]>()
   readonly #letters = new Map<number, Letter>()
   #lastLetter = 0
@@ -32,7 +32,7 @@ export class Mailboxes {
     const letter = this.#letters.get(number)
     if (letter === undefined) return
     if (isTaken) return this.#finish(letter, true)
-    // It left meanwhile, and whoever listened before it is next.
+    // The listener has left meanwhile: the next older one gets the text.
     const { address, to } = letter
     this.#remove(address, (known) => known === to)
     this.#deliver(letter)
@@ -44,7 +44,7 @@ export class Mailboxes {
     }
     for (const letter of [...this.#letters.values()]) {
       if (letter.from === worker) this.#letters.delete(letter.number)
-      // Whether it was read nobody can say: a second reader must not do the same again.
+      // The worker may have processed the text before it died, so it is not delivered again.
       else if (letter.to?.worker === worker) this.#finish(letter, false)
     }
   }
@@ -76,7 +76,7 @@ interface Listener {
 interface Letter {
   readonly number: number
   readonly from: number
-  /** The sender's own number of it. */
+  /** The sender's number of the text. */
   readonly id: number
   readonly address: string
   readonly text: string

@@ -1,18 +1,18 @@
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { HubFromWorker, HubToWorker, Mark, ProcessFromWorker } from './hub-messages.ts'
 import { Mailboxes } from './mailboxes.ts'
-import { ExpiringMap } from './expiring-map.ts'
+import { ExpiringMap } from './hub-client.ts'
 import type { Processes } from './processes/processes.ts'
 
-export interface MainHubOptions {
+interface MainHubOptions {
   log: Logger
   /** Milliseconds since 1970. */
   clock: () => number
-  /** Most sessions that are known to be revoked, and most that were started anew; 100,000 when left out. */
+  /** The most revoked sessions, and the most changed session ids of targets, to remember; the default is 100,000. */
   maxMarks?: number
 }
 
-/** What workers share for MCP, as the main thread keeps it. */
+/** The hub in the main thread: the MCP state that all workers share. */
 export class MainHub {
   readonly #log: Logger
   readonly #workers = new Map<number, (message: HubToWorker) => void>()
@@ -33,7 +33,7 @@ export class MainHub {
     this.#renamed = new ExpiringMap(options)
   }
 
-  /** Before the worker gets its first config, so that it knows what became of a session when its first request comes. */
+  /** Adds a worker. Called before the worker gets its first config, so that its first request finds the session state. */
   born(worker: number, post: (message: HubToWorker) => void): void {
     this.#workers.set(worker, post)
     const [revoked, renamed] = [this.#revoked.all(), this.#renamed.all()]
@@ -72,7 +72,7 @@ export class MainHub {
     }
   }
 
-  /** A hash of what each backend offers from now on; workers hear of those that were there before and differ. */
+  /** Sets the hash of each backend's lists after a reload; workers are notified of existing backends that changed. */
   offers(contents: ReadonlyMap<string, string>): void {
     const before = this.#offers
     this.#offers = contents
@@ -86,7 +86,7 @@ export class MainHub {
     for (const post of this.#workers.values()) post({ kind: 'changed', backends })
   }
 
-  /** Contents of all specs that the config has: processes of others end. */
+  /** Ends the processes whose specs are not in the config any more; `contents` are those that are. */
   async keepProcesses(contents: ReadonlySet<string>): Promise<void> {
     await this.#loading
     this.#processes?.keep(contents)
@@ -114,7 +114,7 @@ export class MainHub {
     this.#workers.get(spreading.worker)?.({ kind: 'done', id: spreading.id })
   }
 
-  /** Whoever has no programs of its own as targets does not pay for them. */
+  /** Loads the process code with the first message: most configs have no stdio targets. */
   #processed(worker: number, message: ProcessFromWorker): void {
     this.#loading ??= import('./processes/processes.ts').then((module) => {
       this.#processes = new module.Processes(this.#log)
@@ -133,14 +133,15 @@ export class MainHub {
   #warnOfDropped(now: number): void {
     if (now - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = now
-    this.#log.warn('too many sessions ended or started anew, the oldest are forgotten before they expire')
+    this.#log.warn('too many session changes to remember, the oldest are dropped before they expire')
   }
 }
 
-/** A revocation on its way to all workers. */
+/** A revocation that not all workers have acknowledged. */
 interface Spreading {
-  /** Who asked, and its number of it. */
+  /** The worker that revoked the session. */
   readonly worker: number
+  /** The worker's number of the revocation. */
   readonly id: number
   readonly unknownTo: Set<number>
 }

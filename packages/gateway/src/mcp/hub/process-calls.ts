@@ -4,7 +4,7 @@ import type { ProcessLink, ProcessSpec } from '../hub.ts'
 import { contentOf } from './process-content.ts'
 import type { ProcessFromWorker, ProcessToWorker } from './hub-messages.ts'
 
-/** Calls of this worker to processes, which the main thread has. */
+/** The calls of this worker to processes, which run under the main thread. */
 export class ProcessCalls {
   readonly #post: (message: ProcessFromWorker) => void
   readonly #specs = new WeakMap<ProcessSpec, number>()
@@ -58,7 +58,7 @@ export class ProcessCalls {
     const call = ++this.#lastCall
     this.#tellings.set(call, done)
     this.#post({ kind: 'tell', call, ...message })
-    // What is on its way cannot be called back.
+    // A message that was posted cannot be withdrawn.
     return { cancel: () => this.#tellings.delete(call), resume: () => {} }
   }
 

@@ -198,7 +198,7 @@ describe('a server that wants to know something first', () => {
     [
       'does not answer',
       { error: { code: -1, message: 'no thanks' } },
-      /did not answer what the target asks: no thanks/,
+      /did not answer the request of the target: no thanks/,
     ],
     ['answers nonsense', { result: 'x' }, /did not answer/],
   ] as const) {
@@ -219,7 +219,7 @@ describe('a server that wants to know something first', () => {
   for (const [what, inputRequests, message] of [
     ['something unheard of', { a: { method: 'client/dance' } }, /client\/dance, which the client cannot answer/],
     ['what the client cannot do', { a: { method: 'sampling/createMessage', params: {} } }, /cannot answer/],
-    ['nonsense', { a: 1 }, /asks for something, which/],
+    ['nonsense', { a: 1 }, /an invalid request, which/],
     ['nothing but time', {}, /busy/],
   ] as const) {
     it(`fails when it asks for ${what}`, async (t) => {

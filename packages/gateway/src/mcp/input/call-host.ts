@@ -9,7 +9,7 @@ import type { WaitingCall } from './waiting-call.ts'
 const LEFT = new Error('the client left')
 const MAX_HELD_BYTES = 1024 * 1024
 
-/** Lets whichever worker gets the next request of the client go on with a call, until it is closed. */
+/** Lets any worker that gets the client's next request resume a waiting call, until `close` is called. */
 export class CallHost {
   readonly close: () => void
   readonly #call: WaitingCall
@@ -64,7 +64,7 @@ export class CallHost {
   #sinkFor(waiter: RemoteWaiter, leg: Leg): AnswerSink {
     return {
       message: (message) => {
-        const said = this.#call.inWordsOf(message, leg)
+        const said = this.#call.forLeg(message, leg)
         if (said?.kind === 'response') waiter.response(said)
         else if (said !== null) waiter.message(said)
         return !this.#isFull
@@ -81,7 +81,7 @@ export class CallHost {
     containedWork('request', sent)
   }
 
-  /** Who went on with the call is gone: whoever closes the stream of a request has given it up. */
+  /** Cancels the call when the client has closed the stream of the request that resumed the call. */
   #leave(reply: string): void {
     if (this.#current?.reply !== reply) return
     this.#current.waiter.drop()

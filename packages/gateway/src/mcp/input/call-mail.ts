@@ -1,36 +1,36 @@
-import type { RpcId } from '../message.ts'
+import type { RpcId } from '../protocol.ts'
 import type { CallAnswer } from '../remote/remote-waiter.ts'
 
-/** Where the worker that has a waiting call takes its mail. */
+/** Returns the hub address of a waiting call, at the worker that has the call. */
 export function callAddress(call: string): string {
   return `mcp-call:${call}`
 }
 
-/** What is asked of it; `reply` is the address of who goes on with the call. */
+/** A message to a waiting call; `reply` is the hub address of the request that resumes the call. */
 export type CallAsk =
   | { ask: 'attend'; reply: string; leg: Leg }
   | { ask: 'leave'; reply: string }
-  /** Answered by nobody: a call that is not there does not take it. */
+  /** Checks that the call still exists: the hub reports that nobody took the message when it does not. */
   | { ask: 'alive'; reply: string }
-  /** So many bytes have found their way. */
+  /** Reports bytes that the client has taken. */
   | { ask: 'took'; reply: string; bytes: number }
 
-/** A request of the client that goes on with a call. */
+/** A request of the client that resumes a call. */
 export interface Leg {
-  /** How often the call had asked for something. */
+  /** The number of times that the call had asked for input. */
   round: number
-  /** Keys of the questions that it answers. */
+  /** The keys of the questions that the request answers. */
   answered: string[]
   id: RpcId
-  /** For progress; null when the client wants to hear of none. */
+  /** The progress token; null without one. */
   token: RpcId | null
 }
 
 export type CallReply =
   | CallAnswer
-  /** What the target calls the questions that were answered, by their keys. */
+  /** The target's request ids of the answered questions, by key. */
   | { kind: 'ready'; ids: [key: string, id: RpcId][] }
-  /** It waits for nothing of the kind. */
+  /** The call does not wait for this input. */
   | { kind: 'refused' }
-  /** It asks for more; `closed` follows. */
+  /** The call asks for more input; `closed` follows. */
   | { kind: 'asks'; round: number; questions: [key: string, text: string][] }

@@ -1,41 +1,41 @@
 import { Deadline, type Deadlines } from '@portico/http'
 import { objectAt } from '@portico/http/json'
 import { withId, withParams } from '../edit.ts'
-import type { RpcId, RpcMessage } from '../message.ts'
+import type { RpcId, RpcMessage } from '../protocol.ts'
 import type { AnswerSink, LinkCall, TargetFailure } from '../transport.ts'
 import type { Leg } from './call-mail.ts'
 
-/** Who goes on with a call: one request of the client. */
+/** The request of the client that currently receives the messages of a call. */
 export interface Attendee {
   readonly sink: AnswerSink
-  /** The call asks for something, and lets go of this request with it. */
+  /** Called when the call asks for input, which ends this request. */
   asked(round: number, questions: readonly Question[]): void
 }
 
 export type Question = readonly [key: string, question: RpcMessage]
 
-export interface WaitingCallParts {
+interface WaitingCallParts {
   key: string
-  /** At the target. */
+  /** The call to the target. */
   call: LinkCall
   attendee: Attendee
   deadlines: Deadlines
-  /** Told once it is over, however it ends. */
+  /** Called once when the call is over, successfully or not. */
   over: () => void
 }
 
 /**
- * A call whose target has asked the client something. It waits for a request of the client that brings the answers, for
- * as long as that may take; then it goes on, until it ends or the target asks for more.
+ * A call whose target has sent a request to the client. It waits up to `ANSWER_MS` for a request of the client with the
+ * input; then it continues until it ends, or the target asks for more.
  */
 export class WaitingCall implements AnswerSink {
   readonly key: string
   readonly #parts: WaitingCallParts
   readonly #limit = new Deadline(() => this.abandon(EXPIRED))
-  /** Not answered yet, by keys that are used once. */
+  /** The open questions, by keys that are used once. */
   readonly #questions = new Map<string, RpcMessage>()
   #attendee: Attendee | null
-  /** How the call ended while nobody was there. */
+  /** The end of the call, kept for the next request of the client. */
   #ending: ((sink: AnswerSink) => void) | null = null
   #round = 0
   #asked = 0
@@ -47,7 +47,7 @@ export class WaitingCall implements AnswerSink {
     this.#attendee = parts.attendee
   }
 
-  /** Whether the question was taken. What comes at once is asked at once. */
+  /** Adds a question; false when there are too many. Questions that arrive together are sent to the client together. */
   ask(question: RpcMessage): boolean {
     if (this.#isOver || this.#questions.size >= MOST_QUESTIONS) return false
     this.#asked += 1
@@ -56,7 +56,7 @@ export class WaitingCall implements AnswerSink {
     return true
   }
 
-  /** What the target calls the questions that the request answers; null when it comes too late, or too early. */
+  /** Lets a request resume the call: returns the target's ids of the answered questions, or null when the round is wrong. */
   attend({ round, answered }: Leg, attendee: Attendee): [key: string, id: RpcId][] | null {
     if (this.#isOver || this.#attendee !== null || round !== this.#round) return null
     this.#parts.deadlines.clear(this.#limit)
@@ -69,7 +69,7 @@ export class WaitingCall implements AnswerSink {
     return ids
   }
 
-  /** Nobody wants it any more. */
+  /** Cancels the call. */
   abandon(cause: Error): void {
     if (this.#isOver) return
     this.#finish()
@@ -80,13 +80,13 @@ export class WaitingCall implements AnswerSink {
     this.#parts.call.resume()
   }
 
-  // What the target says.
+  // The messages of the target.
 
   message(message: RpcMessage, eventId: string): boolean {
     if (this.#isOver) return true
     if (message.kind === 'response') this.#end((sink) => void sink.message(message, eventId))
     else if (message.method === 'notifications/cancelled') this.#withdraw(objectAt(message.value, 'params').requestId)
-    // What is said between two requests of the client finds nobody.
+    // Messages between two requests of the client are dropped.
     else return this.#attendee?.sink.message(message, eventId) ?? true
     return true
   }
@@ -99,8 +99,8 @@ export class WaitingCall implements AnswerSink {
     this.#end((sink) => sink.failed(failure))
   }
 
-  /** A message about the first request of the client, for the one that goes on; null when it has no use for it. */
-  inWordsOf(message: RpcMessage, { id, token }: Leg): RpcMessage | null {
+  /** Returns a message with the id and progress token of the request that resumed the call; null to drop the message. */
+  forLeg(message: RpcMessage, { id, token }: Leg): RpcMessage | null {
     if (message.kind === 'response') return withId(message, id)
     const { progressToken } = objectAt(message.value, 'params')
     if (message.method !== 'notifications/progress' || progressToken === undefined) return message
@@ -140,7 +140,7 @@ export class WaitingCall implements AnswerSink {
   }
 }
 
-const EXPIRED = new Error('the client did not come back with answers')
-/** How long a client may take for its answers: people are asked. */
+const EXPIRED = new Error('the client did not send the required input in time')
+/** How long a client may take for its input: it may have to ask a person. */
 export const ANSWER_MS = 600_000
 const MOST_QUESTIONS = 100

@@ -6,30 +6,30 @@ import type { LinkCall } from '../transport.ts'
 import { CallHost } from './call-host.ts'
 import { ANSWER_MS, type Attendee, WaitingCall } from './waiting-call.ts'
 
-/** What a client shows to go on with a call. */
+/** The content of `requestState`, with which a client resumes a call. */
 export interface CallState {
-  /** Key of the waiting call. */
+  /** The key of the waiting call. */
   call: string
   round: number
-  /** The session with the targets that the call is made in: each caller has its own, for each set of abilities. */
+  /** The key of the caller's session with the targets: callers have one for each set of capabilities. */
   session: string
   target: string
-  /** Of what was asked for: a client comes back with the same call. */
+  /** The digest of the request: a client has to resume with the same call. */
   digest: string
 }
 
-export interface WaitingCallsOptions {
+interface WaitingCallsOptions {
   hub: Hub
   sealer: Sealer
   deadlines: Deadlines
   /** Milliseconds since 1970. */
   clock: () => number
   newKey: () => string
-  /** Most of them at once. */
+  /** The most waiting calls at the same time. */
   max?: number
 }
 
-/** Calls of one worker that wait for answers of clients. */
+/** The calls of one worker that wait for input of clients. */
 export class WaitingCalls {
   readonly #options: WaitingCallsOptions
   readonly #max: number
@@ -44,7 +44,7 @@ export class WaitingCalls {
     return this.#count
   }
 
-  /** Null when too many wait already. */
+  /** Adds a waiting call; null when there are too many. */
   add(call: LinkCall, attendee: Attendee): WaitingCall | null {
     if (this.#count >= this.#max) return null
     this.#count += 1
@@ -63,7 +63,7 @@ export class WaitingCalls {
     return this.#options.sealer.sealAs(KIND, { c: call, r: round, s: session, t: target, d: digest, e: expiresAt })
   }
 
-  /** Null for everything that was not sealed so, or too long ago. */
+  /** Decrypts a `requestState`; null when it is invalid or expired. */
   open(text: string): CallState | null {
     const value = this.#options.sealer.openAs(KIND, text)
     if (value === null || typeof value.e !== 'number' || value.e <= this.#options.clock()) return null
@@ -79,5 +79,5 @@ export class WaitingCalls {
 }
 
 const KIND = 'call'
-/** Each keeps its request, which may be as large as a request may be. */
+/** Each waiting call keeps its request in memory, which may have the maximum size. */
 const MOST_WAITING = 256

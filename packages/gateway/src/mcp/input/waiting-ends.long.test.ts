@@ -33,7 +33,7 @@ describe('a call that waits for answers', () => {
     })
     assert.deepEqual(answer!['error'], {
       code: -32602,
-      message: 'Invalid or expired requestState: the call has to be made anew',
+      message: 'Invalid or expired requestState: make a new call',
     })
     assert.equal((await ask(caller)).result?.['resultType'], 'input_required')
   })

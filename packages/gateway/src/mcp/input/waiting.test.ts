@@ -14,7 +14,7 @@ const ABLE = { elicitation: {}, roots: { listChanged: true }, sampling: {}, othe
 interface AskingTarget extends ScriptedTarget {
   /** Streams of calls under way, in the order they came. */
   calls: { id: unknown; events: EventWriter; params: Record<string, unknown> }[]
-  /** What clients answered, by the ids of questions. */
+  /** The responses of clients, by the ids of questions. */
   answers: Map<unknown, RpcAnswer>
 }
 
@@ -53,23 +53,23 @@ function finish({ id, events }: AskingTarget['calls'][number], structuredContent
   events.end()
 }
 
-interface Required {
+interface InputRequired {
   inputRequests: Record<string, { method: string; params?: Record<string, unknown> }>
   requestState: string
 }
 
 /** Calls a tool, which asks. */
-async function callIt(caller: McpCaller, params: object = {}, capabilities: object = ABLE): Promise<Required> {
+async function callIt(caller: McpCaller, params: object = {}, capabilities: object = ABLE): Promise<InputRequired> {
   const answer = await caller.askModern('tools/call', { name: 'ask', arguments: { a: 1 }, ...params }, capabilities)
   const { result } = answer.messages.at(-1)!
   assert.deepEqual([answer.status, result?.['resultType']], [200, 'input_required'], answer.text)
-  return result as unknown as Required
+  return result as unknown as InputRequired
 }
 
 /** Calls it again, with this as the answer to everything. */
 function comeBack(
   caller: McpCaller,
-  { inputRequests, requestState }: Required,
+  { inputRequests, requestState }: InputRequired,
   { given = { action: 'accept' }, ...params }: { given?: object; [param: string]: unknown } = {},
 ) {
   const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, given]))
@@ -78,7 +78,7 @@ function comeBack(
 }
 
 const lastOf = ({ messages }: { messages: RpcAnswer[] }): RpcAnswer => messages.at(-1)!
-const INVALID = { code: -32602, message: 'Invalid or expired requestState: the call has to be made anew' }
+const INVALID = { code: -32602, message: 'Invalid or expired requestState: make a new call' }
 
 async function useScene(t: TestContext, target: { port: number }, options: McpSceneOptions = {}) {
   return useMcpScene(t, { one: target }, options)
@@ -138,7 +138,7 @@ describe('a call that waits for answers', () => {
     const first = await callIt(caller)
     assert.deepEqual(Object.keys(first.inputRequests), ['input-1', 'input-2'])
     const inputResponses = { 'input-1': { action: 'decline' }, 'input-2': 'nonsense', other: {} }
-    const second = lastOf(await comeBack(caller, first, { inputResponses })).result as unknown as Required
+    const second = lastOf(await comeBack(caller, first, { inputResponses })).result as unknown as InputRequired
     assert.deepEqual(Object.keys(second.inputRequests), ['input-2'])
     assert.notEqual(second.requestState, first.requestState)
     assert.deepEqual(target.answers.get('q-1-0')?.result, { action: 'decline' })
@@ -271,7 +271,7 @@ describe('a call that waits for answers', () => {
   })
 })
 
-describe('what cannot be asked', () => {
+describe('a question that the client does not support', () => {
   for (const [what, capabilities, question] of [
     ['nothing at all', {}, ELICIT],
     ['something else', { roots: {} }, ELICIT],
@@ -330,7 +330,7 @@ describe('what cannot be asked', () => {
       await until(() => target.calls.length === calls.length)
       aside!.send({ jsonrpc: '2.0', id: 'whose', ...ELICIT })
       await until(() => target.answers.has('whose'))
-      assert.match(target.answers.get('whose')!.error!.message, /several calls are under way/)
+      assert.match(target.answers.get('whose')!.error!.message, /several calls are running/)
       for (const under of target.calls) finish(under, {})
       for (const answer of await Promise.all(calls)) assert.equal(lastOf(answer).result?.['resultType'], 'complete')
       const alone = call(7)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { JsonObject } from '@portico/http/json'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import { Namer } from '../names.ts'
 import { forClient } from './for-client.ts'
-import { askedItem, forTarget, isAboutItem, replyForTarget } from './for-target.ts'
+import { askedItem, forTarget, isAboutItem, replyForTarget } from './item-methods.ts'
 import { hostileObject, messageOf, requestOf, responseOf } from './test-messages.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
@@ -107,7 +107,7 @@ test('an error of a target passes as it came', () => {
   assert.equal(forClient(error, 'resources/read', 'a', namer), error)
 })
 
-test('what is named by a request is found, and told to its owner in the words of that', () => {
+test('the item of a request is found, and its target gets its own name for the item', () => {
   const cases: [method: string, params: JsonObject, own: JsonObject][] = [
     ['tools/call', { name: 'a_x', arguments: { name: 'a_x' } }, { name: 'x', arguments: { name: 'a_x' } }],
     ['prompts/get', { name: 'a_x' }, { name: 'x' }],
@@ -218,7 +218,7 @@ test('hostile messages are never an error, and stay JSON with the members they h
   )
 })
 
-test('what a target named comes back to it as it was', () => {
+test('a name of a target comes back to the target unchanged', () => {
   const uri = fc.oneof(
     fc.string({ unit: anyCharacter }),
     fc.webUrl(),

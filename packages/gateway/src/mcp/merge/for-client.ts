@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import type { McpItemKind } from '../../records/mcp-record.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { Namer } from '../names.ts'
-import { edited, editExactly, editItems, type Edits, joinEdits } from '../edit-exactly.ts'
+import { edited, editExactly, editItems, type Edits, joinEdits } from '../edit.ts'
 import { RELATED_TASK, UI_LINKS } from './meta.ts'
 
 /**
- * What a target says, with the names that clients see: a response to a request of `method`, a notification, or a
- * request of the target. Lists are not among it: they are merged. The same message when it names nothing.
+ * Returns a message of a target with the names that clients see: a response to a request of `method`, a notification, or
+ * a request. Lists are converted by `exposePage`. Returns the same message when it contains no names.
  */
 export function forClient(message: RpcMessage, method: string, target: string, namer: Namer): RpcMessage {
   const names = new ExposedNames(target, namer)
@@ -19,7 +19,7 @@ export function forClient(message: RpcMessage, method: string, target: string, n
   return editExactly(message, 'result', (result) => joinEdits(names.meta(result), names.result(method, result)))
 }
 
-/** Names of one target, on their way to clients. Null wherever nothing changes. */
+/** Translates the names of one target to those that clients see. Edits are null when nothing changes. */
 export class ExposedNames {
   readonly #target: string
   readonly #namer: Namer
@@ -69,7 +69,7 @@ export class ExposedNames {
     }
   }
 
-  /** Ids and links in `_meta`, which anything may have. */
+  /** Translates the ids and links in `_meta`, which any object may have. */
   meta(object: JsonObject): Edits {
     const { _meta } = object
     if (!isObject(_meta)) return null
@@ -85,7 +85,7 @@ export class ExposedNames {
     return meta && { _meta: meta }
   }
 
-  /** A name that stands in a member. */
+  /** Translates the name in a member. */
   member(object: JsonObject, name: string, kind: McpItemKind): Edits {
     const before = object[name]
     if (typeof before !== 'string') return null
@@ -93,7 +93,7 @@ export class ExposedNames {
     return after === before ? null : { [name]: after }
   }
 
-  /** Those of a directory or of a skill. */
+  /** Translates the resources of a directory or of a skill. */
   resources(object: JsonObject): Edits {
     const resources = editItems(object.resources, (item) =>
       edited(item, joinEdits(this.member(item, 'uri', 'resource'), this.meta(item))),
@@ -131,7 +131,7 @@ export class ExposedNames {
     return contents && { contents }
   }
 
-  /** A link to a resource, or a resource itself. */
+  /** Translates a content block that links to, or embeds, a resource. */
   #block(block: JsonObject): JsonObject | null {
     if (block.type === 'resource_link') return edited(block, this.member(block, 'uri', 'resource'))
     if (block.type !== 'resource' || !isObject(block.resource)) return null
@@ -139,13 +139,13 @@ export class ExposedNames {
     return resource && edited(block, { resource })
   }
 
-  /** A task in place of a result; newer revisions have it without the wrapper. */
+  /** Translates a task in place of a result; newer revisions have its members without the `task` object. */
   #task(result: JsonObject): Edits {
     const task = isObject(result.task) ? edited(result.task, this.member(result.task, 'taskId', 'task')) : null
     return joinEdits(this.member(result, 'taskId', 'task'), task && { task })
   }
 
-  /** What a finished task came to. */
+  /** Translates the result of a finished task. */
   #payload({ result }: JsonObject): Edits {
     if (!isObject(result)) return null
     const after = edited(result, joinEdits(this.meta(result), this.result('tasks/result', result)))

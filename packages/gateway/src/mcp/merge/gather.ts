@@ -1,15 +1,15 @@
 import { isObject, type Json, type JsonObject } from '@portico/http/json'
-import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../protocol.ts'
 import type { TargetFailure } from '../transport.ts'
-import { exactMember } from '../edit-exactly.ts'
-import { type ListMethod, lists } from './list-page.ts'
+import { exactMember } from '../edit.ts'
+import { type ListMethod, lists } from './item-methods.ts'
 
-/** Why something could not be put together, as a JSON-RPC error says it. */
+/** The JSON-RPC error of a merge that failed. */
 export class MergeError {
   readonly code: number
   readonly message: string
   readonly data: Json | undefined
-  /** Whose fault it is; empty when it is nobody's alone. */
+  /** The target that caused the error; empty when no single target did. */
   readonly target: string
 
   constructor(target: string, code: number, message: string, data?: Json) {
@@ -20,10 +20,10 @@ export class MergeError {
   }
 }
 
-/** Asks a target for a page; `cursor` is null for the first one. */
+/** Requests a page of a list from a target; `cursor` is null for the first page. */
 export type FetchPage = (target: string, cursor: string | null) => Promise<RpcMessage | TargetFailure>
 
-/** All pages of one target's list, or why they could not be had. */
+/** Returns all pages of one target's list. */
 export async function gatherPages(
   method: ListMethod,
   target: string,
@@ -50,7 +50,7 @@ export async function gatherPages(
   }
 }
 
-/** The result of an answer, with every number as it was written; an error says whose it is. */
+/** Returns the result of a response, with every number as it was written; an error names its target. */
 export function readAnswer(target: string, answer: RpcMessage | TargetFailure): JsonObject | MergeError {
   if (!('kind' in answer)) return trouble(target, answer.message)
   const { error } = answer.value
@@ -59,20 +59,20 @@ export function readAnswer(target: string, answer: RpcMessage | TargetFailure): 
     const message = typeof error.message === 'string' ? error.message : 'an error without a message'
     return new MergeError(target, code, `${target}: ${message}`, error.data)
   }
-  return exactMember(answer, 'result') ?? trouble(target, 'the result is no object')
+  return exactMember(answer, 'result') ?? trouble(target, 'the result is not an object')
 }
 
 function trouble(target: string, message: string): MergeError {
   return new MergeError(target, INTERNAL_ERROR, `${target}: ${message}`)
 }
 
-/** The target does not know such lists, and has nothing to add. */
+/** Whether the target does not know the list method, and so has no items to add. */
 export function hasNoSuchList({ code }: MergeError): boolean {
   return code === METHOD_NOT_FOUND
 }
 
-/** Merged lists come whole, so no cursor was ever given out for one. */
-export const BAD_CURSOR = new MergeError('', INVALID_PARAMS, 'Invalid params: the cursor is not one of this list')
+/** The error for any cursor: merged lists have a single page, so no cursor is valid. */
+export const BAD_CURSOR = new MergeError('', INVALID_PARAMS, 'Invalid params: the cursor does not belong to this list')
 
 const MOST_PAGES = 64
 export const MOST_ITEMS = 10_000

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { decodeHeaderText, encodeHeaderText } from './header-text.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
-test('what is written into a header is read from it again, and is printable ASCII', () => {
+test('a text that was encoded for a header is printable ASCII, and decodes to itself', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
       if (!text.isWellFormed()) return
@@ -28,6 +28,6 @@ test('bytes of UTF-8 that stand there as they are are read', () => {
   }
 })
 
-test('what nobody writes cannot be decoded', () => {
+test('an invalid encoding is not decoded', () => {
   for (const text of ['caf\u00e9', '=?base64?/w==?=', 'a\u0000b']) assert.equal(decodeHeaderText(text), null, text)
 })

@@ -1,39 +1,24 @@
 import { isObject, type JsonObject } from '@portico/http/json'
-import type { McpItem, McpItemKind } from '../../records/mcp-record.ts'
+import type { McpItem } from '../../records/mcp-record.ts'
 import type { Namer } from '../names.ts'
-import { edited, type Edits, joinEdits } from '../edit-exactly.ts'
+import { edited, type Edits, joinEdits } from '../edit.ts'
+import { type ListMethod, lists } from './item-methods.ts'
 import { ExposedNames } from './for-client.ts'
 import { UI_LINKS } from './meta.ts'
 
-/** What the lists of targets hold, and by what. */
-export const lists = {
-  'tools/list': { kind: 'tool', items: 'tools', name: 'name' },
-  'prompts/list': { kind: 'prompt', items: 'prompts', name: 'name' },
-  'resources/list': { kind: 'resource', items: 'resources', name: 'uri' },
-  'resources/templates/list': { kind: 'resource', items: 'resourceTemplates', name: 'uriTemplate' },
-  'skills/list': { kind: 'resource', items: 'skills', name: 'uri' },
-  'tasks/list': { kind: 'task', items: 'tasks', name: 'taskId' },
-} as const satisfies Record<string, { kind: McpItemKind; items: string; name: string }>
-
-export type ListMethod = keyof typeof lists
-
-export function isListMethod(method: string): method is ListMethod {
-  return Object.hasOwn(lists, method)
-}
-
-/** Whether a caller may see something; null lets everything through. */
+/** Whether a caller may see an item; null when the caller may see every item. */
 export type Keeps = ((item: McpItem) => boolean) | null
 
-/** One page of one target as clients see it. */
-export interface ExposedPage {
+/** One page of one target's list, as clients see it. */
+interface ExposedPage {
   items: JsonObject[]
-  /** What of it stays, by the names of the target. */
+  /** The items that clients see, under the target's names. */
   kept: McpItem[]
-  /** What rules keep from the caller, and what is not offered at all. */
+  /** The items that rules or the `tools` config hide, under the target's names. */
   hidden: McpItem[]
 }
 
-/** Items that are no objects, or have no name, are left out: nobody could ask for them. */
+/** Converts one page for clients. Items that are not objects, or have no name, are left out: clients cannot request them. */
 export function exposePage(
   method: ListMethod,
   target: string,
@@ -71,8 +56,8 @@ export function exposePage(
 }
 
 /**
- * A page of a target that stands alone, with its cursor and everything else that it says. What rules made of it holds
- * for this caller only, so nobody may keep it for others.
+ * Converts one page of a backend with a single target, with its cursor and other members. A page that rules may have
+ * filtered is valid for this caller only, so it is marked as privately cacheable.
  */
 export function exposeResult(
   method: ListMethod,
@@ -91,12 +76,12 @@ function describe(item: McpItem, namer: Namer): Edits {
   return description === undefined ? null : { description }
 }
 
-/** The files of a skill. */
+/** Returns the edits of the files inside a skill; null for items of other lists. */
 function nestedIn(method: ListMethod, item: JsonObject, names: ExposedNames): Edits {
   return method === 'skills/list' ? names.resources(item) : null
 }
 
-/** A tool must not name a resource that its caller may not read. */
+/** Returns edits that remove links to resources that the caller may not read. */
 function hideLinks({ _meta }: JsonObject, target: string, keeps: Keeps): Edits {
   if (keeps === null || !isObject(_meta)) return null
   const isHidden = (uri: unknown): boolean => typeof uri === 'string' && !keeps({ kind: 'resource', name: uri, target })

@@ -3,12 +3,13 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '@portico/http/json'
 import type { McpItem } from '../../records/mcp-record.ts'
-import { makeMessage, type RpcMessage } from '../message.ts'
+import { makeMessage, type RpcMessage } from '../protocol.ts'
 import { Namer } from '../names.ts'
 import { Clash, Owners } from '../owners.ts'
 import type { TargetFailure } from '../transport.ts'
 import { type FetchPage, MergeError } from './gather.ts'
-import { exposeResult, type ListMethod, lists } from './list-page.ts'
+import { exposeResult } from './list-page.ts'
+import { type ListMethod, lists } from './item-methods.ts'
 import { gatherLists, type ListOptions, mergeLists } from './merge-lists.ts'
 import { hostileObject, messageOf, responseOf } from './test-messages.ts'
 
@@ -144,7 +145,7 @@ test('lists without an end are an error that says so', async () => {
   assert.match((await errorOf({ a: [many], b: [many] })).message, /more than 10000 items together/)
 })
 
-test('what rules forbid is left out, and so are the links to it', async () => {
+test('items that rules deny are left out, and so are links to them', async () => {
   const link = (name: string, uri: string): JsonObject => ({
     name,
     _meta: { ui: { resourceUri: uri, more: 1 }, 'ui/resourceUri': uri, 'openai/outputTemplate': uri, other: uri },
@@ -179,7 +180,7 @@ test('Never: a name of two targets is left out, and the rest of the list is ther
   assert.deepEqual(await namesOf(pages, { namer, owners }), ['z', 'y'])
   assert.deepEqual(
     merged.clashes.map(({ message }) => message),
-    ['a and b both have a tool "x": with prefixMode Never names must differ'],
+    ['a and b both have a tool "x": with prefixMode Never, names must be unique'],
   )
   assert.deepEqual(owners.find('tool', 'x'), new Clash('a', 'b'))
   assert.deepEqual(await namesOf({ a: [tools('x')], b: [tools('y')] }, { namer, owners }), ['x', 'y'])
@@ -239,7 +240,7 @@ test('a page of a target that stands alone keeps its cursor and all that it says
     ...page,
     tools: [{ name: 'a_x' }, { name: 'a_secret' }],
   })
-  // What rules left out for one caller, another might see.
+  // A page that rules filtered for one caller must not be cached for another.
   const filtered = exposeResult('tools/list', 'a', page, namer, ({ name }) => name !== 'secret')
   assert.deepEqual(filtered.result, { ...page, tools: [{ name: 'a_x' }], cacheScope: 'private' })
 })

@@ -1,10 +1,11 @@
 import type { JsonObject } from '@portico/http/json'
 import type { McpItem } from '../../records/mcp-record.ts'
-import { INTERNAL_ERROR } from '../message.ts'
+import { INTERNAL_ERROR } from '../protocol.ts'
 import type { Namer } from '../names.ts'
-import type { OwnedList, Owners, Shown } from '../owners.ts'
+import type { OwnedList, Owners, ExposedItem } from '../owners.ts'
 import { type FetchPage, gatherPages, hasNoSuchList, MergeError, MOST_ITEMS } from './gather.ts'
-import { exposePage, type Keeps, type ListMethod, lists } from './list-page.ts'
+import { exposePage, type Keeps } from './list-page.ts'
+import { type ListMethod, lists } from './item-methods.ts'
 import { type GatewayInfo, mergeMeta } from './meta.ts'
 
 export interface ListOptions {
@@ -12,21 +13,21 @@ export interface ListOptions {
   failureMode: 'FailOpen' | 'FailClosed'
   keeps: Keeps
   gateway: GatewayInfo
-  /** Learns whose names are, where those do not tell. */
+  /** Learns the targets of names, for backends without prefixes. */
   owners: Owners | null
 }
 
 export interface MergedList {
   result: JsonObject
-  /** Targets that were left out, and why. */
+  /** The failures of targets that were left out. */
   failures: MergeError[]
   kept: McpItem[]
   hidden: McpItem[]
-  /** Names that two targets have, where names do not tell whose they are: the list has neither of the two. */
+  /** The errors of names that two targets share without prefixes: the list contains neither item. */
   clashes: MergeError[]
 }
 
-/** One list of the lists of several targets: all pages of all of them, in the order of the targets. */
+/** Requests all pages of a list from several targets, and merges them in the order of the targets. */
 export async function gatherLists(
   method: ListMethod,
   targets: readonly string[],
@@ -39,7 +40,7 @@ export async function gatherLists(
   return mergeLists(method, gathered, options)
 }
 
-export interface GatheredList {
+interface GatheredList {
   target: string
   pages: readonly JsonObject[] | MergeError
 }
@@ -65,7 +66,7 @@ export function mergeLists(
     for (const result of pages) {
       const page = exposePage(method, target, result, namer, keeps)
       results.push(result)
-      // Appended one by one: a page may hold more than a call takes arguments.
+      // Appended one by one, because a page may have more items than a call can have arguments.
       for (const item of page.items) items.push(item)
       for (const item of page.kept) kept.push(item)
       for (const item of page.hidden) hidden.push(item)
@@ -95,7 +96,7 @@ function isOwnedList(method: ListMethod): method is OwnedList {
   return method !== 'tasks/list' && method !== 'skills/list'
 }
 
-function findClashes(method: ListMethod, all: readonly Shown[]): Map<string, MergeError> {
+function findClashes(method: ListMethod, all: readonly ExposedItem[]): Map<string, MergeError> {
   const targets = new Map<string, string>()
   const clashes = new Map<string, MergeError>()
   for (const { shown, target } of all) {
@@ -112,15 +113,15 @@ export function clashError(method: ListMethod, name: string, first: string, seco
   return new MergeError(
     '',
     INTERNAL_ERROR,
-    `${first} and ${second} both have a ${what} ${JSON.stringify(shown)}: with prefixMode Never names must differ`,
+    `${first} and ${second} both have a ${what} ${JSON.stringify(shown)}: with prefixMode Never, names must be unique`,
   )
 }
 
-/** What results say besides their items; a cursor of one of them would be none of the merged list. */
+/** Merges the members of results besides items; cursors are dropped, because they are not valid for the merged list. */
 function commonOf(results: readonly JsonObject[], gateway: GatewayInfo): JsonObject {
   const common: JsonObject = mergeMeta(results, gateway)
   if (results.some(({ resultType }) => resultType !== undefined)) common.resultType = 'complete'
-  // Revisions that know it want it always.
+  // Revisions with `ttlMs` require it in every list result.
   if (results.some(({ ttlMs }) => ttlMs !== undefined)) {
     common.ttlMs = Math.min(...results.map(({ ttlMs }) => (typeof ttlMs === 'number' && ttlMs >= 0 ? ttlMs : 0)))
     common.cacheScope = 'private'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { JsonObject } from '@portico/http/json'
-import { makeMessage } from '../message.ts'
+import { makeMessage } from '../protocol.ts'
 import { Namer } from '../names.ts'
 import { mergeDiscover, mergeInitialize, type ServerOptions, type ServerPart } from './merge-servers.ts'
 import { hostileObject } from './test-messages.ts'
@@ -61,7 +61,7 @@ test('several speak the oldest of their revisions, can what any of them can, and
     },
     serverInfo: GATEWAY,
     instructions:
-      'This server puts several servers together: a, b. Tools and prompts are named after the server they come from: `server_name`.\n\n[a]\nUse A.',
+      'This server combines several servers: a, b. Tools and prompts are named after the server they come from: `server_name`.\n\n[a]\nUse A.',
   })
 })
 
@@ -95,7 +95,7 @@ test('discovery gives the revisions of the gateway, and is not to be kept', () =
     resultType: 'complete',
     supportedVersions: ['2025-11-25', '2026-07-28'],
     capabilities: { tools: { listChanged: true } },
-    instructions: 'This server puts several servers together: a, b.',
+    instructions: 'This server combines several servers: a, b.',
     ttlMs: 0,
     cacheScope: 'private',
     _meta: { x: 1, 'io.modelcontextprotocol/serverInfo': GATEWAY },

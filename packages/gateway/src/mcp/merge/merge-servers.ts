@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import type { Namer } from '../names.ts'
 import { type GatewayInfo, mergeMeta, SERVER_INFO } from './meta.ts'
 
-/** What one target said of itself. */
+/** The `initialize` or `server/discover` result of one target. */
 export interface ServerPart {
   target: string
   result: JsonObject
@@ -11,18 +11,18 @@ export interface ServerPart {
 export interface ServerOptions {
   namer: Namer
   gateway: GatewayInfo
-  /** Whether changes of resources can reach clients: without sessions they cannot. */
+  /** Whether notifications can reach clients; without session ids they cannot. */
   canSubscribe: boolean
 }
 
-/** One answer to `initialize` of those of several targets; a target that stands alone says its own. */
+/** Merges the `initialize` results of several targets; the result of a single target stays as it is. */
 export function mergeInitialize(parts: readonly ServerPart[], options: ServerOptions): JsonObject {
   if (!options.namer.isMerged && parts[0] !== undefined) return parts[0].result
   const versions = parts.flatMap(({ result }) =>
     typeof result.protocolVersion === 'string' ? result.protocolVersion : [],
   )
   const { capabilities, instructions, meta } = mergeParts(parts, options)
-  // Revisions are named by dates, so the lowest text is the oldest.
+  // Revisions are ISO dates, so the first one in text order is the oldest.
   return {
     protocolVersion: versions.toSorted()[0] ?? '',
     capabilities,
@@ -32,7 +32,7 @@ export function mergeInitialize(parts: readonly ServerPart[], options: ServerOpt
   }
 }
 
-/** The same for `server/discover`; `versions` are those that the gateway speaks. */
+/** Merges the `server/discover` results of several targets; `versions` are the revisions that the gateway supports. */
 export function mergeDiscover(
   parts: readonly ServerPart[],
   versions: readonly string[],
@@ -69,7 +69,7 @@ function mergeParts(parts: readonly ServerPart[], { namer, gateway, canSubscribe
   }
 }
 
-/** Lists change with the config too, whatever the targets say of theirs. */
+/** Declares `listChanged` for every list, because a config reload can change lists of any target. */
 function withChanges(capabilities: JsonObject): JsonObject {
   const changing = ['tools', 'prompts', 'resources'].flatMap((name) => {
     const before = capabilities[name]
@@ -78,7 +78,7 @@ function withChanges(capabilities: JsonObject): JsonObject {
   return { ...capabilities, ...Object.fromEntries(changing) }
 }
 
-/** What either can do. */
+/** Returns the union of two sets of capabilities. */
 function unite(first: JsonObject, second: JsonObject): JsonObject {
   const entries = new Map(Object.entries(first))
   for (const [name, value] of Object.entries(second)) {
@@ -93,7 +93,7 @@ function uniteValues(first: Json, second: Json): Json {
   return first === false || first === null ? second : first
 }
 
-/** What the targets tell models, each under its name. */
+/** Returns the instructions of the targets, each under the target's name. */
 function instructionsOf(parts: readonly ServerPart[], namer: Namer): string {
   const blocks = parts.flatMap(({ target, result: { instructions } }) =>
     typeof instructions === 'string' && instructions !== '' ? `[${target}]\n${instructions}` : [],
@@ -103,7 +103,7 @@ function instructionsOf(parts: readonly ServerPart[], namer: Namer): string {
 
 function introduction(parts: readonly ServerPart[], namer: Namer): string {
   const names = parts.map(({ target }) => target).join(', ')
-  const several = `This server puts several servers together: ${names}.`
+  const several = `This server combines several servers: ${names}.`
   return namer.isPrefixed
     ? `${several} Tools and prompts are named after the server they come from: \`server_name\`.`
     : several

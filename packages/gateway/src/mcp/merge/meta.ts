@@ -1,19 +1,19 @@
 import { isObject, type JsonObject } from '@portico/http/json'
 
-/** The task that a message belongs to. */
+/** The `_meta` member with the task that a message belongs to. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
-/** Links of tools to the resource that shows their results, besides `_meta.ui.resourceUri`. */
+/** The `_meta` members of tools with the UI resource for their results, besides `_meta.ui.resourceUri`. */
 export const UI_LINKS = ['ui/resourceUri', 'openai/outputTemplate'] as const
-/** Who answered. */
+/** The `_meta` member with the name and version of the server. */
 export const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
-/** What the gateway calls itself where it speaks for several targets. */
+/** The server info of the gateway, when it merges several targets. */
 export interface GatewayInfo {
   name: string
   version: string
 }
 
-/** One `_meta` of several, a later one winning; empty when there is none. */
+/** Merges the `_meta` of several results, of which the last wins; empty when none has `_meta`. */
 export function mergeMeta(results: readonly JsonObject[], gateway: GatewayInfo): JsonObject {
   const all = results.flatMap(({ _meta }) => (isObject(_meta) ? Object.entries(_meta) : []))
   if (all.length === 0) return {}

@@ -28,7 +28,7 @@ test('each target is asked for lists, and for what is its own', () => {
   })
 })
 
-test('what the targets agreed to is one answer', () => {
+test('the acknowledgments of targets are merged', () => {
   const [a, b] = ['a', 'b'].map((target) =>
     forClient(acknowledged({ toolsListChanged: target === 'b', resourceSubscriptions: ['f:x'] }), '', target, namer),
   )

@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { withParams } from '../edit.ts'
-import type { RpcMessage } from '../message.ts'
-import type { Owned } from '../names.ts'
+import type { RpcMessage } from '../protocol.ts'
+import type { TargetItem } from '../names.ts'
 
-/** Whose a resource or a task is; null when it is nobody's, or not for this caller. */
-export type FindOwner = (kind: 'resource' | 'task', exposed: string) => Owned | null
+/** Returns the target of a resource or task; null when no target has it, or the caller may not see it. */
+type FindOwner = (kind: 'resource' | 'task', exposed: string) => TargetItem | null
 
-/** A `subscriptions/listen` as each target gets it: lists that change concern all, resources and tasks their owner. */
+/** Splits a `subscriptions/listen` request by target: list changes go to all, resources and tasks to their target. */
 export function splitListen(message: RpcMessage, targets: readonly string[], find: FindOwner): Map<string, RpcMessage> {
   const filter = filterOf(message)
   const resources = ownedBy(filter.resourceSubscriptions, 'resource', find)
@@ -21,7 +21,7 @@ export function splitListen(message: RpcMessage, targets: readonly string[], fin
   return split
 }
 
-/** One acknowledgement of those of several targets, whose names are already those of clients. */
+/** Merges the acknowledgments of several targets, whose names are already translated for clients. */
 export function mergeAcknowledged(messages: readonly [RpcMessage, ...RpcMessage[]]): RpcMessage {
   const merged: JsonObject = {}
   for (const [name, value] of messages.flatMap((message) => Object.entries(filterOf(message)))) {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '@portico/http/json'
-import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
+import { BadMessage, readMessage, type RpcMessage } from '../protocol.ts'
 
 /** A message from its text. */
 export function messageOf(text: string): RpcMessage {

@@ -2,16 +2,16 @@ import { HeaderBlock } from '@portico/http'
 import { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 
-/** Methods that a document is asked for by. */
+/** The HTTP methods that a document supports. */
 export type Methods = readonly string[]
 
-/** Any web page may read it: what it says is public. */
+/** Builds a JSON response that any web page may read. */
 export function jsonAnswer(status: number, value: unknown, methods: Methods): Reply {
   const body = Buffer.from(JSON.stringify(value))
   return new Reply(status, { headers: headersOf(methods, 'application/json'), body, reason: 'DirectResponse' })
 }
 
-/** A failure as RFC 6749 section 5.2 spells it. */
+/** Builds an error response in the format of RFC 6749 section 5.2. */
 export function problemAnswer(rx: RequestContext, status: number, message: string, methods: Methods = []): Reply {
   rx.error = `mcp authentication: ${message}`
   const error = status >= 500 ? 'temporarily_unavailable' : 'invalid_request'
@@ -20,7 +20,7 @@ export function problemAnswer(rx: RequestContext, status: number, message: strin
   return new Reply(status, { headers: headersOf(methods, 'application/json'), body, reason })
 }
 
-/** The answer to a preflight or to a wrong method; null when the method is right. */
+/** Returns the response to a preflight or an unsupported method; null when the method is supported. */
 export function methodAnswer(rx: RequestContext, methods: Methods): Reply | null {
   if (methods.includes(rx.method)) return null
   if (rx.method === 'OPTIONS') return new Reply(204, { headers: headersOf(methods, null), reason: 'DirectResponse' })
@@ -32,7 +32,7 @@ export function methodAnswer(rx: RequestContext, methods: Methods): Reply | null
 function headersOf(methods: Methods, contentType: string | null): HeaderBlock {
   const headers = new HeaderBlock()
   if (contentType !== null) headers.add('content-type', contentType)
-  // It depends on the host and scheme that the client used.
+  // The content depends on the host and scheme of the request.
   headers.add('cache-control', 'no-store')
   headers.add('access-control-allow-origin', '*')
   headers.add('access-control-allow-methods', [...methods, 'OPTIONS'].filter((name) => name !== 'HEAD').join(', '))

@@ -6,13 +6,13 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { OauthConfig } from './config.ts'
 import { type Resource, snakeCase } from './resource.ts'
 
-export interface Challenges {
+interface Challenges {
   unauthorized: (rx: RequestContext, fault: TokenFault) => Reply
-  /** What RFC 6750 section 3.1 has a 403 say: with another scope the same request would pass. */
+  /** Returns the challenge of a 403 response: the request needs a token with more scopes (RFC 6750 section 3.1). */
   insufficientScope: (rx: RequestContext) => string
 }
 
-/** The 401 of RFC 6750 section 3, with the way to the metadata of RFC 9728 section 5.1. */
+/** Creates the 401 and 403 challenges of RFC 6750 section 3, with the URL of the metadata of RFC 9728 section 5.1. */
 export function createChallenges({ resourceMetadata }: OauthConfig, resource: Resource): Challenges {
   const scopes = Object.entries(resourceMetadata).find(([name]) => snakeCase(name) === 'scopes_supported')?.[1]
   const scope = scopeOf(scopes)
@@ -36,14 +36,14 @@ export function createChallenges({ resourceMetadata }: OauthConfig, resource: Re
   }
 }
 
-/** What a client may ask for, where the config says so. */
+/** Returns the `scope` parameter with the scopes in the config; empty without scopes. */
 function scopeOf(scopes: unknown): string[] {
   if (!Array.isArray(scopes) || scopes.length === 0) return []
   const isScope = (scope: unknown): boolean => typeof scope === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)
   return scopes.every(isScope) ? [`scope="${scopes.join(' ')}"`] : []
 }
 
-/** The path stands in a quoted string, which it must not be able to end. */
+/** Encodes a path for a quoted string, so that it cannot end the string. */
 function encoded(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9/%._~!$&'()*+,;=:@-]/g, (letter) => encodeURIComponent(letter))
 }

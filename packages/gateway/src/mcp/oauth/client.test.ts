@@ -32,7 +32,7 @@ async function setUp(t: TestContext) {
   return { idp, server, gateway, url }
 }
 
-/** What a client keeps of the authorization; the browser is the test. */
+/** The stored state of an OAuth client; the test takes the part of the browser. */
 class Keeper implements OAuthClientProvider {
   readonly redirectUrl = 'http://127.0.0.1/callback'
   readonly clientMetadata = {

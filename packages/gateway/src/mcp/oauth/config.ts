@@ -1,10 +1,10 @@
 export type IdentityProvider = 'Auth0' | 'Keycloak'
 
-/** What clients are told about authorization. */
+/** The authorization that clients discover. */
 export interface OauthConfig {
-  /** The first one is asked for the metadata of the authorization server. */
+  /** The trusted issuers; the metadata of the authorization server is fetched from the first one. */
   issuers: readonly { issuer: string; audiences?: readonly string[] | undefined }[]
-  /** Whose metadata is adapted; clients then come to the gateway for it. */
+  /** The identity provider whose metadata the gateway adapts and serves itself. */
   provider?: IdentityProvider | undefined
   /** Members of the protected-resource metadata, as the config spells them. */
   resourceMetadata: Readonly<Record<string, unknown>>

@@ -11,21 +11,21 @@ import { createRegistration } from './registration.ts'
 import { createResource } from './resource.ts'
 import { adaptMetadata, authorizationUrl, sharedServerMetadata } from './server-metadata.ts'
 
-/** What an authentication policy does for clients of the Model Context Protocol, beside checking their tokens. */
-export interface Oauth {
+/** The discovery endpoints and challenges that an authentication policy provides for MCP clients. */
+interface Oauth {
   /**
-   * The answer to a request for a discovery document, which needs no token; undefined for all other requests, which
-   * later steps can lead to those documents as well.
+   * Serves a request for a discovery document, which needs no token. Returns undefined for other requests, and prepares
+   * the challenge that a later step may send.
    */
   readonly serve: (rx: RequestContext) => Reply | Promise<Reply> | undefined
-  /** Leads a client without a good token to those documents. */
+  /** Returns the 401 response that leads a client without a valid token to the documents. */
   readonly challenge: (rx: RequestContext, fault: TokenFault) => Reply
 }
 
 export function createOauth(config: OauthConfig, env: Env): Oauth {
   const { provider = null } = config
   const [first] = config.issuers
-  if (first === undefined) throw new Error('OAuth without an issuer')
+  if (first === undefined) throw new Error('the OAuth config has no issuer')
   const { issuer, audiences } = first
   const audience = audiences?.[0] ?? null
   const resource = createResource(config)
@@ -34,7 +34,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
 
   async function serverMetadata(rx: RequestContext, identifier: string, origin: string): Promise<Reply> {
     const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
-    if (document === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
+    if (document === null) return problemAnswer(rx, 502, 'the authorization server is unavailable')
     const registration = origin + registrationPath(rx.path)
     const authorization = origin + authorizationPath(rx.path)
     const adapted = { issuer: identifier, audience, registration, authorization }
@@ -42,10 +42,11 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
   }
 
   async function authorize(rx: RequestContext): Promise<Reply> {
-    if (provider !== 'Auth0' || audience === null) return problemAnswer(rx, 404, 'nobody signs in here')
+    if (provider !== 'Auth0' || audience === null)
+      return problemAnswer(rx, 404, 'this gateway has no authorization endpoint')
     const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
     const location = document === null ? null : authorizationUrl(document, rx.query, audience)
-    if (location === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
+    if (location === null) return problemAnswer(rx, 502, 'the authorization server is unavailable')
     const headers = HeaderBlock.of([
       ['location', location],
       ['cache-control', 'no-store'],
@@ -64,14 +65,14 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
       }
       if (rx.trace !== null) rx.trace.note({ code: 'oauth_discovery', document: discovery.document })
       if (discovery.document === 'registration') {
-        if (register === null) return problemAnswer(rx, 404, 'clients are not registered here')
+        if (register === null) return problemAnswer(rx, 404, 'this gateway has no client registration')
         return methodAnswer(rx, REGISTERING) ?? register(rx)
       }
       const other = methodAnswer(rx, READING)
       if (other !== null) return other
       if (discovery.document === 'authorization') return authorize(rx)
       const origin = resource.originOf(rx)
-      if (origin === null) return problemAnswer(rx, 400, 'the host of the request is not known')
+      if (origin === null) return problemAnswer(rx, 400, 'the request has no valid host')
       const identifier = origin + discovery.resource
       if (discovery.document === 'resource') return jsonAnswer(200, resource.metadata(identifier), READING)
       return serverMetadata(rx, identifier, origin)

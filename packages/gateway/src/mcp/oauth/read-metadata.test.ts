@@ -58,7 +58,7 @@ test('one bad URL spoils the document', () => {
       'check_session_iframe',
     ]) {
       assert.deepEqual(read({ ...good, [name]: url }), {
-        fault: `\`${name}\` of the answer is no URL that clients may use`,
+        fault: `\`${name}\` in the response is not a URL that clients may use`,
       })
     }
     assert.ok('fault' in read({ ...good, mtls_endpoint_aliases: { token_endpoint: url } }))
@@ -67,11 +67,11 @@ test('one bad URL spoils the document', () => {
 
 test('only the issuer that was asked may answer, with a JSON object', () => {
   assert.deepEqual(read({ ...good, issuer: 'https://idp.example.com/realms/b' }), {
-    fault: 'the answer names another issuer',
+    fault: 'the response names another issuer',
   })
-  assert.deepEqual(read({ ...good, issuer: undefined }), { fault: 'the answer names another issuer' })
+  assert.deepEqual(read({ ...good, issuer: undefined }), { fault: 'the response names another issuer' })
   for (const text of ['', 'null', '[]', '"a"', '{', '<html>', '1']) {
-    assert.deepEqual(readMetadata(text, issuer), { fault: 'the answer is no JSON object' })
+    assert.deepEqual(readMetadata(text, issuer), { fault: 'the response is not a JSON object' })
   }
 })
 

@@ -3,16 +3,16 @@ import { parseSafely } from '@portico/cel'
 import type { JsonObject } from '../../pipeline/context/request-context.ts'
 
 /**
- * Authorization server metadata as somebody else wrote it. Clients open its URLs in browsers and send secrets there, so
- * one bad URL spoils the whole document.
+ * Parses and checks authorization server metadata. Clients open its URLs in browsers and send secrets there, so a single
+ * invalid URL makes the whole document invalid.
  */
 export function readMetadata(text: string, issuer: string): { document: JsonObject } | { fault: string } {
   const document = parse(text)
-  if (document === null) return { fault: 'the answer is no JSON object' }
+  if (document === null) return { fault: 'the response is not a JSON object' }
   // RFC 8414 section 3.3.
-  if (!isSame(document['issuer'], issuer)) return { fault: 'the answer names another issuer' }
+  if (!isSame(document['issuer'], issuer)) return { fault: 'the response names another issuer' }
   const bad = badUrl(document, new URL(issuer).origin, 0)
-  return bad === null ? { document } : { fault: `\`${bad}\` of the answer is no URL that clients may use` }
+  return bad === null ? { document } : { fault: `\`${bad}\` in the response is not a URL that clients may use` }
 }
 
 function parse(text: string): JsonObject | null {
@@ -24,7 +24,7 @@ function parse(text: string): JsonObject | null {
   }
 }
 
-/** The name of the first member that should be a URL and is none. */
+/** Returns the name of the first member that has to be a URL and is not valid; null when all are valid. */
 function badUrl(object: JsonObject, ownOrigin: string, depth: number): string | null {
   for (const [name, value] of Object.entries(object)) {
     if (isObject(value)) {
@@ -35,7 +35,7 @@ function badUrl(object: JsonObject, ownOrigin: string, depth: number): string | 
   return null
 }
 
-/** `https`, or what an operator chose by the issuer, or this machine. */
+/** Whether clients may use the URL: `https`, the origin of the configured issuer, or a loopback address. */
 function isUsable(value: unknown, ownOrigin: string): boolean {
   if (typeof value !== 'string' || !/^https?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+$/i.test(value)) return false
   if (!URL.canParse(value)) return false

@@ -9,10 +9,10 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { Env } from '../../pipeline/context/step.ts'
 import { jsonAnswer, problemAnswer } from './answers.ts'
 
-/** Hands the registration of a client (RFC 7591) to Keycloak: the body alone, nothing else of the client's request. */
+/** Creates a step that forwards a client registration (RFC 7591) to Keycloak: only its body, not its headers. */
 export function createRegistration(issuer: string, env: Env): (rx: RequestContext) => Promise<Reply> {
   const url = parseBackendUrl(issuer)
-  if (url === null) throw new Error(`the issuer ${issuer} is no URL of a backend`)
+  if (url === null) throw new Error(`the issuer ${issuer} is not a valid backend URL`)
   const { authority } = url
   const client = env.client(urlKey(url))
   const folder = url.path.endsWith('/') ? url.path : `${url.path}/`
@@ -28,11 +28,14 @@ export function createRegistration(issuer: string, env: Env): (rx: RequestContex
       const { status, text } = await fetchText(client, options)
       const answer = parseObject(text)
       return answer === null
-        ? problemAnswer(rx, 502, 'the authorization server gave no usable answer', METHODS)
+        ? problemAnswer(rx, 502, 'the authorization server sent an invalid response', METHODS)
         : jsonAnswer(status, answer, METHODS)
     } catch (error) {
-      env.log.warn('client not registered', { issuer, error: error instanceof Error ? error.message : String(error) })
-      return problemAnswer(rx, 502, 'the authorization server cannot be asked', METHODS)
+      env.log.warn('client registration failed', {
+        issuer,
+        error: error instanceof Error ? error.message : String(error),
+      })
+      return problemAnswer(rx, 502, 'the authorization server is unavailable', METHODS)
     }
   }
 
@@ -43,7 +46,7 @@ export function createRegistration(issuer: string, env: Env): (rx: RequestContex
     if (body === null || parseObject(body.toString('utf8')) === null) {
       return problemAnswer(rx, 400, 'the body must be a JSON object', METHODS)
     }
-    if (underWay >= MAX_UNDER_WAY) return problemAnswer(rx, 503, 'too many clients register at once', METHODS)
+    if (underWay >= MAX_UNDER_WAY) return problemAnswer(rx, 503, 'too many concurrent client registrations', METHODS)
     underWay++
     try {
       return await forward(rx, body)
@@ -69,5 +72,5 @@ const REQUEST_HEADERS = [
 ] as const
 const MAX_BYTES = 64 * 1024
 const TIMEOUT_MS = 10_000
-/** Of one policy in one worker. */
+/** The most concurrent registrations of one policy in one worker. */
 const MAX_UNDER_WAY = 32

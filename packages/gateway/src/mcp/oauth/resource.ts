@@ -1,11 +1,11 @@
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { OauthConfig } from './config.ts'
 
-/** How the protected endpoint is called in URLs, and what is said of it. */
+/** The protected resource: its URL and its metadata. */
 export interface Resource {
-  /** Scheme and host as clients know them; null where the request names no usable host. */
+  /** Returns the scheme and host that clients use; null when the request has no valid host. */
   originOf(rx: RequestContext): string | null
-  /** RFC 9728 section 2. `identifier` is the URL that the document was asked for. */
+  /** Returns the metadata of RFC 9728 section 2; `identifier` is the URL of the resource. */
   metadata(identifier: string): Record<string, unknown>
 }
 
@@ -16,7 +16,7 @@ export function createResource({ issuers, provider, resourceMetadata }: OauthCon
     originOf: (rx) => fixed ?? requestOrigin(rx),
     metadata: (identifier) => ({
       resource: identifier,
-      // An adapted authorization server is one that clients come to the gateway for.
+      // The gateway serves the metadata of an adapted authorization server itself.
       authorization_servers: provider === undefined ? issuers.map(({ issuer }) => issuer) : [identifier],
       mcp_protocol_version: '2025-06-18',
       resource_type: 'mcp-server',
@@ -25,7 +25,7 @@ export function createResource({ issuers, provider, resourceMetadata }: OauthCon
   }
 }
 
-/** `scopesSupported` → `scopes_supported`. */
+/** Converts camel case, such as `scopesSupported`, to `scopes_supported`. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
@@ -34,7 +34,7 @@ function originIn(resource: unknown): string | null {
   return typeof resource === 'string' && URL.canParse(resource) ? new URL(resource).origin : null
 }
 
-/** `x-forwarded-proto` says what the gateway saw, or what a trusted proxy before it did. */
+/** Returns the origin of the request. The gateway, or a trusted proxy before it, has set `x-forwarded-proto`. */
 function requestOrigin(rx: RequestContext): string | null {
   const [first = ''] = (rx.headers.get('x-forwarded-proto') ?? '').split(',', 1)
   const forwarded = first.trim().toLowerCase()

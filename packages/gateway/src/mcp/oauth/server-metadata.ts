@@ -7,15 +7,15 @@ import type { Env } from '../../pipeline/context/step.ts'
 import type { IdentityProvider } from './config.ts'
 import { readMetadata } from './read-metadata.ts'
 
-/** The metadata of one authorization server: one fetch at a time, kept for a while, and the last good one after that. */
-export class ServerMetadata {
-  /** The newest way to get it; a reload may bring another client for the same issuer. */
+/** A cache of one authorization server's metadata: one fetch at a time; after failures, the last valid document is kept. */
+class ServerMetadata {
+  /** Fetches the document; a config reload may replace the function, because the HTTP client of the issuer changed. */
   fetch: (span: SpanPlace | null) => Promise<JsonObject>
   readonly #monotonic: () => number
   readonly #failed: (reason: string) => void
   #document: JsonObject | null = null
   #underWay: Promise<JsonObject | null> | null = null
-  /** No fetch before this time. */
+  /** The earliest time of the next fetch. */
   #nextAt = -Infinity
 
   constructor(fetch: ServerMetadata['fetch'], monotonic: () => number, failed: (reason: string) => void) {
@@ -24,7 +24,7 @@ export class ServerMetadata {
     this.#failed = failed
   }
 
-  /** Null when it cannot be had. `span` is where the call that fetches it hangs. */
+  /** Returns the document; null when it cannot be fetched. `span` is the parent of the span of the fetch. */
   current(span: SpanPlace | null): JsonObject | null | Promise<JsonObject | null> {
     if (this.#underWay !== null) return this.#underWay
     if (this.#monotonic() < this.#nextAt) return this.#document
@@ -44,10 +44,10 @@ export class ServerMetadata {
   }
 }
 
-/** All routes with the same issuer share it. */
+/** Returns the cache of the issuer's metadata, which all routes with the same issuer share. */
 export function sharedServerMetadata(issuer: string, provider: IdentityProvider | null, env: Env): ServerMetadata {
   const url = parseBackendUrl(issuer)
-  if (url === null) throw new Error(`the issuer ${issuer} is no URL of a backend`)
+  if (url === null) throw new Error(`the issuer ${issuer} is not a valid backend URL`)
   const key = urlKey(url)
   const client = env.client(key)
   const { oauth, openid } = serverMetadataPaths(url.path)
@@ -69,45 +69,45 @@ export function sharedServerMetadata(issuer: string, provider: IdentityProvider 
       return { fault: error instanceof Error ? error.message : String(error) }
     }
   }
-  const failed = (error: string): void =>
-    env.log.warn('metadata of the authorization server not fetched', { issuer, error })
+  const failed = (error: string): void => env.log.warn('authorization server metadata fetch failed', { issuer, error })
   const source = JSON.stringify(['oauth metadata', env.describe(key).content, issuer, paths])
   const metadata = env.kept.held(source, () => new ServerMetadata(fetch, env.monotonic, failed))
   metadata.fetch = fetch
   return metadata
 }
 
-export interface AdaptedTo {
-  /** The URL that the client asked about, which it takes for the issuer. */
+/** The values that replace members of the provider's metadata. */
+interface AdaptedMembers {
+  /** The URL of the resource, which clients use as the issuer. */
   issuer: string
   audience: string | null
-  /** URL where clients register with the gateway. */
+  /** The URL of the gateway's client registration. */
   registration: string
-  /** URL of the gateway where it adds the audience to a browser's authorization request. */
+  /** The URL of the gateway that adds the audience to a browser's authorization request. */
   authorization: string
 }
 
-/** Authorization server metadata in the form that clients can use. */
+/** Adapts authorization server metadata to what MCP clients can use. */
 export function adaptMetadata(
   document: JsonObject,
   provider: IdentityProvider | null,
-  { issuer, audience, registration, authorization }: AdaptedTo,
+  { issuer, audience, registration, authorization }: AdaptedMembers,
 ): JsonObject {
   if (provider === null) return document
-  // Answers of the provider would name its own issuer, which is not the one that clients then know.
+  // Responses of the provider name its own issuer, which differs from the one in the adapted metadata.
   const { authorization_response_iss_parameter_supported: _, ...rest } = document
   switch (provider) {
     case 'Auth0':
-      // Without an audience its tokens are opaque, and clients of MCP ask for none.
+      // Auth0 issues opaque tokens without an audience, which MCP clients do not send.
       return { ...rest, issuer, ...(audience !== null && { authorization_endpoint: authorization }) }
     case 'Keycloak':
-      // Its registration answers no browser.
+      // The registration endpoint of Keycloak does not allow requests from browsers (CORS).
       return { ...rest, issuer, ...('registration_endpoint' in rest && { registration_endpoint: registration }) }
   }
 }
 
 /**
- * The URL where a browser signs in: the authorization endpoint with the client's query and the audience. The
+ * Returns the URL where a browser signs in: the authorization endpoint with the client's query and the audience. The
  * metadata cannot name the audience itself, because some clients append their query to the endpoint with a second `?`.
  * Null when the document has no endpoint.
  */
@@ -124,7 +124,7 @@ export function authorizationUrl(
 }
 
 const LIFETIME_MS = 300_000
-/** Clients ask without a token: they must not turn into a flood at the issuer's door. */
+/** The pause after a failed fetch: requests without a token must not flood the issuer. */
 const PAUSE_MS = 5_000
 const MAX_BYTES = 256 * 1024
 const TIMEOUT_MS = 5_000

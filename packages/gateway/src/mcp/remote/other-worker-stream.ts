@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { containedWork } from '@portico/http/faults'
 import { objectAt } from '@portico/http/json'
 import type { Hub } from '../hub.ts'
-import { requestId, type RpcMessage } from '../message.ts'
+import { requestId, type RpcMessage } from '../protocol.ts'
 import { RemoteAnswer } from './remote-answer.ts'
 import type { AnswerSink, LinkCall } from '../transport.ts'
 import { LOST, type SessionStream } from './session-stream.ts'
 import { DIED } from './stream-host.ts'
 import type { AwaitedRequest, StreamAsk, StreamReply } from './stream-mail.ts'
 
-/** The stream of a session that another worker has, if any has it. */
+/** The stream of a session in another worker, if one of them has it. */
 export class OtherWorkerStream implements SessionStream {
   readonly #hub: Hub
   readonly #address: string
@@ -87,5 +87,5 @@ function awaited({ id, method, value }: RpcMessage): AwaitedRequest {
   }
 }
 
-/** How soon it is noticed that the worker with the stream has died. */
+/** The interval of checks that the worker with the stream is alive. */
 const WATCH_MS = 2_000

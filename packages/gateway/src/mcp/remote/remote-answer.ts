@@ -1,14 +1,14 @@
-import { BadMessage, readMessage } from '../message.ts'
+import { BadMessage, readMessage } from '../protocol.ts'
 import { Outbox } from '../outbox.ts'
 import type { AnswerSink } from '../transport.ts'
 import type { CallAnswer } from './remote-waiter.ts'
 
-/** The near end of a `RemoteWaiter`: gives its messages to a sink, and says how many have found their way. */
+/** The receiving side of a `RemoteWaiter`: passes its messages to a sink, and reports the bytes that the sink took. */
 export class RemoteAnswer {
   readonly #outbox: Outbox
   #isOver = false
 
-  /** `took` is told now and then how many bytes have left. */
+  /** `took` is called with the bytes that the sink took, in batches. */
   constructor(sink: AnswerSink, took: (bytes: number) => void) {
     let taken = 0
     this.#outbox = new Outbox(sink, (bytes) => {
@@ -19,7 +19,7 @@ export class RemoteAnswer {
     })
   }
 
-  /** Whether nothing follows. */
+  /** Takes a message of the waiter; true when nothing follows. */
   take(message: CallAnswer): boolean {
     if (message.kind === 'said') {
       this.#isOver = message.isLast
@@ -39,12 +39,12 @@ export class RemoteAnswer {
     this.#outbox.resume()
   }
 
-  /** Nobody waits any more. */
+  /** Drops the queue; the sink is not called again. */
   drop(): void {
     this.#isOver = true
     this.#outbox.drop()
   }
 }
 
-/** A quarter of what is sent ahead. */
+/** A quarter of the send window of `RemoteWaiter`. */
 const REPORT_BYTES = 64 * 1024

@@ -1,27 +1,27 @@
 import type { Waiter } from '../conversation.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { TargetFailure } from '../transport.ts'
 import type { Flow } from '../flow.ts'
 
-/** What comes of a call that somebody else makes for this worker; over with `isLast`, `closed` or `failed`. */
+/** A message to the worker of a call that runs in another thread; `isLast`, `closed` or `failed` ends the call. */
 export type CallAnswer =
   | { kind: 'said'; call: number; text: string; isLast: boolean; isOfMany?: true }
   | { kind: 'closed'; call: number }
   | { kind: 'failed'; call: number; failure: TargetFailure }
 
-/** Somebody in another thread who waits for what a target says. No more is sent ahead than they can hold. */
+/** Sends messages of a target to a waiter in another thread, within a send window. */
 export class RemoteWaiter implements Waiter {
-  /** What is told of messages that have to wait here. */
+  /** Counts the queued bytes; null when they are not counted. */
   flow: Flow | null = null
   readonly #call: number
   readonly #post: (message: CallAnswer) => void
   readonly #over: () => void
-  readonly #held: Said[] = []
+  readonly #held: QueuedMessage[] = []
   #heldBytes = 0
   #unread = 0
   #last: CallAnswer | null = null
 
-  /** `over` is called once nothing follows. */
+  /** `over` is called after the last message. */
   constructor(call: number, post: (message: CallAnswer) => void, over: () => void) {
     this.#call = call
     this.#post = post
@@ -44,7 +44,7 @@ export class RemoteWaiter implements Waiter {
     this.#end({ kind: 'failed', call: this.#call, failure })
   }
 
-  /** So many bytes have found their way. */
+  /** Called with the bytes that the other side has processed, which opens the window again. */
   took(bytes: number): void {
     this.#unread -= bytes
     while (this.#unread < WINDOW_BYTES) {
@@ -56,7 +56,7 @@ export class RemoteWaiter implements Waiter {
     if (this.#held.length === 0 && this.#last !== null) this.#finish(this.#last)
   }
 
-  /** Nobody waits any more. */
+  /** Drops the queue. */
   drop(): void {
     this.#held.length = 0
     this.#hold(-this.#heldBytes)
@@ -69,7 +69,7 @@ export class RemoteWaiter implements Waiter {
     this.#hold(said.bytes)
   }
 
-  #send({ bytes, ...said }: Said): void {
+  #send({ bytes, ...said }: QueuedMessage): void {
     this.#unread += bytes
     this.#post({ kind: 'said', call: this.#call, ...said })
     if (said.isLast) this.#over()
@@ -91,7 +91,7 @@ export class RemoteWaiter implements Waiter {
   }
 }
 
-interface Said {
+interface QueuedMessage {
   text: string
   bytes: number
   isLast: boolean

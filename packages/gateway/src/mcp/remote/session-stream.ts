@@ -1,28 +1,28 @@
 import type { Waiter } from '../conversation.ts'
-import type { RpcMessage } from '../message.ts'
+import type { RpcMessage } from '../protocol.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import type { Flow } from '../flow.ts'
 
-/** The stream of a session, wherever it is. */
+/** The stream of a session, in this worker or another one. */
 export interface SessionStream {
   /**
-   * Gives the sink what the request brings, or, without one, what the target says on its own account. `ready` gets the
-   * path that the request is to be sent to.
+   * Passes the messages that belong to the request to the sink, or, without a request, the messages outside of requests.
+   * `ready` gets the path that the request has to be sent to.
    */
   attend(request: RpcMessage | null, sink: AnswerSink, ready: (endpoint: string) => void): LinkCall
-  /** Where messages go; null when there is no such stream. */
+  /** Calls `done` with the path that messages are sent to; null when there is no such stream. */
   where(done: (endpoint: string | null) => void): void
-  /** The session is over. */
+  /** Closes the stream, because the session has ended. */
   stop(): void
 }
 
-/** One that this worker has, and may share with others. */
+/** A stream in this worker, which other workers may use too. */
 export interface HostedStream extends SessionStream {
-  /** What is told of messages that wait for those who are elsewhere. */
+  /** Counts the bytes queued for waiters in other workers. */
   readonly flow: Flow
-  /** Asks the target for it. */
+  /** Opens the stream at the target. */
   open(caller: Caller): void
-  /** `attend` for somebody who may be elsewhere. */
+  /** Adds a waiter that may be in another worker; the parameters are those of `attend`. */
   join(request: RpcMessage | null, waiter: Waiter, ready: (endpoint: string) => void): void
   leave(waiter: Waiter): void
 }

@@ -4,14 +4,14 @@ import { OtherWorkerStream } from './other-worker-stream.ts'
 import type { HostedStream, SessionStream } from './session-stream.ts'
 import { hostStream } from './stream-host.ts'
 
-export interface SessionStreamsOptions<Stream extends HostedStream> {
+interface SessionStreamsOptions<Stream extends HostedStream> {
   hub: Hub
   addressOf: (session: string) => string
-  /** A stream that is yet to be opened; `closed` is told when it is over, whoever ended it. */
+  /** Creates a stream without opening it; `closed` is called when the stream ends, for any reason. */
   make: (session: string, closed: () => void) => Stream
 }
 
-/** The streams of all sessions with one target: those of this worker, and the way to those of others. */
+/** The streams of all sessions with one target, in this worker and in others. */
 export class SessionStreams<Stream extends HostedStream = HostedStream> {
   readonly #options: SessionStreamsOptions<Stream>
   readonly #own = new Map<string, Stream>()
@@ -25,7 +25,7 @@ export class SessionStreams<Stream extends HostedStream = HostedStream> {
     return this.#own.get(session) ?? new OtherWorkerStream(hub, addressOf(session))
   }
 
-  /** A session has one stream, also when two workers begin anew with it. */
+  /** Finds the stream of a session in any worker, or opens one: a session has only one stream. */
   findOrOpen(session: string, caller: Caller, found: (stream: SessionStream) => void): void {
     const own = this.#own.get(session)
     if (own !== undefined) return found(own)

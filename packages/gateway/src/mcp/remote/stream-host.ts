@@ -1,12 +1,12 @@
 import { containedWork } from '@portico/http/faults'
-import { makeMessage, type RpcMessage } from '../message.ts'
+import { makeMessage, type RpcMessage } from '../protocol.ts'
 import { RemoteWaiter } from './remote-waiter.ts'
 import type { Hub } from '../hub.ts'
 import type { TargetFailure } from '../transport.ts'
 import type { HostedStream } from './session-stream.ts'
 import type { AwaitedRequest, StreamAsk, StreamReply } from './stream-mail.ts'
 
-/** Lets other workers use the stream of this one, until the returned function is called. */
+/** Lets other workers use a stream of this worker, until the returned function is called. */
 export function hostStream(stream: HostedStream, address: string, hub: Hub): () => void {
   const waiters = new Map<string, RemoteWaiter>()
 
@@ -20,7 +20,7 @@ export function hostStream(stream: HostedStream, address: string, hub: Hub): () 
 
   function answer(reply: string, message: StreamReply): void {
     const sent = hub.send(reply, JSON.stringify(message)).then((isTaken) => {
-      // Whoever asked is gone, perhaps with its worker.
+      // The waiter has left, or its worker has died.
       if (!isTaken) leave(reply)
     })
     containedWork('request', sent)
@@ -65,4 +65,4 @@ function awaitedMessage({ id, method, token }: AwaitedRequest): RpcMessage {
   return makeMessage({ jsonrpc: '2.0', id, method, params: { _meta: { progressToken: token } } })
 }
 
-export const DIED: TargetFailure = { code: 'broken', message: 'the worker that had its stream died' }
+export const DIED: TargetFailure = { code: 'broken', message: 'the worker with its stream died' }

@@ -1,18 +1,18 @@
-import type { RpcId } from '../message.ts'
+import type { RpcId } from '../protocol.ts'
 import type { CallAnswer } from './remote-waiter.ts'
 
-/** What workers ask the one that has the stream of a session; `reply` is the address of one call. */
+/** A message to the worker that has the stream of a session; `reply` is the hub address of one call. */
 export type StreamAsk =
   | { ask: 'attend'; reply: string; request: AwaitedRequest | null }
   | { ask: 'where'; reply: string }
   | { ask: 'leave'; reply: string }
-  /** Answered only when the call is not known: whoever had the stream before has died. */
+  /** Has a reply only when the call is unknown, because the worker that had the stream before died. */
   | { ask: 'alive'; reply: string }
-  /** So many bytes have found their way. */
+  /** Reports bytes that the waiter has processed. */
   | { ask: 'took'; reply: string; bytes: number }
   | { ask: 'stop' }
 
-/** As much of a request as it takes to know what it brings. */
+/** The parts of a request that identify the messages which belong to it. */
 export interface AwaitedRequest {
   id: RpcId
   method: string

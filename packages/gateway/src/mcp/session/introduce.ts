@@ -4,41 +4,40 @@ import { withSpan } from '../../pipeline/traced/with-span.ts'
 import { endWith } from '../targets/end-span.ts'
 import type { TargetLimits } from '../targets/target.ts'
 import { asInitialize, discoveryFor, knowsNoSessions } from '../targets/newer-target.ts'
-import type { RpcMessage } from '../message.ts'
-import { isSessionless, LATEST_WITH_SESSIONS, SESSIONLESS } from '../revisions.ts'
+import { type RpcMessage, isSessionless, LATEST_WITH_SESSIONS, SESSIONLESS } from '../protocol.ts'
 import type { Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
-/** What a target made of `initialize`. */
-export interface Introduction {
-  /** Its answer, whoever wrote it. */
+/** The outcome of `initialize` at a target. */
+interface Introduction {
+  /** The response to `initialize`, sent by the target or built from its discovery. */
   response: RpcMessage
-  /** Revision that is spoken with the target from now on. */
+  /** The revision negotiated with the target. */
   version: string
 }
 
-export interface IntroduceParts {
+interface IntroduceParts {
   link: TargetLink
-  /** Name of the target, for its span. */
+  /** The name of the target, for its span. */
   target: string
   limits: TargetLimits
-  /** The `initialize` of the client, or one in its name. */
+  /** The `initialize` of the client, or one that the gateway sends for the client. */
   request: RpcMessage
   caller: Caller
-  /** Takes each call, so that it can be cancelled. */
+  /** Called with each call, so that the caller can cancel it. */
   keep: (call: LinkCall) => void
-  /** The client speaks a revision without sessions: a target that knows it too needs no `initialize`. */
+  /** Whether to try `server/discover` first: a target of a revision without sessions needs no `initialize`. */
   discoversFirst?: boolean
 }
 
 /**
- * Tells a target of a session. One that knows only revisions without them is asked who it is instead. One that takes too
- * long, or is not waited for any more, keeps nothing.
+ * Initializes a target for a session. A target that knows only revisions without sessions gets `server/discover` in its
+ * place. After a timeout or a cancellation, the session at the target is ended.
  */
 export async function introduce(parts: IntroduceParts): Promise<Introduction | TargetFailure> {
   const { link, limits, request, caller } = parts
   const until = performance.now() + limits.beginMs
   if (parts.discoversFirst === true) {
-    // Some older servers do not answer what they do not know.
+    // Some older servers do not respond to unknown methods, so discovery gets half of the time.
     const discovered = await askOnce(parts, discoveryFor(request), SESSIONLESS, until - limits.beginMs / 2)
     const response = asInitialize(request, discovered)
     if (response !== null) return { response, version: SESSIONLESS }
@@ -54,7 +53,7 @@ export async function introduce(parts: IntroduceParts): Promise<Introduction | T
   if (!('kind' in answer)) return answer
   const { result } = answer.value
   const version = (isObject(result) ? textAt(result, 'protocolVersion') : undefined) ?? ''
-  // Whoever answers `initialize` speaks a revision that has it, whatever it calls that.
+  // A target that answers `initialize` uses a revision with sessions, whatever revision it states.
   return { response: answer, version: isSessionless(version) ? LATEST_WITH_SESSIONS : version }
 }
 
@@ -110,5 +109,5 @@ function send(
 }
 
 const TOO_SLOW: TargetFailure = { code: 'unavailable', message: 'it did not answer `initialize` in time' }
-const GIVEN_UP: TargetFailure = { code: 'unavailable', message: 'nobody waits for it any more' }
+const GIVEN_UP: TargetFailure = { code: 'unavailable', message: 'the client no longer waits for it' }
 const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }

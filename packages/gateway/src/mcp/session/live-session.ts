@@ -3,33 +3,32 @@ import { Deadline } from '@portico/http'
 import { NewerLink } from '../targets/newer-target.ts'
 import type { Target, TargetLimits } from '../targets/target.ts'
 import type { Hub } from '../hub.ts'
-import { makeMessage, type RpcMessage } from '../message.ts'
+import { makeMessage, type RpcMessage, isSessionless } from '../protocol.ts'
 import { Owners } from '../owners.ts'
-import { isSessionless } from '../revisions.ts'
 import type { Caller, TargetFailure, TargetLink } from '../transport.ts'
 import { introduce } from './introduce.ts'
 import type { SessionState, TargetState } from './state.ts'
 
-export interface LiveSessionOptions {
-  /** No id was given out for it: it lasts for one request. */
+interface LiveSessionOptions {
+  /** Whether the session has no id and lasts for one request. */
   isPassing: boolean
   owners?: Owners
-  /** Revisions of targets that name no sessions, and need not be told of one. */
+  /** The targets that give out no session ids, and so need no `initialize`, with their revisions. */
   nameless?: NamelessTargets
 }
 
-export interface NamelessTargets {
+interface NamelessTargets {
   versionOf(target: string): string | undefined
   add(target: string, version: string): void
 }
 
-/** A session as one worker has it at hand. */
+/** A session as one worker sees it. */
 export class LiveSession {
   readonly state: SessionState
   readonly isPassing: boolean
-  /** Whose names are, as far as lists of this session have shown. */
+  /** The targets of item names, learned from the lists of this session. */
   readonly owners: Owners
-  /** What targets said of themselves when they were told of the session here. */
+  /** The `initialize` results of targets that this worker initialized, by target. */
   readonly introductions = new Map<string, JsonObject>()
   readonly #hub: Hub
   readonly #nameless: NamelessTargets | null
@@ -46,22 +45,22 @@ export class LiveSession {
     for (const { name, version } of state.targets) this.#versions.set(name, version)
   }
 
-  /** What the client said it can be asked. */
+  /** The client's capabilities: the requests that it accepts from servers. */
   get abilities(): JsonObject {
     return objectAt(this.state.initialize, 'capabilities')
   }
 
-  /** Whether the target has been told of the session, or needs no telling. */
+  /** Whether the target was initialized for the session, or needs no `initialize`. */
   knows(target: Target): boolean {
     return this.#wasTold(target) || this.isAssumed(target)
   }
 
-  /** It was not told: others like it needed no telling. */
+  /** Whether the target is assumed to need no `initialize`, because it gave out no id to an earlier session. */
   isAssumed(target: Target): boolean {
     return !this.#wasTold(target) && this.#nameless?.versionOf(target.name) !== undefined
   }
 
-  /** The target in this session, as it calls it by now: another worker may have begun anew with it. */
+  /** Returns the link with the target's current session id: another worker may have initialized the target again. */
   link(target: Target): TargetLink {
     const { name, transport } = target
     const { key, targets } = this.state
@@ -69,10 +68,10 @@ export class LiveSession {
     const session = since?.session ?? targets.find((known) => known.name === name)?.session ?? ''
     const before = this.#links.get(name)
     const version = this.versionAt(target)
-    // What it was begun with may be in other words: who it is was not known then.
+    // A link that was made before the target's revision was known may lack the translation.
     const isUnderstood = before instanceof NewerLink || !this.#isNewer(version)
     if (before !== undefined && isUnderstood && (since === null || before.session === session)) return before
-    const link = this.#inItsWords(transport.link({ key, target: session, isPassing: this.isPassing }), version)
+    const link = this.#translated(transport.link({ key, target: session, isPassing: this.isPassing }), version)
     this.#links.set(name, link)
     return link
   }
@@ -82,26 +81,26 @@ export class LiveSession {
     return known ?? this.#nameless?.versionOf(name) ?? this.state.version
   }
 
-  /** For a target that took part in the beginning. */
+  /** Records that the target was initialized with this revision. */
   took(target: Target, version: string): void {
     this.#versions.set(target.name, version)
     this.#noteNameless(target, version)
   }
 
-  /** Remembers a beginning that the id cannot tell, because the client has had it before. */
+  /** Stores the client's `initialize` in the hub, for a session id that was given out before `initialize`. */
   remember(initialize: JsonObject, targets: readonly TargetState[]): void {
     const { key, expiresAt } = this.state
-    this.#hub.setTargetSession(key, BEGINNING, JSON.stringify(initialize), expiresAt * 1000)
+    this.#hub.setTargetSession(key, INITIALIZE_KEY, JSON.stringify(initialize), expiresAt * 1000)
     for (const { name, session, version } of targets) {
       this.#hub.setTargetSession(key, name, JSON.stringify({ session, version }), expiresAt * 1000)
-      // It says who the client is, which was not known before.
+      // The link repeats the client's `initialize` params, which were unknown until now.
       if (this.#links.get(name) instanceof NewerLink) this.#links.delete(name)
     }
   }
 
   /**
-   * Tells the target of the session, for the first time or once more; whoever asks meanwhile waits for the same. `lost`
-   * is the link that the target did not know: when another one is in place by now, somebody has begun anew already.
+   * Initializes the target for the session; concurrent calls share one attempt. `lost` is the link whose session the target
+   * no longer knew: if another link has replaced it by now, the target has been initialized already.
    */
   begin(target: Target, caller: Caller, lost: TargetLink | null): Promise<TargetFailure | null> {
     const { name } = target
@@ -113,7 +112,7 @@ export class LiveSession {
     return begun
   }
 
-  /** Tells the target of the session by this link, in the name of the client. */
+  /** Sends the client's `initialize` on this link. */
   introduceBy(link: TargetLink, target: Target, caller: Caller): ReturnType<typeof introduce> {
     const request = makeMessage({
       jsonrpc: '2.0',
@@ -132,12 +131,12 @@ export class LiveSession {
     })
   }
 
-  /** Whether anything was said to the target here. */
+  /** Whether this worker has sent a message to the target. */
   hasLink({ name }: Target): boolean {
     return this.#links.has(name)
   }
 
-  /** The link takes its place only once the target knows the session: until then the old one tells that it is lost. */
+  /** Replaces the link only after `initialize` succeeded: until then, calls on the old link learn that it is lost. */
   async #begin(target: Target, caller: Caller): Promise<TargetFailure | null> {
     const { key, expiresAt } = this.state
     const link = target.transport.link({ key, target: '', isPassing: this.isPassing })
@@ -147,7 +146,7 @@ export class LiveSession {
     const { response, version } = introduced
     const { result, error } = response.value
     if (!isObject(result)) return refused(isObject(error) ? textAt(error, 'message') : undefined)
-    const words = this.#inItsWords(link, version)
+    const words = this.#translated(link, version)
     this.introductions.set(target.name, result)
     this.#links.set(target.name, words)
     this.took(target, version)
@@ -160,22 +159,22 @@ export class LiveSession {
     return tellInTime(words, initialized, { ...caller, version }, target.limits)
   }
 
-  /** Params of the client's `initialize`. */
+  /** The params of the client's `initialize`. */
   get #initialize(): JsonObject {
-    const since = this.#hub.targetSession(this.state.key, BEGINNING)
+    const since = this.#hub.targetSession(this.state.key, INITIALIZE_KEY)
     return since === undefined ? this.state.initialize : (JSON.parse(since) as JsonObject)
   }
 
-  /** The target knows no sessions, and the client has one. */
+  /** Whether a target of this revision has no sessions although the client has one. */
   #isNewer(version: string): boolean {
     return isSessionless(version) && !isSessionless(this.state.version)
   }
 
-  #inItsWords(link: TargetLink, version: string): TargetLink {
+  #translated(link: TargetLink, version: string): TargetLink {
     return this.#isNewer(version) ? new NewerLink(link, this.#initialize, this.state.key, this.#hub) : link
   }
 
-  /** Where a target keeps nothing, whoever comes next may ask at once. Processes have no names for what they keep. */
+  /** Remembers a target without session ids: the next session skips `initialize`. Processes keep state without ids. */
   #noteNameless(target: Target, version: string): void {
     if (this.#nameless === null || !target.transport.isPortable) return
     if (this.link(target).session === '') this.#nameless.add(target.name, version)
@@ -191,7 +190,7 @@ export class LiveSession {
   }
 }
 
-/** A target that does not take the word in time has the session all the same: what it is asked next will tell. */
+/** Sends a notification; a timeout is no failure, because the target has the session and the next request will tell. */
 function tellInTime(
   link: TargetLink,
   message: RpcMessage,
@@ -213,5 +212,5 @@ function refused(reason: string | undefined): TargetFailure {
   return { code: 'bad_answer', message }
 }
 
-/** No target can have this name. */
-const BEGINNING = ''
+/** The hub key of the client's `initialize`; no target has an empty name. */
+const INITIALIZE_KEY = ''

@@ -34,7 +34,7 @@ const sample: SessionState = {
   targets: [],
 }
 
-test('what is sealed is opened again, and is a token of a URL', () => {
+test('a sealed state opens to itself, and is a URL-safe token', () => {
   const sealer = createSealer([randomBytes(32)])
   fc.assert(
     fc.property(state, (value) => {
@@ -101,7 +101,7 @@ test('hostile ids open nothing and never throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
       assert.equal(sealer.open(Buffer.from(bytes).toString('base64url')), null)
-      // Of the right key, with anything behind it.
+      // The prefix of the right key, followed by random bytes.
       assert.equal(sealer.open(good.slice(0, 6) + Buffer.from(bytes).toString('base64url')), null)
     }),
   )

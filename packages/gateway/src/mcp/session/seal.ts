@@ -2,15 +2,15 @@ import { createSeal, MAX_SEALED_LENGTH, type Seal } from '../../state/seal.ts'
 import { isObject, type JsonObject, objectAt, objectsAt, textAt } from '@portico/http/json'
 import type { SessionState } from './state.ts'
 
-/** Turns the state of a session into the id that the client gets, and back. Nobody without the key can do either. */
+/** Encrypts the state of a session into its session id, and decrypts it. */
 export interface Sealer extends Seal {
-  /** Null when the id would be longer than headers may be. */
+  /** Returns the session id; null when it would be longer than a header may be. */
   seal(state: SessionState): string | null
-  /** Null for everything that was not sealed with one of the keys. */
+  /** Returns the state in an id; null when the id was not made with one of the keys. */
   open(id: string): SessionState | null
 }
 
-/** The first key seals; the others still open what they sealed before they were replaced. */
+/** Creates a sealer. The first key encrypts, all of them decrypt. */
 export function createSealer(keys: readonly Buffer[]): Sealer {
   const seal = createSeal(keys)
   return {
@@ -23,7 +23,7 @@ export function createSealer(keys: readonly Buffer[]): Sealer {
   }
 }
 
-/** Short names: the id goes with every request. */
+/** Member names are short, because the id is sent with every request. */
 function toJson({ key, backend, principal, expiresAt, version, initialize, targets }: SessionState): JsonObject {
   const t = targets.map(({ name, session, version: own }) => ({
     n: name,
@@ -50,5 +50,5 @@ function fromJson(value: JsonObject | null): SessionState | null {
   return { key, backend, principal, expiresAt, version, initialize: objectAt(value, 'i'), targets }
 }
 
-/** Ids of sessions were there first: they are sealed without a kind. */
+/** Session ids are older than other sealed texts, and have no kind. */
 const SESSION = ''

@@ -24,7 +24,7 @@ async function isOnlyFor(owner: McpCaller, others: readonly McpCaller[], target:
     assert.equal((await thief.end()).status, 404)
   }
   assert.equal(target.requests.length, heard)
-  // What the others tried has ended nothing.
+  // The attempts of others have not ended the session.
   assert.equal((await session.ask('ping')).status, 200)
 }
 

@@ -6,24 +6,24 @@ import { LiveSession } from './live-session.ts'
 import type { Sealer } from './seal.ts'
 import type { SessionState } from './state.ts'
 
-export interface SessionsOptions {
+interface SessionsOptions {
   hub: Hub
   sealer: Sealer
   /** Milliseconds since 1970. */
   clock: () => number
 }
 
-/** Sessions by the ids that clients show. */
+/** The sessions of clients, by session id. */
 export class Sessions {
   readonly #hub: Hub
   readonly #sealer: Sealer
   readonly #clock: () => number
-  /** What was opened lately: a client shows the same id with each request. */
+  /** Recently used sessions: a client sends the same id with each request. */
   readonly #opened = new LRUCache<string, LiveSession>({ max: MOST_OPENED })
   readonly #callers = new LRUCache<string, LiveSession>({ max: MOST_OPENED, ttl: CALLER_MS })
-  /** Whose names are, by caller, where no session remembers it. */
+  /** The targets of item names, by backend and caller, for sessions that last for one request. */
   readonly #owners = new LRUCache<string, Owners>({ max: MOST_OPENED, ttl: OWNERS_MS })
-  /** Revisions of targets that name no sessions, by backend and target. */
+  /** The revisions of targets that give out no session ids, by backend and target. */
   readonly #nameless = new LRUCache<string, string>({ max: MOST_OPENED, ttl: NAMELESS_MS })
 
   constructor({ hub, sealer, clock }: SessionsOptions) {
@@ -32,7 +32,7 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** The session behind an id, for this caller at this backend; null when there is none for them. */
+  /** Returns the session with this id; null when it expired, ended, or belongs to another caller or backend. */
   find(id: string, backend: string, principal: string): LiveSession | null {
     const session = this.#opened.get(id) ?? this.#open(id)
     if (session === null) return null
@@ -43,9 +43,9 @@ export class Sessions {
   }
 
   /**
-   * The id for a session that has begun. What a client says at length about itself is for the target that heard it: to
-   * begin anew, less will do. What targets call the session is kept by the hub where the id has no room for it; whoever
-   * does not know it there, after a restart, begins anew with those targets.
+   * Returns the id of a session that has begun. The id contains the sealed state. If it gets too long, the client's info is
+   * shortened first; then session ids of targets move to the hub, which loses them on a restart: those targets are then
+   * initialized again.
    */
   admit(state: SessionState): string {
     const short = { ...state, initialize: shortened(state.initialize) }
@@ -65,10 +65,10 @@ export class Sessions {
       }
       return id
     }
-    throw new Error('a session without targets does not fit its id')
+    throw new Error('the session state is too large for a session id')
   }
 
-  /** A session that no id is given out for. */
+  /** Returns a session without an id, which lasts for one request. */
   passing(state: SessionState): LiveSession {
     const { backend, principal } = state
     const caller = `${backend} ${principal}`
@@ -81,7 +81,7 @@ export class Sessions {
     return new LiveSession(state, this.#hub, { isPassing: true, owners, nameless })
   }
 
-  /** What one caller shares with targets where the revision has no sessions, made with `state` when it is new. */
+  /** Returns the session of a caller whose revision has no sessions; `state` creates the state of a new one. */
   ofCaller(key: string, state: () => SessionState): LiveSession {
     const known = this.#callers.get(key)
     if (known !== undefined && known.state.expiresAt * 1000 > this.#clock()) return known
@@ -90,12 +90,12 @@ export class Sessions {
     return session
   }
 
-  /** A session whose targets are yet to be told of it. */
+  /** Returns a new session that no target knows yet. */
   begin(state: SessionState): LiveSession {
     return new LiveSession(state, this.#hub, { isPassing: false })
   }
 
-  /** Nobody can use it from now on, in any worker. */
+  /** Revokes the session in every worker. */
   async end(session: LiveSession): Promise<void> {
     const { key, expiresAt } = session.state
     await this.#hub.revoke(key, expiresAt * 1000)
@@ -110,7 +110,7 @@ export class Sessions {
   }
 }
 
-/** Which revision, which abilities, and who: without whatever else clients say. */
+/** Reduces `initialize` params to the revision, the known capabilities, and the client's name and version. */
 function shortened({ protocolVersion = '', capabilities, clientInfo }: JsonObject): JsonObject {
   const abilities = Object.keys(isObject(capabilities) ? capabilities : {}).filter((name) => KNOWN_ABILITIES.has(name))
   const { name = '', version = '' } = isObject(clientInfo) ? clientInfo : {}
@@ -125,7 +125,7 @@ function shortened({ protocolVersion = '', capabilities, clientInfo }: JsonObjec
 const KNOWN_ABILITIES = new Set(['roots', 'sampling', 'elicitation', 'tasks'])
 const MOST_OPENED = 10_000
 const OWNERS_MS = 60_000
-/** A target that was changed names its sessions after that at the latest. */
+/** How long a target is assumed to give out no session ids. */
 const NAMELESS_MS = 60_000
-/** Names may pass to other targets, and who was asked in an older revision may have learned a newer one. */
+/** How long a caller's session is reused: items may move to other targets, and targets may learn newer revisions. */
 const CALLER_MS = 300_000

@@ -1,27 +1,27 @@
 import type { JsonObject } from '@portico/http/json'
 
-/** What a session is, as its id carries it: any worker or replica with the same key can go on from here. */
+/** The state of a session, which its id contains encrypted: any worker or replica with the same key can use it. */
 export interface SessionState {
-  /** Names it where ids are too long: in logs, in the hub, towards processes. */
+  /** The short name of the session: in logs, in the hub, and towards processes. */
   key: string
-  /** Key of the backend that it was begun at. */
+  /** The key of the backend that the session belongs to. */
   backend: string
-  /** Whose it is; nobody else may use it. */
+  /** The caller that the session belongs to; others may not use it. */
   principal: string
   /** Seconds since 1970. */
   expiresAt: number
-  /** Revision that was agreed on with the client. */
+  /** The revision negotiated with the client. */
   version: string
-  /** Params of the client's `initialize`, to begin anew with a target that forgot it. */
+  /** The params of the client's `initialize`, to initialize a target again that lost the session. */
   initialize: JsonObject
-  /** Targets that took part when it was begun. */
+  /** The targets that were initialized when the session began. */
   targets: readonly TargetState[]
 }
 
 export interface TargetState {
   name: string
-  /** What the target calls the session; empty when it does not name it. */
+  /** The target's own session id; empty when the target gave out none. */
   session: string
-  /** Revision that was agreed on with the target. */
+  /** The revision negotiated with the target. */
   version: string
 }

@@ -13,8 +13,6 @@ import {
   METHOD_NOT_FOUND,
   type RpcId,
   type RpcMessage,
-} from '../message.ts'
-import {
   HEADER_MISMATCH,
   isKnownRevision,
   isSessionless,
@@ -22,13 +20,13 @@ import {
   META,
   SESSIONLESS,
   UNSUPPORTED_VERSION,
-} from '../revisions.ts'
+} from '../protocol.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
-import { type AskedClient, passAnswer, RepeatedCall } from './repeated-call.ts'
+import { type AskedClient, passAnswer, ElicitationReplayCall } from './elicitation-replay-call.ts'
 
-/** A target that knows only revisions without sessions, asked by a client of one that has them. */
+// Translation for targets that know only revisions without sessions, and clients of revisions with sessions.
 
-/** Whether the answer to `initialize` is one of a server that has never heard of it. */
+/** Whether the response to `initialize` shows that the server does not know the method. */
 export function knowsNoSessions(answer: RpcMessage | TargetFailure): boolean {
   const said = 'kind' in answer ? answer : answer.error
   const error = said?.value.error
@@ -36,13 +34,13 @@ export function knowsNoSessions(answer: RpcMessage | TargetFailure): boolean {
   return !('kind' in answer) && answer.code === 'refused' && [400, 404, 405].includes(answer.status ?? 0)
 }
 
-/** Asks a target who it is, for whoever sent this `initialize`. */
+/** Builds the `server/discover` request for the client that sent this `initialize`. */
 export function discoveryFor(initialize: RpcMessage): RpcMessage {
   const params = { _meta: metaFor(initialize.value) }
   return makeMessage({ jsonrpc: '2.0', id: 'portico-discover', method: 'server/discover', params })
 }
 
-/** What `server/discover` told, as `initialize` tells it; null when it told nothing. */
+/** Converts a `server/discover` response to an `initialize` response; null when it is not valid. */
 export function asInitialize(request: RpcMessage, discovered: RpcMessage | TargetFailure): RpcMessage | null {
   const told = 'kind' in discovered ? discovered.value.result : undefined
   if (!isObject(told) || !Array.isArray(told.supportedVersions) || !told.supportedVersions.includes(SESSIONLESS)) {
@@ -60,7 +58,7 @@ export function asInitialize(request: RpcMessage, discovered: RpcMessage | Targe
   return makeMessage({ jsonrpc: '2.0', id: request.id, result })
 }
 
-/** What is left of them without requests that are gone from the target's revision, and extensions that came with it. */
+/** Removes the capabilities that need requests which the target's revision lacks, and the newer extensions. */
 function olderCapabilities(capabilities: JsonObject): JsonObject {
   const kept = Object.entries(capabilities).filter(([name]) => name !== 'extensions' && name !== 'logging')
   return Object.fromEntries(
@@ -71,7 +69,7 @@ function olderCapabilities(capabilities: JsonObject): JsonObject {
   )
 }
 
-/** Such a target within a session: each request tells it who asks, and its stream is a subscription. */
+/** The link of a session to such a target: each request carries the client's metadata, and the stream is a subscription. */
 export class NewerLink implements TargetLink {
   readonly session = ''
   readonly #link: TargetLink
@@ -79,7 +77,7 @@ export class NewerLink implements TargetLink {
 
   readonly #client: AskedClient
 
-  /** `initialize`: params of the client's, whose session has this key. */
+  /** `initialize` are the params of the client's request; `session` is the key of the client's session. */
   constructor(link: TargetLink, initialize: JsonObject, session: string, hub: Hub) {
     this.#link = link
     this.#meta = metaFor({ params: initialize })
@@ -87,7 +85,7 @@ export class NewerLink implements TargetLink {
   }
 
   request(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
-    // Nothing at the target would depend on it.
+    // These requests have no effect at a target without sessions.
     if (message.method === 'ping' || message.method === 'logging/setLevel') {
       answer.message(makeMessage({ jsonrpc: '2.0', id: message.id, result: {} }), '')
       answer.closed()
@@ -96,11 +94,11 @@ export class NewerLink implements TargetLink {
     const signed = this.#signed(message)
     return this.#cancellable(requestId(message), answer, (older) => {
       if (!ASKING_METHODS.has(message.method)) return this.#link.request(signed, caller, older)
-      return new RepeatedCall(this.#client, this.#link, signed, caller, older).start()
+      return new ElicitationReplayCall(this.#client, this.#link, signed, caller, older).start()
     })
   }
 
-  /** Notifications of clients went with the sessions. */
+  /** Sends nothing to the target, whose revision has no notifications from clients; cancellations and responses are handled here. */
   tell(message: RpcMessage, _caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall {
     const { requestId } = objectAt(message.value, 'params')
     if (message.method !== 'notifications/cancelled') passAnswer(this.#client, message)
@@ -130,10 +128,10 @@ export class NewerLink implements TargetLink {
     })
   }
 
-  /** There is nothing that it would keep. */
+  /** Does nothing: the target keeps no session. */
   end(): void {}
 
-  /** Whoever gives a request up says so, in whichever worker; there the stream is closed. */
+  /** Makes a request cancellable from any worker, by a cancellation notification of the client. */
   #cancellable(id: RpcId, answer: AnswerSink, start: (older: AnswerSink) => LinkCall): LinkCall {
     const unlisten = this.#client.hub.listen(this.#cancelAddress(id), () => {
       unlisten()
@@ -150,7 +148,7 @@ export class NewerLink implements TargetLink {
     }
   }
 
-  /** 1 and "1" are two ids. */
+  /** Returns an address in which the ids 1 and "1" differ. */
   #cancelAddress(id: RpcId): string {
     return `mcp-cancel:${this.#client.session}:${JSON.stringify(id)}`
   }
@@ -161,7 +159,7 @@ export class NewerLink implements TargetLink {
   }
 }
 
-/** Without `raw`: each response must be looked at. `over` is told before the end. */
+/** Returns a sink that converts responses for the client, without `raw`; `over` is called before the end. */
 function olderAnswer(answer: AnswerSink, over: () => void): AnswerSink {
   return {
     opened: () => answer.opened?.(),
@@ -187,7 +185,7 @@ function asOlderResult(response: RpcMessage): RpcMessage {
   return makeMessage({ jsonrpc: '2.0', id: response.id, error: { code: INTERNAL_ERROR, message } })
 }
 
-/** Of the client's capabilities those that can be asked of it. */
+/** Returns the client's metadata, with the capabilities that servers may use. */
 function metaFor(initialize: JsonObject): JsonObject {
   const { clientInfo = { name: 'unknown', version: '' }, capabilities } = objectAt(initialize, 'params')
   return {
@@ -199,5 +197,5 @@ function metaFor(initialize: JsonObject): JsonObject {
 
 const STRANGE = new Set([METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION])
 const LISTS = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
-const GIVEN_UP = new Error('the client gave it up')
+const GIVEN_UP = new Error('the client cancelled the request')
 const NOTHING: LinkCall = { cancel() {}, resume() {} }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isObject, type Json, type JsonObject, objectAt, textAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
-import { withParams, withResult } from '../edit.ts'
-import { editExactly } from '../edit-exactly.ts'
+import { withParams, withResult, editExactly } from '../edit.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import {
   INTERNAL_ERROR,
@@ -12,18 +11,20 @@ import {
   METHOD_NOT_FOUND,
   type RpcId,
   type RpcMessage,
-} from '../message.ts'
-import { META, REVISIONS, UNSUPPORTED_VERSION } from '../revisions.ts'
+  META,
+  REVISIONS,
+  UNSUPPORTED_VERSION,
+} from '../protocol.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 
-/** A target that knows only revisions with sessions, asked by a client of one without. */
+// Translation for targets that know only revisions with sessions, and clients of revisions without sessions.
 
-/** Whether a refusal is one of a server that does not know requests without a session. */
+/** Whether a refusal comes from a server that requires a session. */
 export function wantsSession({ code, status, error }: TargetFailure, method: string): boolean {
   if (code !== 'refused' || status === undefined) return false
   if (method === 'server/discover' && error !== undefined && isUnknownMethod(error)) return true
   const rpc = error?.value.error
-  // Newer servers have codes of their own for what is wrong with a request; older ones have only this one.
+  // Newer servers have specific error codes for invalid requests; older ones have only this general one.
   if (isObject(rpc)) return rpc.code === SERVER_ERROR || rpc.code === UNSUPPORTED_VERSION
   return [400, 404, 405, 406].includes(status)
 }
@@ -33,7 +34,7 @@ export function isUnsupportedVersion({ value: { error } }: RpcMessage): boolean 
   return isObject(error) && error.code === UNSUPPORTED_VERSION
 }
 
-/** The request without the members of `_meta` that older servers do not know: some refuse a request that has them. */
+/** Removes the members of `_meta` that older servers do not know: some refuse requests with unknown members. */
 export function asOlderRequest(request: RpcMessage): RpcMessage {
   return editExactly(request, 'params', ({ _meta }) => {
     if (!isObject(_meta) || !OWN_META.some((name) => name in _meta)) return null
@@ -42,27 +43,27 @@ export function asOlderRequest(request: RpcMessage): RpcMessage {
   })
 }
 
-/** Whether a response to discovery says that nobody there has heard of it; some read its name as a bad parameter. */
+/** Whether the response to `server/discover` shows that the server does not know the method; some report invalid params. */
 export function isUnknownMethod({ value: { error } }: RpcMessage): boolean {
   return isObject(error) && typeof error.code === 'number' && STRANGE.has(error.code)
 }
 
-/** What a target gets that asks a client something which cannot be asked. */
+/** Builds the gateway's response to a target's request that cannot be forwarded to the client. */
 export function answerInPlace({ id, method }: RpcMessage, why: string): RpcMessage {
   if (method === 'ping') return makeMessage({ jsonrpc: '2.0', id, result: {} })
   const message = `${method} cannot reach the client: ${why}`
   return makeMessage({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } })
 }
 
-export const CANNOT_BE_ASKED = 'it speaks a revision in which servers do not send requests'
+export const NO_SERVER_REQUESTS = 'its protocol revision has no requests from servers'
 
-/** Whoever closes the stream of a request has given it up; older revisions want to be told. */
+/** Builds the cancellation that older revisions need when a client closes the stream of its request. */
 export function cancellation(requestId: RpcId): RpcMessage {
   const params = { requestId, reason: 'the client closed the stream' }
   return makeMessage({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
 }
 
-/** What `initialize` told, as `server/discover` tells it. */
+/** Converts an `initialize` result to a `server/discover` response. */
 export function asDiscovery(request: RpcMessage, { capabilities, instructions, serverInfo }: JsonObject): RpcMessage {
   const result: JsonObject = {
     resultType: 'complete',
@@ -75,12 +76,12 @@ export function asDiscovery(request: RpcMessage, { capabilities, instructions, s
   return makeMessage({ jsonrpc: '2.0', id: request.id, result })
 }
 
-/** Without what requests are for that newer revisions do not have: nobody could use it through here. */
+/** Removes the capabilities that need requests which newer revisions lack. */
 function carried(capabilities: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(capabilities).filter(([name]) => name !== 'logging' && name !== 'tasks'))
 }
 
-/** A result with what newer revisions want in each. */
+/** Adds the members that newer revisions require in every result. */
 export function asNewerResult(response: RpcMessage, method: string): RpcMessage {
   if (!isObject(response.value.result)) return response
   const isCacheable = method.endsWith('/list') || method === 'resources/read'
@@ -88,8 +89,8 @@ export function asNewerResult(response: RpcMessage, method: string): RpcMessage 
 }
 
 /**
- * A subscription of a client without sessions at a target that has them: what the target says on its own account, as far
- * as the client asked for it. A target that says nothing on its own account leaves the stream open, and silent.
+ * Serves `subscriptions/listen` at a target with sessions: forwards the requested notifications of the target's stream.
+ * When the target has no such stream, the subscription stays open without messages.
  */
 export function listenToOlder(link: TargetLink, request: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
   const wanted = objectAt(objectAt(request.value, 'params'), 'notifications')
@@ -111,7 +112,7 @@ export function listenToOlder(link: TargetLink, request: RpcMessage, caller: Cal
   return hasSharedStream(link) ? link.attend(null, caller, heard, () => {}) : link.listen('', caller, heard)
 }
 
-/** Whether the target has a stream of its own for the session, which all clients of a caller share. */
+/** Whether the session has a stream of messages outside of requests, which all clients of a caller share. */
 export function hasSharedStream(link: TargetLink): link is TargetLink & Required<Pick<TargetLink, 'attend'>> {
   return link.attend !== undefined && link.session !== ''
 }
@@ -120,7 +121,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string'
 }
 
-/** Older revisions are asked for each resource; one that refuses has nothing to tell. */
+/** Subscribes to one resource, as older revisions require; a refusal is ignored. */
 function subscribe(link: TargetLink, caller: Caller, uri: string, index: number): void {
   const params = { uri }
   const message = makeMessage({
@@ -145,7 +146,7 @@ function isWanted({ method, value }: RpcMessage, wanted: JsonObject, uris: reado
   return Object.hasOwn(FLAGS, method) && wanted[FLAGS[method] ?? ''] === true
 }
 
-/** Every message of a subscription names it. */
+/** Adds the subscription id to a message. */
 function tagged(message: RpcMessage, request: RpcMessage): RpcMessage {
   const meta = objectAt(objectAt(message.value, 'params'), '_meta')
   return withParams(message, { _meta: { ...meta, [SUBSCRIPTION_ID]: request.id } })

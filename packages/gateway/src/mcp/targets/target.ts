@@ -4,19 +4,19 @@ import type { TargetTransport } from '../transport.ts'
 
 /** How long a target may take before it counts as failed. */
 export interface TargetLimits {
-  /** To be told of a session, or to say who it is; the start of a program is part of it. */
+  /** The limit for `initialize` and `server/discover`; it includes the start of a process. */
   readonly beginMs: number
-  /** For all pages of a list. */
+  /** The limit for all pages of a list. */
   readonly listMs: number
   readonly deadlines: Deadlines
 }
 
-/** One server behind a backend. */
+/** One MCP server of a backend. */
 export interface Target {
   readonly name: string
   readonly transport: TargetTransport
   readonly judge: McpJudge
   readonly limits: TargetLimits
-  /** Whether credentials of the client go on to it; the config must say so. */
+  /** Whether the client's credentials are forwarded to the target, as `passthrough` in the config says. */
   readonly forwardsCredentials: boolean
 }

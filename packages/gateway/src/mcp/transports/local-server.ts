@@ -1,19 +1,28 @@
 import { isObject, type JsonObject, textAt } from '@portico/http/json'
 import { SERVER_INFO } from '../merge/meta.ts'
-import { INVALID_PARAMS, makeMessage, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
-import { isKnownRevision, isSessionless, LATEST_WITH_SESSIONS, META, REVISIONS } from '../revisions.ts'
+import {
+  INVALID_PARAMS,
+  makeMessage,
+  METHOD_NOT_FOUND,
+  type RpcMessage,
+  isKnownRevision,
+  isSessionless,
+  LATEST_WITH_SESSIONS,
+  META,
+  REVISIONS,
+} from '../protocol.ts'
 import type { AnswerSink, LinkCall } from '../transport.ts'
 
-/** What a target that knows nothing of MCP offers, so that the gateway can say in its place what a server would. */
+/** The items of a target that is no MCP server: the gateway answers MCP requests for it. */
 export interface LocalServer {
   readonly info: { readonly name: string; readonly version: string }
-  /** Absent where there can be none. */
+  /** Absent when the target cannot have tools. */
   readonly tools?: readonly JsonObject[]
   readonly prompts?: readonly JsonObject[]
   readonly resources?: readonly JsonObject[]
 }
 
-/** What every server answers: who it is, and what it has. */
+/** Answers the requests that every MCP server supports: initialization, discovery and lists. */
 export function answerLocally(request: RpcMessage, server: LocalServer): RpcMessage {
   switch (request.method) {
     case 'initialize':
@@ -54,7 +63,7 @@ export function paramsOf({ value }: RpcMessage): JsonObject {
   return isObject(value.params) ? value.params : {}
 }
 
-/** The whole answer to a request. */
+/** Passes a response to the sink, and closes it. */
 export function say(response: RpcMessage, answer: AnswerSink): LinkCall {
   return soon(() => {
     answer.message(response, '')
@@ -62,7 +71,7 @@ export function say(response: RpcMessage, answer: AnswerSink): LinkCall {
   })
 }
 
-/** Never before the one who asked has what `request` returns. */
+/** Runs `act` later, so that sinks are not called before `request` has returned. */
 export function soon(act: () => void): LinkCall {
   let isWanted = true
   queueMicrotask(() => {
@@ -89,5 +98,5 @@ function agreedVersion(asked: string): string {
   return isKnownRevision(asked) && !isSessionless(asked) ? asked : LATEST_WITH_SESSIONS
 }
 
-/** Who asks decides what is seen of a list. */
+/** Lists depend on the caller, so they must not be cached for others. */
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' }

@@ -3,7 +3,7 @@ import type { EndpointWatcher, UpstreamError } from '@portico/http/client'
 import type { Caller } from '../transport.ts'
 
 /** A text that only one of several replicas knows, printed with its address: `10.0.0.7:8080 <text>`. */
-export interface AtReplica {
+interface AtReplica {
   /** The address of the replica; empty when it is unknown or does not matter. */
   endpoint: string
   text: string

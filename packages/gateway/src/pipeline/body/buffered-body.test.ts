@@ -50,14 +50,14 @@ class Batches implements Source {
   }
 }
 
-interface Received {
+interface ReceivedBody {
   bytes: Buffer
   trailers: HeaderBlock | null
   failure: Error | null
 }
 
 /** Reads a body slowly: it asks for a break after every batch. */
-function receive(body: Source): Promise<Received> {
+function receive(body: Source): Promise<ReceivedBody> {
   const chunks: Buffer[] = []
   return new Promise((resolve) => {
     const done = (trailers: HeaderBlock | null, failure: Error | null): void =>
@@ -208,7 +208,7 @@ test('a body that breaks off behind its kept start breaks off for its reader too
   assert.equal(failure, cause)
 })
 
-test('what was read whole can be sent twice', async () => {
+test('a body that was buffered whole can be sent twice', async () => {
   const rx = rxWith({ body: new Batches([[Buffer.from('he')], [Buffer.from('llo')]], -1) })
   await bufferRequest('whole', 100)(rx)
   const attempts = [await receive(rx.body), await receive(rx.body)]

@@ -7,10 +7,10 @@ import type { AnsweredRequest, RequestContext } from '../context/request-context
 import { failureReply } from '../compiled/failure-reply.ts'
 import type { StepResult } from '../context/step.ts'
 
-type Needed = Exclude<BodyUse, 'none'>
+type RequiredBodyUse = Exclude<BodyUse, 'none'>
 
-/** A step that reads the request body before those that need it; one too large for `whole` is refused. */
-export function bufferRequest(use: Needed, limit: number): (rx: RequestContext) => StepResult {
+/** Returns a step that reads the request body for later steps; a body that is too large for `whole` is denied. */
+export function bufferRequest(use: RequiredBodyUse, limit: number): (rx: RequestContext) => StepResult {
   return (rx) => {
     if (rx.bufferedBody !== null) return rx.bufferedBody.whole === null ? requestTooLarge(rx, use) : undefined
     if (rx.body.length > limit && use === 'whole') return requestTooLarge(rx, use)
@@ -18,11 +18,11 @@ export function bufferRequest(use: Needed, limit: number): (rx: RequestContext) 
   }
 }
 
-/** A call that needs the whole body of its request, and is told at once when it is there: no promise stands between. */
+/** A call that needs the whole body of its request; `bodyRead` is called synchronously, without a promise. */
 export abstract class RequestReader implements StartObserver {
   protected abstract readonly rx: RequestContext
 
-  /** A reply says why there is no body. */
+  /** Called when the body was read; `refusal` is the reply when there is no body. */
   protected abstract bodyRead(refusal: Reply | undefined): void
 
   protected readRequest(limit: number): void {
@@ -40,20 +40,20 @@ export abstract class RequestReader implements StartObserver {
 
 function takeRequest(
   rx: RequestContext,
-  use: Needed,
+  use: RequiredBodyUse,
   buffered: BufferedBody,
   rest: Source,
   cause: Error | null,
 ): Reply | undefined {
   rx.bufferedBody = buffered
   rx.body = rest
-  // Nobody is left to get this: it keeps what comes behind from running.
+  // The client is gone and gets no reply; returning one keeps later steps from running.
   if (cause !== null) return failureReply({ status: 400, message: cause.message, reason: 'ClientGone' }, null)
   return buffered.whole === null ? requestTooLarge(rx, use) : undefined
 }
 
-/** The same for the response. One that breaks off can still be told from a whole one: nothing of it has been sent. */
-export function bufferResponse(use: Needed, limit: number): (rx: AnsweredRequest) => StepResult {
+/** Returns a step that reads the response body. If the body breaks off, the client gets an error: nothing was sent yet. */
+export function bufferResponse(use: RequiredBodyUse, limit: number): (rx: AnsweredRequest) => StepResult {
   return (rx) => {
     if (rx.bufferedResponse !== null) return rx.bufferedResponse.whole === null ? responseTooLarge(rx, use) : undefined
     const body = rx.responseBody
@@ -67,15 +67,15 @@ export function bufferResponse(use: Needed, limit: number): (rx: AnsweredRequest
   }
 }
 
-function requestTooLarge(rx: RequestContext, use: Needed): Reply | undefined {
+function requestTooLarge(rx: RequestContext, use: RequiredBodyUse): Reply | undefined {
   return use === 'whole' ? refuse(rx, failures.requestTooLarge) : undefined
 }
 
-function responseTooLarge(rx: RequestContext, use: Needed): Reply | undefined {
+function responseTooLarge(rx: RequestContext, use: RequiredBodyUse): Reply | undefined {
   return use === 'whole' ? refuse(rx, failures.responseTooLarge) : undefined
 }
 
-/** A response that broke off before anything of it was sent. */
+/** Returns the failure of a response that broke off before any of it was sent. */
 export function brokenOff(cause: Error): Failure {
   return upstreamFailure(
     cause instanceof UpstreamError ? cause : new UpstreamError('connection_lost', cause.message, false),
@@ -90,19 +90,19 @@ function refuse(rx: RequestContext, failure: Failure): Reply {
 
 const NO_BYTES = Buffer.alloc(0)
 
-/** `rest` is the whole body again, from its first byte; `cause` says why there will be no more of it. */
-type Done = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply | undefined | void
+/** `rest` is the whole body again, from its first byte; `cause` is the error that broke the body off. */
+type StartCallback = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply | undefined | void
 
-export function readStart(body: Source, limit: number, done: Done): StepResult {
+export function readStart(body: Source, limit: number, done: StartCallback): StepResult {
   if (body.length === 0) return done(wholeBody(NO_BYTES), body, null)
   return new Promise((resolve) => {
     observeStart(body, limit, { started: (...outcome) => resolve(done(...outcome)) })
   })
 }
 
-/** Told once what a body begins with. An object: what V8 optimises of a function made for one request goes with it. */
+/** Receives the start of a body. An object, because V8 discards optimized code with the closure of a single request. */
 export interface StartObserver {
-  started(...outcome: Parameters<Done>): void
+  started(...outcome: Parameters<StartCallback>): void
 }
 
 export function observeStart(body: Source, limit: number, observer: StartObserver): void {
@@ -110,13 +110,13 @@ export function observeStart(body: Source, limit: number, observer: StartObserve
   else body.pipe(new StartReader(body, limit, observer))
 }
 
-/** Keeps the start of a body, then gives it out again with the rest behind it. */
+/** Buffers the start of a body; as a source, it then provides the whole body from the first byte. */
 export class StartReader implements Sink, Source {
   source: Source | null = null
   readonly #body: Source
   readonly #limit: number
   #observer: StartObserver | null
-  /** Has `#size` bytes of the body; the rest is room for more. */
+  /** The first `#size` bytes hold the start of the body; the remaining bytes are free. */
   #kept: Buffer = NO_BYTES
   #size = 0
   #next: Sink | null = null
@@ -132,7 +132,7 @@ export class StartReader implements Sink, Source {
     return this.#body.length
   }
 
-  // Reading.
+  // As the sink of the body.
 
   write(chunk: Buffer): void {
     if (this.#next === null) this.#keep(chunk)
@@ -143,7 +143,7 @@ export class StartReader implements Sink, Source {
     if (this.#next !== null) return this.#next.flush()
     if (this.#size <= this.#limit) return true
     this.#stop(null, this, null)
-    // Whoever has taken the rest at once says whether there may be more of it.
+    // If the rest already flows to another sink, that sink decides whether more may follow.
     return this.#nextFlush()
   }
 
@@ -154,7 +154,7 @@ export class StartReader implements Sink, Source {
   end(trailers: HeaderBlock | null): void {
     if (this.#next !== null) return this.#next.end(trailers)
     const bytes = this.#first(this.#size)
-    // Whoever reads a body of known length needs no chunks, and may read it twice.
+    // A body of known length is one buffer, which can be read twice.
     this.#stop(bytes.length <= this.#limit ? bytes : null, sourceOf(bytes, trailers), trailers)
   }
 
@@ -164,7 +164,7 @@ export class StartReader implements Sink, Source {
     else this.#stop(null, this, null)
   }
 
-  /** One buffer that doubles: chunks of one byte each must not cost an object each. */
+  /** Appends to one buffer that doubles in size, so that a body in chunks of one byte does not cost one object per byte. */
   #keep(chunk: Buffer): void {
     const size = this.#size + chunk.length
     if (this.#size === 0) this.#kept = chunk
@@ -175,7 +175,7 @@ export class StartReader implements Sink, Source {
     this.#size = size
   }
 
-  /** A view costs more than most bodies: one that came in one piece is given as it is. */
+  /** Avoids a view when the body arrived in one piece, because a view costs more than most bodies. */
   #first(length: number): Buffer {
     return length === this.#kept.length ? this.#kept : this.#kept.subarray(0, length)
   }
@@ -194,7 +194,7 @@ export class StartReader implements Sink, Source {
     observer.started({ prefix, whole, trailers }, rest, this.#failure)
   }
 
-  // Giving.
+  // As the source of the whole body.
 
   pipe(sink: Sink): void {
     sink.source = this

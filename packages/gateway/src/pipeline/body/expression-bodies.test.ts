@@ -17,7 +17,7 @@ test('a step needs the most that any of its expressions needs, but for those of 
   assert.deepEqual(usesOf([['whole', 'log']]), { requestBody: 'none', responseBody: 'none' })
 })
 
-test('what a step reads besides counts too, and alone where it reads bodies itself', () => {
+test('body uses that a step declares are added to those of its expressions, or replace them when the step reads bodies itself', () => {
   const said = { requestBody: 'none', responseBody: 'prefix' } as const
   assert.deepEqual(usesOf([['none', 'response']], said), said)
   assert.deepEqual(usesOf([['whole', 'response']], said), { requestBody: 'whole', responseBody: 'whole' })

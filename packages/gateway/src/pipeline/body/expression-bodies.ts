@@ -4,8 +4,8 @@ import { type BodyUse, widest } from '../context/body-use.ts'
 type Bodies = Pick<Step, 'requestBody' | 'responseBody' | 'readsBodies'>
 
 /**
- * Notes what the expressions of a step read of bodies while it is made, so that none can be forgotten: a step speaks only
- * of what it reads besides.
+ * Collects which bodies the expressions of a step read, while the step is compiled. The step itself declares only the
+ * bodies that it reads without an expression.
  */
 export class ExpressionBodies {
   readonly env: Env
@@ -17,7 +17,7 @@ export class ExpressionBodies {
       ...env,
       cel: (source, phase) => {
         const expression = env.cel(source, phase)
-        // Logs come after everything: nothing waits for what they read.
+        // Log expressions run after the request is over, so no step waits for the request body on their behalf.
         if (phase !== 'log') this.#request.push(expression.requestBody)
         this.#response.push(expression.responseBody)
         return expression

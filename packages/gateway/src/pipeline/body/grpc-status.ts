@@ -4,7 +4,7 @@ import { UpstreamError } from '@portico/http/client'
 import { isDeadline } from '../context/failure.ts'
 import type { RequestContext } from '../context/request-context.ts'
 
-/** Where a gRPC call ends without a message, its status stands in the head. */
+/** Reads the status of a gRPC call from headers; a call that ends without a message has its status in the response head. */
 export function readGrpcStatus(rx: RequestContext, fields: HeaderBlock | null): void {
   const text = fields === null ? null : fields.get('grpc-status')
   if (text !== null && /^[0-9]{1,9}$/.test(text)) rx.grpcStatus = Number(text)

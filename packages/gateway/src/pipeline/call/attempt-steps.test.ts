@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptySource, HeaderBlock } from '@portico/http'
-import { type Attempt, prepareAttempt } from './attempt-steps.ts'
+import { type Attempt, prepareAttempt } from './attempt.ts'
 import type { AttemptStepList } from '../compiled/compiled.ts'
 import type { Failure } from '../context/failure.ts'
 import type { AttemptStep } from '../context/outgoing.ts'

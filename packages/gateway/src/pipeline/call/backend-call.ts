@@ -1,5 +1,4 @@
 import { Deadline, type Deadlines, HeaderBlock, isAtHand, type RawConnection, ReplayableBody } from '@portico/http'
-import type { CallTimer } from '../../telemetry/metrics/request-metrics.ts'
 import { contained, InternalFault } from '@portico/http/faults'
 import {
   isIdempotent,
@@ -8,24 +7,25 @@ import {
   type UpstreamHandler,
   type UpstreamResponse,
 } from '@portico/http/client'
-import { prepareAttempt } from './attempt-steps.ts'
+import { marksUnhealthy, prepareAttempt } from './attempt.ts'
 import type { CompiledBackend } from '../compiled/compiled.ts'
 import { type Failure, upstreamFailure } from '../context/failure.ts'
 import type { OutgoingRequest } from '../context/outgoing.ts'
 import type { RequestContext, RetryRule } from '../context/request-context.ts'
 import type { CallContext } from '../context/step.ts'
-import { speaksAgainst } from './unhealthy.ts'
 
 export interface BackendCallServices {
   deadlines: Deadlines
   now: () => number
-  /** Told the milliseconds from a call to the head of its response. */
-  callTimer: CallTimer
-  /** A bug in a step: the request is answered, the error must be seen. */
+  telemetry: {
+    /** Called with the time from a call to the head of its response. */
+    backendAnswered(rx: RequestContext, milliseconds: number): void
+  }
+  /** Reports an exception of a step, which is a bug; the request is answered all the same. */
   bug: (error: unknown) => void
 }
 
-/** How the call ends; the last three exclude one another. Nothing is told after `cancel`. */
+/** The result of a call: one of `responded`, `tunnelled` and `failed`. Nothing is called after `cancel`. */
 export interface BackendOutcome {
   informed(status: number, headers: HeaderBlock): void
   responded(response: UpstreamResponse): void
@@ -35,7 +35,7 @@ export interface BackendOutcome {
   faulted(error: unknown): void
 }
 
-/** One request's way to its backend: attempts, each with its limit, and the pauses between them. */
+/** The call of one request to its backend: all attempts with their time limits, and the pauses between attempts. */
 export class BackendCall implements UpstreamHandler, CallContext {
   readonly #rx: RequestContext
   readonly #backend: CompiledBackend
@@ -46,9 +46,9 @@ export class BackendCall implements UpstreamHandler, CallContext {
   #limit: Deadline | null = null
   #pause: Deadline | null = null
   #calledAt = 0
-  /** As sent: policies of the backend may change it. */
+  /** The method that was sent; policies of the backend may have changed it. */
   #method = ''
-  /** Where attempts went, when others may follow. */
+  /** Endpoints of earlier attempts; null when the request has no retry rule. */
   #tried: string[] | null = null
   /** The attempt whose policies have not all run yet. */
   #preparing: OutgoingRequest | null = null
@@ -118,7 +118,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   isUnhealthy(response: UpstreamResponse): boolean {
-    return speaksAgainst(this.#backend.unhealthyCondition, this.#rx, response)
+    return marksUnhealthy(this.#backend.unhealthyCondition, this.#rx, response)
   }
 
   start(): void {
@@ -126,14 +126,14 @@ export class BackendCall implements UpstreamHandler, CallContext {
     else this.#attempt()
   }
 
-  /** The response, if it has come, is cut with it. */
+  /** Cancels the call, and the response if it has begun. */
   cancel(cause: Error): void {
     this.#over = true
     this.#preparing = null
     this.#clear()
     this.#call?.cancel(cause)
     this.#call = null
-    // Whoever stands between the client and the backend must hear that there will be no backend.
+    // Sources that wrap the client's body must learn that no backend will read them.
     if (this.#replayable !== null) this.#replayable.settle()
     else if (this.#rx.body !== this.#rx.exchange.body) this.#rx.body.cancel(cause)
   }
@@ -161,7 +161,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     else this.#prepare(outgoing)
   }
 
-  /** The backend's own policies, on a copy that a retry makes anew. */
+  /** Runs the backend's policies on a copy of the headers; every retry begins with a new copy. */
   #prepare(outgoing: OutgoingRequest): void {
     const rx = this.#rx
     outgoing.headers = rx.headers.clone()
@@ -234,12 +234,12 @@ export class BackendCall implements UpstreamHandler, CallContext {
     if (this.#over) return response.body.cancel(ABANDONED)
     this.#clear()
     const now = (this.#rx.answeredAt = this.#services.now())
-    this.#services.callTimer(now - this.#calledAt, this.#rx.spans)
-    // A backend of several providers has told itself what each of them said.
+    this.#services.telemetry.backendAnswered(this.#rx, now - this.#calledAt)
+    // A backend with several providers has already reported each provider's response to the trace.
     if (this.#rx.trace?.callIsOpen) this.#rx.trace.callEnded(response.status, null)
     const { retry } = this.#rx
     if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(retry)) {
-      // First, because it cancels what the old attempt still reads of the request body.
+      // First, because the cancel also stops the old attempt from reading the request body.
       response.body.cancel(ABANDONED)
       this.#failedCall(response.status, null)
       return this.#repeat(retry)
@@ -279,7 +279,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     else this.#outcome.failed(upstreamFailure(error))
   }
 
-  /** For the record: what came of it is not what the client gets. */
+  /** Keeps a failed call for the record of the request. */
   #failedCall(status: number | null, error: string | null): void {
     const target = this.#rx.endpoint ?? this.#backend.name
     const call = { target, status, error, from: this.#calledAt, to: this.#services.now() }
@@ -315,7 +315,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 }
 
-/** A destination that is refused, or none at all, stays so; anything else may work the next time, where it can do no harm twice. */
+/** Whether a retry can help and is safe: a forbidden address stays forbidden, and a sent request must be idempotent. */
 function isRepeatable(error: UpstreamError, method: string): boolean {
   if (error.code === 'address_refused' || error.code === 'invalid_backend') return false
   return error.unsent || isIdempotent(method)

@@ -20,3 +20,11 @@ function fault({ runner }: Pick<RequestContext, 'runner'>, error: unknown): void
   if (runner === null) reportFault(error, 'request')
   else runner.faulted(error)
 }
+
+/** Continues synchronously with a value, or asynchronously with a promise. */
+export function nowOrLater<Value, Result>(
+  value: Value | Promise<Value>,
+  goOn: (settled: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then((settled) => goOn(settled)) : goOn(value)
+}

@@ -10,8 +10,8 @@ import type { CompiledBackend } from '../compiled/compiled.ts'
 import type { CallContext } from '../context/step.ts'
 
 /**
- * A backend that holds each call to its limit for the head of a response by itself: for backends made of several, whose
- * calls nobody else watches.
+ * Returns the backend with its own time limit for the head of each response. Used for the parts of composite backends,
+ * because `BackendCall` limits only the call to the composite backend.
  */
 export function limitCalls(backend: CompiledBackend, deadlines: Deadlines): CompiledBackend {
   const { requestTimeoutMs } = backend
@@ -42,7 +42,7 @@ class LimitedCall implements UpstreamCall, UpstreamHandler {
   start(backend: CompiledBackend, request: UpstreamRequest, context: CallContext, limitMs: number): void {
     this.#deadlines.set(this.#limit, limitMs)
     const call = backend.send(request, context, this)
-    // It may have failed before it came back.
+    // `failed` may have run before `send` returned.
     this.#call = call
   }
 
@@ -76,7 +76,7 @@ class LimitedCall implements UpstreamCall, UpstreamHandler {
     this.#handler.failed(error)
   }
 
-  /** False when it was over before. */
+  /** Returns false when the call was already over. */
   #end(): boolean {
     this.#deadlines.clear(this.#limit)
     const wasOpen = !this.#isOver

@@ -1,12 +1,12 @@
 import { follow } from './follow.ts'
-import { prepareAttempt } from './attempt-steps.ts'
+import { prepareAttempt } from './attempt.ts'
 import type { CompiledBackend } from '../compiled/compiled.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import type { BackendClient, CallContext } from '../context/step.ts'
 
 /**
- * A backend as policies call it: what its own policies do to requests is done to these calls too, where they are made
- * for a request. What the gateway asks on its own account has none that they could look at.
+ * Returns the client for calls of policies to a backend. The policies of the backend apply to calls that are made for a
+ * request; calls of the gateway itself have no request that the policies could read.
  */
 export function serviceClient(backend: CompiledBackend, bug: (error: unknown) => void): BackendClient {
   if (backend.request === null && backend.sign === null) return backend
@@ -28,7 +28,7 @@ export function serviceClient(backend: CompiledBackend, bug: (error: unknown) =>
   }
 }
 
-/** Sent once what prepares it is done, unless nobody wants it any more. */
+/** A call that is sent after the backend's policies have run, unless it was canceled meanwhile. */
 class PreparedCall implements UpstreamCall {
   isWanted = true
   readonly #backend: CompiledBackend

@@ -59,7 +59,7 @@ const answerWith = (bytes: Buffer): Trouble =>
 
 const HALF_ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'
 
-/** Of any server. */
+/** Failures of servers of every protocol. */
 const common: Record<string, Trouble> = {
   'nobody listens': async () => ({ host: `127.0.0.1:${await closedPort()}` }),
   'it takes connections and says nothing': bySocket((socket) => socket.resume()),

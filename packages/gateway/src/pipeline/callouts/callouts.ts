@@ -6,11 +6,11 @@ import type { GiveUp, RequestContext } from '../context/request-context.ts'
 import type { CallPurpose } from '../spans/spanned-request.ts'
 import type { BackendClient, CallContext, Env } from '../context/step.ts'
 
-/** Why there is no answer that could be used. */
+/** The reason why a call to an external service gave no usable answer. */
 export class CalloutFault {
   readonly outcome: Exclude<CalloutOutcome, 'answered'>
   readonly cause: string
-  /** The service has answered, with a header that HTTP forbids. */
+  /** Whether the service answered with a header that HTTP forbids. */
   readonly hasInvalidHeader: boolean
 
   constructor(outcome: CalloutFault['outcome'], cause: string, hasInvalidHeader = false) {
@@ -22,18 +22,18 @@ export class CalloutFault {
 
 export interface CalloutOptions<Answer> {
   timeoutMs: number
-  /** Why an answer is none, where it says so itself. */
+  /** Returns the error that an answer reports about itself; null when it reports none. */
   problemOf?: (answer: Answer) => string | null
-  /** Nobody waits for the answer: it is asked whatever becomes of the request, and traces do not show it. */
+  /** Whether the call only reports to the service: it continues after the request is over, and traces leave it out. */
   isReport?: boolean
 }
 
 /**
- * How one policy asks a service outside about requests, with the policies of that service. Every call is timed, shown in
- * traces, and given up when nobody waits for the request any more.
+ * The calls of one policy to an external service, with the policies of that service. Every call is timed, appears in
+ * traces, and is canceled when its request is over.
  */
 export class Callouts {
-  /** Of the service, for `:authority` and Host. */
+  /** The authority of the service, for `:authority` and Host. */
   readonly authority: string
   readonly #client: BackendClient
   readonly #env: Env
@@ -48,7 +48,7 @@ export class Callouts {
     this.#purpose = PURPOSES[kind]
   }
 
-  /** One message by gRPC, for one message. */
+  /** Makes a unary gRPC call. */
   unary<Request, Answer>(
     rx: RequestContext,
     method: GrpcMethod<Request, Answer>,
@@ -70,7 +70,7 @@ export class Callouts {
     })
   }
 
-  /** One request by HTTP, for its whole answer. */
+  /** Sends an HTTP request and returns the whole response. */
   async fetch(
     rx: RequestContext,
     request: UpstreamRequest,
@@ -96,14 +96,14 @@ export class Callouts {
     return told
   }
 
-  /** Hands a message to the service; whoever does it alone says so by `begin`. */
+  /** Sends a request without timing and tracing; the caller adds them with `begin`. */
   send(rx: RequestContext, request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
     return this.#client.send(request, contextOf(rx, this.#purpose), handler)
   }
 
   /**
-   * A call begins; what is returned is to be told what became of it. `giveUp` is called when nobody waits for the request
-   * any more; without a request, it is a report.
+   * Begins a call; the returned function must be called with the outcome. `giveUp` is called when the request is over
+   * before the call. A null `rx` makes the call a report.
    */
   begin(rx: RequestContext | null, giveUp: GiveUp): (outcome: CalloutOutcome) => void {
     const startedAt = this.#env.monotonic()
@@ -118,16 +118,17 @@ export class Callouts {
   }
 }
 
-/** The calls have no client whose protocol could matter. */
+/** Returns the context of calls to the service; the version and scheme of the client do not matter to them. */
 function contextOf(rx: RequestContext, purpose: CallPurpose): CallContext {
   const span = rx.spans === null ? null : rx.spans.placeOf(purpose)
   return { rx, hops: rx.exchange.hops, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {}, span }
 }
 
-/** What spans call them. */
+/** The purposes of calls, as spans name them. */
 const PURPOSES: Readonly<Record<CalloutKind, CallPurpose>> = {
   ExtAuthz: 'extAuth',
   ExtProc: 'extProc',
+  EndpointPicker: 'endpointPicker',
   RateLimit: 'rateLimit',
 }
 
@@ -150,7 +151,7 @@ function httpFault(error: unknown): CalloutFault {
   return new CalloutFault(isLate ? 'timeout' : 'failed', cause, hasInvalidHeader)
 }
 
-const ABANDONED = new GrpcError(CANCELLED, 'nobody waits for the request any more')
+const ABANDONED = new GrpcError(CANCELLED, 'the caller no longer waits for the response')
 const LEFT = new CalloutFault('cancelled', ABANDONED.message)
-/** Longer answers are a mistake. */
+/** The longest response that is read, in bytes. */
 const MAX_ANSWER = 1024 * 1024

@@ -62,7 +62,7 @@ test('redirects are not followed, and other answers are not taken', async (t) =>
     else response.writeHead(500).end()
   })
   await assert.rejects(fetch({ target: '/moved' }), /status 302/)
-  await assert.rejects(fetch({ target: '/zipped' }), /encoded or too long/)
+  await assert.rejects(fetch({ target: '/zipped' }), /compressed or too long/)
   await assert.rejects(fetch({ target: '/keys' }), /status 500/)
   assert.deepEqual(
     origin.seen.map(({ url }) => url),
@@ -88,8 +88,8 @@ test('an answer that takes too long is given up', async (t) => {
   const { fetch } = await useClient(t, (request, response) => {
     if (request.url === '/half') response.write('{')
   })
-  await assert.rejects(fetch({ target: '/silent', timeoutMs: 50 }), /no whole answer in time/)
-  await assert.rejects(fetch({ target: '/half', timeoutMs: 50 }), /no whole answer in time/)
+  await assert.rejects(fetch({ target: '/silent', timeoutMs: 50 }), /no complete response in time/)
+  await assert.rejects(fetch({ target: '/half', timeoutMs: 50 }), /no complete response in time/)
 })
 
 test('a connection that breaks rejects', async (t) => {

@@ -8,19 +8,19 @@ import type {
 } from '@portico/http/client'
 import type { BackendClient, CallContext } from '../context/step.ts'
 
-export interface FetchOptions {
+interface FetchOptions {
   authority: string
   /** Path and query. */
   target: string
   maxBytes: number
   timeoutMs: number
-  /** Sent by POST, with these headers; any 2xx is an answer then, and with `refusals` any 4xx too. */
+  /** Sends this body by POST. Any 2xx is an answer then, and with `refusals` any 4xx too. */
   post?: { headers: HeaderBlock; body: Buffer; refusals?: boolean }
-  /** Where the span of the call hangs; left out or null, it has none. */
+  /** The parent of the span of the call; the call has no span without it. */
   span?: CallContext['span'] | undefined
 }
 
-export interface FetchedText {
+interface FetchedText {
   status: number
   headers: HeaderBlock
   text: string
@@ -32,7 +32,7 @@ export interface WholeAnswer {
   body: Buffer
 }
 
-/** Sends a request that the gateway itself makes, and gives its whole answer, whatever the status. */
+/** Sends a request of the gateway itself and returns the whole response, whatever its status. */
 export function fetchWhole(
   client: BackendClient,
   request: UpstreamRequest,
@@ -43,7 +43,7 @@ export function fetchWhole(
       answered?.(status)
       return true
     }
-    const fetch = new Fetch({ maxBytes, isAnswer, isEncodedTaken: true }, (error, answer) => {
+    const fetch = new Fetch({ maxBytes, isAnswer, acceptsEncoded: true }, (error, answer) => {
       deadlines.clear(deadline)
       if (answer === null) reject(error)
       else resolve(answer)
@@ -55,20 +55,20 @@ export function fetchWhole(
   })
 }
 
-export interface WholeOptions {
+interface WholeOptions {
   context: CallContext
   deadlines: Deadlines
   maxBytes: number
   timeoutMs: number
-  /** Told how to end it before its time. */
+  /** Receives the function that cancels the call. */
   started?: (giveUp: (error: Error) => void) => void
-  /** Told the status of the answer, whether or not the rest can be had. */
+  /** Receives the status of the response, even if the body cannot be read. */
   answered?: (status: number) => void
 }
 
-/** An answer that is none, whatever its status says. */
+/** The error of a response that cannot be used, whatever its status. */
 export class Unusable extends Error {
-  /** As spans have it. */
+  /** The `error.type` of the span. */
   readonly code: string
 
   constructor(code: string, message: string) {
@@ -79,13 +79,13 @@ export class Unusable extends Error {
 
 export class TooLate extends Unusable {
   constructor() {
-    super('response_timeout', 'no whole answer in time')
+    super('response_timeout', 'no complete response in time')
   }
 }
 
 /**
- * A document that the gateway itself needs, by GET unless something is to be sent. Anything but a plain 200 rejects:
- * redirects are never followed.
+ * Fetches a document for the gateway itself, by GET unless `post` is set. Rejects unless the status is 200 (see `post` for
+ * other statuses); redirects are never followed.
  */
 export function fetchText(client: BackendClient, options: FetchOptions): Promise<FetchedText> {
   return new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
     const highestStatus = post === undefined ? 200 : 299
     const isAnswer = (status: number): boolean =>
       (status >= 200 && status <= highestStatus) || (post?.refusals === true && status >= 400 && status <= 499)
-    const fetch = new Fetch({ maxBytes, isAnswer, isEncodedTaken: false }, (error, answer) => {
+    const fetch = new Fetch({ maxBytes, isAnswer, acceptsEncoded: false }, (error, answer) => {
       clearTimeout(timer)
       if (answer === null) reject(error)
       else resolve({ ...answer, text: answer.body.toString('utf8') })
@@ -116,28 +116,29 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
 
 const CONTEXT: CallContext = { hops: '', clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
 
-type Done = (error: Error | null, answer: WholeAnswer | null) => void
+type FetchCallback = (error: Error | null, answer: WholeAnswer | null) => void
 
-interface Taken {
+/** The responses that a fetch accepts. */
+interface AcceptedResponse {
   maxBytes: number
   isAnswer: (status: number) => boolean
-  /** Whether the body may be compressed: nobody looks into it. */
-  isEncodedTaken: boolean
+  /** Whether a compressed body is accepted, because only its bytes are passed on. */
+  acceptsEncoded: boolean
 }
 
 class Fetch implements UpstreamHandler, Sink {
   source: Source | null = null
   readonly #chunks: Buffer[] = []
-  readonly #taken: Taken
-  readonly #done: Done
+  readonly #accepted: AcceptedResponse
+  readonly #done: FetchCallback
   #status = 0
   #call: UpstreamCall | null = null
   #headers = new HeaderBlock()
   #size = 0
   #isOver = false
 
-  constructor(taken: Taken, done: Done) {
-    this.#taken = taken
+  constructor(taken: AcceptedResponse, done: FetchCallback) {
+    this.#accepted = taken
     this.#done = done
   }
 
@@ -157,24 +158,24 @@ class Fetch implements UpstreamHandler, Sink {
 
   responded({ status, headers, body }: UpstreamResponse): void {
     const encoding = headers.get('content-encoding')
-    const { isEncodedTaken, maxBytes } = this.#taken
-    const isAnswer = this.#taken.isAnswer(status)
-    const isPlain = isEncodedTaken || encoding === null || encoding === 'identity'
+    const { acceptsEncoded, maxBytes } = this.#accepted
+    const isAnswer = this.#accepted.isAnswer(status)
+    const isPlain = acceptsEncoded || encoding === null || encoding === 'identity'
     if (isAnswer && isPlain && body.length <= maxBytes) {
       this.#status = status
       this.#headers = headers
       return body.pipe(this)
     }
     const error = isAnswer
-      ? new Unusable('too_long', 'the answer is encoded or too long')
-      : new Unusable(String(status), `the answer has status ${status}`)
+      ? new Unusable('too_long', 'the response is compressed or too long')
+      : new Unusable(String(status), `the response has status ${status}`)
     body.cancel(error)
     this.giveUp(error)
   }
 
   upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
     raw.socket.destroy()
-    this.giveUp(new Unusable('bad_response', 'the answer changes the protocol'))
+    this.giveUp(new Unusable('bad_response', 'the response switches protocols'))
   }
 
   failed(error: UpstreamError): void {
@@ -184,17 +185,17 @@ class Fetch implements UpstreamHandler, Sink {
   write(chunk: Buffer): void {
     this.#size += chunk.length
     // A chunk may be a view of a buffer that the next read fills again.
-    if (this.#size <= this.#taken.maxBytes) this.#chunks.push(Buffer.from(chunk))
+    if (this.#size <= this.#accepted.maxBytes) this.#chunks.push(Buffer.from(chunk))
   }
 
   flush(): boolean {
-    if (this.#size > this.#taken.maxBytes) this.giveUp(new Unusable('too_long', 'the answer is too long'))
+    if (this.#size > this.#accepted.maxBytes) this.giveUp(new Unusable('too_long', 'the response is too long'))
     return true
   }
 
   end(): void {
     if (this.#isOver) return
-    if (this.#size > this.#taken.maxBytes) return this.giveUp(new Unusable('too_long', 'the answer is too long'))
+    if (this.#size > this.#accepted.maxBytes) return this.giveUp(new Unusable('too_long', 'the response is too long'))
     this.#isOver = true
     this.#done(null, { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) })
   }

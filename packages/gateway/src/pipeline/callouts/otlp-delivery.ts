@@ -18,23 +18,27 @@ import type { BackendClient, Env } from '../context/step.ts'
 
 export type ExportEnv = Pick<Env, 'client' | 'describe' | 'deadlines' | 'clock' | 'monotonic' | 'kept' | 'random'>
 
-/** Where collectors take one kind of telemetry. */
+/** The endpoint of OTLP collectors for one signal. */
 export interface CollectorService {
-  /** Of gRPC. */
+  /** The gRPC method. */
   method: string
-  /** Of HTTP, unless a config says another. */
+  /** The HTTP path, unless the config sets another path. */
   path: string
 }
 
-export interface CollectorWay {
+interface CollectorConnection {
   deliver: Deliver
-  /** The same for configs that lead to the same place in the same way. */
+  /** Equal for configs that send to the same collector in the same way. */
   key: string
   address: string
 }
 
-/** The way to the collector that a config names. */
-export function wayToCollector(config: CollectorConfig, service: CollectorService, env: ExportEnv): CollectorWay {
+/** Returns the connection to the collector that a config names. */
+export function connectCollector(
+  config: CollectorConfig,
+  service: CollectorService,
+  env: ExportEnv,
+): CollectorConnection {
   const { backendRef, protocol, path = service.path } = config
   if (protocol === 'GRPC' && config.path !== undefined) {
     const expected = '`protocol: HTTP`, or no path: that of gRPC is fixed'
@@ -53,7 +57,7 @@ export function wayToCollector(config: CollectorConfig, service: CollectorServic
   return { deliver, key: `${protocol} ${path} ${content}`, address }
 }
 
-interface CollectorPlace {
+interface CollectorTarget {
   client: BackendClient
   authority: string
   path: string
@@ -61,8 +65,8 @@ interface CollectorPlace {
   timeoutMs: number
 }
 
-/** Requests to a collector by gRPC. */
-function grpcDelivery({ client, authority, path, headers, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
+/** Returns a function that sends requests to a collector by gRPC. */
+function grpcDelivery({ client, authority, path, headers, timeoutMs }: CollectorTarget, env: ExportEnv): Deliver {
   const method: GrpcMethod<Buffer, Rejection> = { path, encode: (request) => request, decode: readAnswer }
   return (request) =>
     new Promise((resolve) => {
@@ -83,8 +87,8 @@ function grpcDelivery({ client, authority, path, headers, timeoutMs }: Collector
     })
 }
 
-/** Requests to a collector by HTTP, with a protobuf body. */
-function httpDelivery({ client, authority, path, headers: own, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
+/** Returns a function that sends requests to a collector by HTTP, with a protobuf body. */
+function httpDelivery({ client, authority, path, headers: own, timeoutMs }: CollectorTarget, env: ExportEnv): Deliver {
   const limits = { deadlines: env.deadlines, timeoutMs, maxBytes: MAX_ANSWER }
   return async (request) => {
     const headers = HeaderBlock.of([...own, untraced(env)])
@@ -104,14 +108,14 @@ function httpDelivery({ client, authority, path, headers: own, timeoutMs }: Coll
       const answered = (known: number): void => void (status = known)
       return readReply(await fetchWhole(client, outgoing, { context, answered, ...limits }), env.clock())
     } catch (error) {
-      // It has the batch, whatever is wrong with the rest of its answer: sent again, it would have it twice.
+      // The collector accepted the batch, even if its response is broken: a retry would deliver the batch twice.
       if (isTaken(status)) return { kind: 'taken', rejected: 0, message: '' }
       return { kind: 'later', cause: error instanceof Error ? error.message : String(error), afterMs: null }
     }
   }
 }
 
-/** A trace that is not sampled: who makes spans of these calls, the gateway itself among them, would never come to an end. */
+/** Returns a `traceparent` that is not sampled. A sampled export would create spans, whose export would create more spans. */
 function untraced({ random }: ExportEnv): [string, string] {
   const digits = (): string => (0x1000_0000 + Math.floor(random() * 0xe000_0000)).toString(16)
   return ['traceparent', `00-${digits()}${digits()}${digits()}${digits()}-${digits()}${digits()}-00`]
@@ -137,20 +141,20 @@ function failedCall(error: GrpcError | null): Delivery {
   const code = error?.code ?? UNAVAILABLE
   const cause = `${error?.message} (code ${code})`
   const afterMs = readRetryInfo(error?.details ?? null)
-  // A collector without room may say that it will have some again.
+  // RESOURCE_EXHAUSTED is retried only when the collector says when to retry.
   const isLater = GRPC_LATER.has(code) || (code === RESOURCE_EXHAUSTED && afterMs !== null)
   return isLater ? { kind: 'later', cause, afterMs } : { kind: 'refused', cause }
 }
 
-/** Seconds, or a date; null where it is neither. */
-export function readRetryAfter(text: string | null, now: number): number | null {
+/** Parses `Retry-After`: seconds or a date; null when it is neither. */
+function readRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
   const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** A collector that took it all may answer with anything. */
+/** Reads how many items the collector rejected; an unreadable response counts as none. */
 function readRejection(body: Buffer): Rejection {
   try {
     return readAnswer(body)
@@ -159,7 +163,7 @@ function readRejection(body: Buffer): Rejection {
   }
 }
 
-/** `Export…ServiceResponse`: for logs, traces and metrics it is built the same. */
+/** Decodes `Export…ServiceResponse`, which has the same layout for logs, traces and metrics. */
 function readAnswer(bytes: Uint8Array): Rejection {
   const reader = new BinaryReader(bytes)
   const answer = { rejected: 0, message: '' }
@@ -181,7 +185,7 @@ function readPartial(bytes: Uint8Array, answer: Rejection): void {
   }
 }
 
-/** As the protocol has it: cancelled, timed out, aborted, out of range, unavailable, data loss. */
+/** Retryable codes of the OTLP specification: cancelled, timed out, aborted, out of range, unavailable, data loss. */
 const GRPC_LATER = new Set([1, DEADLINE_EXCEEDED, 10, 11, UNAVAILABLE, 15])
 const HTTP_LATER = new Set([429, 502, 503, 504])
 const DEFAULT_TIMEOUT = 10_000

@@ -1,23 +1,37 @@
 import type { CollectorConfig } from '../../schema/fields/collector.ts'
-import type { LogValue } from '../../telemetry/log/edited-line.ts'
-import { createEnvelope } from '../../telemetry/otlp/envelope.ts'
+import type { LogValue } from '../../telemetry/log/access-log.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
+import { createEnvelope, type Origin } from '../../telemetry/otlp/envelope.ts'
+import type { ExportLimits } from '../../telemetry/otlp/export-limits.ts'
 import { Exporter } from '../../telemetry/otlp/exporter.ts'
-import { type CollectorService, type ExportEnv, wayToCollector } from './otlp-delivery.ts'
-import type { ExportServices } from '../run/telemetry.ts'
+import type { ExportCounts, Signal } from '../../telemetry/otlp/retrying-sender.ts'
+import { type CollectorService, type ExportEnv, connectCollector } from './otlp-delivery.ts'
 
-/** What goes to a collector, and how. */
-export interface ExportPlan {
+/** The services that exports of telemetry need. */
+export interface ExportServices {
+  exports: {
+    /** Called when the first items are sent. */
+    origin: () => Origin
+    counts: (signal: Signal) => ExportCounts
+    limits: ExportLimits
+    log: Logger
+    busy: Set<Exporter>
+  }
+}
+
+/** The items that go to an OTLP collector, and the collector. */
+interface ExportPlan {
   signal: 'logs' | 'traces'
   collector: CollectorConfig
   service: CollectorService
-  /** What the config says of the sender, beside what the gateway says of itself. */
+  /** Resource attributes of the config, added to those of the gateway. */
   resource?: Readonly<Record<string, LogValue>>
 }
 
-/** Sends items of one kind. What waits to be sent outlives reloads that leave the way to the collector as it is. */
+/** Returns the exporter of one signal. It is shared, so waiting items survive reloads that keep the collector. */
 export function keptExporter(plan: ExportPlan, env: ExportEnv, { exports }: ExportServices): Exporter {
   const { signal, collector, service, resource = {} } = plan
-  const { deliver, key, address } = wayToCollector(collector, service, env)
+  const { deliver, key, address } = connectCollector(collector, service, env)
   const { origin, counts, limits, log, busy } = exports
   const exporter = env.kept.shared(`otlp ${signal} ${JSON.stringify(resource)} ${key}`, () => {
     const who = origin()

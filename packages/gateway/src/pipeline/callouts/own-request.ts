@@ -47,5 +47,5 @@ const NOBODY: ConnectionInfo = {
 }
 
 function unanswerable(): Sink & null {
-  throw new Error('nobody waits for an answer to what the gateway asks itself')
+  throw new Error('a request of the gateway itself has no client to respond to')
 }

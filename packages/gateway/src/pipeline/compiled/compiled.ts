@@ -1,7 +1,6 @@
-import type { ConnectDone, UpstreamCall } from '@portico/http/client'
+import type { ConnectDone, LeasedAddress, UpstreamCall, UpstreamError } from '@portico/http/client'
 import type { HostnameTable } from '../route/hostname.ts'
 import type { RouteTable } from '../route/route-table.ts'
-import type { PickBackend } from '../route/pick-backend.ts'
 import type { BackendClient, CallContext, StepResult } from '../context/step.ts'
 import type { BodyUse } from '../context/body-use.ts'
 import type { Expression } from '../expression/expression.ts'
@@ -25,6 +24,9 @@ export interface AttemptStepList {
   readonly run: readonly AttemptStep[]
   readonly names: readonly string[]
 }
+
+/** Returns the index of a backend for a random number in [0, 1); `wanted` wins if its weight is above zero. */
+export type PickBackend = (random: number, wanted?: number) => number
 
 /** A route ready to run: functions, or null where there is nothing to do. */
 export interface CompiledRoute extends RouteIdentity {
@@ -69,6 +71,10 @@ export interface CompiledBackend extends BackendClient, BackendIdentity {
   readonly needsName: boolean
   /** A connection without HTTP, for tunnels; `destination` is `host:port` where the client chooses. */
   connect(destination: string, context: CallContext, done: ConnectDone): UpstreamCall
+  /** Chooses an endpoint for a UDP session. Absent when the backend takes no datagrams. */
+  lease?(context: CallContext, done: (outcome: LeasedAddress | UpstreamError) => void): void
+  /** Returns whether the backend has this endpoint now. Absent when the backend takes no datagrams. */
+  hasEndpoint?(name: string): boolean
 }
 
 export interface CompiledListener extends ListenerIdentity {
@@ -78,9 +84,9 @@ export interface CompiledListener extends ListenerIdentity {
   /** Merged config of the policies before routing. */
   readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly key: string
-  readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+  readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP' | 'UDP' | 'HBONE'
   /** Routes of HTTP and HTTPS listeners. */
   readonly routes: RouteTable<CompiledRoute>
-  /** Routes of TCP and TLS listeners, by server name. */
+  /** Routes of TLS listeners by server name; TCP and UDP listeners have at most one, without a name. */
   readonly rawRoutes: HostnameTable<CompiledRoute>
 }

@@ -52,6 +52,6 @@ export function makeEach<Item, Made>(items: Iterable<Item>, make: (item: Item) =
 export function faultsIn(error: unknown): readonly ConfigFault[] {
   if (error instanceof ConfigFault) return [error]
   if (error instanceof ConfigFaults) return error.faults
-  const found = `found what cannot be put together (${error instanceof Error ? error.message : String(error)})`
-  return [new ConfigFault(null, [], { found, expected: 'a config that can run' })]
+  const found = `found parts that cannot be compiled (${error instanceof Error ? error.message : String(error)})`
+  return [new ConfigFault(null, [], { found, expected: 'a config that compiles' })]
 }

@@ -50,6 +50,23 @@ export class FaultRecorder implements Containment {
   }
 }
 
+/** The unit of parts that belong to the whole gateway. */
+export const GATEWAY: ConfigUnit = { kind: 'gateway', key: '' }
+
+/** Makes a part that only reports on requests, such as an exporter; requests pass if the part cannot be compiled. */
+export function makeOptional<Config, Made>(
+  containment: Containment,
+  config: Config | undefined,
+  make: (config: Config) => Made,
+): Made | null {
+  if (config === undefined) return null
+  return containment.make<Made | null>(
+    GATEWAY,
+    () => make(config),
+    () => null,
+  )
+}
+
 function reasonOf(faults: readonly ConfigFault[]): string {
   return `quarantined: ${faults.map(({ message }) => message).join('; ')}`
 }

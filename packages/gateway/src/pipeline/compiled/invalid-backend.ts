@@ -17,6 +17,7 @@ export function invalidBackend(identity: BackendIdentity, reason: string): Compi
       done(error())
       return NOTHING
     },
+    lease: (_context, done) => done(error()),
   }
 }
 

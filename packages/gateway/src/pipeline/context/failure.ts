@@ -1,7 +1,7 @@
 import type { UpstreamError } from '@portico/http/client'
 import type { Reason, Reply } from './reply.ts'
 
-/** Something that went wrong with a request, as a value: `failureReply` alone makes a response of it. */
+/** The failure of a request; `failureReply` converts it to a response. */
 export interface Failure {
   status: number
   message: string
@@ -66,6 +66,9 @@ function replyTo(error: UpstreamError): Failure {
       return { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
     case 'no_targets':
       return { status: 503, message: error.message, reason: 'NoHealthyBackend' }
+    case 'picker_failed':
+    case 'no_member_picked':
+      return { status: 503, message: error.message, reason: 'InferencePool' }
     case 'invalid_backend':
       return failures.noValidBackends
     case 'loop_detected':

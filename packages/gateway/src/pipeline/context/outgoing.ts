@@ -18,7 +18,7 @@ export interface BackendStep extends Pick<Step, 'response' | 'requestBody' | 're
 export type AttemptStep = (outgoing: OutgoingRequest, rx: RequestContext) => Failure | void | Promise<Failure | void>
 
 /** The facts about its backend that a policy may use. They come from the config, never from a client. */
-export interface BackendPlace {
+export interface OutgoingTarget {
   /** False when clients choose the backend's address. */
   isFixed: boolean
   /** Name or address without port; null when the config has neither. */

@@ -5,7 +5,7 @@ export class Reply {
   readonly status: number
   readonly headers: HeaderBlock
   readonly body: Buffer
-  /** Why, for the access log and metrics. */
+  /** The reason for the access log and metrics. */
   readonly reason: Reason
   /** The error message, when the body consists of nothing else. */
   readonly failure: string | null
@@ -22,7 +22,7 @@ export class Reply {
   }
 }
 
-/** How a request ended, as logs and metrics say it. */
+/** The reason of a response, in logs and metrics. */
 export type Reason =
   | 'Upstream'
   | 'DirectResponse'
@@ -33,6 +33,7 @@ export type Reason =
   | 'Authorization'
   | 'ExtAuth'
   | 'ExtProc'
+  | 'InferencePool'
   | 'Csrf'
   | 'RateLimit'
   | 'PromptGuard'

@@ -5,6 +5,7 @@ import { readTraceparent, type TraceContext } from '../../telemetry/traceparent.
 import type { Decision, FailedCall } from '../../telemetry/recorder/facts.ts'
 import type { KeptBytes } from '../../telemetry/recorder/kept-bytes.ts'
 import { UpstreamError, type UpstreamRequest } from '@portico/http/client'
+import type { EndpointPick } from '../../records/endpoint-pick.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { normalizeHost } from '../route/hostname.ts'
@@ -12,7 +13,7 @@ import type { Reason, Reply } from './reply.ts'
 import type { RouteCandidate } from '../route/route-table.ts'
 import type { RoutableRequest } from '../route/request.ts'
 import type { BufferedBody } from './body-use.ts'
-import { targetPath, targetQuery } from '../route/target.ts'
+import { targetPath, targetQuery } from '../../formats/query-parameters.ts'
 import type { RequestSpans } from '../spans/request-spans.ts'
 import type { RequestTrace } from './trace.ts'
 
@@ -37,7 +38,7 @@ export interface TakenCredential {
 }
 
 /** The answer of external authorizers to a request that they allowed. */
-export interface ExtAuthState {
+interface ExtAuthState {
   /** For later expressions, as `extauthz`. */
   metadata: JsonObject
   /** Changes to headers of the response to the client. */
@@ -201,6 +202,8 @@ export class RequestContext implements RoutableRequest {
   llm: LlmRecord | null = null
   /** The body that expressions of the `ai` policy see. */
   llmRequest: JsonObject | null = null
+  /** The endpoint of an inference pool that was chosen for this request; null without one. */
+  pick: EndpointPick | null = null
   /** The MCP message of this request; null without one. */
   mcp: McpRecord | null = null
   /** The whole request body, once a step has asked for it. */

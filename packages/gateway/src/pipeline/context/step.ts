@@ -11,6 +11,7 @@ import type { KeyedTables } from '../../state/keyed-tables.ts'
 import type { Seal } from '../../state/seal.ts'
 import type { WorkerCache } from '../../state/worker-cache.ts'
 import type { CalloutKind, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
+import type { CountPicks } from '../../telemetry/metrics/pick-metrics.ts'
 import type { CountKeysWithoutRoom } from '../../telemetry/metrics/limit-metrics.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { BodyUse } from './body-use.ts'
@@ -32,11 +33,11 @@ export interface Step {
   readsBodies?: boolean
   /** Whether the step may replace bodies: later steps read them again. */
   replacesBodies?: boolean
-  /** Before the backend is called. */
+  /** Runs before the backend is called. */
   request?: (rx: RequestContext) => StepResult
-  /** Before the response leaves; also on replies made by the gateway itself. */
+  /** Runs before the response is sent, also for replies of the gateway itself. */
   response?: (rx: AnsweredRequest) => StepResult
-  /** After the request, however it ended. */
+  /** Runs after the request, however it ended. */
   done?: (rx: RequestContext) => void
 }
 
@@ -70,6 +71,8 @@ export interface Env {
   callouts(kind: CalloutKind): RecordCallout
   /** Counts requests whose key has no budget because the table of the limit is full. */
   keyWithoutRoom: CountKeysWithoutRoom
+  /** Counts what became of the choice of an endpoint of an inference pool. */
+  picks: CountPicks
   /** The cache of this worker, which outlives generations. */
   kept: WorkerCache
   /** Encrypts values that clients send back later. */
@@ -108,19 +111,19 @@ export interface CallContext extends EndpointWatcher {
   readonly span?: SpanPlace | null
 }
 
-/** Ties a step to the policy whose config it takes; `C` comes from the policy's schema. */
+/** Makes the step of a policy; `C` is the config type from the schema of the policy. */
 export type MakeStep<C> = (config: C, env: Env) => Step | null
 
 /** A step without a part for responses, so the order of response steps does not list it. */
 export type RequestStep = Omit<Step, 'response' | 'responseBody'> & { response?: never; responseBody?: never }
 export type MakeRequestStep<C> = (config: C, env: Env) => RequestStep | null
 
-/** `implement<CsrfConfig>((config, env) => …)`: a step is made once per route at load. */
+/** Declares the step of a policy: `implement<CsrfConfig>((config, env) => …)`. A step is made once per route. */
 export function implement<C>(make: MakeRequestStep<C>): MakeRequestStep<C> {
   return make
 }
 
-/** The same for steps with a part for responses, which must stand in the order of responses too. */
+/** Like `implement`, for steps with a response part, which the order of response steps must list too. */
 export function implementBoth<C>(make: MakeStep<C>): MakeStep<C> {
   return make
 }

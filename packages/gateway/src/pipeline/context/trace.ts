@@ -4,15 +4,15 @@ import type { TraceEvent } from '../../telemetry/trace/trace-event.ts'
 import type { UpstreamError, UpstreamRequest } from '@portico/http/client'
 import type { Reply } from './reply.ts'
 import type { Rejection } from '../route/lacks.ts'
-import { targetPath } from '../route/target.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 
 type Severity = TraceEvent['severity']
 
-/** Takes the events of one request, in order; after `requestFinished` there are none. */
+/** Receives the events of one request in order; `requestFinished` is the last event. */
 export type TraceSink = (event: TraceEvent) => void
 
 /** The fields of a request that a trace reads. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly connection: ConnectionInfo
   readonly method: string
   readonly scheme: string
@@ -63,17 +63,17 @@ export class RequestTrace {
 
   // Called by steps.
 
-  /** The step did nothing to this request, and why. */
+  /** Called by a step that does not apply to this request. */
   skipped(reason: string): void {
     this.#skipReason = reason
   }
 
-  /** Data behind what the step did: never secrets. */
+  /** Adds data about the decision of the step, never secrets. */
   note(details: { readonly [key: string]: unknown }): void {
     this.#details = { ...this.#details, ...details }
   }
 
-  /** An event of the step's own, such as `authorizationResult`. */
+  /** Sends an event of the step, such as `authorizationResult`. */
   emit(message: TraceEvent['message'], severity: Severity = 'info', start: number | null = null): void {
     this.#sink({ eventStart: start, eventEnd: this.#elapsed(), severity, message })
   }
@@ -89,7 +89,7 @@ export class RequestTrace {
     this.emit({ type: 'requestSnapshot', stage, requestState: this.#requestState(null, null) })
   }
 
-  /** `rejected` says of the nearest routes what the request lacked, where none was taken. */
+  /** Reports the selected route; `rejected` has the nearest routes if no route matched. */
   routed(selected: string | null, evaluated: readonly string[], rejected: readonly Rejection[]): void {
     const evaluatedRoutes = [...new Set([...evaluated, ...rejected.map(({ route }) => route)])]
     const message = { type: 'routeSelection', selectedRoute: selected, evaluatedRoutes }
@@ -101,7 +101,7 @@ export class RequestTrace {
     this.emit({ type: 'policySelection', effectivePolicy })
   }
 
-  /** After a step, with what it returned. */
+  /** Called after a step, with its result. */
   policy(kind: string, phase: PolicyPhase, result: Pick<Reply, 'reason' | 'status'> | void): void {
     const details = this.#details === null ? {} : { details: this.#details }
     const skip = this.#skipReason
@@ -115,7 +115,7 @@ export class RequestTrace {
     this.emit({ type: 'policy', kind, phase, result: { ...outcome, ...details } })
   }
 
-  /** Steps behind the one that stopped the request. */
+  /** Reports the steps that did not run because an earlier step stopped the request. */
   notReached(names: readonly string[], from: number, phase: PolicyPhase): void {
     const by = names[from - 1]
     for (const kind of names.slice(from)) {
@@ -146,7 +146,7 @@ export class RequestTrace {
     this.emit({ type: 'backendCallResult', status, error }, severity, this.#callStart)
   }
 
-  /** A name that cannot be resolved fails before any address is tried: then it is the name that failed. */
+  /** Reports a failed call; `name` is the target if the call failed before an address was chosen. */
   callFailed(name: string, { code, message }: UpstreamError): void {
     if (!this.callIsOpen) this.callStarted(name)
     this.callEnded(null, `${code}: ${message}`)
@@ -208,7 +208,7 @@ export class RequestTrace {
   }
 }
 
-/** Names in lower case; several lines of one name are a list. */
+/** Returns headers by lower-case name; several lines of one name are a list. */
 function headersOf(headers: HeaderBlock | null): Record<string, string | string[]> {
   const found = new Map<string, string | string[]>()
   headers?.forEach((name, value) => {

@@ -1,14 +1,14 @@
 import { FlattenedFields, isCelError, type Result, toJson } from '@portico/cel'
-import type { LineChanges, LogValue } from '../../telemetry/log/edited-line.ts'
+import type { LineChanges, LogValue } from '../../telemetry/log/access-log.ts'
 import { compileExpression } from './expression.ts'
 
-/** How a config changes what is told of something that is over. */
-export interface FieldConfig {
+/** The changes of a config to the fields of a log line or a span. */
+interface FieldConfig {
   add?: readonly { name: string; expression: string }[] | undefined
   remove?: readonly string[] | undefined
 }
 
-/** What is told, and what is not, over the scope of something that is over; null where all stays as it is. */
+/** Returns a function that computes the added and removed fields for a scope; null when the config changes nothing. */
 export function computedFields({ add = [], remove = [] }: FieldConfig = {}): ((scope: object) => LineChanges) | null {
   if (add.length === 0 && remove.length === 0) return null
   const expressions = add.map(({ name, expression }) => ({ name, ...compileExpression(expression, 'log') }))
@@ -20,12 +20,12 @@ export function computedFields({ add = [], remove = [] }: FieldConfig = {}): ((s
   }
 }
 
-/** An added field replaces the one of that name, also when it turns out to have no value. */
+/** Returns the names of fields to remove; an added field replaces the field of its name even when it has no value. */
 export function removedFields({ add = [], remove = [] }: FieldConfig = {}): ReadonlySet<string> {
   return new Set([...remove, ...add.map(({ name }) => name)])
 }
 
-/** Notes the result of an expression under a name; a failure or null leaves the field out. */
+/** Adds the result of an expression as a field; an error or null adds nothing. */
 export function addField(fields: Map<string, LogValue>, name: string, result: Result): void {
   if (isCelError(result)) return
   if (result instanceof FlattenedFields) {
@@ -34,10 +34,10 @@ export function addField(fields: Map<string, LogValue>, name: string, result: Re
   }
   const value = toJson(result)
   if (value === null) return
-  // One name stands in a line once: of two values the later one, at its own place.
+  // A name appears once in a line: the later value wins, at its own position.
   fields.delete(name)
   if (fields.size < MOST_FIELDS) fields.set(name, value)
 }
 
-/** Clients decide how many headers there are to be flattened. */
+/** The most fields of one line: clients choose the number of headers, which expressions can flatten into fields. */
 const MOST_FIELDS = 256

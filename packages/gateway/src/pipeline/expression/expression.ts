@@ -38,7 +38,7 @@ function createExpression(source: string, phase: ExpressionPhase, services: Scop
   }
 }
 
-/** An expression over any scope: a connection is no request. */
+/** Compiles an expression over any scope, for example that of a connection without HTTP. */
 export function compileExpression(source: string, phase: ExpressionPhase): Program {
   const compiled = compile(source, environmentFor(phase))
   // The schema has checked it with the same environment.

@@ -4,7 +4,7 @@ import type { Env } from '../context/step.ts'
 import type { Decision } from './decision.ts'
 import type { ForwardedBody } from './forwarded-body.ts'
 
-/** What asking takes, whatever the protocol. */
+/** The parts of a check that HTTP and gRPC share. */
 export interface Asking {
   env: Env
   phase: 'request' | 'backend'

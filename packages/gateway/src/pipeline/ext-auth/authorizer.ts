@@ -8,24 +8,24 @@ import { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { Env } from '../context/step.ts'
 import type { Ask, Asking } from './asking.ts'
-import { type Allowed, DENIED, type Decision, type Denied, undecided } from './decision.ts'
+import { type AllowDecision, DENIED, type Decision, type DenyDecision, undecided } from './decision.ts'
 import { DecisionCache } from './decision-cache.ts'
 import { readForwarded } from './forwarded-body.ts'
 import { grpcAsker } from './grpc-check.ts'
 import { httpAsker } from './http-check.ts'
 
-/** What becomes of a request: it changes, it is refused, or it goes on as it is because nobody could be asked. */
-export type Verdict = Allowed | Reply | null
+/** The verdict on a request: allowed with changes, denied with a reply, or null to continue unchanged because the check failed. */
+export type Verdict = AllowDecision | Reply | null
 
-/** An outside authorizer, as one policy asks it. */
+/** The external authorizer of one policy. */
 export class Authorizer {
   readonly #env: Env
   readonly #ask: Ask
   readonly #maxSize: number | null
   readonly #cache: DecisionCache | null
   readonly #failureMode: 'FailClosed' | 'FailOpen'
-  /** What becomes of a request that nobody could be asked about, with FailOpen. */
-  readonly #undecidedVerdict: Allowed | null
+  /** The verdict with FailOpen on a request whose check failed. */
+  readonly #undecidedVerdict: AllowDecision | null
 
   constructor(config: ExtAuthConfig, env: Env, phase: Asking['phase']) {
     const { backendRef, http, cache, forwardBody, failureMode = 'FailClosed', timeout = DEFAULT_TIMEOUT_MS } = config
@@ -49,7 +49,7 @@ export class Authorizer {
       return this.#judge(known, rx)
     }
     return this.#decide(rx).then((decision) => {
-      // That nobody could be asked is no decision.
+      // A failed check is not a decision and is not cached.
       const isDecided = !(decision instanceof CalloutFault || decision instanceof InvalidHeader)
       if (key !== null && isDecided) cache?.set(key, decision)
       return this.#judge(decision, rx)
@@ -71,7 +71,7 @@ export class Authorizer {
     return refusal(decision, rx)
   }
 
-  /** No failure mode overlooks it: the authorizer has spoken, and what it said of the client would be missing. */
+  /** Denies the request in every failure mode: the authorizer answered, but its headers cannot be set. */
   #unusable({ header, message }: InvalidHeader, rx: RequestContext): Reply {
     this.#env.log.warn('the authorizer sent an invalid header', { header, route: rx.routeName })
     rx.note({ code: 'invalid_header', header })
@@ -80,7 +80,7 @@ export class Authorizer {
   }
 
   #undecided({ outcome, cause, hasInvalidHeader }: CalloutFault, rx: RequestContext): Verdict {
-    // Nobody gets the reply, and the authorizer is not to blame.
+    // The client is gone: it gets no reply, and the authorizer did not fail.
     if (outcome === 'cancelled') return failureReply(REFUSED, null)
     const failureMode = this.#failureMode
     const note = { code: 'no_decision', cause, failureMode }
@@ -95,8 +95,8 @@ export class Authorizer {
   }
 }
 
-/** As the authorizer wants it, or as clients read it: those of gRPC, and all where it has no words of its own. */
-function refusal(denied: Denied, rx: RequestContext): Reply {
+/** Returns the reply to a denied request: the response of the authorizer, or the gateway's own for gRPC clients and empty denials. */
+function refusal(denied: DenyDecision, rx: RequestContext): Reply {
   const type = rx.headers.get('content-type')
   if (denied === DENIED) return failureReply(REFUSED, type)
   const { status, headers, body } = denied
@@ -109,8 +109,8 @@ function refusal(denied: Denied, rx: RequestContext): Reply {
   return reply
 }
 
-/** What the trace says of a request that goes on, changed. */
-export function noteAllowed(allowed: Allowed, rx: RequestContext): void {
+/** Adds the changes to an allowed request to its trace. */
+export function noteAllowed(allowed: AllowDecision, rx: RequestContext): void {
   const { cleared, headers, removed: after, metadata } = allowed
   if (rx.trace === null || allowed.isUndecided === true) return
   const names = headers.map(({ name }) => name)

@@ -1,7 +1,7 @@
 import { encoderOf, type GrpcMethod } from '@portico/http/grpc'
 import { CheckRequest, CheckResponse } from '../../protos/envoy/service/auth/v3/external_auth.ts'
 
-/** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
+/** In a module of its own, because the generated messages are large and are loaded with the first check. */
 export const checkMethod: GrpcMethod<CheckRequest, CheckResponse> = {
   path: '/envoy.service.auth.v3.Authorization/Check',
   encode: encoderOf((request, writer) => CheckRequest.encode(request, writer)),

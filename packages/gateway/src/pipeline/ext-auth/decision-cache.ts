@@ -5,13 +5,13 @@ import type { Asking } from './asking.ts'
 import type { Decision } from './decision.ts'
 import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
-/** Decisions that hold for a while, by what the config says they depend on. */
+/** Caches decisions of the authorizer; the config names the expressions that make the key. */
 export class DecisionCache {
   readonly #key: readonly Expression[]
   readonly #ttlMs: number
   readonly #maxEntries: number
   readonly #monotonic: () => number
-  /** The one that was used longest ago comes first. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, { decision: Decision; until: number }>()
 
   constructor({ key, ttl, maxEntries }: NonNullable<ExtAuthConfig['cache']>, { env, phase }: Asking) {
@@ -21,7 +21,7 @@ export class DecisionCache {
     this.#monotonic = env.monotonic
   }
 
-  /** Null where a part of it is missing: such a request is asked about each time. */
+  /** Returns the cache key of a request; null when a part has no scalar value, so the decision is not cached. */
   keyOf(rx: RequestContext): string | null {
     const parts: string[] = []
     for (const expression of this.#key) {

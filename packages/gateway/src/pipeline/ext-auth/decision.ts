@@ -3,17 +3,17 @@ import { applyEdit, type InvalidHeader } from '../policy/header-edit.ts'
 import type { CalloutFault } from '../callouts/callouts.ts'
 import type { HeaderEdit, JsonObject } from '../context/request-context.ts'
 
-/** What an authorizer said of one request, however it was asked. Without an answer, the failure mode decides. */
-export type Decision = Allowed | Denied | InvalidHeader | CalloutFault
+/** The result of a check by HTTP or gRPC; after a `CalloutFault` the failure mode decides. */
+export type Decision = AllowDecision | DenyDecision | InvalidHeader | CalloutFault
 
-export interface Allowed {
+export interface AllowDecision {
   kind: 'allowed'
-  /** Taken off before `headers` are set: names that only the authorizer may use. */
+  /** Headers to remove before `headers` are set: names that only the authorizer may use. */
   cleared: readonly string[]
   headers: readonly HeaderEdit[]
-  /** Taken off after `headers` are set, so that a name in both lists is gone. */
+  /** Headers to remove after `headers` are set, so a name in both lists is removed. */
   removed: readonly string[]
-  /** Parameters that it wants otherwise. */
+  /** Changes to query parameters. */
   query: QueryEdit
   responseHeaders: readonly HeaderEdit[]
   metadata: JsonObject
@@ -26,15 +26,15 @@ export interface QueryEdit {
   removed: readonly string[]
 }
 
-export interface Denied {
+export interface DenyDecision {
   kind: 'denied'
   status: number
   headers: HeaderBlock
   body: Buffer
 }
 
-/** For a request that nobody has judged: headers that only the authorizer may set are not the client's to set. */
-export function undecided(cleared: readonly string[]): Allowed {
+/** Returns the verdict on a request whose check failed: headers that only the authorizer may set are removed. */
+export function undecided(cleared: readonly string[]): AllowDecision {
   const query = { set: [], removed: [] }
   return {
     kind: 'allowed',
@@ -49,19 +49,19 @@ export function undecided(cleared: readonly string[]): Allowed {
 }
 
 /** Changes the headers of a request that is allowed. */
-export function editHeaders({ cleared, headers: edits, removed }: Allowed, headers: HeaderBlock): void {
+export function editHeaders({ cleared, headers: edits, removed }: AllowDecision, headers: HeaderBlock): void {
   for (const name of cleared) headers.removeAlike(name)
   for (const edit of edits) applyEdit(edit, headers)
   for (const name of removed) headers.removeAlike(name)
 }
 
-/** A body that says nothing of itself is not for browsers to guess at. */
+/** Adds a plain content type to a body without one, so that browsers do not guess the type. */
 export function sayPlain(headers: HeaderBlock, body: Buffer): void {
   if (body.length > 0 && !headers.has('content-type')) headers.add('content-type', 'text/plain')
 }
 
-/** A refusal without words of its own. */
-export const DENIED: Denied = {
+/** A denial without headers or a body from the authorizer. */
+export const DENIED: DenyDecision = {
   kind: 'denied',
   status: 403,
   headers: HeaderBlock.of([['content-type', 'text/plain']]),

@@ -1,6 +1,6 @@
 import type { QueryEdit } from './decision.ts'
 
-/** Sets and removes parameters of a path and query; what is not touched stays as it was written. Null where nothing is. */
+/** Sets and removes query parameters; other parameters keep their bytes. Returns null when there is nothing to change. */
 export function editQuery(target: string, { set, removed }: QueryEdit): string | null {
   if (set.length === 0 && removed.length === 0) return null
   const at = target.indexOf('?')

@@ -1,13 +1,13 @@
 import { readStart } from '../body/buffered-body.ts'
 import type { RequestContext } from '../context/request-context.ts'
 
-/** The beginning of a body that an authorizer gets. */
+/** The start of a request body, as the authorizer gets it. */
 export interface ForwardedBody {
   bytes: Buffer
   isPartial: boolean
 }
 
-/** Reads so much of the body of a request as the authorizer may have; the backend gets all of it. */
+/** Reads at most `maxSize` bytes of a request body for the authorizer; the backend gets the whole body. */
 export function readForwarded(rx: RequestContext, maxSize: number): ForwardedBody | Promise<ForwardedBody | null> {
   const { bufferedBody } = rx
   if (bufferedBody !== null) {
@@ -22,10 +22,10 @@ export function readForwarded(rx: RequestContext, maxSize: number): ForwardedBod
   })
 }
 
-/** Tells the authorizer whether it has the whole body; a client that sends the header itself says nothing of that. */
+/** The header that tells the authorizer whether the body is partial; a client's own header of this name is removed. */
 export const PARTIAL_HEADER = 'x-envoy-auth-partial-body'
 
-/** What the authorizer is told of it, in the header `x-envoy-auth-partial-body`; nothing where there is no body. */
+/** Returns the value of `x-envoy-auth-partial-body`; null without a body. */
 export function partialMark(body: ForwardedBody | null): string | null {
   return body === null || (body.bytes.length === 0 && !body.isPartial) ? null : String(body.isPartial)
 }

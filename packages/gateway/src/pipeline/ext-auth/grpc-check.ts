@@ -6,14 +6,14 @@ import { CalloutFault } from '../callouts/callouts.ts'
 import type { CheckRequest, CheckResponse, OkHttpResponse } from '../../protos/envoy/service/auth/v3/external_auth.ts'
 import { editsOf, InvalidHeader, isEditable } from '../policy/header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
-import { type Allowed, DENIED, type Decision, sayPlain } from './decision.ts'
+import { type AllowDecision, DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-body.ts'
 import type { checkMethod as CheckMethod } from './check-method.ts'
 import { HeaderBlock } from '@portico/http'
 import { withoutOddBytes } from './utf8-text.ts'
 import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
-/** Asks by gRPC. */
+/** Returns the gRPC check. */
 export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeoutMs }: Asking): Ask {
   const { contextExtensions = {}, requestMetadata } = grpc ?? {}
   const extensions = new Map(Object.entries(contextExtensions))
@@ -31,7 +31,7 @@ export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeo
   }
   let checkMethod: typeof CheckMethod | null = null
   return async (rx, body) => {
-    // Loading what is loaded costs a request some microseconds still.
+    // An `import()` of a loaded module still takes microseconds, so the result is kept.
     checkMethod ??= (await import('./check-method.ts')).checkMethod
     const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
     const answer = await callouts.unary(rx, checkMethod, request, { timeoutMs })
@@ -39,7 +39,7 @@ export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeo
   }
 }
 
-/** What Envoy's own filter for tokens leaves behind, so that authorizers written for it find it. */
+/** Returns the token claims as metadata of Envoy's JWT filter, because authorizers for Envoy read them there. */
 function tokenMetadata({ jwt }: RequestContext): Map<string, JsonObject> {
   return jwt === null ? new Map() : new Map([['envoy.filters.http.jwt_authn', { jwt_payload: jwt }]])
 }
@@ -107,7 +107,7 @@ function peer({ address, port }: { address: string; port: number }, principal: s
   }
 }
 
-/** Lines of one name are joined, cookies by a semicolon; the first line stands there in the names of HTTP/2. */
+/** Returns the headers by name: lines of one name are joined, cookies with a semicolon; HTTP/2 names hold the request line. */
 function headerMap(rx: RequestContext): Map<string, string> {
   const headers = new Map([
     [':authority', rx.currentAuthority],
@@ -125,8 +125,8 @@ function headerMap(rx: RequestContext): Map<string, string> {
 }
 
 /**
- * A body that is no UTF-8 stands in `raw_body` as it is, and in `body` with `!` for each byte that belongs to no
- * character, as Envoy has it.
+ * Returns the body fields as Envoy fills them. A body that is not UTF-8 is in `raw_body` unchanged, and in `body` with `!`
+ * for every invalid byte.
  */
 function bodyFields(body: ForwardedBody | null): { body: string; rawBody: Uint8Array } {
   if (body === null) return { body: '', rawBody: EMPTY }
@@ -153,10 +153,10 @@ function readResponse(response: CheckResponse): Decision {
   return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: bytes }
 }
 
-function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): Allowed | InvalidHeader {
+function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): AllowDecision | InvalidHeader {
   const headers = editsOf(ok?.headers ?? [])
   if (headers instanceof InvalidHeader) return headers
-  // Added unless the option says otherwise: two cookies are two lines.
+  // Response headers are appended unless the option says otherwise, because two cookies are two lines.
   const responseHeaders = editsOf(ok?.responseHeadersToAdd ?? [], 'append')
   if (responseHeaders instanceof InvalidHeader) return responseHeaders
   return {

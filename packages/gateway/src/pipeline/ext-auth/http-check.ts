@@ -14,7 +14,7 @@ import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
 type HttpConfig = NonNullable<ExtAuthConfig['http']>
 
-/** Asks by HTTP: the same method, with as much of the request as the config says. */
+/** Returns the HTTP check: a request of the same method, with the parts of the client's request that the config names. */
 export function httpAsker(config: ExtAuthConfig, http: HttpConfig, asking: Asking): Ask {
   const asker = new HttpAsker(config, http, asking)
   return (rx, body) => asker.ask(rx, body)
@@ -49,7 +49,7 @@ class HttpAsker {
 
   async ask(rx: RequestContext, body: ForwardedBody | null): Promise<Decision> {
     const target = this.#path === null ? rx.upstreamTarget : this.#path.evaluate(rx)
-    // No failure of the authorizer, which a failure mode could overlook.
+    // Always denied: the failure mode is only for failures of the authorizer.
     if (typeof target !== 'string' || !/^\/[\x21\x22\x24-\x7e]*$/.test(target)) return DENIED
     const headers = this.#headersOf(rx)
     const mark = partialMark(body)
@@ -136,7 +136,7 @@ function linesOf(headers: HeaderBlock, name: string): string[] {
   return lines
 }
 
-/** The request as expressions see it when this is its response. */
+/** Returns the request with the authorizer's response as its response, for expressions. */
 function answeredWith(rx: RequestContext, { status, headers }: WholeAnswer): RequestContext {
   const own: Partial<AnsweredRequest> = { scope: null, status, responseHeaders: headers, responseBody: emptySource }
   return Object.assign(Object.create(rx) as RequestContext, own)

@@ -1,4 +1,4 @@
-/** The text of bytes that should be UTF-8: `!` stands for each byte that belongs to no character. */
+/** Decodes UTF-8; every byte that belongs to no valid character becomes `!`. */
 export function withoutOddBytes(bytes: Buffer): string {
   const parts: string[] = []
   let start = 0
@@ -13,7 +13,7 @@ export function withoutOddBytes(bytes: Buffer): string {
   return parts.join('') + bytes.toString('utf8', start)
 }
 
-/** Bytes of the character that begins at this index; 0 where none does (RFC 3629, section 4). */
+/** Returns the length of the character at this index in bytes; 0 without a valid character (RFC 3629, section 4). */
 function characterLength(bytes: Buffer, at: number): number {
   const first = bytes[at] ?? 0
   if (first < 0x80) return 1

@@ -7,26 +7,26 @@ import { fixedKeySource, type KeysConfig, remoteKeySource } from './keys.ts'
 import { problem, type TokenProblem, TokenVerifier, type Verdict } from './verify.ts'
 
 /** An issuer whose tokens are accepted. */
-export interface IssuerConfig {
+interface IssuerConfig {
   issuer: string
   audiences?: readonly string[] | undefined
   jwks: KeysConfig
 }
 
-export interface TokenCheckConfig {
+interface TokenCheckConfig {
   mode: 'Strict' | 'Optional' | 'Permissive'
   /** `Authorization: Bearer` when unset. */
   location?: CredentialLocation | undefined
   providers: readonly IssuerConfig[]
 }
 
-/** What is wrong, in words that hold nothing of the token; `error` is the code of RFC 6750, null without any token. */
+/** The problem of a token. `reason` contains no part of the token; `error` is the code of RFC 6750, null without a token. */
 export interface TokenFault {
   reason: string
   error: 'invalid_token' | 'invalid_request' | null
 }
 
-/** Checks the token of each request; `refuse` makes the answer where there is no good one. */
+/** Returns a step that checks the token of each request; `refuse` makes the reply to a request without a valid token. */
 export function tokenCheck(
   { mode, location = BEARER, providers }: TokenCheckConfig,
   env: Env,
@@ -66,7 +66,7 @@ export function tokenCheck(
   }
 }
 
-/** All routes with the same issuers share what was verified. */
+/** Returns the verifier, with its cache of verified tokens, that all routes with the same issuers share. */
 function sharedVerifier(providers: readonly IssuerConfig[], env: Env): TokenVerifier {
   const remotes = providers.map(({ jwks }) => remoteKeySource(jwks, env))
   const backends = providers.map(({ jwks }) => jwks.url?.backend ?? jwks.remote?.backendRef.name ?? null)

@@ -4,12 +4,12 @@ import { fetchText } from '../callouts/fetch-text.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { SpanPlace } from '../spans/request-spans.ts'
 import type { Env } from '../context/step.ts'
-import { targetPath } from '../route/target.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 import { KeySet } from '../../state/key-set.ts'
 import { type FetchedKeys, RemoteKeys } from '../../state/remote-keys.ts'
 import type { KeySource } from './verify.ts'
 
-/** Where a config has the keys of an issuer; one of the four is set. */
+/** The source of an issuer's keys; one of the four fields is set. */
 export interface KeysConfig {
   inline?: readonly PublicJwk[] | undefined
   file?: readonly PublicJwk[] | undefined
@@ -17,7 +17,7 @@ export interface KeysConfig {
   remote?: { backendRef: { name: string }; jwksPath: string; cacheDuration: number } | undefined
 }
 
-/** The keys of a backend or URL; null where the config holds the keys itself. */
+/** Returns the keys that are fetched from a backend or URL; null when the config contains the keys. */
 export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKeys<SpanPlace> | null {
   if (url !== undefined) return remoteKeys(env, { ...url, lifetimeMs: null })
   if (remote === undefined) return null
@@ -37,10 +37,10 @@ export function fixedKeySource(config: KeysConfig): KeySource {
 
 interface RemoteSource {
   backend: string
-  /** Null takes the backend's own name. */
+  /** Null for the backend's own name. */
   authority: string | null
   path: string
-  /** Null asks the answer. */
+  /** Null for the lifetime in the response's `cache-control`. */
   lifetimeMs: number | null
 }
 
@@ -58,17 +58,17 @@ function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSo
     const { headers, text } = await fetchText(client, { ...options, span })
     return { text, lifetimeMs: lifetimeMs ?? lifetimeOf(headers) }
   }
-  // A query may hold a key of its own.
+  // The query is not logged, because it may contain a key.
   const failed = (error: string): void =>
     log.warn('signing keys not fetched', { backend, path: targetPath(path), error })
   const source = JSON.stringify(['jwks', content, options.authority, path, lifetimeMs])
   const keys = env.kept.held(source, () => new RemoteKeys<SpanPlace>({ fetch, monotonic, random, failed }))
-  // The generation that made the first client may be gone.
+  // The client of an earlier config generation may be closed.
   keys.fetch = fetch
   return keys
 }
 
-/** What the answer allows, within bounds: keys that were taken back must not live on for days. */
+/** Returns the lifetime from `cache-control`, within bounds, so that revoked keys are not used for days. */
 function lifetimeOf(headers: HeaderBlock): number {
   const control = headers.joined('cache-control') ?? ''
   const found = /(?:^|[\s,])max-age="?([0-9]{1,9})/i.exec(control)

@@ -143,7 +143,7 @@ test('a name in the token means the only key of a set where that key has none', 
   const unsigned = forge({ alg: 'HS256', kid: 'main' }, { iss: ISSUER, exp: now() + 60 })
   const confused = `${unsigned.split('.').slice(0, 2).join('.')}.${secret.update(unsigned.split('.').slice(0, 2).join('.')).digest('base64url')}`
   for (const token of [unsigned, confused, forge({ alg: 'none', kid: 'main' }, { iss: ISSUER, exp: now() + 60 })]) {
-    assert.equal(await faultOf(one.check(token)), 'the algorithm of the token does not fit its key')
+    assert.equal(await faultOf(one.check(token)), 'the algorithm of the token does not match its key')
   }
   const several = [verifier(issuer(fixed(nameless, another))), verifier(issuer(fixed(nameless, other)))]
   for (const subject of several) {
@@ -168,7 +168,7 @@ test('the public key is never taken as a shared secret', async () => {
     for (const alg of ['HS256', 'HS384', 'HS512']) {
       const unsigned = forge({ alg, kid: 'rsa', attempt: index }, payload)
       const mac = createHmac(alg.replace('HS', 'sha'), secret).update(unsigned.slice(0, -1)).digest('base64url')
-      assert.equal(await faultOf(subject.check(unsigned + mac)), 'the algorithm of the token does not fit its key')
+      assert.equal(await faultOf(subject.check(unsigned + mac)), 'the algorithm of the token does not match its key')
     }
   }
 })
@@ -178,7 +178,7 @@ test('unsigned tokens are refused in every spelling', async () => {
   const payload = { iss: ISSUER, exp: now() + 3600 }
   for (const alg of ['none', 'None', 'NONE', '']) {
     const fault = await faultOf(subject.check(forge({ alg, kid: 'main' }, payload)))
-    assert.equal(fault, 'the algorithm of the token does not fit its key')
+    assert.equal(fault, 'the algorithm of the token does not match its key')
   }
   assert.equal(await faultOf(subject.check(forge({ kid: 'main' }, payload))), 'the token is malformed')
   assert.equal(
@@ -235,11 +235,11 @@ test('an algorithm of another key of the set does not help', async () => {
   const subject = verifier(issuer(fixed(key, narrow)))
   assert.equal(
     await faultOf(subject.check(await sign({ ...rsa, alg: 'PS256' }))),
-    'the algorithm of the token does not fit its key',
+    'the algorithm of the token does not match its key',
   )
   assert.equal(
     await faultOf(subject.check(await sign(rsa, {}, { kid: 'main' }))),
-    'the algorithm of the token does not fit its key',
+    'the algorithm of the token does not match its key',
   )
 })
 

@@ -5,11 +5,11 @@ import type { JsonObject } from '../context/request-context.ts'
 import type { SpanPlace } from '../spans/request-spans.ts'
 import type { KeySet, VerificationKey } from '../../state/key-set.ts'
 
-/** The keys of an issuer: fixed, or fetched. */
+/** The keys of an issuer, from the config or fetched. */
 export interface KeySource {
-  /** `span` is where the call that fetches them hangs. */
+  /** `span` is the parent of the span of the call that fetches the keys. */
   current(span?: SpanPlace | null): KeySet | null | Promise<KeySet | null>
-  /** After a token named a key that is not there; null when there is nothing newer to be had. */
+  /** Fetches the keys again after a token named an unknown key; null when no newer keys can be fetched. */
   renewed(span?: SpanPlace | null): Promise<KeySet | null> | null
 }
 
@@ -19,8 +19,8 @@ export interface Issuer {
   keys: KeySource
 }
 
-/** Which check of a token failed. */
-export type TokenCheck =
+/** The check of a token that failed. */
+type TokenCheck =
   | 'no_token'
   | 'several_tokens'
   | 'too_long'
@@ -38,8 +38,8 @@ export type TokenCheck =
   | 'wrong_audience'
   | 'wrong_claim'
 
-/** What a token says of itself, for who asks why it was refused; nothing that it could be made of again. */
-export interface SeenToken {
+/** Parts of a denied token for explanations; the token cannot be rebuilt from them. */
+interface SeenToken {
   issuer?: string
   audience?: string
   keyId?: string
@@ -48,23 +48,23 @@ export interface SeenToken {
   notBefore?: number
 }
 
-/** What is wrong with a token, in words that hold nothing of it. */
+/** The problem of a token; `fault` contains no part of the token. */
 export interface TokenProblem {
   check: TokenCheck
   fault: string
   seen?: SeenToken
 }
 
-/** The claims of a token, or what is wrong with it. */
+/** The claims of a token, or its problem. */
 export type Verdict = { claims: JsonObject } | TokenProblem
 
-/** Verifies tokens. One that was verified stays so until it expires or the keys change, without any more work. */
+/** Verifies tokens, and caches verified tokens until they expire or the keys change. */
 export class TokenVerifier {
   readonly #issuersByName: Map<string, Issuer[]>
   readonly #clock: () => number
   readonly #verified = new LRUCache<string, VerifiedToken>({
     maxSize: CACHE_CHARACTERS,
-    // Claims are about as long as the token, and twice as large in memory.
+    // The claims are about as long as the token and take twice the memory.
     sizeCalculation: (_, token) => token.length * 3,
   })
   readonly #underWay = new Map<string, Promise<Verdict>>()
@@ -93,7 +93,7 @@ export class TokenVerifier {
     if (parsed === null) return problem('malformed')
     const { seen } = parsed
     if (parsed.isCritical) return { ...problem('unknown_extension'), seen }
-    // What the token says is used to choose its issuer only, and verified below.
+    // The issuer in the token is not verified yet; it only selects the keys for the verification below.
     const issuers = this.#issuersByName.get(parsed.issuer)
     let first: TokenProblem | null = null
     for (const issuer of issuers ?? []) {
@@ -135,7 +135,7 @@ export class TokenVerifier {
     { issuer, audiences }: Issuer,
   ): Promise<{ claims: JsonObject; expiresAt: number } | TokenProblem> {
     try {
-      // Loaded when the first token comes: most gateways start faster without it.
+      // Loaded with the first token, because a gateway without tokens starts faster without the library.
       const { jwtVerify } = await import('jose')
       const { payload } = await jwtVerify(token, key, {
         algorithms: [...algorithms],
@@ -145,7 +145,7 @@ export class TokenVerifier {
         requiredClaims: ['exp'],
         currentDate: new Date(this.#clock()),
       })
-      // It is required, so there is one.
+      // `exp` is a required claim, so it is present.
       return { claims: payload, expiresAt: ((payload.exp ?? 0) + LEEWAY_SECONDS) * 1000 }
     } catch (error) {
       return problem(failedCheck(error))
@@ -186,7 +186,7 @@ function parse(token: string): ParsedToken | null {
   return { kid, alg, issuer, isCritical: crit !== undefined, seen }
 }
 
-/** Claims that are for everybody, each short. */
+/** Returns the public claims of a token, each cut to a maximum length. */
 function seenIn({ iss, aud, exp, nbf }: JsonObject, { kid, alg }: { kid: string | null; alg: string }): SeenToken {
   const audience = Array.isArray(aud) ? aud.filter((one) => typeof one === 'string').join(' ') : aud
   return {
@@ -229,7 +229,7 @@ const CHECK_BY_CLAIM: Readonly<Record<string, TokenCheck>> = {
   iss: 'unknown_issuer',
 }
 
-/** In words for logs and clients. */
+/** The texts for logs and clients. */
 const FAULTS: Readonly<Record<TokenCheck, string>> = {
   no_token: 'no bearer token found',
   several_tokens: 'more than one token found',
@@ -240,7 +240,7 @@ const FAULTS: Readonly<Record<TokenCheck, string>> = {
   keys_unavailable: 'signing keys are not available',
   no_key_id: 'the token does not name its key',
   unknown_key: 'the key of the token is not known',
-  wrong_algorithm: 'the algorithm of the token does not fit its key',
+  wrong_algorithm: 'the algorithm of the token does not match its key',
   wrong_signature: 'the signature of the token is wrong',
   expired: 'the token has expired',
   no_expiry: 'the token does not say when it expires',
@@ -253,10 +253,10 @@ export function problem(check: TokenCheck): TokenProblem {
   return { check, fault: FAULTS[check] }
 }
 
-/** Clocks of issuers and gateways differ. */
+/** Tolerance for differences between the clocks of issuers and gateways. */
 const LEEWAY_SECONDS = 60
 const MAX_TOKEN = 16 * 1024
 const TOO_LONG: Verdict = problem('too_long')
-/** Of what is shown of a token. */
+/** The most characters of each shown part of a token. */
 const MAX_SEEN = 200
 const CACHE_CHARACTERS = 8 * 1024 * 1024

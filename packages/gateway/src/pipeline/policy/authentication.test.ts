@@ -12,7 +12,7 @@ import { eventually, useConfigFile, useProgram } from '../../testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../testing/scene.ts'
 import '../../testing/all-features.ts'
 
-/** What authentication gives to the rest of the gateway. */
+/** The results of authentication that the rest of the gateway uses. */
 
 const key = createSigningKey('main')
 const jwtAuthentication = { providers: [{ issuer: ISSUER, jwks: { inline: keySetOf(key) } }] }
@@ -112,7 +112,7 @@ test('no secret shows in a dump of the config', () => {
   assert.ok(dump.includes('"username":"alice"') && dump.includes('"group":"staff"'))
 })
 
-test('what only shows when everything is put together is refused before it goes live', () => {
+test('problems that only compiling finds are reported before a config goes live', () => {
   const problemsOf = (policies: object) => {
     const config = httpConfig([routeTo({ host: '127.0.0.1:1' }, policies)])
     const loaded = loadConfig(JSON.stringify(config), { file: 'a', dir: '/', env: {} })

@@ -2,20 +2,20 @@ import { isCelError, type Result } from '@portico/cel'
 
 export type RuleMode = 'allow' | 'deny' | 'require'
 
-/** A rule as the config has it. */
+/** A rule of the config. */
 export interface RuleConfig {
   mode: RuleMode
   expression: string
 }
 
-/** How a set of rules may be written: a list, or one action for several expressions. */
+/** The two forms of a set of rules: a list, or one action for several expressions. */
 export interface AuthorizationConfig {
   rules?: readonly RuleConfig[] | undefined
   action?: 'Allow' | 'Deny' | 'Require' | undefined
   policy?: { matchExpressions: readonly string[] } | undefined
 }
 
-/** All rules of several sets, in order. */
+/** Returns the rules of several sets, in order. */
 export function rulesOf(configs: readonly AuthorizationConfig[]): RuleConfig[] {
   return configs.flatMap(({ rules, action = 'Allow', policy }) => [
     ...(rules ?? []),
@@ -32,8 +32,8 @@ export interface Rule<Subject> {
 }
 
 /**
- * Deny unless no deny rule holds, every require rule holds, and, where there are allow rules, one of them holds.
- * A deny rule that fails denies: what cannot be decided is not let through.
+ * A subject is allowed if no deny rule matches, every require rule matches, and one allow rule matches (if there are any).
+ * A deny rule whose evaluation fails denies.
  */
 export function createJudge<Subject>(rules: readonly Rule<Subject>[]): Judge<Subject> {
   const [allow, deny, require] = (['allow', 'deny', 'require'] as const).map((mode) =>
@@ -55,7 +55,7 @@ export function createJudge<Subject>(rules: readonly Rule<Subject>[]): Judge<Sub
   }
 }
 
-/** `allowedBy` answers as `Judge.allows` does, by the outcomes of all rules. */
+/** Returns the result of `Judge.allows` for these outcomes of all rules. */
 export function allowedBy(outcomes: readonly RuleOutcome[]): boolean {
   const of = (mode: RuleMode): RuleOutcome[] => outcomes.filter((outcome) => outcome.mode === mode)
   if (deniedBy(outcomes) || of('require').some(({ matched }) => !matched)) return false
@@ -63,7 +63,7 @@ export function allowedBy(outcomes: readonly RuleOutcome[]): boolean {
   return allow.length === 0 || allow.some(({ matched }) => matched)
 }
 
-/** `deniedBy` answers as `Judge.denies` does, by the outcomes of all rules. */
+/** Returns the result of `Judge.denies` for these outcomes of all rules. */
 export function deniedBy(outcomes: readonly RuleOutcome[]): boolean {
   return outcomes.some(({ mode, matched, error }) => mode === 'deny' && (matched || error !== undefined))
 }
@@ -72,9 +72,9 @@ type Evaluate<Subject> = (subject: Subject) => Result
 
 export interface Judge<Subject> {
   allows(subject: Subject): boolean
-  /** Whether a deny rule holds, or fails. */
+  /** Whether a deny rule matches, or its evaluation fails. */
   denies(subject: Subject): boolean
-  /** Every rule with its outcome, for traces. */
+  /** Returns the outcome of every rule, for traces. */
   explain(subject: Subject): RuleOutcome[]
 }
 

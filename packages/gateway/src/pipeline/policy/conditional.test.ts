@@ -126,7 +126,7 @@ test('the trace tells which form was taken, and why none was', async (t) => {
   ])
   assert.deepEqual(await results('/b'), [
     { type: 'skip', reason: 'no condition is true' },
-    { type: 'skip', reason: 'no form for this request' },
+    { type: 'skip', reason: 'no form was chosen for this request' },
   ])
 })
 

@@ -6,19 +6,19 @@ import type { Reply } from '../context/reply.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
 import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from '../context/step.ts'
 
-/** A policy in its plain form, or in several of which the first whose condition holds is taken. */
+/** A plain policy, or a list of conditional forms, of which the first form with a true condition applies. */
 export type OrConditional<Config> = Partial<Config> & {
   conditional?: readonly { condition?: string | undefined; policy: Config }[] | undefined
 }
 
-/** Chosen when the policy's turn comes, so that conditions see what earlier policies found out. */
+/** Chooses the form when the policy runs, so that conditions can read the results of earlier policies. */
 export function conditional<Config extends object>(
   make: MakeRequestStep<Config>,
 ): MakeRequestStep<OrConditional<Config>>
 export function conditional<Config extends object>(make: MakeStep<Config>): MakeStep<OrConditional<Config>>
 export function conditional<Config extends object>(make: MakeStep<Config>): MakeStep<OrConditional<Config>> {
   return (config, env) => {
-    // Without the list the schema has seen to it that the plain form is whole.
+    // Without the list, the schema guarantees a complete plain form.
     if (config.conditional === undefined) return make(config as Config, env)
     const cases = config.conditional.map(({ condition, policy }, index) => ({
       condition: condition === undefined ? null : env.cel(condition, 'request'),
@@ -29,13 +29,13 @@ export function conditional<Config extends object>(make: MakeStep<Config>): Make
 }
 
 interface Case {
-  /** Null: always. */
+  /** Null for a form that always applies. */
   condition: Expression | null
   form: Step
 }
 
 class Choice implements Step {
-  /** Only what conditions read: a form reads bodies for itself, so that the others let them flow. */
+  /** The bodies that conditions read. Each form reads its own bodies, so that other forms can stream them. */
   readonly requestBody: BodyUse
   readonly readsBodies = true
   readonly replacesBodies: boolean
@@ -67,21 +67,21 @@ class Choice implements Step {
     return index === undefined ? undefined : this.#cases[index]?.form
   }
 
-  /** Also on replies of policies before this one: then nothing was chosen. */
+  /** Also runs for replies of earlier policies, for which no form was chosen. */
   #respond(rx: AnsweredRequest): StepResult {
     const chosen = this.#chosenFor(rx)
-    if (chosen?.response === undefined) return rx.trace?.skipped('no form for this request')
+    if (chosen?.response === undefined) return rx.trace?.skipped('no form was chosen for this request')
     return chosen.response(rx)
   }
 }
 
-/** A record of what was refused says by which form. */
+/** Keeps the index of the form that denied the request, for its record. */
 function noted(rx: RequestContext, result: void | Reply, chosen: number): void | Reply {
   if (result !== undefined) rx.notes = { ...rx.notes, chosen }
   return result
 }
 
-/** A step that reads the bodies it needs by itself. */
+/** Returns a step that reads the bodies it needs by itself. */
 function form<Config>(make: MakeStep<Config>, config: Config, env: Env): Step {
   const bodies = new ExpressionBodies(env)
   const step = make(config, bodies.env) ?? {}

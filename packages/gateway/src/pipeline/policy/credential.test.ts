@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { test } from 'node:test'
 import { cookieLines, cookieValues, HeaderBlock } from '@portico/http'
 import { type Bearer, type CredentialLocation, credentialReader, credentialWriter, SEVERAL } from './credential.ts'
-import { parameterValues } from '../../formats/query-parameters.ts'
-import { targetQuery } from '../route/target.ts'
+import { parameterValues, targetQuery } from '../../formats/query-parameters.ts'
 
 function requestOf(target: string, fields: [string, string][] = []): Bearer {
   return {
@@ -19,7 +18,7 @@ function requestOf(target: string, fields: [string, string][] = []): Bearer {
   }
 }
 
-/** What is read, and what is left of the request. */
+/** Returns the credential that was read, and the request without the credential. */
 function take(location: CredentialLocation, request: Bearer) {
   const reader = credentialReader(location)
   const found = reader.read(request)
@@ -128,7 +127,7 @@ test('whatever else is in the cookies keeps its bytes and its order', () => {
   )
 })
 
-test('what was taken is put back byte for byte, several in turn', () => {
+test('credentials that were removed are restored byte for byte, several in turn', () => {
   const inQuery = fc.array(fc.oneof(part, fc.constant('a=1'))).map((pairs) => pairs.join('&'))
   const inCookie = fc
     .array(fc.constantFrom('a=1', ' token="x"', 'tok=2', ' ', 'key=3 '))
@@ -188,7 +187,7 @@ test('a written parameter or cookie replaces those of the client, and cannot bre
   assert.equal(cookie.headers.toText(), 'cookie: a=1; b=2; k=a%3Bb%20c%22\r\n')
 })
 
-test('what is written is read back', () => {
+test('a credential that was written is read back', () => {
   const credential = fc.stringMatching(/^[!-~]{1,20}$/)
   fc.assert(
     fc.property(credential, name, (value, key) => {

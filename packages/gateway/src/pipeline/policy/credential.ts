@@ -19,26 +19,26 @@ import {
 import type { OutgoingRequest } from '../context/outgoing.ts'
 import type { RequestContext, TakenCredential } from '../context/request-context.ts'
 
-/** Where a request carries a credential. */
+/** The location of a credential in a request. */
 export type CredentialLocation =
   | { header: { name: string; prefix?: string | undefined }; queryParameter?: undefined; cookie?: undefined }
   | { header?: undefined; queryParameter: { name: string }; cookie?: undefined }
   | { header?: undefined; queryParameter?: undefined; cookie: { name: string } }
 
-/** More than one credential: which of them a backend would believe is anybody's guess. */
+/** The result for a request with more than one credential: backends differ in which of them they use. */
 export const SEVERAL = Symbol('several credentials')
 
-/** The parts of a request that can hold one. */
+/** The parts of a request that can hold a credential. */
 export type Bearer = Pick<RequestContext, 'headers' | 'query' | 'target' | 'upstreamTarget' | 'setTarget'>
 
-export interface CredentialReader {
-  /** Null when there is none. */
+interface CredentialReader {
+  /** Returns the credential; null when the request has none. */
   read(rx: Bearer): string | null | typeof SEVERAL
-  /** Takes it off the request; everything else keeps its bytes. */
+  /** Removes the credential from the request; all other bytes stay the same. */
   remove(rx: Bearer): TakenCredential
 }
 
-/** The parts of an attempt that can hold one. */
+/** The parts of an attempt that can hold a credential. */
 type Carrier = Pick<OutgoingRequest, 'target' | 'headers'>
 
 export function credentialReader(location: CredentialLocation): CredentialReader {
@@ -47,7 +47,7 @@ export function credentialReader(location: CredentialLocation): CredentialReader
   return fromHeader(location.header.name, location.header.prefix?.toLowerCase() ?? '')
 }
 
-/** Puts a credential where the backend expects it, in place of what the client sent there. */
+/** Returns a function that sets the credential for the backend, and replaces the client's value at the same location. */
 export function credentialWriter(location: CredentialLocation): (outgoing: Carrier, credential: string) => void {
   if (location.queryParameter !== undefined) {
     const { name } = location.queryParameter
@@ -61,7 +61,7 @@ export function credentialWriter(location: CredentialLocation): (outgoing: Carri
   }
   const { name, prefix = '' } = location.header
   return ({ headers }, credential) => {
-    // Many servers read `x_api_key` and `x.api.key` as `x-api-key`: a client must not have the last word.
+    // Many servers read `x_api_key` and `x.api.key` as `x-api-key`: a client must not override the credential with such a name.
     headers.removeAlike(name)
     headers.add(name, prefix + credential)
   }

@@ -11,7 +11,7 @@ import type { RequestContext } from '../context/request-context.ts'
 
 const LIMITS = { maxHeaders: 10, maxTarget: 32_768 }
 
-/** What the parser makes of a request with these parts, or null when it refuses them. */
+/** Returns the parsed request with these parts, or null when the parser rejects them. */
 function parsed(
   method: string,
   target: string,

@@ -3,16 +3,16 @@ import { wholeBody } from '../context/body-use.ts'
 import type { OutgoingRequest } from '../context/outgoing.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
 
-/** A message under way whose parts may be replaced. */
+/** A request or response whose parts can be replaced. */
 export interface EditableMessage {
   readonly headers: HeaderBlock
-  /** Replaces a part of the first line; false when the value cannot stand there. */
+  /** Replaces a part of the first line; returns false when the value is not valid there. */
   setPart(name: string, value: string): boolean
-  /** `content` is asked only where a body can stand. */
+  /** Replaces the body; `content` is called only if the message can have a body. */
   replaceBody(content: () => Buffer): void
 }
 
-/** The request, for everything that follows. */
+/** Edits the request for all later steps and the backend. */
 export function editableRequest(rx: RequestContext): EditableMessage {
   return {
     headers: rx.headers,
@@ -24,7 +24,7 @@ export function editableRequest(rx: RequestContext): EditableMessage {
       return true
     },
     replaceBody(content) {
-      // What follows the head of these is another protocol.
+      // The head of these requests is followed by another protocol, not by a body.
       if (rx.method === 'CONNECT' || rx.exchange.upgrade !== '') return
       const bytes = content()
       const trailers = rx.bufferedBody?.trailers ?? null
@@ -36,7 +36,7 @@ export function editableRequest(rx: RequestContext): EditableMessage {
   }
 }
 
-/** One attempt only: the next one starts again from the request. */
+/** Edits one attempt; the next attempt starts from the unchanged request. */
 export function editableAttempt(outgoing: OutgoingRequest, rx: RequestContext): EditableMessage {
   return {
     headers: outgoing.headers,
@@ -57,7 +57,7 @@ export function editableAttempt(outgoing: OutgoingRequest, rx: RequestContext): 
   }
 }
 
-/** The response that is about to leave. */
+/** Edits the response before it is sent. */
 export function editableResponse(rx: AnsweredRequest): EditableMessage {
   const headers = rx.responseHeaders
   return {
@@ -69,7 +69,7 @@ export function editableResponse(rx: AnsweredRequest): EditableMessage {
     },
     replaceBody(content) {
       if (rx.status === 204 || rx.status === 304) return
-      // It would say how long the body was before the change.
+      // `content-length` would be the length before the change.
       if (rx.exchange.method === 'HEAD') return headers.remove('content-length')
       const bytes = content()
       const trailers = rx.bufferedResponse?.trailers ?? null
@@ -81,17 +81,17 @@ export function editableResponse(rx: AnsweredRequest): EditableMessage {
   }
 }
 
-/** What the client still sends of its own body is the connection's business. */
+/** Cancels a body that a policy made; the connection discards the rest of the client's own body. */
 function dropBody(rx: RequestContext): void {
   if (rx.body !== rx.exchange.body) rx.body.cancel(REPLACED)
 }
 
-/** A message that says how long its body is must not be wrong; the others say it where they have to. */
+/** Corrects `content-length` if the message has one; otherwise the length is added when the message is written. */
 function announceLength(headers: HeaderBlock, length: number): void {
   if (headers.has('content-length')) headers.set('content-length', String(length))
 }
 
-/** `host` is another name of `:authority`: it is not among the headers. */
+/** Whether the value is valid for a part of the request line; `host` is another name of `:authority`. */
 function isRequestPart(name: string, value: string): boolean {
   switch (name) {
     case ':method':
@@ -106,12 +106,12 @@ function isRequestPart(name: string, value: string): boolean {
   }
 }
 
-/** As in a request line; CONNECT would make another kind of exchange of it. */
+/** Whether the text is a method other than CONNECT, which would turn the request into a tunnel. */
 function isMethod(text: string): boolean {
   return text !== 'CONNECT' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$/.test(text)
 }
 
-/** As clients may send it: visible ASCII, no fragment, no backslash, nothing that backends might resolve. */
+/** Whether clients may send this path: visible ASCII, no fragment, no backslash, no dot segments. */
 function isPath(text: string): boolean {
   return text.length <= MAX_PATH && /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/.test(text) && !isAmbiguousPath(text)
 }

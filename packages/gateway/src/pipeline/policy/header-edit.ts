@@ -2,21 +2,21 @@ import { fieldText, type HeaderBlock, isConnectionField, isHeaderValue } from '@
 import type { HeaderValue, HeaderValueOption } from '../../protos/envoy/config/core/v3/base.ts'
 import type { HeaderEdit } from '../context/request-context.ts'
 
-/** Changes a header as it is asked for; names and values were made by `headerEdit`. */
+/** Applies an edit that `headerEdit` has checked. */
 export function applyEdit({ name, value, way }: HeaderEdit, headers: HeaderBlock): void {
   if (way === 'append') return headers.add(name, value)
   if (way !== 'set' && headers.has(name) !== (way === 'present')) return
-  // What many servers take for that name must not stand beside it.
+  // Many servers read `x_y` as `x-y`, so such spellings are removed too.
   headers.removeAlike(name)
   headers.add(name, value)
 }
 
 /**
- * A header that a service outside has set, and that cannot stand in a message. The request must not go on without it: the
- * client may have sent a header of that name itself.
+ * An invalid header from an external service. The request must not continue without the header, because the client may have
+ * sent its own header of that name.
  */
 export class InvalidHeader {
-  /** The name, fit for logs; the value may be a secret. */
+  /** The name, printable; the value is not kept, because it may be a secret. */
   readonly header: string
 
   constructor(name: string) {
@@ -29,8 +29,8 @@ export class InvalidHeader {
 }
 
 /**
- * Null for what must not be changed from outside. The value has one code per byte, as header blocks have it: `fieldText`
- * makes one of a text.
+ * Checks an edit from an external service; null when external services must not change this header. The value has one
+ * character code per byte, as in header blocks; `fieldText` converts a text to such a value.
  */
 export function headerEdit(name: string, value: string, way: HeaderEdit['way']): HeaderEdit | InvalidHeader | null {
   const lowerName = name.toLowerCase()
@@ -39,7 +39,7 @@ export function headerEdit(name: string, value: string, way: HeaderEdit['way']):
   return isHeaderValue(text) ? { name: lowerName, value: text, way } : new InvalidHeader(name)
 }
 
-/** All edits, or the first that is not possible: then none must be applied. */
+/** Returns all edits, or the first invalid header; no edit must be applied then. */
 export function allEdits(edits: Iterable<HeaderEdit | InvalidHeader | null>): HeaderEdit[] | InvalidHeader {
   const all: HeaderEdit[] = []
   for (const edit of edits) {
@@ -50,13 +50,10 @@ export function allEdits(edits: Iterable<HeaderEdit | InvalidHeader | null>): He
 }
 
 /**
- * The same of a header as services of Envoy's kind send it. An option without `append_action` carries the first action
+ * Converts and checks a header option of Envoy's APIs. An option without `append_action` carries the first action
  * on the wire: then the older field `append` decides, and without that field `otherwise`.
  */
-export function editOf(
-  option: HeaderValueOption,
-  otherwise: 'set' | 'append' = 'set',
-): HeaderEdit | InvalidHeader | null {
+function editOf(option: HeaderValueOption, otherwise: 'set' | 'append' = 'set'): HeaderEdit | InvalidHeader | null {
   const { header, append, appendAction } = option
   if (header === undefined) return null
   const unset = append === undefined ? otherwise : append ? 'append' : 'set'
@@ -64,7 +61,7 @@ export function editOf(
   return headerEdit(header.key, valueOf(header), way)
 }
 
-/** The same of a list. */
+/** Converts and checks a list of header options. */
 export function editsOf(
   options: readonly HeaderValueOption[],
   otherwise: 'set' | 'append' = 'set',
@@ -72,14 +69,14 @@ export function editsOf(
   return allEdits(options.map((option) => editOf(option, otherwise)))
 }
 
-/** The value with one code per byte: `raw_value` may hold bytes that are no UTF-8. */
+/** Returns the value with one character code per byte; `raw_value` may contain bytes that are not UTF-8. */
 export function valueOf({ value, rawValue }: HeaderValue): string {
   return value === '' ? Buffer.from(rawValue).toString('latin1') : fieldText(value)
 }
 
 const WAYS: readonly HeaderEdit['way'][] = ['append', 'absent', 'set', 'present']
 
-/** Whether somebody outside may change a header (name in lower case): how a message is framed and routed is not theirs. */
+/** Whether external services may change a header (name in lower case): not the headers for framing and connections. */
 export function isEditable(name: string): boolean {
   return isName(name) && name !== 'content-length' && !isConnectionField(name)
 }
@@ -88,6 +85,6 @@ function isName(name: string): boolean {
   return /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)
 }
 
-/** At the ends of a value they are no part of it; a line break is a mistake anywhere. */
+/** Blanks at the ends of a value, which are not part of the value. */
 const BLANKS = /^[ \t]+|[ \t]+$/g
 const MAX_NAME = 64

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../context/request-context.ts'
 
-/** Whether a page of that origin is a page of this place, which clients call `authority`. */
+/** Whether the origin of a page is the gateway itself, which clients reach as `authority`. */
 export function isOwnOrigin(
   rx: Pick<RequestContext, 'headers' | 'connection'>,
   authority: string,
@@ -11,7 +11,7 @@ export function isOwnOrigin(
   return scheme !== undefined && canonical === canonicalOrigin(`${scheme}://${authority}`)
 }
 
-/** Lower case, without the default port of the scheme. */
+/** Returns the origin in lower case, without the default port of its scheme. */
 export function canonicalOrigin(origin: string): string {
   const text = origin.toLowerCase()
   if (text.startsWith('https:')) return text.replace(/:443$/, '')
@@ -19,8 +19,8 @@ export function canonicalOrigin(origin: string): string {
 }
 
 /**
- * What the client spoke, as far as it is known; null where it came over a plain connection, since a hop before the
- * gateway may have ended TLS. A trusted hop says it in `x-forwarded-proto`; what others say there has been replaced.
+ * Returns the scheme that the client used; null when it is unknown, because a proxy in front of a plain connection may have
+ * terminated TLS. `x-forwarded-proto` is from a trusted proxy here: the gateway has replaced all other values.
  */
 function clientScheme({ headers, connection }: Pick<RequestContext, 'headers' | 'connection'>): string | null {
   const said = headers.get('x-forwarded-proto')?.split(',', 1)[0]?.trim().toLowerCase()

@@ -3,10 +3,10 @@ import type { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import { failureReply } from '../compiled/failure-reply.ts'
 
-/** What is wrong with a credential, for records. */
+/** The problem of a credential, for records. */
 export type CredentialCheck = 'missing' | 'several' | 'malformed' | 'unknown'
 
-/** Refuses a request whose credential is missing or wrong, with what a client needs to try again. */
+/** Denies a request whose credential is missing or wrong; `challenge` tells the client how to authenticate. */
 export function refuseCredential(
   rx: RequestContext,
   failure: Failure,

@@ -5,8 +5,8 @@ import { headerLine, headerLines } from '../views/header-lines.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { Env } from '../context/step.ts'
 
-/** Changes to one message, as the config has them. */
-export interface TransformConfig {
+/** The changes to one message in the config. */
+interface TransformConfig {
   set?: readonly HeaderConfig[] | undefined
   add?: readonly HeaderConfig[] | undefined
   remove?: readonly string[] | undefined
@@ -19,7 +19,7 @@ interface HeaderConfig {
   value: string
 }
 
-export interface Transform {
+interface Transform {
   /** Every expression sees the changes made before it. */
   apply(message: EditableMessage, rx: RequestContext): void
 }
@@ -48,11 +48,11 @@ export function createTransform(config: TransformConfig, env: Env, phase: Expres
 interface HeaderExpression {
   name: string
   value: Expression
-  /** It stands in the first line. */
+  /** Whether the name is a part of the first line. */
   isPart: boolean
 }
 
-/** Host is not among the headers of a request: setting it names the authority. */
+/** Whether a name is a part of the first line; `host` sets the authority. */
 function isRequestPart(name: string): boolean {
   return name.startsWith(':') || name === 'host'
 }
@@ -61,10 +61,10 @@ function isStatusPart(name: string): boolean {
   return name.startsWith(':')
 }
 
-/** Plain data, because traces and logs print it and later expressions may run when what it came from is gone. */
+/** Sets metadata as plain data, because traces, logs and later expressions read it when its source may be gone. */
 function setMetadata(rx: RequestContext, name: string, result: Result): void {
   if (isCelError(result)) return failed(rx, `metadata ${name}`, result)
-  // A new object each time: a snapshot that was taken before must not change.
+  // A new object each time, so that earlier snapshots stay unchanged.
   rx.metadata = { ...rx.metadata, [name]: toJson(result) }
 }
 
@@ -86,7 +86,7 @@ function setHeader(message: EditableMessage, header: HeaderExpression, rx: Reque
   else for (const line of lines) message.headers.addChecked(header.name, line)
 }
 
-/** Without a good value it stays as it is: there is no message without a first line. */
+/** Sets a part of the first line; an invalid value leaves the part unchanged, because a message needs a first line. */
 function setPart(message: EditableMessage, name: string, result: Result, rx: RequestContext): void {
   const value = headerLine(result)
   if (value === null || !message.setPart(name, value)) failed(rx, `header ${name}`, result)
@@ -103,5 +103,7 @@ function bodyBytes(result: Result, rx: RequestContext): Buffer {
 }
 
 function failed(rx: RequestContext, what: string, result: Result): void {
-  rx.trace?.note({ [`${what} failed`]: isCelError(result) ? result.message : 'the value cannot stand there' })
+  rx.trace?.note({
+    [`${what} failed`]: isCelError(result) ? result.message : 'the value has the wrong type or characters',
+  })
 }

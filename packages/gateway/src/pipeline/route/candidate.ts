@@ -3,7 +3,7 @@ import type { Condition } from './conditions.ts'
 import { compileConditions } from './conditions.ts'
 import { canonicalHostname } from './hostname.ts'
 
-/** One match of one route, ready to be compared with requests. */
+/** One match of one route, compiled. */
 export interface RouteCandidate<T> {
   value: T
   routeKey: string
@@ -15,20 +15,20 @@ export interface RouteCandidate<T> {
   conditions: readonly Condition[] | null
 }
 
-/** A candidate as it stands among others. */
+/** A candidate with the values that decide its precedence. */
 export interface RankedCandidate<T> {
   candidate: RouteCandidate<T>
   hostnames: readonly string[]
   pathLength: number
-  place: Place
+  position: RoutePosition
 }
 
-/** Where a route stands among those of its listener: ties are decided by it. */
-export interface Place {
+/** The position of a route among the routes of its listener, which decides ties. */
+export interface RoutePosition {
   order: number
 }
 
-export function candidatesOf<T>(route: RouteRule, value: T, place: Place): RankedCandidate<T>[] {
+export function candidatesOf<T>(route: RouteRule, value: T, position: RoutePosition): RankedCandidate<T>[] {
   const hostnames =
     route.hostnames.length === 0 ? EVERY_HOST : [...new Set(route.hostnames.map((name) => canonicalHostname(name)))]
   return route.matches.map((match, matchIndex) => {
@@ -38,14 +38,14 @@ export function candidatesOf<T>(route: RouteRule, value: T, place: Place): Ranke
       candidate: { value, routeKey: route.key, match, matchIndex, pathPrefix, conditions },
       hostnames,
       pathLength: (pathPrefix ?? match.path.value).length,
-      place,
+      position,
     }
   })
 }
 
 const EVERY_HOST: readonly string[] = ['']
 
-/** Whose turn comes first when both fit: the order of the Gateway API. */
+/** Compares candidates by precedence, in the order of the Gateway API. */
 export function byPrecedence(left: RankedCandidate<unknown>, right: RankedCandidate<unknown>): number {
   const [one, other] = [left.candidate.match, right.candidate.match]
   return (
@@ -54,12 +54,12 @@ export function byPrecedence(left: RankedCandidate<unknown>, right: RankedCandid
     methodFirst(one) - methodFirst(other) ||
     other.headers.length - one.headers.length ||
     other.query.length - one.query.length ||
-    left.place.order - right.place.order ||
+    left.position.order - right.position.order ||
     left.candidate.matchIndex - right.candidate.matchIndex
   )
 }
 
-/** A trailing slash of a prefix means nothing: `/a/` and `/a` match the same paths, and `/` matches all. */
+/** Removes trailing slashes: `/a/` and `/a` match the same paths, and `/` matches all. */
 function trimPrefix(prefix: string): string {
   let end = prefix.length
   while (end > 0 && prefix[end - 1] === '/') end--

@@ -3,10 +3,10 @@ import { compileRegex } from '@portico/regex'
 import { firstQueryValue } from './query.ts'
 import type { RoutableRequest } from './request.ts'
 
-/** A test of the request, beyond the path that the index has already settled. */
+/** A test of a request besides its path, which the index of paths has already matched. */
 export type Condition = (request: RoutableRequest) => boolean
 
-/** All must hold; null when there is nothing to test. */
+/** Returns the conditions of a match, all of which must be true; null without conditions. */
 export function compileConditions(match: RouteMatch): readonly Condition[] | null {
   const conditions: Condition[] = []
   const { method, path } = match
@@ -19,7 +19,7 @@ export function compileConditions(match: RouteMatch): readonly Condition[] | nul
   return conditions.length === 0 ? null : conditions
 }
 
-/** The path by itself, which an index settles while requests are served. */
+/** Returns the condition on the path alone, for explanations; at run time the index of paths matches it. */
 export function pathCondition({ kind, value }: RouteMatch['path'], pathPrefix: string | null): Condition {
   if (kind === 'exact') return ({ path }) => path === value
   if (pathPrefix !== null) return ({ path }) => path === pathPrefix || path.startsWith(`${pathPrefix}/`)
@@ -40,7 +40,7 @@ export function headerCondition(header: ValueMatch): Condition {
     case ':scheme':
       return (request) => fits(request.scheme)
     case ':path':
-      // With the query, as in HTTP/2.
+      // `:path` includes the query, as in HTTP/2.
       return (request) => fits(request.query === '' ? request.path : `${request.path}?${request.query}`)
     default:
       return (request) => {
@@ -70,7 +70,7 @@ function textTest(match: ValueMatch): TextTest {
 
 function regexTest(pattern: string): TextTest {
   const regex = compileRegex(pattern)
-  // Validation refuses such a pattern long before a table is built.
+  // The schema has already rejected invalid patterns.
   if (!regex.ok) throw new Error(regex.message)
   return regex.fullMatch
 }

@@ -1,6 +1,6 @@
-/** Host of an authority as routing sees it: lower case, no port, no IPv6 brackets, no trailing dot. */
+/** Returns the host of an authority for routing: lower case, no port, no IPv6 brackets, no trailing dot. */
 export function normalizeHost(authority: string): string {
-  // Clients of one gateway name the same few hosts again and again.
+  // Clients of one gateway use the same few hosts, so the last result is cached.
   if (authority === lastAuthority) return lastHost
   lastHost = normalize(authority)
   lastAuthority = authority
@@ -30,13 +30,13 @@ function normalize(authority: string): string {
 
 /** Values by hostname; `*.example.com` is a wildcard of any depth, and both '' and '*' stand for every host. */
 export interface HostnameTable<V> {
-  /** The value of the most specific hostname: exact, else the longest wildcard, else the one for every host. */
+  /** Returns the value of the most specific hostname: exact, then the longest wildcard, then the value for every host. */
   best(host: string): V | null
-  /** Offers the values that fit, most specific first, until one of them yields a result. */
+  /** Calls `visit` with the matching values, most specific first, until it returns a result. */
   first<C, R>(host: string, visit: (value: V, context: C) => R | null, context: C): R | null
 }
 
-/** Of two entries with one hostname the first stays. Hosts to look up are normalised already. */
+/** Creates a table; the first of two entries with one hostname wins. Hosts to look up must be normalized. */
 export function createHostnameTable<V>(entries: Iterable<readonly [hostname: string, value: V]>): HostnameTable<V> {
   const exact = new Map<string, V>()
   const others = new Map<string, V>()
@@ -47,12 +47,12 @@ export function createHostnameTable<V>(entries: Iterable<readonly [hostname: str
   return hostnameTableOf(exact, others)
 }
 
-/** Whether it stands for one host alone. */
+/** Whether a canonical hostname matches a single host only. */
 export function isExact(canonical: string): boolean {
   return canonical !== '' && !canonical.startsWith('*.')
 }
 
-/** Values of hostnames that stand for one host, and of all others; both by canonical names. */
+/** Creates a table from the values of exact hostnames and of all others, both by canonical names. */
 export function hostnameTableOf<V>(
   exact: { get(host: string): V | undefined },
   others: ReadonlyMap<string, V>,
@@ -82,7 +82,7 @@ export function hostnameTableOf<V>(
       if (found !== null) return found
     }
     if (maxLabels > 0) {
-      // At most as many lookups as the deepest wildcard has labels, however many dots the client sends.
+      // The number of lookups is limited by the labels of the deepest wildcard, not by the dots in the client's host.
       let dot = startOfLastLabels(host, maxLabels)
       // A wildcard needs at least one character in its place.
       if (dot === 0) dot = host.indexOf('.', 1)
@@ -97,7 +97,7 @@ export function hostnameTableOf<V>(
   }
 }
 
-/** One spelling for each hostname of a configuration; '' stands for every host. */
+/** Returns the canonical form of a hostname in the config; '' stands for every host. */
 export function canonicalHostname(hostname: string): string {
   return hostname === '*' ? '' : normalizeHost(hostname)
 }
@@ -119,7 +119,7 @@ function countDots(text: string): number {
   return count
 }
 
-/** Index of the dot before the last `count` labels, or of the first dot when there are fewer; -1 without any. */
+/** Returns the index of the dot before the last `count` labels, or of the first dot if there are fewer; -1 without a dot. */
 function startOfLastLabels(host: string, count: number): number {
   let start = -1
   for (let dot = host.lastIndexOf('.'); dot !== -1 && count > 0; count--) {

@@ -15,7 +15,7 @@ function explain(parts: RequestParts) {
   return RouteTable.of(routes.map((route) => ({ route, value: route.key }))).explain(makeRequest(parts))
 }
 
-test('where no route fits, the nearest come first, each with what the request lacked', () => {
+test('if no route matches, the nearest routes come first, each with the conditions that the request lacks', () => {
   const { found, evaluated, rejected } = explain({ path: '/one', query: 'v=1', headers: [['x-team', 'blue']] })
   assert.equal(found, null)
   assert.deepEqual(rejected, [
@@ -35,7 +35,7 @@ test('a route that was found leaves nothing to explain', () => {
   assert.deepEqual(explain({ host: 'x.b.example', path: '/api' }).rejected, [])
 })
 
-test('of ten thousand routes the twenty nearest are told', () => {
+test('the twenty nearest of ten thousand routes are listed', () => {
   const many = Array.from({ length: 10_000 }, (_, order) => {
     const match = matchOf({ path: exact(`/${order}`), method: order === 7_000 ? 'GET' : 'POST' })
     return { route: makeRoute(order, { matches: [match] }), value: order }

@@ -1,7 +1,7 @@
-/** What matching reads of a request. Texts are as the client sent them: nothing is decoded or normalised. */
+/** The fields of a request that route matching reads. Except for `host`, texts are as the client sent them. */
 export interface RoutableRequest {
   method: string
-  /** Normalised, see normalizeHost. */
+  /** Normalized by `normalizeHost`. */
   host: string
   /** As sent, with its port. */
   authority: string

@@ -6,16 +6,16 @@ interface MatchedRequest {
 }
 
 /** `full` replaces the path; `prefix` replaces what the route's prefix matched. */
-export type PathRewrite = { full: string; prefix?: undefined } | { full?: undefined; prefix: string }
+type PathRewrite = { full: string; prefix?: undefined } | { full?: undefined; prefix: string }
 
 /** `full` replaces host and port together. */
-export interface AuthorityRewrite {
+interface AuthorityRewrite {
   full?: string | undefined
   host?: string | undefined
   port?: number | undefined
 }
 
-/** The path and query after a rewrite; the query is kept. */
+/** Returns the path and query after a rewrite; the query stays the same. */
 export function rewriteTarget(rx: MatchedRequest, path: PathRewrite): string {
   const query = rx.query === '' ? '' : '?' + rx.query
   if (path.full !== undefined) return path.full + query
@@ -24,7 +24,7 @@ export function rewriteTarget(rx: MatchedRequest, path: PathRewrite): string {
   if (!rx.path.startsWith(matched)) return rx.path + query
   const rest = rx.path.slice(matched.length)
   const prefix = path.prefix.endsWith('/') ? path.prefix.slice(0, -1) : path.prefix
-  // One slash between the two parts, and never an empty path.
+  // Exactly one slash between the two parts, and never an empty path.
   const joined = rest === '' || rest.startsWith('/') ? prefix + rest : prefix + '/' + rest
   return (joined === '' ? '/' : joined) + query
 }
@@ -36,7 +36,7 @@ export function rewriteAuthority(authority: string, rewrite: AuthorityRewrite): 
   return rewrite.port === undefined ? authority : `${host}:${rewrite.port}`
 }
 
-/** The port is undefined where there is none. */
+/** Splits host and port; the port is undefined without one. */
 export function splitAuthority(authority: string): { host: string; port: string | undefined } {
   const [, host = '', port] = /^(.*?)(?::([0-9]+))?$/.exec(authority) ?? []
   return { host, port }

@@ -1,51 +1,57 @@
 import type { RouteRule } from './route-rule.ts'
 import { SharingMap } from '../../collections/sharing-map.ts'
 import { type HostnameTable, hostnameTableOf, isExact } from './hostname.ts'
-import { byPrecedence, candidatesOf, type Place, type RankedCandidate, type RouteCandidate } from './candidate.ts'
+import {
+  byPrecedence,
+  candidatesOf,
+  type RoutePosition,
+  type RankedCandidate,
+  type RouteCandidate,
+} from './candidate.ts'
 import { nearestRejections, type Rejection } from './lacks.ts'
-import { PathIndex } from './path-index.ts'
 import type { RoutableRequest } from './request.ts'
 
 export type { RouteCandidate } from './candidate.ts'
 export type { RoutableRequest } from './request.ts'
 
-/** A route with what stands for it. */
-export interface Placed<T> {
+/** A route and the value that the table returns for it. */
+export interface TableEntry<T> {
   route: RouteRule
   value: T
 }
 
-/** How the routes of a listener differ from those before. */
+/** The changes to the routes of a listener since the previous config. */
 export interface RoutesChange<T> {
-  /** Keys of those that are gone, or replaced by one that came. */
+  /** Keys of routes that were removed or replaced. */
   gone: readonly string[]
-  came: readonly Placed<T>[]
-  /** All routes in their order; null when each that came stands where one of its key stood. */
+  came: readonly TableEntry<T>[]
+  /** All routes in their new order; null when every added route replaces a route of the same key. */
   order: readonly RouteRule[] | null
 }
 
-interface Ranked<T> extends Place {
+/** The candidates of one route. */
+interface RouteCandidates<T> extends RoutePosition {
   candidates: readonly RankedCandidate<T>[]
 }
 
-/** What there is under one hostname, in order of precedence. */
+/** The candidates of one hostname, in order of precedence. */
 interface HostRoutes<T> {
   ranked: readonly RankedCandidate<T>[]
   index: PathIndex<T>
 }
 
 interface Parts<T> {
-  byKey: SharingMap<Ranked<T>>
-  /** By hostnames that stand for one host. */
+  byKey: SharingMap<RouteCandidates<T>>
+  /** Candidates by exact hostname. */
   exact: SharingMap<HostRoutes<T>>
-  /** By all other hostnames. */
+  /** Candidates by every other hostname. */
   others: ReadonlyMap<string, HostRoutes<T>>
 }
 
 /**
- * The routes of one listener. Order of the Gateway API: the most specific hostname with a matching route wins; under one
- * hostname exact paths come first, then longer prefixes and regexes, then a method, more headers, more query
- * parameters, and the order of the list.
+ * The routes of one listener, in the precedence of the Gateway API: the most specific hostname with a matching route wins.
+ * Within a hostname, exact paths come first, then longer prefixes and regexes, then routes with a method, more headers, more
+ * query parameters, and last the order of the list.
  */
 export class RouteTable<T> {
   readonly #parts: Parts<T>
@@ -56,7 +62,7 @@ export class RouteTable<T> {
     this.#table = hostnameTableOf(parts.exact, parts.others)
   }
 
-  static of<T>(routes: readonly Placed<T>[]): RouteTable<T> {
+  static of<T>(routes: readonly TableEntry<T>[]): RouteTable<T> {
     const ranked = routes.map(({ route, value }, order) => rankedOf(route, value, order))
     const byHostname = new Map<string, RankedCandidate<T>[]>()
     for (const each of ranked.flatMap(({ candidates }) => candidates)) {
@@ -70,7 +76,7 @@ export class RouteTable<T> {
     })
   }
 
-  /** The next table: only hostnames of what came and went are looked at. Keys are unique. */
+  /** Returns the changed table; only the hostnames of added and removed routes are computed again. Keys are unique. */
   after({ gone, came, order }: RoutesChange<T>): RouteTable<T> {
     const { byKey, exact, others } = this.#parts
     const lost = gone.flatMap((key) => byKey.get(key)?.candidates ?? [])
@@ -97,7 +103,7 @@ export class RouteTable<T> {
     })
   }
 
-  /** By hostname what there is from now on; undefined where nothing is left. */
+  /** Yields the new routes of every affected hostname; undefined when the hostname has no routes left. */
   *#touched(
     lost: readonly RankedCandidate<T>[],
     made: readonly RankedCandidate<T>[],
@@ -107,7 +113,7 @@ export class RouteTable<T> {
     for (const each of made) for (const hostname of each.hostnames) push(madeByHostname, hostname, each)
     for (const hostname of new Set([...lost, ...made].flatMap(({ hostnames }) => hostnames))) {
       const kept = (this.#at(hostname)?.ranked ?? []).filter((each) => !isLost.has(each))
-      // Mostly in order already, which makes sorting a walk along the list.
+      // The list is nearly sorted, so sorting is fast.
       const ranked = [...kept, ...(madeByHostname.get(hostname) ?? [])].sort(byPrecedence)
       yield [hostname, ranked.length === 0 ? undefined : hostRoutesOf(ranked)]
     }
@@ -121,7 +127,7 @@ export class RouteTable<T> {
     return this.#table.first(request.host, findIn<T>, request)
   }
 
-  /** The same search, with the keys of the routes really compared, in order, and where none fits the nearest. */
+  /** Finds the route as `find` does; also returns the keys of the compared routes, and the nearest routes if none matches. */
   explain(request: RoutableRequest): { found: RouteCandidate<T> | null; evaluated: string[]; rejected: Rejection[] } {
     const compared: RouteCandidate<T>[] = []
     const found = this.#table.first(request.host, explainIn<T>, { request, compared })
@@ -129,14 +135,14 @@ export class RouteTable<T> {
     return { found, evaluated: [...new Set(compared.map(({ routeKey }) => routeKey))], rejected }
   }
 
-  /** In order of precedence. */
+  /** Returns all candidates in order of precedence. */
   #ranked(): RankedCandidate<T>[] {
     const all = this.#parts.byKey.entries().flatMap(([, { candidates }]) => candidates)
     return [...all].sort(byPrecedence)
   }
 }
 
-function rankedOf<T>(route: RouteRule, value: T, order: number): Ranked<T> {
+function rankedOf<T>(route: RouteRule, value: T, order: number): RouteCandidates<T> {
   const ranked: { order: number; candidates: RankedCandidate<T>[] } = { order, candidates: [] }
   ranked.candidates = candidatesOf(route, value, ranked)
   return ranked
@@ -165,4 +171,89 @@ function explainIn<T>(
   context: { request: RoutableRequest; compared: RouteCandidate<T>[] },
 ): RouteCandidate<T> | null {
   return index.find(context.request, context.compared)
+}
+
+/** The candidates of one hostname by path. Exact paths and prefixes are looked up; only regexes are tried one by one. */
+class PathIndex<T> {
+  readonly #byExactPath = new Map<string, RouteCandidate<T>[]>()
+  readonly #byPrefix = new Map<string, RouteCandidate<T>[]>()
+  readonly #regexes: RouteCandidate<T>[] = []
+  /** The number of regexes with precedence over a prefix, for prefixes that have any. */
+  readonly #regexesBefore = new Map<RouteCandidate<T>, number>()
+  #maxSegments = 0
+  #maxLength = 0
+
+  /** `candidates` must be in order of precedence. */
+  constructor(candidates: readonly RouteCandidate<T>[]) {
+    for (const candidate of candidates) {
+      const { pathPrefix, match } = candidate
+      if (pathPrefix !== null) this.#addPrefix(pathPrefix, candidate)
+      else if (match.path.kind === 'exact') push(this.#byExactPath, match.path.value, candidate)
+      else this.#regexes.push(candidate)
+    }
+  }
+
+  /** Returns the first match in order of precedence; adds each compared candidate to `compared` if it is not null. */
+  find(request: RoutableRequest, compared: RouteCandidate<T>[] | null): RouteCandidate<T> | null {
+    const { path } = request
+    const exact = this.#byExactPath.get(path)
+    if (exact !== undefined) {
+      for (const candidate of exact) if (holds(candidate, request, compared)) return candidate
+    }
+    const regexes = this.#regexes
+    let nextRegex = 0
+    if (this.#byPrefix.size > 0) {
+      // From the longest possible prefix to the shortest, which is the order of precedence.
+      let end = endOfSegments(path, this.#maxSegments)
+      for (; end !== -1; end = end === 0 ? -1 : path.lastIndexOf('/', end - 1)) {
+        const list = end <= this.#maxLength ? this.#byPrefix.get(path.slice(0, end)) : undefined
+        if (list === undefined) continue
+        for (const candidate of list) {
+          const before = regexes.length === 0 ? 0 : (this.#regexesBefore.get(candidate) ?? 0)
+          for (; nextRegex < before; nextRegex++) {
+            const regex = regexes[nextRegex]
+            if (regex !== undefined && holds(regex, request, compared)) return regex
+          }
+          if (holds(candidate, request, compared)) return candidate
+        }
+      }
+    }
+    for (; nextRegex < regexes.length; nextRegex++) {
+      const regex = regexes[nextRegex]
+      if (regex !== undefined && holds(regex, request, compared)) return regex
+    }
+    return null
+  }
+
+  #addPrefix(prefix: string, candidate: RouteCandidate<T>): void {
+    push(this.#byPrefix, prefix, candidate)
+    this.#maxSegments = Math.max(this.#maxSegments, countSlashes(prefix))
+    this.#maxLength = Math.max(this.#maxLength, prefix.length)
+    if (this.#regexes.length > 0) this.#regexesBefore.set(candidate, this.#regexes.length)
+  }
+}
+
+function holds<T>(
+  candidate: RouteCandidate<T>,
+  request: RoutableRequest,
+  compared: RouteCandidate<T>[] | null,
+): boolean {
+  compared?.push(candidate)
+  const { conditions } = candidate
+  if (conditions === null) return true
+  for (const condition of conditions) if (!condition(request)) return false
+  return true
+}
+
+function countSlashes(text: string): number {
+  let count = 0
+  for (let slash = text.indexOf('/'); slash !== -1; slash = text.indexOf('/', slash + 1)) count++
+  return count
+}
+
+/** Returns the end of the first `segments` segments: the index of the next slash, or the length of the path. */
+function endOfSegments(path: string, segments: number): number {
+  let slash = path.indexOf('/')
+  for (; slash !== -1 && segments > 0; segments--) slash = path.indexOf('/', slash + 1)
+  return slash === -1 ? path.length : slash
 }

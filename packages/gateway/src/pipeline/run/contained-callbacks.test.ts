@@ -10,7 +10,7 @@ import { type BytesEdit, Deadlines } from '@portico/http'
 import { createServerTls } from '../../../../http/src/server/tls/tls.ts'
 import { dial } from '../../../../http/src/client/pool/dial.ts'
 import { splice, type TunnelEnd } from '@portico/http/websocket'
-import { Dialogue } from '../../policies/traffic/ext-proc/dialogue.ts'
+import { Dialogue } from '../ext-proc/dialogue.ts'
 import { describeFault, onFault } from '@portico/http/faults'
 import { createAuthority } from '../../testing/certificates.ts'
 import { sendRaw } from '../../testing/client.ts'
@@ -91,7 +91,7 @@ describe('an exception of a callback of TLS acceptance ends its connection', () 
 describe('an exception within a tunnel ends that tunnel', () => {
   const pass: BytesEdit = { push: (bytes) => bytes, end: () => Buffer.alloc(0) }
   for (const [name, edit] of Object.entries({ push: { ...pass, push: fail }, end: { ...pass, end: fail } })) {
-    test(`of ${name}`, async (t) => {
+    test(`in ${name} of an edit`, async (t) => {
       const faults = useFaults(t)
       const [client, farClient] = await usePair(t)
       const [backend, farBackend] = await usePair(t)
@@ -104,7 +104,7 @@ describe('an exception within a tunnel ends that tunnel', () => {
     })
   }
 
-  test('of the callback at its end', async (t) => {
+  test('in the callback for its end', async (t) => {
     const faults = useFaults(t)
     const [client, farClient] = await usePair(t)
     const [backend, farBackend] = await usePair(t)
@@ -136,7 +136,7 @@ describe('an exception of the callback of a dial', () => {
 })
 
 describe('an exception of mail between workers', () => {
-  test('of a listener leaves the other listeners', async (t) => {
+  test('in one listener does not affect the other listeners', async (t) => {
     const faults = useFaults(t)
     const { workers } = startHub(silent, 2)
     const [one, two] = workers as [(typeof workers)[0], (typeof workers)[0]]
@@ -148,7 +148,7 @@ describe('an exception of mail between workers', () => {
     assert.deepEqual([heard, faults], [['y'], ['request: Error: injected']])
   })
 
-  test('of what a stream of another worker says is reported', async (t) => {
+  test('in the sink of a stream in another worker is reported', async (t) => {
     const faults = useFaults(t)
     const { workers } = startHub(silent, 1)
     const [hub] = workers as [(typeof workers)[0]]

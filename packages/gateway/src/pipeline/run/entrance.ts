@@ -7,7 +7,7 @@ import { run } from './run.ts'
 import type { RunServices } from './run-services.ts'
 import { type RawServices, runRaw } from './run-raw.ts'
 
-export interface EntranceParts {
+interface EntranceParts {
   listeners: readonly CompiledListener[]
   /** TLS of the listeners that terminate it; others forward the encrypted bytes. */
   tlsByListener: ReadonlyMap<string, ServerTls>
@@ -16,7 +16,7 @@ export interface EntranceParts {
 }
 
 /** The entrance of one port: chooses the listener of each request and connection, and runs them. */
-export type Entrance = Pick<BindState<string>, 'chooseTls' | 'isRaw' | 'onExchange' | 'onRaw'>
+type Entrance = Pick<BindState<string>, 'chooseTls' | 'isRaw' | 'onExchange' | 'onRaw'>
 
 export function createEntrance(
   { listeners, tlsByListener, forward }: EntranceParts,
@@ -29,7 +29,7 @@ export function createEntrance(
   const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
   const only = listeners.length === 1 && first.hostname === '' ? first : null
 
-  /** On TLS the server name chose the listener; a Host of another listener would bypass the rules of that one. */
+  /** Returns the listener of a request. On TLS it must be the listener of the server name, whose rules a Host must not bypass. */
   function listenerFor(exchange: Exchange, admitted: string | null): CompiledListener | Failure {
     if (only !== null) return only
     const best = byHost.best(normalizeHost(exchange.authority))

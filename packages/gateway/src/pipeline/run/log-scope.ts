@@ -1,22 +1,25 @@
 import { HeadersView } from '@portico/cel'
 import type { ConnectionInfo } from '@portico/http'
 import type { RequestContext } from '../context/request-context.ts'
-import type { RawRun } from './run-raw.ts'
+import type { RawRun } from './raw-run.ts'
 import { ProxyView, Scope, type ScopeServices } from '../views/scope.ts'
 
-/** The variables of logs and metrics, for everything that has an end. */
+/** The variables of expressions in logs, metrics and records, for finished requests and connections. */
 
 export function requestScope(rx: RequestContext, services: ScopeServices): object {
   return (rx.scope ??= new Scope(rx, services))
 }
 
-/** A connection without HTTP has a client, a place in the config and a backend; expressions over the rest fail. */
+/** The variables of a connection without HTTP: its client, listener, route and backend; all others are absent. */
 export function connectionScope(run: RawRun, { identity, random }: ScopeServices): object {
   const backend = run.route?.backends[run.backendIndex]
   return {
     source: run.connection,
     proxy: new ProxyView(run, identity),
-    backend: backend === undefined ? undefined : { name: backend.name, type: backend.kind, protocol: 'tcp' },
+    backend:
+      backend === undefined
+        ? undefined
+        : { name: backend.name, type: backend.kind, protocol: run.protocol === 'udp' ? 'udp' : 'tcp' },
     env: identity,
     random,
   }

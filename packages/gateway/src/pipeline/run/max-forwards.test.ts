@@ -48,7 +48,7 @@ test('each hop takes one off, of these methods alone', async (t) => {
   )
 })
 
-test('who may not pass a policy gets no reflection', async (t) => {
+test('a request that a policy denies is not reflected', async (t) => {
   const origin = await useOrigin(t)
   const policies = { authorization: { action: 'Deny', policy: { matchExpressions: ['request.method == "TRACE"'] } } }
   const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))

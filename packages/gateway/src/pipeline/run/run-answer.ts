@@ -2,8 +2,9 @@ import { sourceOf } from '@portico/http'
 import { wholeBody } from '../context/body-use.ts'
 import type { Reply } from '../context/reply.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
+import type { RunTelemetry } from './run-services.ts'
 
-/** Makes a reply of the gateway itself the answer. */
+/** Makes a reply of the gateway the response to the client. */
 export function answerWith(rx: RequestContext, reply: Reply, date: string): void {
   rx.reason = reply.reason
   rx.status = reply.status
@@ -14,11 +15,11 @@ export function answerWith(rx: RequestContext, reply: Reply, date: string): void
 }
 
 /** Gives the client of a denied request the id of its record, and nothing else of the record. */
-export function nameDecision(rx: AnsweredRequest, recordId: (rx: RequestContext) => string | null): void {
+export function nameDecision(rx: AnsweredRequest, telemetry: Pick<RunTelemetry, 'recordId'>): void {
   const isDeniedItem = rx.mcp?.outcome === 'denied'
   if (rx.reason === 'DirectResponse') return
-  rx.decisionId = recordId(rx)
-  // A header that only denials have would tell a hidden tool from an unknown one.
+  rx.decisionId = telemetry.recordId(rx)
+  // A denied MCP item gets no header, because it would distinguish a hidden tool from an unknown tool.
   if (rx.decisionId !== null && !isDeniedItem) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)
 }
 

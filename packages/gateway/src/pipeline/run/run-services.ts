@@ -1,12 +1,14 @@
-import type { Hops } from '@portico/http'
+import type { ConnectionInfo, Hops } from '@portico/http'
 import type { BackendCallServices } from '../call/backend-call.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
-import type { Specimens } from './specimens.ts'
-import type { TraceServices, TraceSink } from '../context/trace.ts'
+import type { RequestTelemetry, TelemetryParts } from '../../telemetry/request-telemetry.ts'
+import type { RawRun } from './raw-run.ts'
+import type { ShapeKeepalive } from './shape-keepalive.ts'
+import type { TraceSink } from '../context/trace.ts'
 
-/** Finds the watcher of a request. */
+/** Finds the watcher of a request; see `TraceWatch`. */
 export interface Tracer {
-  /** Whether there is any watcher: read for every request, so it must cost nothing. */
+  /** Whether any watcher waits; read for every request, so it must be cheap. */
   readonly armed: boolean
   claim(rx: RequestContext): TraceSink | null
 }
@@ -23,7 +25,7 @@ export interface RequestIds {
   answering(rx: AnsweredRequest): void
 }
 
-/** Copies bodies for records, if the config asks for them. */
+/** Copies bodies for records. */
 export interface KeepBodies {
   /** Called before the backend call. */
   request(rx: RequestContext): void
@@ -31,22 +33,17 @@ export interface KeepBodies {
   response(rx: AnsweredRequest): void
 }
 
+/** The entrance to telemetry for everything that runs. */
+export type RunTelemetry = RequestTelemetry<RequestContext, AnsweredRequest, RawRun, ConnectionInfo>
+
+export type RunTelemetryParts = TelemetryParts<RequestContext, AnsweredRequest, RawRun, ConnectionInfo>
+
 /** The services of the worker that running a request needs. */
-export interface RunServices extends BackendCallServices, TraceServices {
+export interface RunServices extends BackendCallServices {
   random: () => number
   /** The current time in the format of the Date header. */
   httpDate: () => string
   hops: Hops
-  tracer: Tracer
-  /** Null when the config sends no spans. */
-  tracing: RequestTracing | null
-  /** Null when the config has no request ids. */
-  requestIds: RequestIds | null
-  /** Null when no bodies are recorded. */
-  keepBodies: KeepBodies | null
-  /** Returns the id of the record that a request will have; null when requests are not recorded. */
-  recordId: (rx: RequestContext) => string | null
-  specimens: Specimens
-  /** Called once per request when everything is over. */
-  finished: (rx: RequestContext) => void
+  telemetry: RunTelemetry
+  shapeKeepalive: ShapeKeepalive
 }

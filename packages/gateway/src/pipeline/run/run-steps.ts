@@ -3,31 +3,31 @@ import { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { PolicyPhase } from '../context/trace.ts'
 
-/** Lists of steps in the order a request meets them: before and after routing, then the same way back. */
+/** The stages of a request, in order: request steps before and after routing, then the response steps. */
 export type Stage = 'gateway' | 'route' | 'backendResponse' | 'routeResponse' | 'gatewayResponse'
 
-/** A request on its way through its stages. One class alone is this: calls of it can be inlined. */
+/** A request in its stages. Only one class implements it, so that V8 can inline the calls. */
 export interface StagedRequest {
   readonly rx: RequestContext
   readonly isOver: boolean
-  /** Changes when the request is interrupted: what steps of an earlier turn still find out is not wanted. */
+  /** Changes when the request is interrupted; results of steps of an earlier turn are ignored. */
   readonly turn: number
   /** All steps of the stage have run. */
   next(stage: Stage): void
   /** The step at `index` has answered. */
   stopped(stage: Stage, steps: StepList, index: number, reply: Reply): void
-  /** A step has thrown; a late one no longer decides what becomes of the request. */
+  /** A step has thrown; a late exception no longer affects the request. */
   bug(error: unknown, isLate: boolean): void
 }
 
-/** Goes on to the next stage when all steps have run; stays synchronous until one really waits. */
+/** Runs the steps of a stage from index `from`, then the next stage; synchronous until a step returns a promise. */
 export function runSteps(request: StagedRequest, stage: Stage, steps: StepList, from: number): void {
   const { rx } = request
   const { run } = steps
   for (let i = from; i < run.length; i++) {
     let result
     try {
-      // The `!` cost nothing where every request passes: names and functions are of one length.
+      // `names` and `run` have the same length, so the `!` are safe; a check would cost time for every request.
       result = run[i]!(rx)
     } catch (error) {
       return request.bug(error, false)

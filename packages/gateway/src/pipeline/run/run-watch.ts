@@ -4,7 +4,7 @@ import type { RouteCandidate } from '../route/route-table.ts'
 import type { Tracer } from './run-services.ts'
 import { RequestTrace, type TraceServices } from '../context/trace.ts'
 
-/** Begins the trace of a request that somebody waits for. */
+/** Begins the trace of a request if a watcher claims it. */
 export function watch(rx: RequestContext, services: TraceServices & { tracer: Tracer }): void {
   const sink = services.tracer.claim(rx)
   if (sink === null) return
@@ -12,7 +12,7 @@ export function watch(rx: RequestContext, services: TraceServices & { tracer: Tr
   rx.trace.started()
 }
 
-/** Finds the route, and tells why the others were not taken. */
+/** Finds the route, and reports to the trace why the other routes did not match. */
 export function explainRoute(
   rx: RequestContext,
   { routes }: CompiledListener,

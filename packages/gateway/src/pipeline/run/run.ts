@@ -14,16 +14,16 @@ import { type AnsweredRequest, RequestContext, type RequestRunner } from '../con
 import { answerWith, closeOpen, nameDecision } from './run-answer.ts'
 import type { RunServices } from './run-services.ts'
 import { phaseOf, runSteps, type Stage, type StagedRequest } from './run-steps.ts'
-import { explainRoute, watch } from './run-watch.ts'
-import { pickBackend } from '../route/pick-backend.ts'
-import { STREAM } from './specimens.ts'
+import { explainRoute } from './run-watch.ts'
+import { pickBackend } from '../compiled/lazy-route.ts'
+import { STREAM } from './shape-keepalive.ts'
 
-/** Carries one request from its head to its log line. */
+/** Runs one request from its head to its access log line. */
 export function run(exchange: Exchange, listener: CompiledListener | Failure, services: RunServices): void {
   new RequestRun(exchange, services).start(listener)
 }
 
-// The `!` cost nothing where every request passes: a stage is reached only with what it needs.
+// The `!` are safe, because a stage begins only when its fields are set; checks would cost time for every request.
 class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, StagedRequest {
   readonly rx: RequestContext
   readonly #exchange: Exchange
@@ -32,9 +32,9 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   #route: CompiledRoute | null = null
   #call: BackendCall | null = null
   #deadline: Deadline | null = null
-  /** The sink of the response where the client may speak gRPC. */
+  /** The sink of the response if the client accepts trailers, as gRPC clients do. */
   #grpcSink: GrpcStatusSink | null = null
-  /** The response head has been handed over. */
+  /** Whether the response head was passed to the exchange. */
   #responding = false
   #hasFaulted = false
   isOver = false
@@ -58,9 +58,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
 
   #begin(listener: CompiledListener | Failure): void {
     const rx = this.rx
-    if (this.#services.tracer.armed) watch(rx, this.#services)
-    if (this.#services.tracing !== null) this.#services.tracing.begin(rx)
-    if (this.#services.requestIds !== null) this.#services.requestIds.begin(rx)
+    this.#services.telemetry.started(rx)
     if ('status' in listener) return this.failed(listener)
     this.#listener = rx.listener = listener
     if (this.#exchange.hops !== '' && this.#isLoop()) return
@@ -68,7 +66,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     else runSteps(this, 'gateway', listener.request, 0)
   }
 
-  /** A request that left this gateway too often is refused before anything is done for it. */
+  /** Denies a request that has passed this gateway too often. */
   #isLoop(): boolean {
     const found = this.#services.hops.loopIn(this.#exchange.hops)
     if (found === null) return false
@@ -117,7 +115,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
 
   #respondThrough(stage: Stage, steps: StepList<AnsweredRequest> | null): void {
     if (steps === null) this.next(stage)
-    // Whoever comes here has set what an answer consists of.
+    // All callers have set the fields of `AnsweredRequest`.
     else runSteps(this, stage, steps as StepList, 0)
   }
 
@@ -139,7 +137,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     this.#stop(phase === 'response', reply)
   }
 
-  /** A reply of a request step meets the response steps; one of a response step skips those that are left. */
+  /** Responds with a reply: replies of request steps pass the response steps, replies of response steps skip the rest. */
   #stop(fromResponse: boolean, reply: Reply): void {
     if (fromResponse) this.rx.responseBody?.cancel(ABANDONED)
     this.#use(reply)
@@ -158,7 +156,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     return true
   }
 
-  // The backend.
+  // The backend call.
 
   #callBackend(route: CompiledRoute): void {
     const rx = this.rx
@@ -179,7 +177,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
       this.#deadline = new Deadline(() => this.#timedOut())
       this.#services.deadlines.set(this.#deadline, rx.requestTimeoutMs)
     }
-    if (this.#services.keepBodies !== null) this.#services.keepBodies.request(rx)
+    this.#services.telemetry.calling(rx)
     this.#call = new BackendCall(rx, backend, this.#services, this)
     this.#call.start()
   }
@@ -193,11 +191,11 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   #endInTime(): void {
-    // Steps that wait, for services or for the rest of a body, hear of it: what they make of that is no answer any more.
+    // The new turn makes the runner ignore the results of steps that still wait for services or bodies.
     this.turn++
     this.rx.giveUpCallouts()
     if (!this.#responding) return this.failed(failures.requestTimeout)
-    // Before the call ends: what is told of it says why.
+    // Set before the cancel, so that spans and traces of the call have the reason.
     this.rx.reason = 'Timeout'
     this.#call?.cancel(TIMED_OUT)
     this.rx.error = failures.requestTimeout.message
@@ -249,7 +247,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     }
     this.#responding = true
     if (this.rx.open !== null) closeOpen(this.rx, null)
-    // The response was the change of protocol; what follows has no end that a limit could be about.
+    // The response has been sent: the time limit does not apply to the tunnel that follows.
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     const faultOf = this.#exchange.upgrade === 'websocket' ? webSocketFault(client, backend) : faultOfBytes
     splice(client, backend, (end) => {
@@ -283,8 +281,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   /**
-   * Something that runs for this request has thrown. The client gets 500; a response that has begun, and one that a
-   * second exception met, is reset.
+   * Handles an exception in work for this request. The client gets 500; the exchange is reset if a response has begun, or
+   * on a second exception.
    */
   faulted(error: unknown): void {
     this.#services.bug(error)
@@ -323,14 +321,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
 
   #respond(): void {
     const rx = this.rx as AnsweredRequest
-    if (this.#services.keepBodies !== null) this.#services.keepBodies.response(rx)
+    const { telemetry } = this.#services
+    if (rx.reason !== 'Upstream' || rx.mcp?.outcome === 'denied') nameDecision(rx, telemetry)
+    telemetry.responding(rx)
     const body = rx.responseBody
-    if (rx.reason !== 'Upstream' || rx.mcp?.outcome === 'denied') nameDecision(rx, this.#services.recordId)
-    if (this.#services.requestIds !== null) this.#services.requestIds.answering(rx)
     rx.trace?.responseSnapshot('final response')
     const sink = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)
     this.#responding = true
-    // Clients of gRPC always accept trailers; nobody else pays for the look.
+    // gRPC clients always accept trailers; other responses skip the search for a gRPC status.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
     readGrpcStatus(rx, rx.responseHeaders)
     this.#grpcSink = new GrpcStatusSink(sink, rx)
@@ -346,17 +344,17 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   sent(): void {
     try {
       this.#finish()
-      this.#keepSpecimen()
+      this.#keepShapes()
     } catch (error) {
       this.#services.bug(error)
     }
   }
 
-  #keepSpecimen(): void {
+  #keepShapes(): void {
     const { llm, backendIndex } = this.rx
     const backend = this.#route === null ? undefined : this.#route.backends[backendIndex]
     const kind = backend === undefined ? '' : backend.kind
-    this.#services.specimens.keep(this, this.#exchange, llm !== null && llm.streaming ? STREAM : kind)
+    this.#services.shapeKeepalive.keep(this, this.#exchange, llm !== null && llm.streaming ? STREAM : kind)
   }
 
   unsent(cause: Error): boolean {
@@ -388,7 +386,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     this.rx.durationMs = this.#services.now() - this.rx.startedAt
     if (this.#route !== null) this.#runDone(this.#route)
     this.rx.trace?.finished()
-    this.#services.finished(this.rx)
+    this.#services.telemetry.finished(this.rx)
   }
 
   #runDone({ done }: CompiledRoute): void {

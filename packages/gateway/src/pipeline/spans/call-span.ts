@@ -1,4 +1,4 @@
-import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import type { LogValue } from '../../telemetry/log/access-log.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import { CLIENT } from '../../telemetry/otlp/span.ts'
@@ -6,15 +6,15 @@ import { callAttributes, isRemoved, withoutQuery } from './http-attributes.ts'
 import { ModelCall } from './model-call.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest } from './spanned-request.ts'
 
-/** What a call is when it begins. */
+/** The properties of a call that are known when it begins. */
 export interface CallStart {
   parentId: Id
   purpose: CallPurpose | null
-  /** What is called. */
+  /** The called backend. */
   backend: { readonly name: string; readonly kind: string }
   method: string
   authority: string
-  /** With the query, which stays out of spans: it may hold a key. */
+  /** Path and query; spans leave the query out, because it may contain a key. */
   target: string
 }
 
@@ -23,26 +23,26 @@ interface Fault {
   message: string
 }
 
-/** One call to somebody else, from its beginning to the end of the answer. */
+/** The span of one upstream call, until the end of the response. */
 export class CallSpan {
   readonly id: Id
   readonly parentId: Id
-  /** Null where no model is called. */
+  /** Null unless the call is to a model. */
   readonly model: ModelCall | null
-  /** Address that was called. */
+  /** The address of the upstream. */
   endpoint: string | null = null
-  /** Null before there was an address. */
+  /** Null before an address was chosen. */
   scheme: 'http' | 'https' | null = null
   readonly #family: SpanFamily
   readonly #start: CallStart
-  /** `backend`, `llm`, `mcp`, or what a policy asks for. */
+  /** `backend`, `llm`, `mcp`, or the purpose of a policy's call. */
   readonly #what: string
   readonly #startedAt: number
   readonly #retry: number
   #status = 0
   #grpcStatus: number | null = null
   #endedAt = -1
-  /** Nobody wanted the rest. */
+  /** Whether the caller canceled the call. */
   #isCut = false
   #fault: Fault | null = null
   #isTold = false
@@ -58,12 +58,12 @@ export class CallSpan {
     this.#startedAt = family.tools.now()
   }
 
-  /** One of what the request itself wants: there may be several, one after the other. */
+  /** Whether this is an attempt for the request itself; retries make several attempts. */
   get isAttempt(): boolean {
     return this.#what === 'backend' || this.#what === 'llm'
   }
 
-  /** False where there is no code of gRPC. */
+  /** Records the response head; returns false without a gRPC status. */
   answered(status: number, grpcStatus: string | null): boolean {
     this.#status = status
     return this.trailed(grpcStatus)
@@ -80,7 +80,7 @@ export class CallSpan {
     this.ended()
   }
 
-  /** Somebody does not want it any more, or not the rest of it. */
+  /** The caller canceled the call, or the rest of the response. */
   cut(cause: string): void {
     if (this.#endedAt !== -1) return
     this.#isCut = true
@@ -91,11 +91,11 @@ export class CallSpan {
   ended(): void {
     if (this.#endedAt !== -1) return
     this.#endedAt = this.#family.tools.now()
-    // What came of an attempt is known when the next one begins, or all is over.
+    // The result of an attempt is known only when the next attempt begins or the request is over.
     if (!this.isAttempt) this.tell(null)
   }
 
-  /** The request is over, and this attempt was the last. */
+  /** Ends the span of the last attempt when the request is over. */
   settle(): void {
     const { request } = this.#family
     const isPartial = this.#isCut || this.#endedAt === -1
@@ -108,7 +108,7 @@ export class CallSpan {
     this.tell(request)
   }
 
-  /** `request` is given where what it says of a model is about this call. */
+  /** Exports the span; `request` is given when its model record is about this call. */
   tell(request: SpannedRequest | null): void {
     if (this.#isTold) return
     this.#isTold = true

@@ -3,7 +3,7 @@ import { CLIENT } from '../../telemetry/otlp/span.ts'
 import type { Cloud } from '../cloud-credentials.ts'
 import type { SpanFamily } from './spanned-request.ts'
 
-/** The span of a credential that a cloud is asked for; what is returned ends it. Nothing of the credential is in it. */
+/** Begins the span of a fetch of a cloud credential; the returned function ends it. The span has no part of the credential. */
 export function beginCredentialSpan(family: SpanFamily, cloud: Cloud): (reason: string | null) => void {
   const spanId = family.newSpanId()
   const startedAt = family.tools.now()

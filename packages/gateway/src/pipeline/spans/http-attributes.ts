@@ -2,17 +2,17 @@ import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import { splitPort } from './split-port.ts'
 import type { SpannedRequest } from './spanned-request.ts'
 
-/** An attribute of a span that tells the same as a field of the access log. */
-export interface HttpAttribute<Of> {
+/** A span attribute that corresponds to fields of the access log. */
+interface HttpAttribute<Of> {
   readonly name: string
-  /** The fields of the access log: a config that removes one of them, or has its own, removes the attribute too. */
+  /** The corresponding fields; a config that removes or replaces one of them removes the attribute too. */
   readonly fields: readonly string[]
   readonly key: Buffer
   readonly read: (of: Of) => string | number | null
 }
 
-/** The facts of an upstream call that its span reports. */
-export interface HttpCall {
+/** The properties of an upstream call that its span reports. */
+interface HttpCall {
   readonly method: string
   readonly authority: string
   readonly target: string
@@ -68,8 +68,8 @@ export function isRemoved({ name, fields }: HttpAttribute<never>, removed: Reado
   return removed.size > 0 && (removed.has(name) || fields.some((field) => removed.has(field)))
 }
 
-/** Clients may invent methods; all of these share one value, so that backends can group by it. */
-export function knownMethod(method: string): string {
+/** Returns the method, or `_OTHER` for an unknown method, so that the attribute has few values. */
+function knownMethod(method: string): string {
   return METHODS.has(method) ? method : '_OTHER'
 }
 

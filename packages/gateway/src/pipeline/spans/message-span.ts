@@ -1,20 +1,20 @@
-import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import type { LogValue } from '../../telemetry/log/access-log.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import { CLIENT } from '../../telemetry/otlp/span.ts'
 import { messageName } from './span-name.ts'
 import type { SpanFamily } from './spanned-request.ts'
 
-/** What a message to an MCP server is about. */
+/** The properties of a message to an MCP server that are known when it begins. */
 export interface MessageStart {
   method: string
-  /** Name of the target that is asked. */
+  /** Name of the MCP target. */
   target: string
-  /** Revision that is spoken with it; empty where none is agreed on. */
+  /** The negotiated MCP revision; empty before the negotiation. */
   version: string
 }
 
-/** One message to one MCP server, whatever it takes to bring it there, from the question to the answer. */
+/** The span of one message to one MCP server, from the request to the response; it may take several calls. */
 export class MessageSpan {
   readonly id: Id
   readonly #family: SpanFamily
@@ -30,12 +30,12 @@ export class MessageSpan {
     this.#startedAt = family.tools.now()
   }
 
-  /** The answer has passed; what it says is known when the request is over. */
+  /** The response was forwarded; its outcome is known when the request is over. */
   passed(): void {
     if (this.#endedAt === -1) this.#endedAt = this.#family.tools.now()
   }
 
-  /** The request is over: what is known of the message holds for this one, too. */
+  /** Ends the span with the outcome of the request's MCP record. */
   settle(): void {
     const { mcp, error } = this.#family.request
     const failed = mcp === null || mcp.outcome === null || mcp.outcome === 'ok' ? null : mcp.outcome
@@ -44,7 +44,7 @@ export class MessageSpan {
     this.end(failed, mcp?.errorMessage ?? '')
   }
 
-  /** `fault` is null where it went well. */
+  /** Exports the span; `fault` is null on success. */
   end(fault: string | null, message = ''): void {
     if (this.#isTold) return
     this.#isTold = true
@@ -73,7 +73,7 @@ export class MessageSpan {
     tools.encoder.end(fault === null ? null : message)
   }
 
-  /** What the client's message is about, where this is the same message. */
+  /** The tool, prompt or resource of the client's message, if this is the same message. */
   get #item(): { kind: string; name: string } | null {
     const { mcp } = this.#family.request
     return mcp === null || mcp.method !== this.#start.method ? null : mcp.item

@@ -1,16 +1,16 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
-import { modelFields } from '../../telemetry/log/model-fields.ts'
+import { modelFields } from '../../telemetry/log/access-log.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import { LONGEST_NAME } from './span-name.ts'
 import type { SpanTools } from './spanned-request.ts'
 
-/** What the span of a call to a model tells, with the names of the semantic conventions for generative AI. */
+/** The span attributes of a model call, named by the semantic conventions for generative AI. */
 export class ModelCall {
   readonly #provider: string
   readonly #operation: string | null
   readonly #model: string
 
-  /** What is asked is read now: once the call has failed, the record is about the next one. */
+  /** Reads the request fields now, because after a failed call the record is about the next call. */
   constructor({ provider, operation, requestModel }: LlmRecord) {
     this.#provider = provider
     this.#operation = operation
@@ -21,7 +21,7 @@ export class ModelCall {
     return [this.#operation ?? 'call', this.#model].join(' ').trim().slice(0, LONGEST_NAME)
   }
 
-  /** `record` is null where it is not about this call any more. */
+  /** Writes the attributes; `record` is null when it is already about a later call. */
   write(record: LlmRecord | null, startedAt: number, { encoder, removed }: SpanTools): void {
     const asked: Partial<Record<string, string | null>> = {
       'gen_ai.operation.name': this.#operation,
@@ -41,7 +41,7 @@ export class ModelCall {
 
 const RESPONSE_ID = attributeName('gen_ai.response.id')
 const FINISHED = attributeName('gen_ai.response.finish_reasons')
-/** As the conventions have them, of those that formats are translated to. */
+/** The finish reasons of the conventions by those of the gateway. */
 const FINISH_REASONS = new Map([
   ['stop', 'stop'],
   ['stopSequence', 'stop'],
@@ -52,7 +52,7 @@ const FINISH_REASONS = new Map([
   ['pause', 'pause'],
 ])
 
-/** Attempts are the business of the whole request. */
+/** The span of the request has the attempts. */
 const FIELDS = modelFields
   .filter(([name]) => name !== 'portico.ai.attempts')
   .map(([name, read]) => ({ name, key: attributeName(name), read }))

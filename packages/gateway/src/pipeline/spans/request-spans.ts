@@ -1,5 +1,11 @@
-import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../../telemetry/log/edited-line.ts'
-import { modelFields } from '../../telemetry/log/model-fields.ts'
+import {
+  isPlain,
+  type LineChanges,
+  plainFields,
+  recordFields,
+  traceFields,
+  modelFields,
+} from '../../telemetry/log/access-log.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import { Id } from '../../telemetry/otlp/id.ts'
 import { SERVER } from '../../telemetry/otlp/span.ts'
@@ -13,32 +19,32 @@ import { LONGEST_NAME, spanName } from './span-name.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest, SpanTools } from './spanned-request.ts'
 import type { IncomingTrace } from './trace-headers.ts'
 
-/** Where the span of a call hangs, and what the call is for: null where it is what the request wants. */
+/** The parent of the span of a call; `purpose` is null for a call to the backend of the request. */
 export interface SpanPlace {
   readonly spans: RequestSpans
   readonly parentId: Id
   readonly purpose: CallPurpose | null
 }
 
-/** The spans of one request that is sampled: its own, and one of each call that is made for it. */
+/** The spans of one sampled request: its own span, and one for each call that is made for it. */
 export class RequestSpans implements SpanFamily, CredentialWatch {
   readonly traceId: Id
-  /** Of the span of the request itself. */
+  /** The id of the span of the request itself. */
   readonly spanId: Id
   readonly incoming: IncomingTrace | null
-  /** Of calls to what the request wants. */
+  /** The parent of calls to the backend. */
   readonly place: SpanPlace
   readonly tools: SpanTools
   readonly request: SpannedRequest
   readonly #changes: (() => LineChanges) | null
-  /** From the clock of `now` to that of the wall: one for all spans, so that they stay in order. */
+  /** Wall-clock time minus time of `now`; the same for all spans of the request, so that their order is right. */
   readonly #offset: number
-  /** The last attempt, told when everything is over: what came of it may not be known before. */
+  /** The last attempt; its span is exported when the request is over, because its result may be unknown before. */
   #attempt: CallSpan | null = null
   #hasModelCall = false
   #messages: MessageSpan[] | null = null
 
-  /** `changes` computes what the config adds, once the request is over. */
+  /** `changes` computes the attributes of the config when the request is over. */
   constructor(
     request: SpannedRequest,
     incoming: IncomingTrace | null,
@@ -49,7 +55,7 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     this.incoming = incoming
     this.tools = tools
     this.#changes = changes
-    // It has just begun.
+    // The request has just begun, so both clocks show its start.
     this.#offset = tools.clock() - request.startedAt
     this.traceId = incoming === null ? Id.ofTrace(tools.random) : Id.of(incoming.traceId)
     this.spanId = this.newSpanId()
@@ -69,7 +75,7 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     return span
   }
 
-  /** A message to an MCP server; the calls that bring it there hang on the place that comes with it. */
+  /** Begins the span of a message to an MCP server; `place` is the parent for the calls of the message. */
   beginMessage(start: MessageStart): { span: MessageSpan; place: SpanPlace } {
     const span = new MessageSpan(start, this)
     ;(this.#messages ??= []).push(span)
@@ -80,7 +86,7 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     return beginCredentialSpan(this, cloud)
   }
 
-  /** The request is over. */
+  /** Exports the remaining spans when the request is over. */
   finish(): void {
     if (this.#messages !== null) for (const message of this.#messages) message.settle()
     this.#attempt?.settle()
@@ -103,7 +109,7 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     const fault = faultOf(request)
     if (!removed.has('gateway')) encoder.attribute(GATEWAY, gateway)
     for (const { name, key, isModel, read } of isPlain(request) ? PLAIN_FIELDS : FIELDS) {
-      // The span of the model call has them: who adds up tokens would count them twice.
+      // The span of the model call has these attributes; a sum of tokens over all spans must not count them twice.
       if ((isModel && this.#hasModelCall) || (removed.size > 0 && removed.has(name))) continue
       const value = read(request)
       if (value !== null) encoder.attribute(key, value)
@@ -128,7 +134,7 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     return Id.ofSpan(this.tools.random)
   }
 
-  /** Of the span of the request, as logs and exemplars have it. */
+  /** The trace context of the span of the request, for logs and exemplars. */
   get context(): TraceContext {
     return { traceId: this.traceId.hex, spanId: this.spanId.hex, flags: SAMPLED }
   }
@@ -138,14 +144,14 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
   }
 }
 
-/** What went wrong on the side of servers; a client's mistake, answered as such, is none. */
+/** Returns the `error.type` of a failure on the server side; null for success and for errors of the client. */
 function faultOf({ status, error, reason, grpcStatus }: SpannedRequest): string | null {
   if (status >= 500 || status === 0) return reason === 'Upstream' ? String(status) : reason
   if (error !== null && status < 400) return reason
   return grpcStatus !== null && GRPC_FAULTS.has(grpcStatus) ? String(grpcStatus) : null
 }
 
-/** The status says what `error` does, and times what `duration` does. */
+/** Fields that are no attributes: the span has its own status, times and ids for them. */
 const UNSAID = new Set(['error', 'duration', ...traceFields])
 const MODEL_FIELDS = new Set(modelFields.map(([name]) => name).filter((name) => name.startsWith('gen_ai.')))
 const FIELDS = fieldsIn(recordFields)
@@ -165,5 +171,5 @@ function field(name: string, read: (request: SpannedRequest) => string | number 
 
 const GATEWAY = attributeName('gateway')
 const ERROR_TYPE = attributeName('error.type')
-/** Unknown, deadline exceeded, unimplemented, internal, unavailable, data loss. */
+/** gRPC codes of server errors: unknown, deadline exceeded, unimplemented, internal, unavailable, data loss. */
 const GRPC_FAULTS = new Set([2, 4, 12, 13, 14, 15])

@@ -1,7 +1,7 @@
 import { METHODS } from './http-attributes.ts'
 import type { SpannedRequest } from './spanned-request.ts'
 
-/** A name that many requests share: the path as the route has it, never as the client wrote it. */
+/** Returns a name of low cardinality: the path of the route, never the path of the client. */
 export function spanName(request: Pick<SpannedRequest, 'method' | 'match' | 'mcp' | 'grpcStatus' | 'target'>): string {
   const { match, mcp, grpcStatus, target } = request
   if (mcp !== null && mcp.method !== '') return messageName(mcp.method, mcp.item)
@@ -13,7 +13,7 @@ export function spanName(request: Pick<SpannedRequest, 'method' | 'match' | 'mcp
 
 type Path = NonNullable<SpannedRequest['match']>['match']['path']
 
-/** The last one that was made: many requests in a row meet the same route. */
+/** The last name, because consecutive requests often have the same route. */
 let known: { method: string; path: Path; name: string } | null = null
 
 function nameOfPath(method: string, path: Path): string {
@@ -25,7 +25,7 @@ function nameOfPath(method: string, path: Path): string {
   return name
 }
 
-/** `tools/call add`; of what is no tool or prompt, the method alone. */
+/** Returns the method with the name of the tool or prompt, such as `tools/call add`; otherwise the method alone. */
 export function messageName(method: string, item: { kind: string; name: string } | null): string {
   const hasName = item?.kind === 'tool' || item?.kind === 'prompt'
   return (hasName ? `${method} ${item.name}` : method).slice(0, LONGEST_NAME)

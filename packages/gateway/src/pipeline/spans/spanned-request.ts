@@ -2,13 +2,13 @@ import type { AccessRecord } from '../../telemetry/log/access-record.ts'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import type { SpanEncoder } from '../../telemetry/otlp/span.ts'
 
-/** What spans tell of a request. */
+/** The fields of a request that spans read. */
 export interface SpannedRequest extends AccessRecord {
   readonly scheme: string
   readonly match: { readonly match: { readonly path: { readonly kind: string; readonly value: string } } } | null
 }
 
-/** What spans take from the worker and the config. */
+/** The services and settings of spans. */
 export interface SpanTools {
   now: () => number
   clock: () => number
@@ -16,22 +16,31 @@ export interface SpanTools {
   encoder: SpanEncoder
   /** `namespace/name` */
   gateway: string
-  /** Attributes that no span has: the config left them out, or has its own. */
+  /** Attributes that the config removes or replaces. */
   removed: ReadonlySet<string>
 }
 
-/** What a call is made for, where it is not what the request wants. */
-export type CallPurpose = 'extAuth' | 'extProc' | 'rateLimit' | 'guardrail' | 'mirror' | 'jwks' | 'oauth' | 'tunnel'
+/** The purpose of a call that is not to the backend of the request. */
+export type CallPurpose =
+  | 'extAuth'
+  | 'extProc'
+  | 'endpointPicker'
+  | 'rateLimit'
+  | 'guardrail'
+  | 'mirror'
+  | 'jwks'
+  | 'oauth'
+  | 'tunnel'
 
-/** What the span of a call shares with the others of the request. */
+/** The properties that all spans of a request share. */
 export interface SpanFamily {
   readonly traceId: Id
-  /** Of the span of the request itself. */
+  /** The id of the span of the request itself. */
   readonly spanId: Id
   readonly tracestate: string
   readonly request: SpannedRequest
   readonly tools: SpanTools
   newSpanId(): Id
-  /** Milliseconds since 1970 of a time on the clock of `now`. */
+  /** Converts a time of the clock `now` to milliseconds since 1970. */
   wall(time: number): number
 }

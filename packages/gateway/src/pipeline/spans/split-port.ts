@@ -1,4 +1,4 @@
-/** Address and port of `host:port`, `host`, `[v6]:port`, or an IPv6 address alone. */
+/** Splits `host:port`, `host`, `[v6]:port`, or a bare IPv6 address. */
 export function splitPort(text: string): { address: string; port: number | null } {
   const [, bracketed, after] = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? []
   if (bracketed !== undefined) return { address: bracketed, port: after === undefined ? null : Number(after) }

@@ -13,7 +13,7 @@ const traceparent = `00-${traceId}-${spanId}-01`
 
 const read = (fields: [string, string][]) => readTrace(HeaderBlock.of(fields))
 
-/** What a call carries after a request with these headers. */
+/** Returns the headers of the call that follows a request with these headers. */
 function passed(fields: [string, string][]): Record<string, string> {
   const headers = HeaderBlock.of(fields)
   const trace = readTrace(headers)
@@ -40,7 +40,7 @@ test('the header of W3C wins, and takes its state along', () => {
     traceparent: `00-${traceId}-${own.spanId}-01`,
     tracestate: 'a=1, b=2',
   })
-  // Of another trace: somebody else's business.
+  // A b3 header of another trace is left unchanged.
   const foreign = `${'1'.repeat(32)}-${spanId}-1`
   assert.equal(
     passed([

@@ -2,26 +2,26 @@ import { type HeaderBlock, nameList } from '@portico/http'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/traceparent.ts'
 
-/** The trace that a request came with. */
+/** The trace context of the client. */
 export interface IncomingTrace extends TraceContext {
-  /** What others keep beside the ids; passed on as it came. */
+  /** The `tracestate` header, forwarded unchanged. */
   tracestate: string
-  /** Who speaks the older form is answered in it too; null where nobody did. */
+  /** The form of the client's B3 headers, which calls get too; null when the client sent none. */
   b3: B3Form | null
 }
 
-/** How the headers of Zipkin were written. */
-export interface B3Form {
+/** The form of B3 headers (Zipkin). */
+interface B3Form {
   isSingle: boolean
-  /** As it came: half of the ids there have 16 digits. */
+  /** As received: B3 trace ids may have 16 digits. */
   traceId: string
-  /** Whoever asks for it wants every span. */
+  /** Whether the client set the debug flag, which samples every span. */
   isDebug: boolean
 }
 
 /**
- * `traceparent`, or the headers of Zipkin where there is none that counts. Null where the request may begin a trace;
- * `refused` where it came without one and wants none.
+ * Reads `traceparent`, or B3 headers if there is no valid `traceparent`. Null when the request may begin a new trace;
+ * `refused` when the client has no trace and wants no sampling.
  */
 export function readTrace(headers: HeaderBlock): IncomingTrace | 'refused' | null {
   if (!headers.hasOneOf(BEGINNINGS)) return null
@@ -29,15 +29,15 @@ export function readTrace(headers: HeaderBlock): IncomingTrace | 'refused' | nul
   const w3c = text === null || headers.nth('traceparent', 1) !== null ? null : readTraceparent(text)
   const b3 = readB3(headers)
   if (w3c === null) return b3 === null || b3 === 'refused' ? b3 : { ...b3.context, tracestate: '', b3: b3.form }
-  // Headers of another trace are somebody else's.
+  // B3 headers of another trace are ignored.
   const isSame = b3 !== null && b3 !== 'refused' && b3.context.traceId === w3c.traceId
   return { ...w3c, tracestate: headers.joined('tracestate') ?? '', b3: isSame ? b3.form : null }
 }
 
-/** Without one of these there is no trace, and nobody against one. */
+/** A request without any of these headers has no trace and no sampling decision. */
 const BEGINNINGS = nameList('traceparent', 'b3', 'x-b3-traceid', 'x-b3-sampled')
 
-/** The headers of a call that belongs to the trace; `id` is of the span of the call, `parentId` of the one it hangs on. */
+/** Writes the trace headers of a call; `id` is the span of the call, `parentId` its parent span. */
 export function writeTrace(
   headers: HeaderBlock,
   trace: { traceId: string; tracestate: string; b3: B3Form | null },
@@ -46,7 +46,7 @@ export function writeTrace(
   const spanId = id.hex
   headers.remove('traceparent')
   headers.addChecked('traceparent', `00-${trace.traceId}-${spanId}-01`)
-  // What stands beside a header that does not count, counts for nothing either.
+  // Without a valid `traceparent`, `tracestate` is not valid either.
   if (trace.tracestate === '') headers.remove('tracestate')
   else headers.set('tracestate', trace.tracestate)
   if (trace.b3 === null) return
@@ -86,7 +86,7 @@ interface B3Parts {
   isRefused: boolean
 }
 
-/** Who leaves the decision open leaves it to us. */
+/** Returns the B3 context; an open sampling decision counts as sampled, so the gateway decides. */
 function b3Of({ traceId, spanId, isDebug, isRefused }: B3Parts, isSingle: boolean): B3 | null {
   if (!/^([0-9a-f]{16}){1,2}$/i.test(traceId) || !/^[0-9a-f]{16}$/i.test(spanId)) return null
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null

@@ -4,10 +4,10 @@ import { UpstreamError } from '@portico/http/client'
 import { Unusable } from '../callouts/fetch-text.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 
-/** The body of an answer; its end is the end of the call. */
+/** A response body that ends the span of its call when it ends. */
 export class TracedBody extends ThroughBody {
   readonly #span: CallSpan
-  /** Trailers have to say how a call of gRPC ended. */
+  /** Whether the trailers must have the gRPC status. */
   readonly #owesStatus: boolean
 
   constructor(body: Source, span: CallSpan, owesStatus: boolean) {
@@ -27,7 +27,7 @@ export class TracedBody extends ThroughBody {
     if (!hasStatus && this.#owesStatus) span.failed(String(UNKNOWN), 'the call ended without a status')
     if (span.isAttempt) span.ended()
     super.end(trailers)
-    // Whoever asked may have said by now that the answer is none.
+    // `super.end` may already have reported a failure to the span.
     span.ended()
   }
 
@@ -37,7 +37,7 @@ export class TracedBody extends ThroughBody {
   }
 }
 
-/** Whoever made the call does not want the rest: because the answer is no good, or for reasons of its own. */
+/** Reports to the span that the caller canceled the call, because of an unusable response or for its own reasons. */
 export function tellCut(span: CallSpan, cause: Error): void {
   if (cause instanceof UpstreamError || cause instanceof Unusable) span.failed(cause.code, cause.message)
   else if (cause instanceof GrpcError && cause.code !== CANCELLED) span.failed(String(cause.code), cause.message)

@@ -4,7 +4,7 @@ import { TracedContext } from './traced-context.ts'
 
 type Connect = CompiledBackend['connect']
 
-/** What opens tunnels to a backend for clients, with a span for each where the request is sampled; it lasts as long as the tunnel. */
+/** Returns `connect` with a span for each tunnel of a sampled request; the span lasts as long as the tunnel. */
 export function tracedConnect(backend: { readonly name: string; readonly kind: string }, connect: Connect): Connect {
   return (authority, context, done) => {
     const place = context.span ?? null

@@ -3,7 +3,7 @@ import type { CallContext } from '../context/step.ts'
 import type { CallSpan } from '../spans/call-span.ts'
 import type { RequestSpans } from '../spans/request-spans.ts'
 
-/** What a call asks of its request, where the span of the call is to know it too. */
+/** The context of a call that also reports endpoint and retries to the span of the call. */
 export class TracedContext implements CallContext {
   protected readonly callSpan: CallSpan
   readonly #spans: RequestSpans
@@ -39,13 +39,17 @@ export class TracedContext implements CallContext {
     return this.#context.belongsTo
   }
 
+  get order(): CallContext['order'] {
+    return this.#context.order
+  }
+
   connectingTo(endpoint: string, scheme: 'http' | 'https'): void {
     this.callSpan.endpoint = endpoint
     this.callSpan.scheme = scheme
     this.#context.connectingTo(endpoint, scheme)
   }
 
-  /** The CONNECT that is sent to a proxy first has a span under that of the call. */
+  /** Begins a child span for the CONNECT request to a proxy. */
   tunnelling(target: string, proxy: string): (error: UpstreamError | null) => void {
     const backend = { name: proxy, kind: 'tunnel' }
     const { id: parentId } = this.callSpan
@@ -60,6 +64,10 @@ export class TracedContext implements CallContext {
 
   hasTried(endpoint: string): boolean {
     return this.#context.hasTried?.(endpoint) ?? false
+  }
+
+  movedOn(error: UpstreamError): void {
+    this.#context.movedOn?.(error)
   }
 
   sentAgain(error: UpstreamError): void {

@@ -16,7 +16,7 @@ import { TracedContext } from './traced-context.ts'
 
 type Send = BackendClient['send']
 
-/** What sends requests to a backend, with a span for each where the request is sampled. */
+/** Returns `send` with a span for each call of a sampled request. */
 export function tracedSend(backend: { readonly name: string; readonly kind: string }, send: Send): Send {
   return (request, context, handler) => {
     const place = context.span ?? null
@@ -36,7 +36,7 @@ function withTrace(request: UpstreamRequest, { spans }: SpanPlace, span: CallSpa
   return { ...request, headers }
 }
 
-/** Stands between a call and who made it, and tells the span what becomes of it. */
+/** Forwards between a call and its handler, and reports the result to the span. */
 class TracedCall extends TracedContext implements UpstreamCall, UpstreamHandler {
   readonly #handler: UpstreamHandler
   #call: UpstreamCall | null = null

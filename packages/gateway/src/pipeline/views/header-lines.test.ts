@@ -60,7 +60,7 @@ const table: [result: Result, lines: string[] | null][] = [
   ['ü'.repeat(8_193), null],
 ]
 
-test('what can stand in a header line, and how', () => {
+test('results become header lines, or null if a header cannot contain them', () => {
   for (const [result, lines] of table) assert.deepEqual(headerLines(result), lines, JSON.stringify(lines))
 })
 

@@ -1,7 +1,7 @@
 import { Double, Duration, Opaque, type Result, Timestamp, toText, Uint } from '@portico/cel'
 import { fieldText, isHeaderValue } from '@portico/http'
 
-/** The header lines that a result of an expression stands for: a list is one line per item. Null when it cannot be one. */
+/** Converts the result of an expression to header lines, one per list item; null when it cannot be a header. */
 export function headerLines(result: Result): string[] | null {
   if (!Array.isArray(result)) {
     const line = headerLine(result)
@@ -16,13 +16,13 @@ export function headerLines(result: Result): string[] | null {
   return lines
 }
 
-/** One line, without blanks at its ends, which HTTP/2 forbids and HTTP/1 does not see. */
+/** Converts a result to one line without blanks at its ends, which HTTP/2 forbids and HTTP/1 ignores. */
 export function headerLine(result: Result): string | null {
   const text = wireText(result)
   return text === null || text.length > MAX_LINE || !isHeaderValue(text) ? null : withoutBlanks(text)
 }
 
-/** Texts travel as UTF-8, bytes as they are. */
+/** Converts texts to UTF-8 bytes, and bytes unchanged, with one character code per byte. */
 function wireText(result: Result): string | null {
   if (result instanceof Uint8Array)
     return Buffer.from(result.buffer, result.byteOffset, result.length).toString('latin1')
@@ -49,5 +49,5 @@ function isBlank(text: string, at: number): boolean {
   return code === 32 || code === 9
 }
 
-/** A body in a header would be a way to send heads that no server takes. */
+/** The longest line: an expression could copy a whole body into a header, which servers reject. */
 const MAX_LINE = 16_384

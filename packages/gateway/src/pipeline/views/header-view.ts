@@ -29,7 +29,7 @@ export class BlockView extends HeadersView {
   }
 }
 
-/** Lines are kept as one code per byte. Bytes that are no UTF-8 stay so, which reads them as latin1. */
+/** Decodes a line, which has one character code per byte, as UTF-8; a line that is not UTF-8 is read as latin1. */
 function readable(line: string): string {
   if (!/[\x80-\xff]/.test(line)) return line
   try {

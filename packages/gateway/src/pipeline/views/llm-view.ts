@@ -76,7 +76,7 @@ export class LlmView {
     return this.#facts.countedTokens ?? undefined
   }
 
-  /** Whether some of the usage was never reported. */
+  /** Whether a part of the usage is an estimate, because the provider did not report it. */
   get estimated(): boolean {
     return this.#facts.isEstimated
   }

@@ -1,6 +1,6 @@
 import type { McpRecord, McpItemKind } from '../../records/mcp-record.ts'
 
-/** The MCP message of a request, as expressions read it. Of the kinds of items only the one in question is there. */
+/** The MCP message of a request, as expressions read it. Only the field for the kind of its item is present. */
 export class McpView {
   readonly #facts: McpRecord
 

@@ -2,7 +2,7 @@ import { HeadersView, Timestamp } from '@portico/cel'
 import type { RecordedHeaders, RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { ProxyIdentity } from '../context/proxy-identity.ts'
 
-/** The variables of the access log, read back from a record: what it does not hold is absent, and expressions over it fail. */
+/** Returns the variables of the access log from a record; variables that the record lacks are absent. */
 export function recordScope(record: RequestRecord, identity: ProxyIdentity): object {
   const { llm, mcp, backend, bind, listener, route } = record
   return {
@@ -24,7 +24,7 @@ export function recordScope(record: RequestRecord, identity: ProxyIdentity): obj
   }
 }
 
-/** What the last expressions saw: refusals were decided by these. */
+/** Returns the request headers after all policies, which the last expressions read. */
 export function finalHeaders({ requestHeaders, afterPolicies }: RequestRecord): RecordedHeaders | null {
   return afterPolicies?.headers ?? requestHeaders
 }
@@ -85,7 +85,7 @@ function sourceOf(source: string): object {
   return { address, port, rawAddress: address, rawPort: port }
 }
 
-/** Headers that were written down. */
+/** The headers of a record, as expressions read them. */
 export class KeptHeaders extends HeadersView {
   readonly #headers: RecordedHeaders
 

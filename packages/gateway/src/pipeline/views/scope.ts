@@ -4,10 +4,11 @@ import { BlockView } from './header-view.ts'
 import { LlmView } from './llm-view.ts'
 import { McpView } from './mcp-view.ts'
 import type { RequestContext } from '../context/request-context.ts'
-import { targetPath } from '../route/target.ts'
+import { SourceView } from './source-view.ts'
+import { targetPath } from '../../formats/query-parameters.ts'
 import type { ProxyIdentity } from '../context/proxy-identity.ts'
 
-/** What expressions need besides the request. */
+/** The services that expressions use besides the request. */
 export interface ScopeServices {
   random: () => number
   clock: () => number
@@ -22,6 +23,7 @@ export class Scope {
   #request: RequestView | null = null
   #response: ResponseView | null = null
   #proxy: ProxyView | null = null
+  #source: SourceView | null = null
 
   constructor(rx: RequestContext, services: ScopeServices) {
     this.#rx = rx
@@ -38,8 +40,8 @@ export class Scope {
     return hasHead(rx) ? (this.#response ??= new ResponseView(rx)) : undefined
   }
 
-  get source(): RequestContext['connection'] {
-    return this.#rx.connection
+  get source(): SourceView {
+    return (this.#source ??= new SourceView(this.#rx.connection))
   }
 
   get jwt(): Value | undefined {
@@ -58,12 +60,12 @@ export class Scope {
     return (this.#rx.metadata as Value | null) ?? undefined
   }
 
-  /** What an outside authorizer said; absent where none was asked. */
+  /** The metadata of the external authorizer; absent without one. */
   get extauthz(): Value | undefined {
     return (this.#rx.extAuth?.metadata as Value | undefined) ?? undefined
   }
 
-  /** What outside processors said; absent where none did. */
+  /** The metadata of external processors; absent without any. */
   get extproc(): Value | undefined {
     return (this.#rx.extProc as Value | null) ?? undefined
   }
@@ -73,17 +75,17 @@ export class Scope {
     return chosen === undefined ? undefined : { name: chosen.name, type: chosen.kind, protocol: 'http' }
   }
 
-  /** Absent where no model is called. */
+  /** Absent unless the request is a model call. */
   get llm(): LlmView | undefined {
     return this.#rx.llm === null ? undefined : new LlmView(this.#rx.llm, this.#rx.startedAt)
   }
 
-  /** Only while a request to a model is edited. */
+  /** Present only while the `ai` policy edits the request to a model. */
   get llmRequest(): Value | undefined {
     return (this.#rx.llmRequest as Value | null) ?? undefined
   }
 
-  /** Absent where no MCP server is asked. */
+  /** Absent unless the request is an MCP message. */
   get mcp(): McpView | undefined {
     return this.#rx.mcp === null ? undefined : new McpView(this.#rx.mcp)
   }
@@ -96,7 +98,7 @@ export class Scope {
     return this.#services.identity
   }
 
-  /** Where `random()` and `uuid()` take their numbers from. */
+  /** The source of numbers for `random()` and `uuid()`. */
   get random(): () => number {
     return this.#services.random
   }
@@ -155,7 +157,7 @@ class RequestView {
   }
 }
 
-/** Of a request whose response has begun. */
+/** A request whose response has begun. */
 type HeadedRequest = RequestContext & { responseHeaders: HeaderBlock }
 
 function hasHead(rx: RequestContext): rx is HeadedRequest {
@@ -190,7 +192,7 @@ class ResponseView {
   }
 }
 
-/** Where in the config a request or a connection was handled. */
+/** The listener and route of a request or connection, as expressions read them. */
 export class ProxyView {
   readonly #rx: Pick<RequestContext, 'listener' | 'route'>
   readonly gateway: { namespace: string; name: string }

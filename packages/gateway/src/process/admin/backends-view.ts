@@ -3,7 +3,7 @@ import type { BackendsView, ViewedBackend, ViewedError, ViewedPart } from '../..
 import type { AiProvider, Backend, Ir, McpTarget } from '../../ir/resources.ts'
 import type { EndpointStates } from './endpoint-states.ts'
 
-export interface BackendFacts {
+interface BackendFacts {
   endpoints: EndpointStates
   /** Returns the last error of a target of a backend. */
   errorOf: (backend: string, target: string) => ViewedError | null
@@ -24,15 +24,17 @@ function viewBackend({ key, name, target }: Backend, facts: BackendFacts): Viewe
       return { ...plain, at: formatHostPort(target.host, target.port) }
     case 'unix':
       return { ...plain, at: `unix:${target.path}` }
+    case 'inferencePool':
+      return { ...plain, at: poolAddress(target) }
     case 'agentCore':
       return { ...plain, at: target.arn }
     case 'invalid':
       return { ...plain, at: target.reason }
     case 'dynamicForwardProxy':
-      return { ...plain, at: 'where the request asks for' }
+      return { ...plain, at: 'the host that the request names' }
     case 'ai': {
       const groups = target.groups.map((group) => group.map((provider) => viewProvider(provider, key, facts)))
-      // Under the key of the backend there are its providers, which are told as parts of it.
+      // Endpoint states under the key of the backend belong to its providers, which are listed in the groups.
       return { ...plain, endpoints: [], groups, activeGroup: activeGroup(groups) }
     }
     case 'mcp':
@@ -40,7 +42,11 @@ function viewBackend({ key, name, target }: Backend, facts: BackendFacts): Viewe
   }
 }
 
-/** The first with a provider that is in use; where none is, evicted ones of the first are better than nothing. */
+function poolAddress({ endpoints }: Extract<Backend['target'], { kind: 'inferencePool' }>): string {
+  return (endpoints ?? []).map(({ host, port }) => formatHostPort(host, port)).join(', ')
+}
+
+/** The index of the first group with a provider that is not evicted; 0 when all are evicted, as the first group is used then. */
 function activeGroup(groups: readonly (readonly ViewedPart[])[]): number | null {
   if (groups.length === 0) return null
   const usable = groups.findIndex((group) => group.some(({ health }) => health?.state !== 'evicted'))
@@ -59,7 +65,7 @@ function viewProvider({ key, name, config }: AiProvider, backend: string, { endp
   }
 }
 
-/** The key that is no setting of the call. */
+/** The kind of a provider: the key that is not a setting of the call. */
 function kindOf(config: object): string {
   return Object.keys(config).find((name) => !SETTINGS.has(name)) ?? ''
 }

@@ -3,12 +3,12 @@ import type { ConfigProblem, ConfigView } from '../../admin/config-view.ts'
 import type { ConfigTextStore } from '../config/config-text-store.ts'
 import { redactedConfigText } from './redacted-text.ts'
 
-export interface ConfigViewParts {
+interface ConfigViewParts {
   generation: number
   since: number | null
-  /** Empty without one. */
+  /** The path of the config file; empty when there is none. */
   file: string
-  /** Stands in for a file. */
+  /** The text of a config without a file. */
   memory: ConfigTextStore | null
   /** Problems of the last reload, without secrets. */
   problems: readonly string[]
@@ -32,7 +32,7 @@ function readShown(file: string, versionOf: ConfigViewParts['versionOf']): ReadF
     if (statSync(file).isDirectory()) return none('the config is a folder of manifests')
     if (size > MOST_BYTES) return none(`the file has more than ${MOST_BYTES / 1024 / 1024} MiB`)
     const text = readFileSync(file, 'utf8')
-    // Nothing says which values of Kubernetes resources are secret.
+    // No schema says which values of Kubernetes resources are secret.
     if (/^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(text)) return none('the config is a file of manifests')
     return shown(text, versionOf)
   } catch (error) {
@@ -43,7 +43,7 @@ function readShown(file: string, versionOf: ConfigViewParts['versionOf']): ReadF
 function shown(text: string, versionOf: ConfigViewParts['versionOf']): ReadFile {
   const [clean, version] = [redactedConfigText(text), versionOf(text)]
   return clean === null
-    ? { ...none('the file is no valid YAML, so that secrets in it cannot be told'), version }
+    ? { ...none('the file is not valid YAML, so its secrets cannot be redacted'), version }
     : { text: clean, reason: null, version }
 }
 
@@ -56,4 +56,4 @@ export function placed(text: string): ConfigProblem {
   return { text, line: line === undefined ? null : Number(line), column: column === undefined ? null : Number(column) }
 }
 
-export const MOST_BYTES = 2 * 1024 * 1024
+const MOST_BYTES = 2 * 1024 * 1024

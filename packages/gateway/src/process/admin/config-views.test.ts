@@ -91,7 +91,7 @@ test('a config file is shown as it is now, with the places of what is wrong', (t
       ],
     ],
   )
-  assert.match(view('a: [').reason ?? '', /no valid YAML/)
+  assert.match(view('a: [').reason ?? '', /not valid YAML/)
   assert.match(view('apiVersion: v1\nkind: Secret').reason ?? '', /manifests/)
   assert.match(viewConfig({ ...parts, file: folder }).reason ?? '', /folder/)
   assert.match(viewConfig({ ...parts, file: join(folder, 'gone') }).reason ?? '', /ENOENT/)

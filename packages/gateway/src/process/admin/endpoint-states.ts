@@ -8,7 +8,7 @@ export class EndpointStates {
   /** The number of workers that did not report. */
   readonly unheard: number
 
-  /** One list for each worker, null where it did not say; `now` is in milliseconds since 1970. */
+  /** `told` has one list for each worker, null for a worker that did not report; `now` is in milliseconds since 1970. */
   constructor(told: readonly (readonly NamedState[] | null)[], now: number) {
     this.#now = now
     this.unheard = told.filter((states) => states === null).length
@@ -47,5 +47,5 @@ export class EndpointStates {
   }
 }
 
-/** Nobody was asked. */
+/** The states before any worker reported. */
 export const NOTHING_KNOWN: EndpointStates = new EndpointStates([], 0)

@@ -110,7 +110,7 @@ test('a config that is not kept any more is not made up: the record alone is tol
   assert.deepEqual([after.code, after.wouldPass], ['no_allow_rule_true', []])
   assert.deepEqual([after.decidedBy?.place, after.rules[0]?.place, after.candidates], [null, null, []])
   assert.equal(after.rules[0]?.expression, 'request.headers["x-team"] in ["a", "b"]')
-  assert.match(after.remarks.join(), /config 1 decided and is not kept/)
+  assert.match(after.remarks.join(), /config 1 decided the request and is no longer stored/)
 })
 
 test('a record that an earlier process has left is not told by a config of this one', async (t) => {
@@ -127,7 +127,7 @@ test('a record that an earlier process has left is not told by a config of this 
   const told = await explained(second, id)
   assert.deepEqual(told.config, { generation: 1, live: 1, isExact: false })
   assert.equal(told.decidedBy?.place, null)
-  assert.match(told.remarks.join(), /config 1 of a process before this one decided and is not kept/)
+  assert.match(told.remarks.join(), /config 1 of an earlier process decided the request and is no longer stored/)
 })
 
 test('the page shows what is printed, and every command of it works', async (t) => {

@@ -4,7 +4,7 @@ import { usageOf } from '../../telemetry/history/usage.ts'
 import type { RecordStore } from '../../telemetry/recorder/record-store.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 
-/** Rates and tokens come from counters, who used them from the recorder: no counter knows a key. */
+/** Rates and tokens come from counters. Usage by key comes from the recorder, because counters have no keys. */
 export function createMetricsSource(history: MetricHistory, store: RecordStore): MetricsSource {
   return {
     series: (range) => history.view(range),

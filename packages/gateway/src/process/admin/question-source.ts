@@ -3,7 +3,7 @@ import type { Ir } from '../../ir/resources.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 
-export interface QuestionParts {
+interface QuestionParts {
   live: () => { ir: Ir; generation: number; ports: Readonly<Record<string, number>> }
   record: (id: string) => RequestRecord | null
   identity: ProxyIdentity
@@ -12,11 +12,11 @@ export interface QuestionParts {
 /** `createQuestionSource` loads the code that answers at the first question. */
 export function createQuestionSource({ live, record, identity }: QuestionParts): QuestionSource {
   return {
-    places: async () => (await import('../../explain/expression-places.ts')).expressionPlaces(),
+    places: async () => (await import('../../explain/expression-attachments.ts')).expressionPlaces(),
     async evaluate({ expression, phase = 'log', requestId, variables }) {
       const [{ evaluate }, { expressionPlaces, isPhase }, { givenScope }, { variablesByPhase }] = await Promise.all([
         import('../../explain/evaluate.ts'),
-        import('../../explain/expression-places.ts'),
+        import('../../explain/expression-attachments.ts'),
         import('../../explain/given-scope.ts'),
         import('../../expressions/variables.ts'),
       ])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BackendsView } from '../../admin/config-view.ts'
-import type { Evaluation, ExpressionPlaces, RequestList, RouteMatchView } from '../../exports/admin-api.ts'
+import type { Evaluation, ExpressionAttachments, RequestList, RouteMatchView } from '../../exports/admin-api.ts'
 import type { SeriesView, UsageView } from '../../telemetry/history/series-view.ts'
 import { request } from '../../testing/client.ts'
 import { startOrigin } from '../../testing/origin.ts'
@@ -98,7 +98,7 @@ test('expressions are evaluated on a recorded request, and guarded as calls that
   )
   const refused: [unknown, RegExp][] = [
     [{ expression: 'true', requestId: 'nothing' }, /no record/],
-    [{ expression: '' }, /expected a text/],
+    [{ expression: '' }, /expected a string/],
     [{ expression: 'x'.repeat(9000) }, /at most/],
     [{ expression: 'true', phase: 'never' }, /expected one of log, request/],
     [{ expression: 'true', variables: {}, requestId: id }, /found both/],
@@ -112,7 +112,7 @@ test('expressions are evaluated on a recorded request, and guarded as calls that
   }
   assert.equal((await evaluate({ expression: 'true', variables: { jwt: 'x'.repeat(300_000) } })).status, 413)
   assert.equal((await fetch(`${program.admin}/api/expressions/evaluate`)).status, 405)
-  const { places } = await get<ExpressionPlaces>(program, '/api/expressions')
+  const { places } = await get<ExpressionAttachments>(program, '/api/expressions')
   assert.ok(places.length >= 9)
 })
 

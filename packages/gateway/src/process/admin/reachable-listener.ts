@@ -21,10 +21,10 @@ export function findReachableListener(
   if (protocol !== 'HTTP' && protocol !== 'HTTPS')
     return `listener ${listenerKey} takes connections of ${protocol}, not requests`
   if (tls !== null && tls.root !== null && tls.clientsMayLack !== true && tls.clientCertificates !== 'Request')
-    return `listener ${listenerKey} asks for the certificate of a client, and nothing that is sent from here has one`
+    return `listener ${listenerKey} requires a client certificate, and requests sent from here have none`
   const port = Object.hasOwn(ports, bindKey) ? ports[bindKey] : undefined
   const address = reachable(bind.address)
-  // Names would be for others to resolve.
+  // A name is not resolved here; it could lead to another machine.
   if (port === undefined || isIP(address) === 0) return `this process does not listen for bind ${bindKey}`
   const isTls = protocol === 'HTTPS'
   const { proxyProtocol, tls: offered } = indexPolicies(PoliciesByTarget.of(policies), joinedTraffic).frontend()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { restoreHidden } from '../config-edit/hidden-values.ts'
-import { secretPlaces, written } from './testing/written-secrets.ts'
+import { secretPaths, written } from './testing/written-secrets.ts'
 import { redactedConfigText } from './redacted-text.ts'
 
 test('secrets are hidden in their places, all else stays as it was written', () => {
@@ -109,7 +109,7 @@ test('an anchor that is part of one secret and the whole of another is hidden wh
 })
 
 test('no value of a secret field is shown, wherever it stands and however it is written, and all is put back', () => {
-  const places = secretPlaces()
+  const places = secretPaths()
   assert.ok(places.length > 20, String(places.length))
   fc.assert(
     fc.property(written(places), ({ text, secrets }) => {

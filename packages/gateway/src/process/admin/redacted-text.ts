@@ -19,7 +19,7 @@ export function redactedConfigText(text: string): string | null {
   return shown(text)?.text ?? null
 }
 
-/** Comments of which `redactedConfigText` hides something, in order; those inside of what it hides as a whole are not there. */
+/** The comments that `redactedConfigText` redacts, in order, without those inside of values that it redacts as a whole. */
 export function commentsShown(text: string): ShownComment[] {
   return shown(text)?.comments ?? []
 }
@@ -34,7 +34,7 @@ function shown(text: string): RedactedConfigText | null {
   let result = ''
   let last = 0
   for (const { from, to, replacement, comment } of found.toSorted((a, b) => a.from - b.from)) {
-    // A comment may stand inside of what is hidden as a whole.
+    // A comment may be inside of a value that is redacted as a whole.
     if (from < last) continue
     result += text.slice(last, from) + replacement
     last = to
@@ -50,13 +50,13 @@ interface Edit {
   comment: ShownComment | null
 }
 
-/** A value that is written once, with what may be shown of it wherever it counts. */
+/** A scalar of the text with its redacted form, which holds for all aliases of the scalar. */
 interface CleanScalar {
   node: Scalar
   clean: unknown
 }
 
-/** By the names of fields, by what values look like, and by what the definition of the file says. */
+/** Finds secrets by the names of fields, by the form of values, and by the schema of the config file. */
 function cleanScalars(document: Document): CleanScalar[] {
   const found = new Map<Scalar, unknown>()
   const walk = (node: unknown, clean: unknown): void => {
@@ -67,7 +67,7 @@ function cleanScalars(document: Document): CleanScalar[] {
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) walk(item, childOf(clean, String(index)))
     } else if (isScalar(node)) {
-      // An anchor is met once for each of its aliases, and the strictest of them counts.
+      // An anchor is visited once for each of its aliases; the strictest redaction wins.
       const isStrictest = clean !== node.value && found.get(node) !== HIDDEN
       if (!found.has(node) || isStrictest) found.set(node, clean)
     }
@@ -88,7 +88,7 @@ function isHidden({ node, clean }: CleanScalar): boolean {
   return !Object.is(clean, node.value) && !isReference(node.value)
 }
 
-/** A variable of the environment is a name, and not what it stands for. */
+/** Whether the value only names an environment variable, which is not a secret. */
 function isReference(value: unknown): boolean {
   return typeof value === 'string' && /^\$\{\w+\}$/.test(value)
 }
@@ -119,5 +119,5 @@ function commentEdits(comments: readonly ShownComment[]): Edit[] {
   })
 }
 
-/** Stands in the text for what is hidden. */
+/** The text that replaces redacted values. */
 export const HIDDEN = REDACTED

@@ -26,7 +26,7 @@ export interface RequestSourceParts {
   currentIr: () => Ir | null
   /** The state of the gateway, without the part of the recorder. */
   state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond'>
-  /** The config that decided, as far as it is kept; without places where it has no file. */
+  /** The config that decided the request, if it is still stored; without locations when the config has no file. */
   explained: (record: RequestRecord) => ExplainedParts
   clock?: () => number
 }
@@ -41,7 +41,7 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
   const followers = new RecordFollowers(store)
   const compile = expressionCompiler(identity)
 
-  /** The time before which nothing is shown. */
+  /** The time before which records are not listed. */
   function oldest(): number {
     const ir = currentIr()
     const retention = ir === null ? undefined : recorderConfig(ir).retention
@@ -62,7 +62,7 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
     filter: (query) => readFilter(query, clock(), compile),
     list(filter, { limit, before, headlineOf = null }) {
       const summarize = summarizer(headlineOf)
-      const place = before === null ? null : placeOf(before)
+      const place = before === null ? null : parseCursor(before)
       if (before !== null && place === null) return null
       const requests: ListedRequest[] = []
       for (const record of chosen(filter)) {
@@ -106,14 +106,14 @@ async function explained(
   { locate, ...config }: ExplainedParts,
   { others, gateway }: { others: OtherRecords; gateway: string },
 ): Promise<Explanation> {
-  const [{ explain }, { resourcePlaces }] = await Promise.all([
+  const [{ explain }, { resourceLocations }] = await Promise.all([
     import('../../explain/explain.ts'),
-    import('../../explain/resource-places.ts'),
+    import('../../explain/resource-locations.ts'),
   ])
-  return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir, gateway) }, others)
+  return explain(record, { ...config, locate: locate ?? resourceLocations(config.ir, gateway) }, others)
 }
 
-/** Newest first. Files are read only by those who go further back than memory does. */
+/** Iterates over the records, newest first. Files are read only once the records in memory are exhausted. */
 function* newest(store: RecordStore, disk: RecordDisk | null): Iterable<StoredRecord> {
   const inMemory = store.all()
   if (disk === null) return yield* inMemory
@@ -135,13 +135,13 @@ function onDisk(disk: RecordDisk | null, id: string): RequestRecord | null {
   )
 }
 
-interface Place {
+interface RecordCursor {
   at: number
   id: string
 }
 
-/** Requests that began at the same time stand in the order of their names. */
-function isBehind(record: RequestSummary, { at, id }: Place): boolean {
+/** Requests that began at the same time are ordered by id. */
+function isBehind(record: RequestSummary, { at, id }: RecordCursor): boolean {
   return record.at < at || (record.at === at && record.id < id)
 }
 
@@ -149,7 +149,7 @@ function cursorOf(last: RequestSummary | undefined): string | null {
   return last === undefined ? null : `${last.at}-${last.id}`
 }
 
-function placeOf(cursor: string): Place | null {
+function parseCursor(cursor: string): RecordCursor | null {
   const [, at, id] = /^([0-9]{1,16}(?:\.[0-9]{1,16})?)-([0-9a-z]{15})$/.exec(cursor) ?? []
   return at === undefined || id === undefined ? null : { at: Number(at), id }
 }
@@ -173,7 +173,7 @@ function recorded(
   }
 }
 
-/** Over the last ten seconds, or as much of them as is still there. */
+/** Requests per second over the last ten seconds, or over the part of them that is still recorded. */
 function rateOf(newestFirst: readonly StoredRecord[], now: number): number {
   const recent = newestFirst.filter(({ at }) => at > now - RATE_WINDOW_MS)
   const first = recent.at(-1)
@@ -184,7 +184,7 @@ function rateOf(newestFirst: readonly StoredRecord[], now: number): number {
 }
 
 const RATE_WINDOW_MS = 10_000
-/** So few cannot have pushed others out. */
+/** With fewer records than this, none was evicted. */
 const FEW = 200
 
 function expressionCompiler(identity: ProxyIdentity) {

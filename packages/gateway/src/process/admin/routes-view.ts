@@ -97,7 +97,7 @@ function inPhase(phase: AttachedPolicy['phase'], policies: readonly AttachedPoli
   return policies.filter((policy) => policy.phase === phase)
 }
 
-/** The nearest counts, or all do; the others are named. */
+/** The effective policies: the nearest attachment, or all of them for policies that are joined. Other attachments are listed as origins. */
 function held(attached: readonly AttachedPolicy[], section: Section): HeldPolicy[] {
   const sayers = new Map<string, { config: unknown; origin: PolicyOrigin }[]>()
   for (const policy of attached) {

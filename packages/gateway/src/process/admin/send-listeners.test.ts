@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { useConfigFile, useProgram } from '../../testing/process.ts'
 import { pathPrefix, routeTo, useOrigin } from '../../testing/scene.ts'
-import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/admin/sent.ts'
+import { endOf, listenersOf, post, send, statusOf, joinTexts } from '../../testing/admin/sent.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
 
 /** Listeners that need more than a plain connection, reached by requests that the admin server sends. */
@@ -38,7 +38,7 @@ describe('requests from the admin server to listeners that ask for more than a r
       ...{ method: 'POST', path: '/echo?a=1', headers, body: 'größe', trace: true },
     })
     const { error, record, bytes } = endOf(events)
-    assert.deepEqual([statusOf(events), error, textOf(events)], [200, null, 'a,b größe'])
+    assert.deepEqual([statusOf(events), error, joinTexts(events)], [200, null, 'a,b größe'])
     assert.deepEqual([record?.path, record?.outcome, bytes], ['/echo?a=1', 'passed', 11])
     assert.ok(events.some(({ type }) => type === 'trace'))
     const head = events.find(({ type }) => type === 'head')
@@ -50,9 +50,9 @@ describe('requests from the admin server to listeners that ask for more than a r
   test('names: each listener of a port is asked for by its own, and any name will do for a wildcard', async (t) => {
     const { program, listeners } = await scene(t, {})
     const [, shop, , any] = listeners
-    assert.equal(textOf(await send(program, { ...shop!, ...ASK })), 'shop')
-    assert.equal(textOf(await send(program, { ...any!, ...ASK })), 'wild')
-    assert.equal(textOf(await send(program, { ...any!, ...ASK, host: 'one.example.org' })), 'wild')
+    assert.equal(joinTexts(await send(program, { ...shop!, ...ASK })), 'shop')
+    assert.equal(joinTexts(await send(program, { ...any!, ...ASK })), 'wild')
+    assert.equal(joinTexts(await send(program, { ...any!, ...ASK, host: 'one.example.org' })), 'wild')
     for (const [host, why] of [
       ['elsewhere.example', /no listener on this port has the name elsewhere\.example/],
       ['127.0.0.1', /no listener on this port has the name .*an address/],
@@ -68,7 +68,7 @@ describe('requests from the admin server to listeners that ask for more than a r
     const { program, listeners } = await scene(t, {})
     const answer = await post(program, { ...listeners[2]!, ...ASK })
     assert.equal(answer.status, 400)
-    assert.match(await answer.text(), /mutual asks for the certificate of a client/)
+    assert.match(await answer.text(), /mutual requires a client certificate/)
     // By the name of that listener through another one of the port.
     const { error, record } = endOf(await send(program, { ...listeners[1]!, ...ASK, host: 'mutual.example.com' }))
     assert.match(error ?? '', /certificate required/)

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { useConfigFile, useProgram } from '../../testing/process.ts'
-import { endOf, listenersOf, post, send, statusOf, textOf } from '../../testing/admin/sent.ts'
+import { endOf, listenersOf, post, send, statusOf, joinTexts } from '../../testing/admin/sent.ts'
 import { useTlsFiles } from '../../testing/tls-files.ts'
 import { findReachableListener } from './reachable-listener.ts'
 
 test('a request through the admin server is decided as any other, and leads to its record', async (t) => {
   const { program, listeners } = await scene(t)
   const first = await send(program, { ...listeners[0]!, method: 'GET', path: '/limited', trace: true })
-  assert.deepEqual([statusOf(first), textOf(first)], [200, 'limited'])
+  assert.deepEqual([statusOf(first), joinTexts(first)], [200, 'limited'])
   const types = first.flatMap((event) => (event.type === 'trace' ? [event.event.message.type] : []))
   assert.ok(types.includes('routeSelection') && types.at(-1) === 'requestFinished', types.join())
   const passed = endOf(first)
@@ -25,7 +25,7 @@ test('TLS listeners are spoken to by TLS, with the name that is asked for', asyn
   const { program, listeners } = await scene(t)
   const [, tls] = listeners
   const events = await send(program, { ...tls!, method: 'GET', path: '/', host: 'shop.example.com' })
-  assert.deepEqual([statusOf(events), textOf(events)], [200, 'shop'])
+  assert.deepEqual([statusOf(events), joinTexts(events)], [200, 'shop'])
   assert.equal(endOf(events).record?.host, 'shop.example.com')
 })
 
@@ -46,7 +46,7 @@ test('only listeners are reached: neither the servers of this process nor other 
   }
   // `Host` is for the gateway to look at: it leads nowhere else.
   const events = await send(program, { ...http!, method: 'GET', path: '/', host: `127.0.0.1:${adminPort}` })
-  assert.equal(textOf(events), 'page')
+  assert.equal(joinTexts(events), 'page')
 })
 
 test('a reachable listener has a port of the workers and an address of this machine', () => {

@@ -3,8 +3,8 @@ import type { Ir } from '../../ir/resources.ts'
 import type { RecordStore } from '../../telemetry/recorder/record-store.ts'
 
 /**
- * MCP targets that failed at the newest request that reached them, as far as requests are kept; the newest thousands are
- * looked at. A target that answers is not in trouble: that a tool is unknown, or fails, is its answer.
+ * The errors of MCP targets that failed in the newest recorded request to them; only the newest few thousand records are
+ * searched. A target that responds has not failed, even if a tool is unknown or returns an error.
  */
 export function targetErrors(
   { backends }: Ir,

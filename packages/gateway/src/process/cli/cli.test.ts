@@ -211,7 +211,7 @@ describe('a start', () => {
     const { file } = useConfigFile(t, good())
     const { code, stderr } = await runProgram({ args: ['-f', file], env: { STATS_ADDR: `127.0.0.1:${port}` } })
     assert.equal(code, 1)
-    const said = `stats: cannot listen on 127.0.0.1:${port}: it is in use by another program (STATS_ADDR moves it)\n`
+    const said = `stats: cannot listen on 127.0.0.1:${port}: it is in use by another program (STATS_ADDR changes the address)\n`
     assert.equal(stderr, said)
   })
 

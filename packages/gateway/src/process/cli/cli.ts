@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 /** The command of the command line. */
-export type Command =
+type Command =
   | { kind: 'help' | 'version' }
   | { kind: 'run'; file: string | null; gateway: string | null; validateOnly: boolean }
   | { kind: 'mistake'; message: string }

@@ -9,7 +9,7 @@ import type { LoadedConfig } from '../../sources/file.ts'
 import { firstProblems, printProblem } from '../../sources/print-problems.ts'
 import { VERSION } from '../../version.ts'
 
-/** Runs the program; the promise is the exit code, once it is over. */
+/** Runs the program; resolves with the exit code when the program ends. */
 export async function main(args: readonly string[]): Promise<number> {
   const command = parseCommand(args)
   switch (command.kind) {

@@ -1,32 +1,32 @@
 import type { ConfigSource } from '../config/config-source.ts'
 import { controllerSettings } from '../controller/controller-settings.ts'
-import { BAD_CONFIG, refuse } from '../program/exit-codes.ts'
+import { BAD_CONFIG, failWith } from '../program/exit-codes.ts'
 import { identityOf } from '../telemetry/identity.ts'
 import { Program } from '../program/program.ts'
 import { Reloader } from '../config/reloader.ts'
 import { firstProblems } from '../../sources/print-problems.ts'
 import { parseLogFilter } from '../../telemetry/log/log-filter.ts'
 
-/** Runs the gateway until it is told to end; the promise is the exit code. */
+/** Runs the gateway until a signal ends it; resolves with the exit code. */
 export async function serve(source: ConfigSource): Promise<number> {
-  // Apart from this function, which goes on for as long as the gateway runs and would hold all of the loaded config.
+  // `start` is a separate function because this one lives as long as the gateway and would keep the loaded config in memory.
   const program = await start(source)
   return typeof program === 'number' ? program : program.untilEnd()
 }
 
-/** Brings the gateway up, or gives the exit code. */
+/** Starts the gateway; returns the exit code when the start fails. */
 async function start(source: ConfigSource): Promise<Program | number> {
   const { path, memory = null } = source
   const reloader = path === null && memory === null ? null : new Reloader(source)
   const loaded = await source.load()
-  if (!loaded.ok) return refuse(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
+  if (!loaded.ok) return failWith(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
   reloader?.watch(loaded)
   const filter = parseLogFilter(loaded.process.logging.level)
-  if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
+  if (!filter.ok) return failWith(BAD_CONFIG, filter.problem)
   const identity = identityOf(process.env, loaded.gateway)
   const controller = controllerSettings(process.env, identity)
-  if (controller !== null && 'problems' in controller) return refuse(BAD_CONFIG, controller.problems.join('\n'))
-  if (controller !== null && loaded.endpoints !== undefined) return refuse(BAD_CONFIG, NO_MANIFESTS)
+  if (controller !== null && 'problems' in controller) return failWith(BAD_CONFIG, controller.problems.join('\n'))
+  if (controller !== null && loaded.endpoints !== undefined) return failWith(BAD_CONFIG, NO_MANIFESTS)
   const place = { path: path ?? '', memory, name: source.name, isManifests: loaded.text === undefined }
   const program = new Program(loaded.process, filter.value, { reloader, identity, controller, ...place })
   return (await program.start(loaded, source)) ?? program

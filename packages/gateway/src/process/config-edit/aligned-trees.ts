@@ -1,7 +1,7 @@
 import { isObject } from '@portico/http/json'
 import type { Path } from '../../schema/problem.ts'
 
-/** Which part of an edited config was which part before: paths of the one by paths of the other. */
+/** Maps the paths of an edited config to the paths of the same parts before the edit. */
 export class AlignedTrees {
   readonly #origins = new Map<string, Path>()
 
@@ -13,7 +13,7 @@ export class AlignedTrees {
     this.#walk([], before, [], after, areTwinsEqual)
   }
 
-  /** Null for what was not there. */
+  /** The path before the edit; null for a new part. */
   origin(path: Path): Path | null {
     return this.#origins.get(JSON.stringify(path)) ?? null
   }
@@ -30,12 +30,8 @@ export class AlignedTrees {
   }
 }
 
-/** For each item of the second list its index in the first; null where it has none, or which one cannot be told. */
-export function alignLists(
-  before: readonly unknown[],
-  after: readonly unknown[],
-  areTwinsEqual: boolean,
-): (number | null)[] {
+/** The index in the first list for each item of the second; null for a new or ambiguous item. */
+function alignLists(before: readonly unknown[], after: readonly unknown[], areTwinsEqual: boolean): (number | null)[] {
   const matching = new Matching(before.length, after.length)
   const names = uniquePlaces(before.map(nameOf))
   for (const [name, at] of uniquePlaces(after.map(nameOf))) {
@@ -54,7 +50,7 @@ export function alignLists(
   return matching.origins
 }
 
-/** How much items of two lists have in common. */
+/** Compares items of two lists by the scalars that they share. */
 class Likeness {
   readonly #before: readonly unknown[]
   readonly #after: readonly unknown[]
@@ -64,7 +60,7 @@ class Likeness {
     this.#after = after
   }
 
-  /** Whether an item of the second list is like no other of the first more than like that one. */
+  /** Whether no unmatched item of the first list is more similar to the item at `at` than the one at `origin`. */
   isNearest(at: number, origin: number): boolean {
     const parts = new Set(partsOf(this.#after[at]))
     const common = (item: unknown): number => partsOf(item).filter((part) => parts.has(part)).length
@@ -111,7 +107,7 @@ class Matching {
     return this.origins.flatMap((origin, at) => (origin === null && !this.#lost.has(at) ? [at] : []))
   }
 
-  /** One that is left over on both sides is the same one, changed; several are where nothing has moved. */
+  /** Matches the remaining items: a single item on each side is the same item, changed; several match by position if nothing moved. */
   takeByPlace(isLikely: (at: number, origin: number) => boolean): void {
     const [before, after] = [this.freeBefore(), this.freeAfter()]
     if (after.length > MOST_CHANGED) return
@@ -127,10 +123,10 @@ class Matching {
   }
 }
 
-/** Beyond this many changed items of one list nobody can tell which was which. */
+/** With more changed items than this in one list, the rest is not matched. */
 const MOST_CHANGED = 100
 
-/** By which people tell items of lists apart. */
+/** The name or port that identifies an item of a list; null when it has none. */
 function nameOf(item: unknown): string | null {
   if (!isObject(item)) return null
   if (typeof item['name'] === 'string') return `name ${item['name']}`
@@ -138,7 +134,7 @@ function nameOf(item: unknown): string | null {
   return typeof port === 'number' || typeof port === 'string' ? `port ${port}` : null
 }
 
-/** Places of texts that stand in the list once. */
+/** The positions of the texts that occur exactly once. */
 function uniquePlaces(texts: readonly (string | null)[]): Map<string, number> {
   const places = Map.groupBy(texts.keys(), (at) => texts[at] ?? '')
   places.delete('')

@@ -6,21 +6,21 @@ import { EMPTY_IR } from '../../ir/change.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { LoadedConfig } from '../../sources/file.ts'
 import { firstProblems, printProblem } from '../../sources/print-problems.ts'
-import { parseWithPlaces } from '../../sources/yaml/yaml.ts'
+import { parseWithLocations } from '../../sources/yaml/yaml.ts'
 import { loadText } from '../config/config-source.ts'
 import { placed } from '../admin/config-view.ts'
 import type { Gateway } from '../config/gateway.ts'
 import { HIDDEN } from '../admin/redacted-text.ts'
 import { effectOf } from './effect.ts'
 import type { EditedText } from './edited-text.ts'
-import { type PlacedRefusal, restoreHidden } from './hidden-values.ts'
+import { type LocatedRefusal, restoreHidden } from './hidden-values.ts'
 import { refusedEdits } from './kept-from-edits.ts'
 import { compileApart } from './limit-names.ts'
 import { isBelow, unknownKeys } from './unknown-keys.ts'
 import { parseText } from './yaml-leaves.ts'
 
 /** The gateway and the file that an edit is checked against. */
-export interface CheckPlace {
+export interface EditContext {
   /** The name of the file in messages. */
   name: string
   path: string
@@ -47,8 +47,8 @@ export interface CheckedEdit {
   text: string | null
 }
 
-/** All that can be said of an edit, without anything being changed. Places are those of the text as it was edited. */
-export async function checkEdit({ text, base, source, version }: Edit, place: CheckPlace): Promise<CheckedEdit> {
+/** Checks an edit without applying it. Locations refer to the edited text. */
+export async function checkEdit({ text, base, source, version }: Edit, place: EditContext): Promise<CheckedEdit> {
   const answer = (said: Partial<CheckedConfig>): CheckedEdit => ({
     checked: { version, problems: [], warnings: [], refused: [], effect: null, ...said },
     text: null,
@@ -75,7 +75,7 @@ export function baseOf(file: string, live: () => string | null): string | null {
   return parseText(file).errors.length === 0 ? file : live()
 }
 
-async function lookAt(loaded: LoadedConfig, place: CheckPlace): Promise<{ problems: string[]; effect: ConfigEffect }> {
+async function lookAt(loaded: LoadedConfig, place: EditContext): Promise<{ problems: string[]; effect: ConfigEffect }> {
   const { gateway, workers, connectionsOf, open } = place
   const [live, next] = [gateway.ir ?? EMPTY_IR, gateway.served(loaded.ir)]
   await loadFeatures(next)
@@ -99,22 +99,22 @@ function limitsOf(ir: Ir, workers: number): ReadonlySet<string> {
   return known
 }
 
-/** Variables are not filled in: what is not known to be allowed is not looked at. */
+/** Environment variables are not substituted, because the edit is not yet known to be allowed. */
 function syntaxProblems(text: string, file: string): ConfigProblem[] {
-  return parseWithPlaces(text, file, {})
+  return parseWithLocations(text, file, {})
     .problems.filter(({ code }) => code === 'syntax' || code === 'duplicate_key')
     .map((problem) => placed(printProblem(problem)))
 }
 
-/** A mask below a misspelt key stands in no place that is known: the key is what is wrong. */
-function withUnknownKeys(text: string, refused: readonly PlacedRefusal[], file: string): ConfigProblem[] {
+/** Reports a misspelled key instead of the redacted values below it, which cannot be matched. */
+function withUnknownKeys(text: string, refused: readonly LocatedRefusal[], file: string): ConfigProblem[] {
   const unknown = unknownKeys(text, file)
   const others = refused.filter(({ path }) => !unknown.some((key) => isBelow(path, key)))
   const problems = [...unknown.map((key) => placed(key.text)), ...others.map((refusal) => problemOf(refusal, file))]
   return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
 }
 
-function problemOf({ path, line, column, text }: PlacedRefusal, file: string): ConfigProblem {
+function problemOf({ path, line, column, text }: LocatedRefusal, file: string): ConfigProblem {
   return { text: `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${text}`, line, column }
 }
 
@@ -126,7 +126,7 @@ function atSource(problem: string, edited: EditedText): ConfigProblem {
   return { text: text.replace(`:${line}:${column}: `, `:${place.line}:${place.column}: `), ...place }
 }
 
-/** Messages have values of the config in them, cut where they are long. */
+/** Removes values of the config from a message; long values are shortened in messages. */
 function withoutValues(problem: string, values: readonly string[]): string {
   let text = String(redact(problem))
   for (const value of values) {

@@ -110,7 +110,7 @@ describe('edits of the config through the admin server', () => {
     // The watch ignores texts that the editor wrote.
     config.replace(configText({ body: 'third' }))
     await eventually('the next config is live', async () => (await view(program)).generation === 4)
-    assert.match(program.stdout(), /config file changed through the admin server/)
+    assert.match(program.stdout(), /config file changed through the admin API/)
     assert.doesNotMatch(program.stdout() + program.stderr(), /sk-very-secret|open-sesame/)
   })
 

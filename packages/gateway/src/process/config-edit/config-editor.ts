@@ -13,25 +13,25 @@ import type { ConfigTextStore } from '../config/config-text-store.ts'
 import type { GenerationHistory } from '../config/config-history.ts'
 import type { Reloader } from '../config/reloader.ts'
 import { redactedConfigText } from '../admin/redacted-text.ts'
-import type { CheckedEdit, CheckPlace } from './check-edit.ts'
+import type { CheckedEdit, EditContext } from './check-edit.ts'
 import { whyNotWritten } from '../config/write-file.ts'
 
-export interface ConfigEditorParts extends CheckPlace {
+export interface ConfigEditorParts extends EditContext {
   text: ConfigTextStore
   gateway: Pick<Gateway, 'ir' | 'generation' | 'served' | 'isNewest' | 'stillWanted'>
   reloader: Pick<Reloader, 'put' | 'expect'> | null
   history: GenerationHistory
-  /** Why there is no file that could be held against a text; null where there is one. */
+  /** Returns why there is no text to compare edits with; null when there is one. */
   noFile: () => string | null
-  /** Why nothing may be written; null where it may. */
+  /** Returns why edits are not allowed; null when they are. */
   closed: () => string | null
   log: Logger
 }
 
-/** Checks texts that may become the config, and makes them so. */
+/** Checks edited texts of the config, and applies them. */
 export class ConfigEditor implements ConfigEditSource {
   readonly #parts: ConfigEditorParts
-  /** Versions tell nothing of what is hidden: nobody else can make them. */
+  /** The key of version hashes, so that a version reveals nothing about redacted values. */
   readonly #key = randomBytes(32)
   /** For a text that was replaced before it went live, the text before it. */
   readonly #neverLive = new Map<string, string>()
@@ -40,7 +40,7 @@ export class ConfigEditor implements ConfigEditSource {
     this.#parts = parts
   }
 
-  /** Why nothing may be written, and what to do; null where it may. */
+  /** Why edits are not allowed, and what to do; null when they are. */
   get closed(): string | null {
     return this.#parts.noFile() ?? this.#parts.closed()
   }
@@ -82,11 +82,11 @@ export class ConfigEditor implements ConfigEditSource {
     return {
       ...found,
       text: shown,
-      reason: shown === null ? 'it was too large to be kept, and the file is another now' : null,
+      reason: shown === null ? 'the config was too large to be stored, and the file has changed since' : null,
     }
   }
 
-  /** Goes live, or the file is again what it was. */
+  /** Writes and applies the text; restores the file when the text cannot go live. */
   async #write(text: string, before: string, checked: CheckedConfig): Promise<ApplyOutcome> {
     const { text: held, reloader, gateway, log } = this.#parts
     const wasNewest = gateway.isNewest
@@ -96,7 +96,7 @@ export class ConfigEditor implements ConfigEditSource {
     try {
       problems = await reloader.put({
         text,
-        // Checking took a while.
+        // The file may have changed during the check, so `replace` compares it with `before`.
         write: () => held.replace(text, before),
         takeBack: () => {
           this.#putBack(text, before)
@@ -114,7 +114,7 @@ export class ConfigEditor implements ConfigEditSource {
     if (problems.length > 0)
       return { kind: 'refused', checked: { ...checked, effect: null, problems: problems.map(unplaced) } }
     this.#neverLive.clear()
-    log.info(`${held.what} changed through the admin server`, { generation: gateway.generation })
+    log.info(`${held.what} changed through the admin API`, { generation: gateway.generation })
     return this.#live(text)
   }
 
@@ -125,13 +125,13 @@ export class ConfigEditor implements ConfigEditSource {
       // When the text has changed since, the watch applies the newer text, or a later edit does.
       if (!held.replace(wasLive, text)) return void this.#neverLive.set(text, wasLive)
       reloader?.expect(wasLive)
-      log.warn(`${held.what} put back: what was applied through the admin server could not go live`)
+      log.warn(`${held.what} rolled back: the edit through the admin API could not go live`)
     } catch (error) {
-      log.error(`${held.what} not put back`, { error: (error as Error).message })
+      log.error(`${held.what} could not be rolled back`, { error: (error as Error).message })
     }
   }
 
-  /** An edit may have been made to one that did not go live either. */
+  /** The newest text before `text` that was live; an edit may be based on a text that never went live. */
   #lastLive(text: string): string {
     const before = this.#neverLive.get(text)
     this.#neverLive.delete(text)
@@ -145,11 +145,11 @@ export class ConfigEditor implements ConfigEditSource {
   async #examine({ text, generation }: CheckRequest, file: string): Promise<CheckedEdit | ClosedOutcome> {
     const { history, gateway } = this.#parts
     const past = generation === undefined ? undefined : history.text(generation)
-    if (past === null) return { kind: 'closed', reason: `config ${generation} is not kept any more` }
-    // Loaded by those who have something to check.
+    if (past === null) return { kind: 'closed', reason: `config ${generation} is no longer stored` }
+    // Loaded at the first check.
     const { checkEdit, baseOf } = await import('./check-edit.ts')
     const base = baseOf(file, () => history.text(gateway.generation))
-    if (base === null) return { kind: 'closed', reason: 'the file is no valid YAML: mend it where it is' }
+    if (base === null) return { kind: 'closed', reason: 'the file is not valid YAML: fix it on disk' }
     return checkEdit({ text, base, source: past ?? base, version: this.versionOf(file) }, this.#parts)
   }
 

@@ -1,14 +1,14 @@
-/** A part of a text that another takes the place of. */
+/** The replacement of a part of a text, from offset `from` up to `to`. */
 export interface TextEdit {
   from: number
   to: number
   replacement: string
 }
 
-/** A text with some parts replaced; places of the result are known in the text that it was made of. */
+/** A text with some parts replaced, which maps locations of the result to locations of the source. */
 export class EditedText {
   readonly text: string
-  /** In order, and apart from one another. */
+  /** Sorted, without overlaps. */
   readonly #edits: readonly TextEdit[]
   readonly #source: string
 
@@ -26,7 +26,7 @@ export class EditedText {
 
   /** The location in the source; for a location inside of a replacement, the start of the replaced part. */
   sourcePlace({ line, column }: { line: number; column: number }): { line: number; column: number } {
-    return placeAt(this.#source, this.#sourceOffset(offsetAt(this.text, line, column)))
+    return positionAt(this.#source, this.#sourceOffset(offsetAt(this.text, line, column)))
   }
 
   #sourceOffset(offset: number): number {
@@ -41,7 +41,7 @@ export class EditedText {
   }
 }
 
-export function placeAt(text: string, offset: number): { line: number; column: number } {
+export function positionAt(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - (before.lastIndexOf('\n') + 1) + 1 }
 }

@@ -65,7 +65,7 @@ describe('an edit of the config', () => {
     clearInterval(hangUp)
     assert.equal(readFileSync(config.file, 'utf8'), as('round11'))
     assert.deepEqual((await view(program)).problems, [])
-    assert.doesNotMatch(program.stdout(), /config refused/)
+    assert.doesNotMatch(program.stdout(), /config rejected/)
   })
 
   test('that cannot go live leaves no problem behind, whoever asks for a reload meanwhile', async (t) => {

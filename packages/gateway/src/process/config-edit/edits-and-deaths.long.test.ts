@@ -55,12 +55,14 @@ test('an edit that a worker never takes is told so once the gateway ends, and li
   fleet.tell({ name: 'worker-0', how: 'never answer' })
   await isStuck
   const edit = apply(saying('second'))
-  await eventually('the log tells who is waited for', () => /has not taken config 2 yet.*worker-0/.test(fleet.logged()))
+  await eventually('the log tells who is waited for', () =>
+    /has not applied config 2 yet.*worker-0/.test(fleet.logged()),
+  )
   reloader.close()
   await fleet.supervisor.stop()
   const outcome = await edit
   assert.equal(outcome.kind, 'closed')
-  assert.match('reason' in outcome ? outcome.reason : '', /about to end, and the config in its memory ends with it/)
+  assert.match('reason' in outcome ? outcome.reason : '', /shutting down, and its config in memory is lost/)
 })
 
 async function useScene(t: TestContext) {

@@ -57,7 +57,7 @@ test('an edit that is on its way when the process is about to end is told so', a
   const outcomes = [await running, await apply(named('three'))]
   for (const outcome of outcomes) {
     assert.equal(outcome.kind, 'closed')
-    assert.match('reason' in outcome ? outcome.reason : '', /about to end, and the config in its memory/)
+    assert.match('reason' in outcome ? outcome.reason : '', /shutting down, and its config in memory/)
   }
 })
 

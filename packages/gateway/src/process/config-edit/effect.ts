@@ -5,11 +5,11 @@ import { PoliciesByTarget } from '../../ir/policies-by-target.ts'
 import type { Bind, Ir } from '../../ir/resources.ts'
 import { SharingMap } from '../../collections/sharing-map.ts'
 
-export interface EffectParts {
+interface EffectParts {
   /** The live config. */
   live: Ir
   next: Ir
-  /** Names of the limits of each. */
+  /** The names of the rate limits of both configs. */
   limits: { live: ReadonlySet<string>; next: ReadonlySet<string> }
   /** Counts the open connections of a bind. */
   connectionsOf: (bind: string) => number
@@ -64,7 +64,7 @@ function partChanges(
   })
 }
 
-/** Routes are not as they were too where something that holds on them is not. */
+/** Routes count as changed too when a policy or backend that affects them changes. */
 function routeChanges(live: Ir, changed: ChangedIr): AllChanges {
   const { ir, came, gone } = changed
   const index = {
@@ -85,7 +85,7 @@ function routeChanges(live: Ir, changed: ChangedIr): AllChanges {
   }
 }
 
-/** Routes keep their keys, so that what began on an older config counts as well. */
+/** Counts open requests by route key, which includes requests that began under an older config. */
 function streamsOn(routes: readonly KeyedResource[], workers: EffectParts['open']): ConfigEffect['streams'] {
   const heard = workers.filter((counts) => counts !== null)
   const sum = (numbers: Iterable<number>): number => [...numbers].reduce((one, other) => one + other, 0)
@@ -125,15 +125,15 @@ function portText({ address, port }: Bind): string {
 function limitChanges(live: ReadonlySet<string>, next: ReadonlySet<string>): LimitChanges {
   const gone = [...live.difference(next)]
   const came = [...next.difference(live)]
-  const [before, after] = [gone, came].map((names) => new Set(names.map(placeOf)))
+  const [before, after] = [gone, came].map((names) => new Set(names.map(attachmentOf)))
   return {
-    reset: gone.filter((name) => after?.has(placeOf(name))),
-    added: came.filter((name) => !before?.has(placeOf(name))),
-    dropped: gone.filter((name) => !after?.has(placeOf(name))),
+    reset: gone.filter((name) => after?.has(attachmentOf(name))),
+    added: came.filter((name) => !before?.has(attachmentOf(name))),
+    dropped: gone.filter((name) => !after?.has(attachmentOf(name))),
   }
 }
 
-/** `<attachment>/local/<index>`, of what a limit is called. */
-function placeOf(name: string): string {
+/** The part `<attachment>/local/<index>` of the name of a limit. */
+function attachmentOf(name: string): string {
   return /^.*?\/local\/\d+/s.exec(name)?.[0] ?? name
 }

@@ -3,42 +3,42 @@ import { printPath, type Path } from '../../schema/problem.ts'
 import { commentsOf } from '../../redaction/redact-comments.ts'
 import { commentsShown, HIDDEN, redactedConfigText } from '../admin/redacted-text.ts'
 import { AlignedTrees } from './aligned-trees.ts'
-import { EditedText, placeAt, type TextEdit } from './edited-text.ts'
+import { EditedText, positionAt, type TextEdit } from './edited-text.ts'
 import { type Leaf, parseText, writtenTree } from './yaml-leaves.ts'
 
-/** Something about one place of an edited text. */
-export interface PlacedRefusal {
+/** A rejected part of an edited text. */
+export interface LocatedRefusal {
   path: string
   line: number
   column: number
   text: string
 }
 
-export type RestoreResult = { ok: true; edited: EditedText; values: string[] } | { ok: false; refused: PlacedRefusal[] }
+type RestoreResult = { ok: true; edited: EditedText; values: string[] } | { ok: false; refused: LocatedRefusal[] }
 
 /**
- * Puts back what `redactedConfigText` has hidden: a mask that stands where it stood becomes what stood there in `source`. A mask
- * anywhere else is refused, and so is an edit that would have a hidden value shown. `text` is valid YAML.
+ * Restores the values that `redactedConfigText` redacted: a mask at its old position becomes the value from `source`. A mask
+ * anywhere else is rejected, and so is an edit that would reveal a redacted value. `text` is valid YAML.
  */
 export function restoreHidden(text: string, source: string): RestoreResult {
   if (!text.includes(HIDDEN)) return { ok: true, edited: new EditedText(text, []), values: [] }
   const shown = redactedConfigText(source)
   if (shown === null)
-    return refuse([at(text, [], 0, 'hidden values cannot be put back: what they are is in broken YAML')])
+    return rejectEdit([at(text, [], 0, 'redacted values cannot be restored: the current file is not valid YAML')])
   const values = findValues(text, source, shown)
   const comments = findComments(text, source)
   const refused = [...values.refused, ...comments.refused]
-  if (refused.length > 0) return refuse(refused)
-  // A value over several lines may not fit where the lines around it have changed.
+  if (refused.length > 0) return rejectEdit(refused)
+  // A value over several lines may not fit when the lines around it have changed, so it is quoted then.
   for (const form of ['written', 'quoted'] as const) {
     const edits = values.found.flatMap((found) => editOf(text, source, found, form))
     const edited = new EditedText(text, [...edits, ...comments.edits])
     const wrong = faultsOf(text, edited.text, values.found)
     if (wrong === null) continue
-    return wrong.length > 0 ? refuse(wrong) : { ok: true, edited, values: textsOf(values.found) }
+    return wrong.length > 0 ? rejectEdit(wrong) : { ok: true, edited, values: textsOf(values.found) }
   }
-  return refuse(
-    values.found.map(({ leaf }) => at(text, leaf.path, leaf.from, 'the hidden value cannot be put back here')),
+  return rejectEdit(
+    values.found.map(({ leaf }) => at(text, leaf.path, leaf.from, 'the redacted value cannot be restored here')),
   )
 }
 
@@ -48,16 +48,16 @@ interface MaskedValue {
   origin: Leaf
 }
 
-function findValues(text: string, source: string, shown: string): { found: MaskedValue[]; refused: PlacedRefusal[] } {
+function findValues(text: string, source: string, shown: string): { found: MaskedValue[]; refused: LocatedRefusal[] } {
   const [now, before, masked] = [text, source, shown].map((each) => writtenTree(parseText(each)))
   const found: MaskedValue[] = []
-  const refused: PlacedRefusal[] = []
+  const refused: LocatedRefusal[] = []
   if (now === undefined || before === undefined || masked === undefined) return { found, refused }
   const aligned = new AlignedTrees(masked.tree, now.tree, false)
   const [origins, masks] = [before.leaves, masked.leaves].map(
     (leaves) => new Map(leaves.map((leaf) => [id(leaf.path), leaf])),
   )
-  for (const key of maskedKeys(now.tree, [])) refused.push(at(text, key, 0, 'found a hidden value as a key'))
+  for (const key of maskedKeys(now.tree, [])) refused.push(at(text, key, 0, 'found a redacted value as a key'))
   for (const leaf of now.leaves) {
     if (typeof leaf.value !== 'string' || !leaf.value.includes(HIDDEN)) continue
     const path = aligned.origin(leaf.path)
@@ -66,7 +66,7 @@ function findValues(text: string, source: string, shown: string): { found: Maske
     if (origin !== undefined && mask?.value === leaf.value) found.push({ leaf, origin })
     else
       refused.push(
-        at(text, leaf.path, leaf.from, `found ${HIDDEN} where no such value was hidden: write the value itself`),
+        at(text, leaf.path, leaf.from, `found ${HIDDEN} where no such value was redacted: write the value itself`),
       )
   }
   return { found, refused }
@@ -80,12 +80,12 @@ function maskedKeys(tree: unknown, path: Path): Path[] {
   })
 }
 
-/** Comments have no path: one is told by what is left of it, where that can mean but one. */
-function findComments(text: string, source: string): { edits: TextEdit[]; refused: PlacedRefusal[] } {
+/** Comments have no path, so a redacted comment is found by its visible rest, if that is unambiguous. */
+function findComments(text: string, source: string): { edits: TextEdit[]; refused: LocatedRefusal[] } {
   const known = Map.groupBy(commentsShown(source), ({ shown }) => shown)
   const masked = commentsOf(text).filter(({ comment }) => comment.includes(HIDDEN))
   const edits: TextEdit[] = []
-  const refused: PlacedRefusal[] = []
+  const refused: LocatedRefusal[] = []
   for (const [comment, places] of Map.groupBy(masked, (each) => each.comment)) {
     const origins = known.get(comment) ?? []
     const isClear = origins.length === places.length || new Set(origins.map((origin) => origin.comment)).size === 1
@@ -94,7 +94,7 @@ function findComments(text: string, source: string): { edits: TextEdit[]; refuse
       if (isClear && origin !== undefined) edits.push({ from, to: from + comment.length, replacement: origin.comment })
       else
         refused.push(
-          at(text, [], from, `found ${HIDDEN} in a comment where nothing was hidden: write it out, or take it away`),
+          at(text, [], from, `found ${HIDDEN} in a comment where nothing was redacted: write the text, or remove it`),
         )
     }
   }
@@ -105,15 +105,15 @@ function editOf(text: string, source: string, { leaf, origin }: MaskedValue, for
   if (origin.value === leaf.value) return []
   const written = source.slice(origin.from, origin.to)
   const lines = written.split('\n').length - 1
-  // The empty lines that kept the place of the others go with the mask.
+  // The empty lines that replaced the other lines of the value are removed with the mask.
   const [empty = ''] = new RegExp(`^(?:[ \\t]*\\n){0,${lines}}`).exec(text.slice(leaf.to)) ?? []
   if (lines === 0 || form === 'written')
     return [{ from: leaf.from, to: leaf.to + (lines === 0 ? 0 : empty.length), replacement: written }]
   return [{ from: leaf.from, to: leaf.to, replacement: JSON.stringify(origin.value) }]
 }
 
-/** Null where the result does not say what is meant; the places where something hidden would be seen. */
-function faultsOf(text: string, restored: string, found: readonly MaskedValue[]): PlacedRefusal[] | null {
+/** Null when the restored text has other values than intended; else the locations where a redacted value would be revealed. */
+function faultsOf(text: string, restored: string, found: readonly MaskedValue[]): LocatedRefusal[] | null {
   const document = parseText(restored)
   const shown = document.errors.length > 0 ? null : redactedConfigText(restored)
   if (shown === null) return null
@@ -124,7 +124,7 @@ function faultsOf(text: string, restored: string, found: readonly MaskedValue[])
   return found
     .filter(({ leaf }) => masks.get(id(leaf.path)) !== leaf.value)
     .map(({ leaf }) =>
-      at(text, leaf.path, leaf.from, 'the value that is hidden here would be shown: write the value itself'),
+      at(text, leaf.path, leaf.from, 'the redacted value would become visible here: write the value itself'),
     )
 }
 
@@ -147,10 +147,10 @@ function id(path: Path): string {
   return JSON.stringify(path)
 }
 
-function at(source: string, path: Path, offset: number, text: string): PlacedRefusal {
-  return { path: printPath(path), ...placeAt(source, offset), text }
+function at(source: string, path: Path, offset: number, text: string): LocatedRefusal {
+  return { path: printPath(path), ...positionAt(source, offset), text }
 }
 
-function refuse(refused: PlacedRefusal[]): RestoreResult {
+function rejectEdit(refused: LocatedRefusal[]): RestoreResult {
   return { ok: false, refused }
 }

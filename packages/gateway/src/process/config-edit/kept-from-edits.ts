@@ -1,14 +1,14 @@
 import { isObject } from '@portico/http/json'
 import type { Document } from 'yaml'
 import { type Path, printPath } from '../../schema/problem.ts'
-import { unwrapLists } from '../../schema/list-of-one.ts'
+import { unwrapLists } from '../../schema/unwrap-singletons.ts'
 import { findReferences, isTo } from '../../sources/check/references.ts'
 import { configFile } from '../../sources/schema.ts'
 import { Spot } from '../../sources/check/tree.ts'
 import { offsetOf } from '../../sources/yaml/yaml.ts'
 import type { RefusedEdit } from '../../admin/config-edit-view.ts'
 import { AlignedTrees } from './aligned-trees.ts'
-import { placeAt } from './edited-text.ts'
+import { positionAt } from './edited-text.ts'
 import { parseText } from './yaml-leaves.ts'
 
 /**
@@ -24,10 +24,10 @@ export function refusedEdits(before: string, after: string): RefusedEdit[] {
     return origin === null || known.get(`${kind} ${JSON.stringify(origin)}`) !== text
   }
   const refused = keptParts(edited.tree).filter(isNew)
-  const hasOtherConfig = textOf(configOf(old.tree)) !== textOf(configOf(edited.tree))
+  const hasOtherConfig = printValue(configOf(old.tree)) !== printValue(configOf(edited.tree))
   if (hasOtherConfig) refused.unshift({ kind: 'config', path: ['config'], text: '' })
   return outermost(refused).map(({ kind, path }) => {
-    const { line, column } = placeAt(after, offsetOf(edited.document, path, 'key'))
+    const { line, column } = positionAt(after, offsetOf(edited.document, path, 'key'))
     return { kind, path: printPath(path), line, column, text: PHRASES[kind] }
   })
 }
@@ -62,7 +62,7 @@ function keptParts(tree: unknown): KeptPart[] {
   const parts: KeptPart[] = []
   const walk = (value: unknown, path: Path): void => {
     const kind = kindOf(value, path)
-    if (kind !== null) parts.push({ kind, path, text: textOf(value) })
+    if (kind !== null) parts.push({ kind, path, text: printValue(value) })
     if (kind === 'stdio' || typeof value !== 'object' || value === null) return
     for (const [key, child] of Object.entries(value)) walk(child, [...path, Array.isArray(value) ? Number(key) : key])
   }
@@ -70,7 +70,7 @@ function keptParts(tree: unknown): KeptPart[] {
   return [...parts, ...referencesIn(rest)]
 }
 
-/** By what it looks like, wherever it stands. */
+/** The kind of a protected value by its form, whatever its path. */
 function kindOf(value: unknown, path: Path): KeptPart['kind'] | null {
   const key = path.at(-1)
   if (key === 'stdio') return 'stdio'
@@ -79,18 +79,20 @@ function kindOf(value: unknown, path: Path): KeptPart['kind'] | null {
   return key === 'unixPath' || key === 'folder' || key === 'file' || /^unix:/i.test(value) ? 'file' : null
 }
 
-/** By what the definition says of it. */
+/** The protected values by the schema of the config file. */
 function referencesIn(tree: unknown): KeptPart[] {
   return findReferences(configFile, new Spot(tree))
     .filter(isTo('contents'))
     .flatMap(({ spot, refers }) => {
       const location = refers.locate(spot.value)
       if (location === null || 'text' in location) return []
-      return [{ kind: 'file' in location ? 'file' : 'variable', path: spot.path, text: textOf(spot.value) } as const]
+      return [
+        { kind: 'file' in location ? 'file' : 'variable', path: spot.path, text: printValue(spot.value) } as const,
+      ]
     })
 }
 
-function textOf(value: unknown): string {
+function printValue(value: unknown): string {
   return typeof value === 'string' ? `text ${value}` : (JSON.stringify(value) ?? '')
 }
 

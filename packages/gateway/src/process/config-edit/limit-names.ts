@@ -7,14 +7,14 @@ import type { KeyedTables } from '../../state/keyed-tables.ts'
 import { Reservations } from '../../state/reservations.ts'
 import { createTable, SharedTable } from '../../state/shared-table.ts'
 
-/** Compiles a config, throws the result away, and tells what is wrong with it and which limits it has. */
+/** Compiles a config without using the result; returns its faults and the names of its limits. */
 export function compileApart(ir: Ir, workers: number): { faults: ConfigFault[]; limits: ReadonlySet<string> } {
   const room = new NamedRoom()
   const faults = checkCompile(ir, room, workers)
   return { faults, limits: room.limits }
 }
 
-/** Room that is nobody's: what is live keeps its own. */
+/** Counters of a trial compilation, apart from those of the live config. Records the names of limits. */
 class NamedRoom implements SharedCounters, KeyedTables {
   readonly limits = new Set<string>()
   readonly #room = new Reservations(new SharedTable(createTable()))

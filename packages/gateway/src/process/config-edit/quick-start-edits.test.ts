@@ -22,7 +22,7 @@ describe('the config of the quick start', () => {
     assert.match((await request(program.port())).body, /from memory/)
     assert.equal((await view(program)).text, text)
     assert.equal((await apply(program, edit)).status, 409, 'of a text that is no more')
-    await program.logged(/config in memory changed through the admin server/)
+    await program.logged(/config in memory changed through the admin API/)
 
     const past = (await (await call(program, '/api/config/history/1')).json()) as PastConfigText
     const { version } = await view(program)
@@ -78,7 +78,7 @@ describe('the config of the quick start', () => {
     await program.logged(/draining/)
     const late = await apply(program, edit)
     assert.equal(late.status, 409)
-    assert.match(await late.text(), /about to end, and the config in its memory ends with it/)
+    assert.match(await late.text(), /shutting down, and its config in memory is lost/)
     assert.ok((await request(program.port())).body.includes(HELLO))
     assert.deepEqual([(await view(program)).text, (await view(program)).generation], [text, 1])
     assert.equal((await program.ended).code, 0)

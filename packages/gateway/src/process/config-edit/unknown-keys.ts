@@ -1,19 +1,19 @@
 import { configFile } from '../../sources/schema.ts'
-import { unwrapLists } from '../../schema/list-of-one.ts'
+import { unwrapLists } from '../../schema/unwrap-singletons.ts'
 import { printPath } from '../../schema/problem.ts'
 import { validate } from '../../schema/validate.ts'
 import { printProblem } from '../../sources/print-problems.ts'
-import { parseWithPlaces } from '../../sources/yaml/yaml.ts'
+import { parseWithLocations } from '../../sources/yaml/yaml.ts'
 
 /** A key that the schema does not know, as problems are printed. */
-export interface UnknownKey {
+interface UnknownKey {
   path: string
   text: string
 }
 
 /** Keys of a text that the schema does not know. Neither files nor variables are looked at. */
 export function unknownKeys(text: string, file: string): UnknownKey[] {
-  const { value, placeOf } = parseWithPlaces(text, file, {})
+  const { value, locationOf } = parseWithLocations(text, file, {})
   unwrapLists(configFile, value)
   const validated = validate(configFile, value)
   if (validated.ok) return []
@@ -21,7 +21,7 @@ export function unknownKeys(text: string, file: string): UnknownKey[] {
     .filter(({ code }) => code === 'unknown_key')
     .map((problem) => ({
       path: printPath(problem.path),
-      text: printProblem({ ...problem, place: placeOf(problem.path, problem.at) }),
+      text: printProblem({ ...problem, location: locationOf(problem.path, problem.at) }),
     }))
 }
 

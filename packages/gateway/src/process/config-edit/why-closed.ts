@@ -1,6 +1,6 @@
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 
-export interface SourceKind {
+interface SourceKind {
   /** The path of the file; empty without one. */
   path: string
   /** Whether the text is in memory and not in a file. */
@@ -14,7 +14,7 @@ export function whyNoFile({ path, isInMemory, isManifests, isControlled }: Sourc
   if (isControlled) return 'this gateway takes its config from a controller: change the resources of its cluster'
   if (isInMemory) return null
   if (path === '') return 'this gateway was started without a config file: write one, and start it with `-f <file>`'
-  return isManifests ? 'the config is made of manifests: change those' : null
+  return isManifests ? 'the config comes from manifests: change the manifests' : null
 }
 
 /** Why the file may not be changed from here; null where it may. */

@@ -9,7 +9,7 @@ export interface Leaf {
   to: number
 }
 
-export interface WrittenTree {
+interface WrittenTree {
   /** As it is written: an alias is what it is called. */
   tree: unknown
   leaves: Leaf[]

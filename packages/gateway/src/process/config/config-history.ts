@@ -5,47 +5,47 @@ import type { Ir } from '../../ir/resources.ts'
 import { loadConfig, type Locate } from '../../sources/file.ts'
 
 /** The text that a config was read from. */
-export interface ConfigText {
+interface ConfigText {
   text: string
-  /** As messages name it. */
+  /** The name of the file in messages. */
   file: string
   dir: string
 }
 
-/** A config read again, with the places of all its parts. */
-export interface PlacedConfig {
+/** A config that was read again, with the locations of its parts. */
+interface LocatedConfig {
   ir: Ir
   locate: Locate
 }
 
 interface HistoryEntry extends Omit<ConfigText, 'text'> {
-  /** Null for a text that is too large to be kept: the file is read again, if it is still the same. */
+  /** Null for a text that is too large to store: the file is read again, if it is still the same. */
   text: string | null
   digest: string
   at: number
   characters: number
 }
 
-/** One that went live, as a list of them has it. */
-export interface KeptGeneration {
+/** An entry of the list of configs that were live. */
+interface KeptGeneration {
   generation: number
-  /** When, in milliseconds since 1970. */
+  /** When the config went live, in milliseconds since 1970. */
   at: number
   characters: number
 }
 
-/** Characters of all texts together: configs of thousands of routes stay in their files. */
+/** Limit for all texts together; larger configs are read from their files again. */
 const MAX_CHARACTERS = 1_000_000
 const MAX_GENERATIONS = 32
 const MAX_WITHOUT_TEXT = 8
 
-/** Configs that went live, for who asks later where something stood in them. */
+/** The configs that were live, to find the locations of their parts later. */
 export class GenerationHistory {
   readonly #kept = new Map<number, HistoryEntry>()
   /** Configs of sources without a text; unchanged parts of two generations are the same objects. */
   readonly #irs = new Map<number, Ir>()
   /** The config that was looked up last, because questions about requests come in groups. */
-  #last: { generation: number; config: WeakRef<PlacedConfig> } | null = null
+  #last: { generation: number; config: WeakRef<LocatedConfig> } | null = null
 
   keep(generation: number, { text, file, dir }: ConfigText): void {
     const isLarge = text.length > MAX_CHARACTERS
@@ -59,7 +59,7 @@ export class GenerationHistory {
     }
   }
 
-  /** For what comes from elsewhere than from a file. */
+  /** Stores a config that does not come from a file. */
   keepWithoutText(generation: number, ir: Ir): void {
     this.#irs.set(generation, ir)
     for (const [oldest] of this.#irs) {
@@ -85,7 +85,7 @@ export class GenerationHistory {
   }
 
   /** The config of a generation; null when it is not kept, or can no longer be read. */
-  find(generation: number): PlacedConfig | null {
+  find(generation: number): LocatedConfig | null {
     const known = this.#last?.generation === generation ? this.#last.config.deref() : undefined
     if (known !== undefined) return known
     const kept = this.#kept.get(generation)

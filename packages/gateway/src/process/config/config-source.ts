@@ -25,17 +25,17 @@ export interface ConfigSource {
   load(text?: string): Promise<LoadedConfig | RefusedSource>
 }
 
-export interface RefusedSource {
+interface RefusedSource {
   ok: false
-  /** Everything that is wrong, as texts for people. */
+  /** All problems, printed. */
   problems: string[]
-  /** Files whose change may heal the config. */
+  /** Files to watch: a change may fix the config. */
   files: string[]
 }
 
-/** `gateway` says which one of the manifests is meant. */
+/** `gateway` selects a Gateway of the manifests. */
 export async function configSource(file: string | null, gateway: string | null = null): Promise<ConfigSource> {
-  // A data plane needs no file: its controller says what it serves.
+  // A data plane needs no file: it gets its config from the controller.
   if (file === null && process.env['CONTROLLER_ADDR'])
     return fixedSource('its controller', '<no file>', () => 'config: {}')
   if (file === null) return quickStartSource()
@@ -44,7 +44,7 @@ export async function configSource(file: string | null, gateway: string | null =
     return { name: file, path: null, guide: null, load: async () => refused(`${file}: ${NO_MANIFESTS}`) }
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
-  // So that the first reload costs what changed, as all others do.
+  // The first load fills the cache, so that the first reload reads only what changed.
   const known = new PartCache()
   return {
     name: file,
@@ -58,15 +58,15 @@ export async function configSource(file: string | null, gateway: string | null =
   }
 }
 
-const NO_MANIFESTS = 'found a config, where --gateway chooses among Gateways of manifests'
+const NO_MANIFESTS = 'found a config file, but --gateway needs manifests with Gateways'
 
-/** Resources of a cluster, and no config: each of them has a version of its API, which is no key of a config. */
+/** Whether the file has Kubernetes resources, which have an `apiVersion`, and not a config. */
 function isManifests(file: string): boolean {
   try {
     if (statSync(file).isDirectory()) return true
     return /^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(readFileSync(file, 'utf8'))
   } catch {
-    // Whoever reads it says what is wrong.
+    // The loader reports the error.
     return false
   }
 }
@@ -77,7 +77,7 @@ function manifestsSource(file: string, gateway: string | null): ConfigSource {
     path: resolve(file),
     guide: null,
     async load() {
-      // Translation, with all that it needs, is loaded by those who have something to translate.
+      // The translator is loaded only when there are manifests.
       const { loadManifests } = await import('../../sources/manifests/manifests.ts')
       const loaded = await loadManifests(file, { gateway, env: process.env })
       if (loaded.ok) return loaded
@@ -97,7 +97,7 @@ async function quickStartSource(): Promise<ConfigSource> {
   return { name, path: null, memory, guide: found.guide, load }
 }
 
-/** Stands where the name of a file would. */
+/** The name of the quick start in place of a file name. */
 export const QUICK_START = '<quick start>'
 
 async function isFree(port: number): Promise<boolean> {

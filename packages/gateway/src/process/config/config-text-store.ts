@@ -15,16 +15,16 @@ export interface ConfigTextStore {
 export function textOfFile(path: string): ConfigTextStore {
   return {
     what: 'config file',
-    atTheEnd: 'this gateway is about to end: a file that was written is for the next one',
+    atTheEnd: 'this gateway is shutting down: a config file written now takes effect at the next start',
     read: () => readFileSync(path, 'utf8'),
     replace: (text, before) => replaceFile(path, text, before),
   }
 }
 
-/** That of the quick start: it came from no file, and none is written for it. It ends with the process. */
+/** The config text of the quick start, which is lost when the process ends. */
 export class TextInMemory implements ConfigTextStore {
   readonly what = 'config in memory'
-  readonly atTheEnd = 'this gateway is about to end, and the config in its memory ends with it'
+  readonly atTheEnd = 'this gateway is shutting down, and its config in memory is lost'
   #text: string
 
   constructor(text: string) {

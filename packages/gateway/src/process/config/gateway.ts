@@ -13,27 +13,27 @@ import type { Supervisor } from '../workers/supervisor.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 
-export interface GatewayOptions {
+interface GatewayOptions {
   supervisor: Supervisor
   log: Logger
   collector: Collector
-  /** Keys of MCP sessions, asked for once a config needs them. */
+  /** Returns the keys of MCP sessions; called when a config needs them. */
   sessionKeys: () => SessionKeys
   /** Whether ports without an address are opened for IPv6 too. */
   ipv6: boolean
-  /** Hears of each config that has gone live. */
+  /** Called with each config that went live. */
   wentLive?: (ir: Ir) => void
 }
 
-/** Which faults refuse a config, and which close nothing but the units that they are in. */
-export interface Quarantine {
+/** Decides which faults close only their unit; all others reject the config. */
+interface Quarantine {
   holds(found: UnitFault): boolean
 }
 
 /** Rejects config files with any fault: the author gets an error, and no part of the config is closed. */
 const ALL_OR_NOTHING: Quarantine = { holds: () => false }
 
-/** Takes configs one after the other and makes each live in all workers, or leaves everything as it is. */
+/** Applies configs one after the other: each goes live in all workers, or in none. */
 export class Gateway {
   readonly #supervisor: Supervisor
   readonly #log: Logger
@@ -45,7 +45,7 @@ export class Gateway {
   #ports: Record<string, number> = {}
   #ir: Ir | null = null
   #generation = 0
-  /** The last number that was given: workers may have served for a moment what another of them refused. */
+  /** The last generation number that was used, even if its config was rejected: some workers may have served it for a moment. */
   #given = 0
   #synchronized = false
   /** Problems of the newest config; empty when that config is live. */
@@ -86,7 +86,7 @@ export class Gateway {
     return this.#closed
   }
 
-  /** When what is live went live, in milliseconds since 1970. */
+  /** When the live config went live, in milliseconds since 1970. */
   get since(): number | null {
     return this.#since
   }
@@ -99,7 +99,7 @@ export class Gateway {
     return this.#ports
   }
 
-  /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
+  /** Makes a config live; returns the problems that prevent it. `explain` adds the location in the file to a fault. */
   async apply(
     config: Ir,
     explain = ({ message }: ConfigFault): string => message,
@@ -154,7 +154,7 @@ export class Gateway {
     return unitFaults(ir, counters, workers)
   }
 
-  /** The first config, once it was checked. */
+  /** Makes the first config live, which the caller has checked. */
   open(config: Ir): Promise<string[]> {
     return this.#goLive(this.served(config), { change: null, isPart: false, closed: [], quarantine: ALL_OR_NOTHING })
   }
@@ -167,9 +167,9 @@ export class Gateway {
     const ports: Record<string, number> = {}
     const shut: UnitFault[] = []
     for (const bind of wanted.binds) {
-      // A port that the config leaves open stays what it was.
+      // A bind with port 0 keeps the port that it got before.
       const port = this.#ports[bind.key] ?? bind.port
-      const claimed = this.#holds(bind.address, port) ? { port } : await claimPort({ ...bind, port })
+      const claimed = this.#holds(bind, port) ? { port } : await claimPort({ ...bind, port })
       if ('port' in claimed) ports[bind.key] = claimed.port
       else {
         const fault = new ConfigFault(bind, [], { found: claimed.problem, expected: '' })
@@ -179,7 +179,7 @@ export class Gateway {
       }
     }
     if (problems.length > 0) return this.refused(problems)
-    // A port that cannot be had is tried again with the next config.
+    // A port that is not available is tried again with the next config.
     const ir = withoutBinds(wanted, new Set(shut.map(({ unit }) => unit.key)))
     const generation = ++this.#given
     const error = await this.#supervisor.apply({
@@ -219,12 +219,12 @@ export class Gateway {
     this.#problems = []
   }
 
-  /** Whether nothing else than what is live is wanted. */
+  /** Whether the live config is the newest one. */
   get isNewest(): boolean {
     return this.#synchronized
   }
 
-  /** Something else than what is live is wanted, and cannot be had. */
+  /** Marks the live config as outdated: a newer one cannot go live. */
   notNewest(): void {
     this.#synchronized = false
   }
@@ -246,9 +246,9 @@ export class Gateway {
     return found
   }
 
-  /** A port that workers listen on cannot be claimed once more; another address of it is theirs to open. */
-  #holds(address: string, port: number): boolean {
-    const binds = this.#ir?.binds ?? []
+  /** Whether workers listen on this port already, which cannot be claimed twice. */
+  #holds({ address, transport }: Bind, port: number): boolean {
+    const binds = (this.#ir?.binds ?? []).filter((bind) => bind.transport === transport)
     return binds.some((bind) => this.#ports[bind.key] === port && overlap(bind.address, address))
   }
 }
@@ -256,14 +256,14 @@ export class Gateway {
 /** A config that passed the check. */
 interface ConfigCheck {
   change: IrChange | null
-  /** Only what the change touches was checked, and has its room beside what was there. */
+  /** Whether only the changed parts were checked; their counters were reserved in addition to the existing ones. */
   isPart: boolean
   /** Faults that close their units. */
   closed: readonly UnitFault[]
   quarantine: Quarantine
 }
 
-/** Whether clients are given something to show again. */
+/** Whether the config issues session ids or cookies, which need keys. */
 function needsKeys({ backends, policies }: Ir): boolean {
   return (
     backends.some(({ target }) => target.kind === 'mcp') ||

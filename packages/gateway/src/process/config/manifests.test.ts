@@ -156,6 +156,6 @@ spec: { gatewayClassName: portico, listeners: [{ name: http, port: 1, protocol: 
     }
     const config = useFolder(t, { 'a.yaml': 'binds: []\n' })
     const wrong = await runProgram({ args: ['-f', join(config.folder, 'a.yaml'), '--gateway', 'a/b'] })
-    assert.match(wrong.stderr, /found a config, where --gateway chooses among Gateways of manifests/)
+    assert.match(wrong.stderr, /found a config file, but --gateway needs manifests with Gateways/)
   })
 })

@@ -15,7 +15,7 @@ export class ReachedServices {
     this.#tell = tell
   }
 
-  /** These are all of them, or all of those that are meant. */
+  /** Replaces all addresses, or those whose keys `isMeant` selects. */
   takeAll(addresses: Addresses, isMeant = (_key: string): boolean => true): void {
     const keys = new Set(addresses.map(([key]) => key))
     const drop = [...this.#addressesByKey.keys()].filter((key) => !keys.has(key) && isMeant(key))

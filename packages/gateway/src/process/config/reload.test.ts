@@ -37,7 +37,7 @@ describe('a change of the config file', () => {
     for (const [index, bad] of bads.entries()) {
       config.edit(bad)
       await program.logged(reports[index]!)
-      assert.match(program.stdout(), /config refused, config 1 stays active/)
+      assert.match(program.stdout(), /config rejected, config 1 stays active/)
       assert.equal(await metric(program, 'portico_config_synchronized'), 0)
       assert.equal(await said(program), 'good')
     }
@@ -54,7 +54,7 @@ describe('a change of the config file', () => {
     const config = useConfigFile(t, saying('one'))
     const program = await useProgram(t, { args: ['-f', config.file] })
     config.edit({ ...saying('two'), config: { workers: 2 } })
-    await program.logged(/the `config` block has changed/)
+    await program.logged(/the `config` block changed/)
     await eventually('the rest is live', async () => (await said(program)) === 'two')
   })
 

@@ -14,21 +14,21 @@ export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 
 interface Waiting {
   /** The newest text; undefined when the file has to be read first. */
   text: string | undefined
-  /** Hears what became of it before anything else has its turn; null where a newer one took its place. */
+  /** Called with the outcome before the next text is applied; null when a newer text replaced this one. */
   done?: (problems: readonly string[] | null) => void
 }
 
-/** A text that is put into the file by whoever makes it live. */
-export interface PutText {
+/** A text to write to the file and to apply. */
+interface PutText {
   text: string
-  /** False where the file is not what it was thought to be. */
+  /** Writes the text; returns false when the file has changed meanwhile. */
   write: () => boolean
-  /** It cannot go live. Called before anything else is read, so that nobody reads it again. */
+  /** Restores the file after the text could not go live. Called before the file is read again. */
   takeBack: () => void
 }
 
 /** The reason why a text did not go live: the file has a newer one, or the process is about to end. */
-export type PutFailure = 'overtaken' | 'ending'
+type PutFailure = 'overtaken' | 'ending'
 
 /** Applies changes of the config file and of the files that it names, one at a time, always the newest. */
 export class Reloader {
@@ -45,7 +45,7 @@ export class Reloader {
   #isClosed = false
   #waiting: Waiting | null = null
 
-  /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
+  /** Starts to watch. Create it before the config is read for the first time, so that no change is missed. */
   constructor(source: ConfigSource) {
     this.#source = source
     // A text without a file changes by `put` only, and cannot name files.
@@ -74,7 +74,7 @@ export class Reloader {
   put({ text, write, takeBack }: PutText): Promise<readonly string[] | PutFailure> {
     if (this.#isClosed) return Promise.resolve('ending')
     if (!write()) return Promise.resolve('overtaken')
-    // Both in one go, so that the watch looks at the file after both.
+    // Written and announced without a pause, so that the watch does not take the text for a change from outside.
     this.#watch.expect(text)
     return new Promise((done) =>
       this.#wait({
@@ -91,7 +91,7 @@ export class Reloader {
     )
   }
 
-  /** The file is again what it was before a `put` that could not go live. */
+  /** Announces that the file has its text from before a failed `put` again. */
   expect(text: string): void {
     this.#watch.expect(text)
   }
@@ -138,7 +138,7 @@ export class Reloader {
   ): Promise<readonly string[]> {
     const report = (problems: readonly string[]): readonly string[] => {
       if (problems.length === 0) return problems
-      log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
+      log.error(`config rejected, config ${gateway.generation} stays active`, { problems: problems.length })
       // A log line is one line: hints go behind their problem.
       for (const problem of firstProblems(problems)) log.error(problem.replaceAll(/\n */g, '; '))
       return problems
@@ -159,7 +159,7 @@ export class Reloader {
       return report(problems)
     } catch (error) {
       gateway.refused([])
-      log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })
+      log.error(`config could not be read, config ${gateway.generation} stays active`, { error: String(error) })
       return [String(error)]
     }
   }
@@ -167,7 +167,7 @@ export class Reloader {
   /** Addresses, workers and logging are set up once, so a change of the `config` block gets a warning. */
   #noticeSettings(loaded: LoadedConfig, log: Logger): void {
     if (JSON.stringify(loaded.process) !== this.#settings) {
-      log.warn('the `config` block has changed: it is read at the start, so restart to apply it')
+      log.warn('the `config` block changed: restart the gateway to apply it')
     }
   }
 }

@@ -64,7 +64,7 @@ describe('SESSION_KEY', () => {
 
   for (const text of ['00'.repeat(32), '0123456789abcdef'.repeat(4), 'deadbeef'.repeat(8)]) {
     it(`is refused when it can be guessed: ${text.slice(0, 16)}…`, () => {
-      assert.match(problemOf(load({ SESSION_KEY: text })), /can be guessed/)
+      assert.match(problemOf(load({ SESSION_KEY: text })), /too weak/)
     })
   }
 })
@@ -103,7 +103,7 @@ describe('a file', () => {
     writeFileSync(file, 'secret\n')
     assert.match(problemOf(load({}, file)), /expected 64 hexadecimal digits/)
     writeFileSync(file, '00'.repeat(32))
-    assert.match(problemOf(load({}, file)), /can be guessed/)
+    assert.match(problemOf(load({}, file)), /too weak/)
   })
 
   it('that cannot be written is a problem where the config names it, and a warning where it does not', (t) => {

@@ -4,17 +4,17 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 
-export interface SessionKeyOptions {
+interface SessionKeyOptions {
   environment: Readonly<Record<string, string | undefined>>
   /** Absolute path of `config.session.keyFile`; null when the config names none. */
   keyFile: string | null
   warn: (message: string) => void
 }
 
-/** Keys that seal session ids, newest first, or what is wrong with them. Replicas that share one share their sessions. */
+/** The keys that encrypt session ids, newest first, or the problem with them. Replicas with the same key share sessions. */
 export type SessionKeys = { keys: string[] } | { problem: string }
 
-/** From the environment, from the file of the config, or from one that is made on first use and kept. */
+/** Reads the keys from the environment, from the configured file, or from a file that is created on first use. */
 export function loadSessionKeys({ environment, keyFile, warn }: SessionKeyOptions): SessionKeys {
   const path = keyFile ?? defaultFile(environment)
   try {
@@ -26,7 +26,7 @@ export function loadSessionKeys({ environment, keyFile, warn }: SessionKeyOption
   const key = randomBytes(32).toString('hex')
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    // Two gateways may start at once: the first one's key counts.
+    // Two gateways may start at once: the key that was written first is used.
     writeFileSync(path, `${key}\n`, { mode: 0o600, flag: 'wx' })
     chmodSync(path, 0o600)
     return { keys: [key] }
@@ -52,7 +52,7 @@ export function sessionKeyProblem(options: Pick<SessionKeyOptions, 'environment'
   }
 }
 
-/** Null where there are none yet. Throws where the usual place cannot be read: nobody asked for it, so that is no problem. */
+/** The configured or stored keys; null when there are none yet. Throws when the default file cannot be read, which is not a config problem. */
 function knownKeys({ environment, keyFile }: Pick<SessionKeyOptions, 'environment' | 'keyFile'>): SessionKeys | null {
   const given = environment['SESSION_KEY']
   if (given !== undefined && given !== '') return readKeys(given, 'SESSION_KEY')
@@ -71,7 +71,7 @@ function passingKey(path: string, error: unknown, warn: SessionKeyOptions['warn'
   return { keys: [randomBytes(32).toString('hex')] }
 }
 
-/** The state of programs, as systemd and desktops have it. */
+/** The default key file, in the state folder of systemd or of the user. */
 function defaultFile(environment: SessionKeyOptions['environment']): string {
   const folder = environment['STATE_DIRECTORY']?.split(':')[0]
   if (folder) return join(folder, 'session.key')
@@ -79,14 +79,14 @@ function defaultFile(environment: SessionKeyOptions['environment']): string {
   return join(home, 'portico', 'session.key')
 }
 
-/** Several may be given, so that one can be replaced while its sessions live. */
+/** Parses one or several keys; several allow rotation without losing sessions. */
 function readKeys(text: string, place: string): SessionKeys {
   const keys = text.split(/[\s,]+/).filter((key) => key !== '')
   const isBad = keys.length === 0 || keys.length > 8 || keys.some((key) => !/^[0-9a-f]{64}$/i.test(key))
   if (isBad) return { problem: `${place}: expected 64 hexadecimal digits, such as \`openssl rand -hex 32\` prints` }
-  // A key that stands in a manual is no key.
+  // Rejects example keys from manuals.
   if (keys.some(isGuessable))
-    return { problem: `${place}: this key can be guessed; make one with \`openssl rand -hex 32\`` }
+    return { problem: `${place}: this key is too weak; generate one with \`openssl rand -hex 32\`` }
   return { keys: keys.map((key) => key.toLowerCase()) }
 }
 

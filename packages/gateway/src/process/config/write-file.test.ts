@@ -53,7 +53,7 @@ describe('replacing a file', () => {
   test('why it cannot be is said with what to do', () => {
     const failure = (code: string, syscall: string): NodeJS.ErrnoException =>
       Object.assign(new Error(`${code}: failed, ${syscall}`), { code, syscall })
-    assert.match(whyNotWritten(failure('EPERM', 'fchown')), /the owner that it has \(EPERM\)/)
+    assert.match(whyNotWritten(failure('EPERM', 'fchown')), /may not keep the owner of the file \(EPERM\)/)
     assert.match(whyNotWritten(failure('EROFS', 'open')), /read-only/)
     assert.match(whyNotWritten(failure('EBUSY', 'rename')), /mount its folder/)
     assert.equal(whyNotWritten(failure('EIO', 'write')), 'EIO: failed, write')

@@ -3,9 +3,9 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Replaces a file as a whole: whoever reads it sees the old text or the new one, after a crash too. Links are followed,
- * owner and mode stay. False where it does not say `before` any more; throws where it cannot be written. Either way
- * everything is as it was.
+ * Replaces a file atomically: readers see the old text or the new one, also after a crash. Links are followed, owner and
+ * mode stay. Returns false when the file does not contain `before` any more, and throws when it cannot be written; the
+ * file is unchanged in both cases.
  */
 export function replaceFile(path: string, text: string, before: string): boolean {
   if (!fs.existsSync(path)) return false
@@ -23,7 +23,7 @@ export function replaceFile(path: string, text: string, before: string): boolean
     } finally {
       fs.closeSync(handle)
     }
-    // At the last moment: to bring the new text to the disk takes a while, in which others may write.
+    // Compared last, because another program may write the file while the new text is synced to disk.
     if (fs.readFileSync(path, 'utf8') !== before) {
       fs.rmSync(temporary)
       return false
@@ -37,20 +37,20 @@ export function replaceFile(path: string, text: string, before: string): boolean
   return true
 }
 
-/** In words for who can do something about it. */
+/** Explains an error to the person who can fix it. */
 export function whyNotWritten({ code = '', message, syscall = '' }: NodeJS.ErrnoException): string {
-  if (syscall === 'fchown') return `this process cannot give it to the owner that it has (${code})`
+  if (syscall === 'fchown') return `this process may not keep the owner of the file (${code})`
   return KNOWN[code] ?? message
 }
 
 const KNOWN: Readonly<Record<string, string>> = {
-  EACCES: 'this process may not make files in its folder (EACCES)',
+  EACCES: 'this process may not create files in its folder (EACCES)',
   EROFS: 'its folder is read-only (EROFS)',
   EBUSY: 'it is mounted by itself, and cannot be replaced: mount its folder (EBUSY)',
-  ENOSPC: 'there is no room left (ENOSPC)',
+  ENOSPC: 'no space left on the device (ENOSPC)',
 }
 
-/** So that the name outlives a crash, too. Some file systems cannot, and lose nothing but that. */
+/** Syncs the folder, so that the new name survives a crash. Errors are ignored, as some file systems do not support it. */
 function syncFolder(folder: string): void {
   try {
     const handle = fs.openSync(folder, 'r')
@@ -60,6 +60,6 @@ function syncFolder(folder: string): void {
       fs.closeSync(handle)
     }
   } catch {
-    // The file itself is there.
+    // The file itself is written.
   }
 }

@@ -131,7 +131,7 @@ describe('a data plane', () => {
     stream.send(endpoints(`127.0.0.1:${origin.port}`))
     await stream.live(irOf(port))
     await controller.stop()
-    await first.logged(/no controller, what is live stays/)
+    await first.logged(/controller unavailable, the live config stays active/)
     await eventually('metrics say so', async () => (await metric(first, 'portico_controller_connected')) === 0)
     assert.equal((await request(port, { path: '/' })).status, 200)
     assert.equal(await isReady(first), true)
@@ -145,7 +145,7 @@ describe('a data plane', () => {
 
     const second = await useDataPlane(t, controller)
     await eventually('it is ready', () => isReady(second))
-    await second.logged(/serving the config kept on disk/)
+    await second.logged(/serving the stored config/)
     assert.equal((await request(port, { path: '/' })).status, 200)
     assert.equal(await metric(second, 'portico_controller_connected'), 0)
 
@@ -279,8 +279,8 @@ describe('a data plane', () => {
 
   const wrong: Record<string, [Record<string, string>, RegExp]> = {
     'an address without a port': [{ CONTROLLER_ADDR: 'localhost' }, /CONTROLLER_ADDR: expected host:port/],
-    'no authority': [{ CONTROLLER_CA_FILE: '' }, /CONTROLLER_CA_FILE: expected the file/],
-    'no token': [{ CONTROLLER_TOKEN_FILE: '' }, /CONTROLLER_TOKEN_FILE: expected the file/],
+    'no authority': [{ CONTROLLER_CA_FILE: '' }, /CONTROLLER_CA_FILE: expected a file/],
+    'no token': [{ CONTROLLER_TOKEN_FILE: '' }, /CONTROLLER_TOKEN_FILE: expected a file with the token/],
     'a key that is none': [{ SESSION_KEY: 'abc' }, /SESSION_KEY: expected 64 hexadecimal digits/],
   }
   for (const [name, [env, pattern]] of Object.entries(wrong)) {

@@ -13,7 +13,7 @@ export interface ControllerSettings {
   stateFolder: string | null
 }
 
-/** Null without a controller. */
+/** The settings; null when no controller is configured. */
 export function controllerSettings(
   env: Readonly<Record<string, string | undefined>>,
   { podName, namespace, gateway }: ProxyIdentity,
@@ -23,10 +23,8 @@ export function controllerSettings(
   const [caFile, tokenFile] = [env['CONTROLLER_CA_FILE'] ?? '', env['CONTROLLER_TOKEN_FILE'] ?? '']
   const problems: string[] = []
   if (!isHostPort(address)) problems.push('CONTROLLER_ADDR: expected host:port, such as portico.portico-system:9978')
-  if (caFile === '')
-    problems.push('CONTROLLER_CA_FILE: expected the file of the authorities that controllers are known by')
-  if (tokenFile === '')
-    problems.push('CONTROLLER_TOKEN_FILE: expected the file of the token that the controller is shown')
+  if (caFile === '') problems.push('CONTROLLER_CA_FILE: expected a file with the CA certificates of the controllers')
+  if (tokenFile === '') problems.push('CONTROLLER_TOKEN_FILE: expected a file with the token for the controller')
   if (problems.length > 0) return { problems }
   const stateFolder = env['STATE_DIRECTORY']?.split(':')[0] || null
   return { address, caFile, tokenFile, gateway: `${namespace}/${gateway}`, instance: podName, stateFolder }

@@ -1,28 +1,29 @@
 import type { Bind, Ir } from '../../ir/resources.ts'
 import { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
 import type { UnitFault } from '../../pipeline/compiled/containment.ts'
-import { type Quarantined, quarantinedBy } from '../../ir/quarantine.ts'
+import { type QuarantinedResource, quarantinedBy } from '../../ir/quarantine.ts'
 import { withoutBinds } from '../../ir/without-binds.ts'
 import type { Gateway } from '../config/gateway.ts'
 
-/** Tells where in its source a fault is; null when it is not of that source. */
+/** Describes a fault with its location in the source; null when the fault is not in that source. */
 type Explain = (fault: ConfigFault) => string | null
 
 interface Part {
   ir: Ir
   explain: Explain
-  /** A newer one of this source was refused. */
+  /** Whether a newer config of this source was rejected. */
   isStale: boolean
 }
 
-export interface PartNames {
+interface PartNames {
   file: string
   controller: string
 }
 
 /**
- * Configs of two sources as one: each changes by itself, one at a time, and goes live with the last good one of the other.
- * A fault in the file refuses the file. A fault in a resource of the controller closes what that resource is part of.
+ * Merges the configs of the file and of the controller: each changes separately and goes live together with the last good
+ * config of the other. A fault in the file rejects the file. A fault in a resource of the controller closes only the unit
+ * of that resource.
  */
 export class MergedConfig {
   readonly #gateway: Gateway
@@ -31,7 +32,7 @@ export class MergedConfig {
   #turn: Promise<unknown> = Promise.resolve()
   #shut: readonly UnitFault[] = []
 
-  /** `file` is live already. */
+  /** The config of `file` is live already. */
   constructor(gateway: Gateway, names: PartNames, file: Ir) {
     this.#gateway = gateway
     this.#names = names
@@ -41,13 +42,13 @@ export class MergedConfig {
     }
   }
 
-  /** The problems that keep it from going live; none when it has. */
+  /** Applies a new config of one source; returns the problems that keep it from going live. */
   apply(name: keyof PartNames, ir: Ir, explain: Explain): Promise<string[]> {
     return this.#inTurn(() => this.#apply(name, ir, explain))
   }
 
   /** Resources of the controller that are closed. */
-  get quarantined(): Quarantined[] {
+  get quarantined(): QuarantinedResource[] {
     const { ir } = this.#parts.controller
     return quarantinedBy(ir, [...this.#gateway.closed, ...this.#shut])
   }
@@ -65,14 +66,14 @@ export class MergedConfig {
     const wanted = { ...this.#parts, [name]: { ir, explain, isStale: false } }
     const { file, controller } = wanted
     const shared = sharedPorts(file.ir, controller.ir, this.#names)
-    // The file keeps its ports, and takes none that the controller has.
+    // The file keeps its ports, and cannot take ports that the controller uses.
     const wasShut = new Set(this.#shut.map(({ unit }) => unit.key))
     const shut = name === 'controller' ? shared : shared.filter(({ unit }) => wasShut.has(unit.key))
     const taken = shared.filter((found) => !shut.includes(found)).map(({ fault }) => fault.message)
     const controlled = withoutBinds(controller.ir, new Set(shut.map(({ unit }) => unit.key)))
     const clashes = [...taken, ...clashesOf(file.ir, controlled, this.#names)]
     const explainAny = (fault: ConfigFault): string => controller.explain(fault) ?? explain(fault) ?? fault.message
-    // Gateways are shared: who owns a resource of the controller may not be who owns the next.
+    // Resources of a shared Gateway may have different owners, so a fault in one must not reject the others.
     const isControlled = unitsOf(controlled)
     const holds = ({ unit, fault }: UnitFault): boolean => {
       if (isControlled(unit.key) && (name === 'controller' || fault.part === null)) return true
@@ -100,7 +101,7 @@ export class MergedConfig {
 
 const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
 
-/** Later policies win: those of the controller, which are about its own resources. */
+/** Merges both configs. Later policies win, so those of the controller come last. */
 function joined(file: Ir, controller: Ir): Ir {
   return {
     binds: both(file.binds, controller.binds),
@@ -111,7 +112,7 @@ function joined(file: Ir, controller: Ir): Ir {
   }
 }
 
-/** The same list where the other one is empty: what has not changed is seen at once. */
+/** Concatenates lists; returns the same array when the other is empty, so that unchanged lists are recognized by identity. */
 function both<Item>(one: Item[], other: Item[]): Item[] {
   if (one.length === 0) return other
   return other.length === 0 ? one : [...one, ...other]
@@ -127,7 +128,7 @@ function clashesOf(file: Ir, controller: Ir, names: PartNames): string[] {
   })
 }
 
-/** Ports of both: the file keeps its own. */
+/** The binds of the controller on ports that the file uses, as faults. */
 function sharedPorts(file: Ir, controller: Ir, names: PartNames): UnitFault[] {
   return controller.binds
     .filter((bind) => file.binds.some((other) => shareAPort(bind, other)))
@@ -144,6 +145,6 @@ function unitsOf({ binds, listeners, routes, backends }: Ir): (key: string) => b
 
 function shareAPort(one: Bind, other: Bind): boolean {
   const isEvery = (address: string): boolean => ['', '0.0.0.0', '::'].includes(address)
-  if (one.port === 0 || one.port !== other.port) return false
+  if (one.port === 0 || one.port !== other.port || one.transport !== other.transport) return false
   return one.address === other.address || isEvery(one.address) || isEvery(other.address)
 }

@@ -110,7 +110,7 @@ describe('a data plane quarantines what it cannot compile', () => {
     const newer = policyOn({ kind: 'route', key: `bind/${port}/http/a/web` }, { traffic: { moat: { depth: 3 } } })
     const answer = await answerTo(stream, { ...base, policies: [newer] })
     assert.ok(answer?.type === 'ack')
-    const problem = 'found `traffic.moat`, which is not known here'
+    const problem = 'found `traffic.moat`, which this version does not know'
     assert.deepEqual(answer.quarantined, [{ object: newer.key, problem, units: [`route bind/${port}/http/a/web/0`] }])
     assert.deepEqual([await statusOf(port, 'a.test'), await statusOf(port, 'b.test')], [500, 200])
   })

@@ -31,7 +31,7 @@ import { targetErrors } from '../admin/target-errors.ts'
 import { createTraceSource } from '../admin/trace-source.ts'
 
 /** The parts of the program that the admin API reads or sets. */
-export interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
+interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
   settings: ProcessConfig
   /** The path of the config file; empty without one. */
   path: string
@@ -45,9 +45,9 @@ export interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFi
   configs: GenerationHistory
   kept: KeptRecords
   editor: ConfigEditor
-  /** Null where nobody may change the config. */
+  /** Null when the config cannot be changed through the admin API. */
   editToken: EditToken | null
-  /** Null without a controller. */
+  /** Null when the gateway has no controller. */
   controlled: () => ControlledGateway | null
   isDraining: () => boolean
   /** In milliseconds since 1970. */

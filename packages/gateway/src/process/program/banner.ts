@@ -2,7 +2,7 @@ import type { Ir } from '../../ir/resources.ts'
 import type { Guide } from '../../quick-start/guide.ts'
 import type { TryRequest } from './try-request.ts'
 
-export interface Listening {
+interface Listening {
   ir: Ir
   ports: Readonly<Record<string, number>>
   addresses: Record<'admin' | 'stats' | 'readiness', string[]>
@@ -33,7 +33,7 @@ export function banner(
   if (guide !== null && admin !== undefined && !admin.startsWith('unix:')) {
     lines.push(`  web UI     http://${reachable(admin)}/ui/`)
     if (token !== null)
-      lines.push(`  its token  ${token}  (asked when the config is changed there; ends with this process)`)
+      lines.push(`  its token  ${token}  (needed to change the config there; valid until this process ends)`)
   }
   const first = ir.listeners.find((listener) => listener.protocol === 'HTTP')
   const port = first === undefined ? undefined : ports[first.bind]
@@ -43,7 +43,7 @@ export function banner(
   return lines.join('\n') + '\n\n'
 }
 
-/** As a comment of the shell, the name of the route does no harm to who copies the line. */
+/** The route name is a shell comment, so that the line can be copied as a whole. */
 function triesOf(attempt: TryRequest | null): string[] {
   if (attempt === null) return []
   const { curl, route, placeholders } = attempt
@@ -56,7 +56,7 @@ function urlHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address
 }
 
-/** An address for every interface is reached on this machine by loopback. */
+/** A wildcard address is printed as loopback. */
 function reachable(address: string): string {
   return address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
 }

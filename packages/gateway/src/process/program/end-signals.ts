@@ -1,6 +1,6 @@
 /**
- * Calls back for every time that somebody wants the program to end, with how often that was. A terminal or a service
- * manager may signal the launcher as well, which passes it on as SIGUSR2: that is the same wish, told twice.
+ * Calls `asked` for each request to end the program, with their number so far. A terminal or a service manager may signal
+ * the launcher as well, which passes the signal on as SIGUSR2; both together count once.
  */
 export function onEndSignal(process: Pick<NodeJS.Process, 'on'>, asked: (times: number) => void): void {
   const told = { directly: 0, byLauncher: 0 }

@@ -51,17 +51,17 @@ function readCode(file: string): Buffer | undefined {
   }
 }
 
-/** Into memory that goes back to the system: the allocator would keep a block of this size for ever, in each thread. */
+/** Reads a file into memory that is returned to the system afterwards; the allocator would keep a block of this size in each thread. */
 function readOnce(file: string): Buffer {
   const descriptor = openSync(file, 'r')
   try {
     const { size } = fstatSync(descriptor)
-    // Only a buffer that could be resized is mapped on its own.
+    // Only a resizable buffer gets a memory mapping of its own.
     const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
     let read = 0
     while (read < size) {
       const count = readSync(descriptor, bytes, read, size - read, null)
-      if (count === 0) throw new Error(`${file} is cut off`)
+      if (count === 0) throw new Error(`${file} is truncated`)
       read += count
     }
     return bytes

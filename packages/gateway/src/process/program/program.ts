@@ -8,13 +8,15 @@ import { connectionsByBind, whyClosed } from '../config-edit/why-closed.ts'
 import type { ConfigSource } from '../config/config-source.ts'
 import type { ControlledGateway } from '../controller/controlled-gateway.ts'
 import { onEndSignal } from './end-signals.ts'
-import { BAD_CONFIG, CANNOT_START, OK, refuse } from './exit-codes.ts'
+import { BAD_CONFIG, CANNOT_START, OK, failWith } from './exit-codes.ts'
 import { wireAdminServers } from './admin-wiring.ts'
 import { Gateway } from '../config/gateway.ts'
 import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
 import { pagesBeside } from './pages.ts'
+import type { CertificateSource } from '../../mesh/certificate-source.ts'
+import { serviceAccountOf } from '../telemetry/identity.ts'
 import { PushedMetrics } from '../telemetry/pushed-metrics.ts'
 import { keyFileOf, loadSessionKeys, type SessionKeys } from '../config/session-keys.ts'
 import { shutdown } from './shutdown.ts'
@@ -49,6 +51,7 @@ export class Program {
   readonly #supervisor: Supervisor
   readonly #gateway: Gateway
   #controlled: ControlledGateway | null = null
+  #mesh: CertificateSource | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
@@ -102,6 +105,7 @@ export class Program {
     provideProcessMetrics(this.#collector, VERSION)
     // Workers load their code while the config is checked and the admin server starts.
     const starting = this.#supervisor.start()
+    await this.#startMesh()
     if (endpoints !== undefined) this.#gateway.services.takeAll(Object.entries(endpoints))
     const faults = [...(await this.#prepareControlled(ir, name)), ...(await this.#gateway.check(ir, explain))]
     if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
@@ -191,15 +195,31 @@ export class Program {
     return []
   }
 
+  /** Starts to obtain the mesh certificate. The gateway does not wait: what needs no mesh is served at once. */
+  async #startMesh(): Promise<void> {
+    const { mesh } = this.#settings
+    if (mesh === undefined) return
+    const { startMesh } = await import('./mesh.ts')
+    this.#mesh = startMesh(mesh, {
+      configFile: this.#parts.path,
+      namespace: this.#parts.identity.namespace,
+      serviceAccount: serviceAccountOf(process.env),
+      changed: (state) => this.#supervisor.setMesh(state),
+      collector: this.#collector,
+      log: this.#logger.child('mesh'),
+    })
+  }
+
   #sessionKeys(): SessionKeys {
     const keyFile = keyFileOf(this.#settings, this.#parts.path)
     return loadSessionKeys({ environment: process.env, keyFile, warn: (message) => this.#log.warn(message) })
   }
 
   async #giveUp(code: number, problems: readonly string[]): Promise<number> {
+    this.#mesh?.close()
     await Promise.all([this.#supervisor.stop(), this.#closeServers()])
     await this.#writer.flush()
-    return refuse(code, firstProblems(problems).join('\n'))
+    return failWith(code, firstProblems(problems).join('\n'))
   }
 
   async untilEnd(): Promise<number> {
@@ -211,6 +231,7 @@ export class Program {
     this.#log.info('draining')
     const { connectionMinTerminationDeadline: minMs, connectionTerminationDeadline: maxMs } = this.#settings
     await shutdown(this.#supervisor, { minMs, maxMs, last: this.#pushed.last })
+    this.#mesh?.close()
     this.#pages.close()
     this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Supervisor } from '../workers/supervisor.ts'
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   /** Milliseconds in which nothing visible changes, so that load balancers notice first. */
   minMs: number
   /** Milliseconds that open requests get after that. */
@@ -11,8 +11,8 @@ export interface ShutdownOptions {
 }
 
 /**
- * Ends the gateway without cutting anyone off: after `min` connections end with what they are doing, ports and idle
- * connections stay open for another `min` for clients that come late, and after `max` more what is left is cut.
+ * Shuts the gateway down gracefully: after `min`, connections close with their current request; ports and idle connections
+ * stay open for another `min` for late clients; after `max` more, the remaining connections are cut.
  */
 export async function shutdown(supervisor: Supervisor, options: ShutdownOptions): Promise<void> {
   await sleep(options.minMs)
@@ -23,7 +23,7 @@ export async function shutdown(supervisor: Supervisor, options: ShutdownOptions)
   await sleep(windowMs)
   const stopped = supervisor.stopListening()
   await Promise.race([stopped, deadline])
-  // A timer that is still to come would keep the process.
+  // A pending timer would keep the process alive.
   finished.abort()
   if (options.last) {
     supervisor.cut()

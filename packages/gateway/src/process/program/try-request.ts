@@ -20,8 +20,8 @@ const UNSURE = ['authorization', 'extAuth', 'extProc', 'mcpAuthentication', 'req
 const CREDENTIALS = ['jwtAuthentication', 'basicAuthentication', 'apiKeyAuthentication']
 
 /**
- * The first request that the gateway itself does not refuse, one without placeholders before others; null where none can
- * be told from the config.
+ * The first request that the gateway itself does not deny, preferably without placeholders; null when the config does not
+ * determine one.
  */
 export function tryRequest(ir: Ir, ports: Readonly<Record<string, number>>): TryRequest | null {
   const view = new ConfigView({ isKnown: true, ir, locate: () => null })
@@ -89,7 +89,7 @@ function draftsOf(route: Route, scene: Scene): Draft[] {
   })
 }
 
-/** The router that takes requests has the last word: another route may be more exact. */
+/** Asks the real router, because another route may match more exactly. */
 function isTaken({ route, target, headers, body }: Draft, ir: Ir, ports: Scene['ports']): boolean {
   const method = body === null ? 'GET' : 'POST'
   const found = matchRoute({ url: target, method, headers: Object.fromEntries(headers) }, { ir, ports, generation: 0 })
@@ -137,7 +137,7 @@ function addCredential({ headers, query, placeholders }: Credentials, policy: st
 }
 
 interface Call {
-  /** Below the prefix that the route has; null for the prefix itself. */
+  /** The path below the prefix of the route; null for the prefix itself. */
   readonly endpoint: string | null
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string | null
@@ -159,6 +159,7 @@ function callOf(route: Route, { ir, view }: Scene): Call | null {
     case 'static':
     case 'unix':
     case 'service':
+    case 'inferencePool':
       return plain
     case 'ai':
       return chatOf(backend, view.held('backend', 'auth', at, null) !== null)
@@ -200,7 +201,7 @@ const INITIALIZE: Call = {
   placeholders: [],
 }
 
-/** Null where a request line cannot be made of the match. */
+/** The path of a request that matches; null for a regex. */
 function pathFor({ path: { kind, value } }: RouteMatch, { endpoint }: Call): string | null {
   if (kind === 'regex') return null
   if (endpoint === null) return value
@@ -211,7 +212,7 @@ function pathFor({ path: { kind, value } }: RouteMatch, { endpoint }: Call): str
   return base.endsWith('/v1') ? `${base}${last}` : `${base}${endpoint}`
 }
 
-/** Null where any host will do. */
+/** The host of a request that matches; null when any host matches. */
 function hostOf({ hostnames }: Route, { hostname }: Listener): string | null {
   const [first = hostname] = hostnames
   // A listener for one host is narrower than a route for all below a domain.
@@ -227,7 +228,7 @@ function titleOf({ name, rule }: Route): string {
   return rule === '' ? name : `${name}/${rule}`
 }
 
-/** As a shell takes it. */
+/** Quotes a text for a shell. */
 function quoted(text: string): string {
   return /^[\w./:=%@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -3,10 +3,10 @@ import type { Listener } from '../../ir/resources.ts'
 import { readCertificates } from '@portico/http/server'
 import type { LabelValues } from '../../telemetry/metrics/families.ts'
 
-/** Labels of a certificate, and when it ends in seconds since the epoch. */
+/** The labels of a certificate, and its expiry in seconds since the epoch. */
 export type CertificateExpiry = readonly [LabelValues<'tls_certificate_not_after_seconds'>, number]
 
-/** All that listeners show to clients or ask theirs to be signed by. */
+/** The certificates and client CAs of all listeners. */
 export function certificateExpiries(listeners: readonly Listener[]): CertificateExpiry[] {
   return listeners.flatMap(({ bind, name, tls }) => {
     if (tls === null) return []
@@ -27,7 +27,7 @@ export function certificateExpiries(listeners: readonly Listener[]): Certificate
   })
 }
 
-/** A series may be there only once, and bundles hold some certificates twice. */
+/** A series must be unique, and bundles may contain a certificate twice. */
 function distinct(certificates: X509Certificate[]): X509Certificate[] {
   const seen = new Set<string>()
   return certificates.filter((certificate) => {

@@ -5,7 +5,7 @@ import { type DiskSettings, RecordDisk } from '../../telemetry/recorder/record-d
 import type { RecordStore } from '../../telemetry/recorder/record-store.ts'
 import { recorderConfig } from './recorder-sizes.ts'
 
-/** Records on disk, as the newest config wants them. */
+/** Stores records on disk according to the newest config. */
 export class KeptRecords {
   readonly #store: RecordStore
   readonly #path: string
@@ -42,8 +42,8 @@ export class KeptRecords {
     try {
       this.#disk = new RecordDisk(wanted, this.#store, (error) => this.#failed(error))
     } catch (error) {
-      // Records are for later; traffic is now.
-      this.#log.error('records cannot be kept on disk', { folder: wanted.folder, error: String(error) })
+      // A failure of the record store does not stop traffic.
+      this.#log.error('request records cannot be stored on disk', { folder: wanted.folder, error: String(error) })
     }
   }
 
@@ -52,10 +52,10 @@ export class KeptRecords {
     this.#disk = null
   }
 
-  /** It is tried again each second; once a minute is often enough to hear of it. */
+  /** Writes are retried each second, but the error is logged at most once a minute. */
   #failed(error: Error): void {
     if (Date.now() - this.#toldAt < 60_000) return
     this.#toldAt = Date.now()
-    this.#log.error('records could not be written', { error: error.message })
+    this.#log.error('request records could not be written', { error: error.message })
   }
 }

@@ -21,10 +21,10 @@ export interface PushConfig {
 
 export interface PushOptions {
   collector: Collector
-  /** Goes by a worker: the main thread has no backends. */
+  /** Sends a request through a worker, because the main thread has no backends. */
   deliver: Deliver
   log: Logger
-  /** Since when counters count, in milliseconds since 1970. */
+  /** The start time of the counters, in milliseconds since 1970. */
   startedAt?: number
   clock?: () => number
 }
@@ -43,7 +43,7 @@ export class MetricsPush {
   #sender: RetryingSender | null = null
   #timer: NodeJS.Timeout | null = null
   #pushing: Promise<void> | null = null
-  /** Points of the request under way. */
+  /** The number of points of the request in flight. */
   #underWay = 0
 
   constructor(options: PushOptions) {
@@ -66,7 +66,7 @@ export class MetricsPush {
     this.#timer = setInterval(() => void this.#begin(), config.intervalMs).unref()
   }
 
-  /** Once more, with the last values, within a time that nobody minds. */
+  /** Sends the last values, within a short time limit. */
   async end(): Promise<void> {
     const [sender, pushing] = [this.#sender, this.#pushing]
     this.use(null)
@@ -99,7 +99,7 @@ export class MetricsPush {
     }
   }
 
-  /** Each is read when it is asked for. */
+  /** Generates the export requests lazily. */
   *#requests(): Iterable<{ bytes: Buffer; points: number }> {
     const metrics = new WireBuffer()
     let points = 0
@@ -120,7 +120,7 @@ export class MetricsPush {
   }
 }
 
-/** All series are there from the beginning. */
+/** Registers the counters of exports, so that all series exist from the start. */
 function countsIn(collector: Collector): ExportCounts {
   let sent = 0
   const dropped = new Map<DropReason, number>(dropReasons.map((reason) => [reason, 0]))

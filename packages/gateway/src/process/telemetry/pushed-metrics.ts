@@ -1,7 +1,7 @@
 import type { Ir } from '../../ir/resources.ts'
 import type { MetricsPush, PushConfig, PushOptions } from './metrics-push.ts'
 
-/** Metrics that go to a collector: what sends them is loaded with the first config that names one. */
+/** Pushes metrics to the collector of the live config. The code that sends them is loaded with the first such config. */
 export class PushedMetrics {
   readonly #options: PushOptions
   #push: Promise<MetricsPush> | null = null
@@ -10,7 +10,7 @@ export class PushedMetrics {
     this.#options = options
   }
 
-  /** As the config that went live has it. */
+  /** Applies the settings of a config that went live. */
   use(ir: Ir): void {
     const config = pushedMetrics(ir)
     if (config === null && this.#push === null) return
@@ -18,7 +18,7 @@ export class PushedMetrics {
     void this.#push.then((push) => push.use(config))
   }
 
-  /** Sends the last values; null where nothing was ever sent. */
+  /** A function that sends the last values; null when nothing was ever sent. */
   get last(): (() => Promise<void>) | null {
     const push = this.#push
     return push === null ? null : async () => (await push).end()

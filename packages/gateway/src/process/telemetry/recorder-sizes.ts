@@ -10,7 +10,7 @@ export function recorderConfig({ policies }: Pick<Ir, 'policies'>): RecorderConf
   return policies.findLast(isMeant)?.frontend?.recorder ?? RECORDER_DEFAULTS
 }
 
-/** Null where nothing is recorded. */
+/** Null when recording is off. */
 export function recorderSizes(ir: Pick<Ir, 'policies'>): RecorderSizes | null {
   const { enabled, passedSize: passed, notableSize: notable } = recorderConfig(ir)
   return enabled ? { passed, notable } : null

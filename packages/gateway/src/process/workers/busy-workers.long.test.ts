@@ -64,7 +64,7 @@ test('a config that comes while a worker is busy is live once it is not, and the
     backends: [],
   })
   assert.equal(fleet.gateway.generation, 2)
-  assert.match(fleet.logged(), /has not taken config 2 yet.*worker-1/)
+  assert.match(fleet.logged(), /has not applied config 2 yet.*worker-1/)
   assert.doesNotMatch(fleet.logged(), /worker-0/)
   assert.equal((await fleet.counted()).open, CONNECTIONS, 'no stream was lost')
 })

@@ -28,7 +28,7 @@ test('a client certificate of a foreign authority gets an alert, a line in the l
   socket.write('GET / HTTP/1.1\r\nhost: a.test\r\n\r\n')
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
   assert.equal(error.code, 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA')
-  await program.logged(/warn\t.*client certificate refused.*UNABLE_TO_VERIFY_LEAF_SIGNATURE/)
+  await program.logged(/warn\t.*client certificate rejected.*UNABLE_TO_VERIFY_LEAF_SIGNATURE/)
   const metrics = await (await fetch(`${program.stats}/metrics`)).text()
   assert.match(metrics, /downstream_connections_refused_total\{[^}]*reason="client_certificate"[^}]*\} 1/)
 })

@@ -6,22 +6,22 @@ const LOOK_MS = 1_000
 /** Below this share of a second spent on work, a thread has nothing to do. */
 const IDLE_SHARE = 0.05
 /**
- * After a start much is to be gained at once. After work it may be back soon, takes it all again, and some code is optimised
- * anew: the first seconds cost a tenth more, of HTTP/2 a third.
+ * How long a thread must be idle. After a start, much memory is freed at once. After work, load may return soon, and then
+ * code is optimized again: the first seconds cost 10 % more CPU, 33 % with HTTP/2.
  */
 const IDLE_MS = { afterStart: LOOK_MS, afterWork: 7 * LOOK_MS }
-/** For so long a thread counts as one that has just started. */
+/** The time after its start in which a thread counts as just started. */
 const START_MS = 10 * LOOK_MS
 /** Threads that fall idle together do not all pause at once. */
 const TURNS = 3
-/** Less is not worth the pause. */
+/** Heaps smaller than this are not worth the pause. */
 const WORTH_BYTES = 4 * 1024 * 1024
 
 export interface IdleMemoryOptions {
   /** The share of the time since the last call that the thread was at work. */
   busyShare: () => number
   heapBytes: () => number
-  /** Whether that could be done now. */
+  /** Releases memory; returns false when that is not possible now. */
   release: () => boolean
   /** The number of the thread. */
   number: number
@@ -55,7 +55,7 @@ export class IdleMemory {
   }
 }
 
-/** Watches the thread it is called in, for as long as that lives. */
+/** Watches the calling thread for its whole life. */
 export function releaseMemoryWhenIdle(): void {
   let before = performance.eventLoopUtilization()
   const memory = new IdleMemory({
@@ -73,8 +73,8 @@ export function releaseMemoryWhenIdle(): void {
 }
 
 /**
- * The only collection that gives young space back is the last before V8 gives up; what is compiled stays as it is. False when
- * another thread, which does the same, took the flag away in that moment: flags are those of the process.
+ * Runs the last-resort garbage collection, the only one that returns the young generation to the system; compiled code
+ * stays. Returns false when another thread reset the V8 flag meanwhile, since flags belong to the process.
  */
 export function releaseMemory(): boolean {
   setFlagsFromString('--expose-gc')

@@ -60,7 +60,7 @@ for (const [workers, how] of [
       assert.ok(fleet.supervisor.isListening)
       const text = [...fleet.collector.render()].join('')
       assert.match(text, /^portico_internal_errors_total\{scope="worker"\} 1$/m)
-      assert.match(fleet.logged(), /worker had an internal error, starting another in its place.*worker-0/)
+      assert.match(fleet.logged(), /worker had an internal error, starting a replacement.*worker-0/)
     })
   })
 }

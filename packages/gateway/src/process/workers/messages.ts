@@ -1,10 +1,11 @@
 import type { IrChange } from '../../ir/change.ts'
 import type { IrText } from '../../ir/ir-text.ts'
 import type { HubFromWorker, HubToWorker } from '../../mcp/hub/hub-messages.ts'
+import type { MeshState, MeshTrust } from '../../mesh/received-identity.ts'
 import type { ConnectionDefaults, EndpointsChange, LookupFamily, NamedState } from '@portico/http/client'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { TableSet } from '../../state/keyed-tables.ts'
-import type { Seat } from '../../state/connection-count.ts'
+import type { WorkerIndex } from '../../state/connection-count.ts'
 import type { Exemplar } from '../../telemetry/metrics/exemplars.ts'
 import type { SeriesDefinition } from '../../telemetry/metrics/metrics.ts'
 import type { Delivery } from '../../telemetry/otlp/retrying-sender.ts'
@@ -14,14 +15,14 @@ import type { TraceFromWorker, TraceToWorker } from '../../telemetry/trace/trace
 
 /** The settings of a worker, fixed for its lifetime. */
 export interface WorkerSettings {
-  /** Never used twice in a process. */
+  /** The number of the worker, unique within the process. */
   number: number
   /** `worker-<number>`: its name in logs and metrics. */
   name: string
-  /** Which of the places of workers it takes, and how many there are. */
-  seat: Seat
+  /** The index of the worker, and the number of indexes. */
+  seat: WorkerIndex
   region: SharedArrayBuffer
-  /** The table of what all workers count together. */
+  /** The counters that all workers share. */
   counters: SharedArrayBuffer
   /** The shared table of trace watchers. */
   traces: SharedArrayBuffer
@@ -30,7 +31,9 @@ export interface WorkerSettings {
   lookupFamily: LookupFamily
   identity: ProxyIdentity
   upstream: ConnectionDefaults
-  /** Names the process on requests that leave, so that loops are found. */
+  /** Trust domains of the mesh; null without `config.mesh`. */
+  mesh: MeshTrust | null
+  /** Identifies this process in forwarded requests, to detect loops. */
   instance: string
   /** Lets a TLS session of one worker be resumed on another. */
   ticketSecret: Uint8Array
@@ -42,9 +45,9 @@ export interface WorkerSettings {
 export interface ConfigMessage {
   type: 'config'
   generation: number
-  /** Everything, or what makes it of the last generation that the worker took. */
+  /** The whole config, or the change from the last generation that the worker applied. */
   config: { whole: IrText } | { change: IrChange }
-  /** The real ones, by bind key: the main thread has picked them. */
+  /** The real ports by bind key, as the main thread picked them. */
   ports: Record<string, number>
   sessionKeys: readonly string[]
   /** Budgets by key that the config asks for. */
@@ -56,39 +59,40 @@ export interface ConfigMessage {
 export type ToWorker =
   | ConfigMessage
   | { type: 'endpoints'; change: EndpointsChange }
+  | { type: 'mesh'; state: MeshState }
   | { type: 'logFilter'; filter: string }
-  /** Asks how endpoints do. */
+  /** Asks for the states of endpoints. */
   | { type: 'look'; id: number }
-  /** Asks what is under way. */
+  /** Asks for the number of open requests. */
   | { type: 'count'; id: number }
-  /** Asks whether the thread still takes messages. */
+  /** Asks whether the thread still handles messages. */
   | { type: 'ping'; id: number }
-  /** Connections end after what they are doing. */
+  /** Closes each connection after its current request. */
   | { type: 'drain'; quietMs: number }
   | { type: 'stopListening' }
-  /** Ends what is still open. */
+  /** Cuts the connections that are still open. */
   | { type: 'cut' }
   | { type: 'exit' }
-  /** Brings a request to the collector of metrics. */
+  /** Sends an export request to the metrics collector. */
   | { type: 'export'; id: number; request: Uint8Array }
   | { type: 'mcp'; message: HubToWorker }
   | TraceToWorker
 
 export type FromWorker =
   | { type: 'online' }
-  /** One for each config, in the order they came. */
+  /** The outcome of a config; one message for each config, in order. */
   | { type: 'applied'; error: string | null }
   | { type: 'series'; definitions: readonly SeriesDefinition[] }
   | { type: 'exemplar'; exemplar: Exemplar }
-  /** An exception that belongs to no request: what requests share may be damaged. */
+  /** An exception outside of any request: state that requests share may be damaged. */
   | { type: 'faulted' }
   /** The answer to `ping`. */
   | { type: 'alive'; id: number }
-  /** Said after `stopListening`, once nothing is open. */
+  /** Sent after `stopListening`, once no connection is open. */
   | { type: 'idle' }
   | { type: 'exported'; id: number; delivery: Delivery }
   | { type: 'looked'; id: number; states: readonly NamedState[] }
-  /** By the keys of routes; empty for what has none yet. */
+  /** Open requests by route key; an empty key for requests without a route so far. */
   | { type: 'counted'; id: number; open: ReadonlyMap<string, number> }
   | { type: 'mcp'; message: HubFromWorker }
   | TraceFromWorker

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResourceLimits } from 'node:worker_threads'
 import { MainHub } from '../../mcp/hub/main-hub.ts'
+import type { MeshState } from '../../mesh/received-identity.ts'
 import { offersOf } from '../../compile/offers.ts'
 import { processContents } from '../../compile/stdio-processes.ts'
 import type { WorkerSettings } from './messages.ts'
-import { seatCount } from '../../state/connection-count.ts'
+import { workerIndexCount } from '../../state/connection-count.ts'
 import { Reservations } from '../../state/reservations.ts'
 import { createTable, SharedTable } from '../../state/shared-table.ts'
 import { type IrText, textOfIr } from '../../ir/ir-text.ts'
@@ -29,19 +30,19 @@ export interface SupervisorOptions {
     'number' | 'name' | 'seat' | 'region' | 'counters' | 'traces' | 'ticketSecret' | 'instance'
   >
   log: Logger
-  /** For what programs behind MCP backends say, and what becomes of them. */
+  /** The log of programs behind MCP backends: their output and their exits. */
   mcpLog: Logger
   collector: Collector
-  /** Those of the runtime when left out. */
+  /** Limits of a worker thread; the defaults of the runtime when left out. */
   resourceLimits?: ResourceLimits
 }
 
-/** A worker that takes longer is busy with something else: whoever waits for a config is told why. */
+/** A worker that takes longer to apply a config is logged as late. */
 const LATE_MS = 2_000
-/** A config that no worker serves after this time is refused. */
+/** A config that no worker serves after this time is rejected. */
 const SERVED_MS = 10_000
 const SERVED_LOOK_MS = 20
-/** For what a worker has under way that was replaced after an internal error. */
+/** The time that a replaced worker gets to finish its requests. */
 const RETIRE_MS = 30_000
 /** Idle connections of such a worker are closed after this time without a request. */
 const RETIRE_QUIET_MS = 1_000
@@ -60,17 +61,19 @@ export class Supervisor {
   readonly #ticketSecret = randomBytes(32)
   readonly #instance = randomBytes(8).toString('hex')
   readonly #handles = new Set<WorkerHandle>()
-  /** Workers that another one has replaced after an internal error: they end what they have begun, for a while. */
+  /** Workers that were replaced after an internal error and still finish their requests. */
   readonly #retiring = new Set<WorkerHandle>()
   /** Workers that wait for their replacement. */
   readonly #faulted = new Set<WorkerHandle>()
   #isReplacing = false
   /** Why the last worker died. */
-  #lastCause = 'no worker has taken it in time'
+  #lastCause = 'no worker accepted it in time'
   #listeningChanged: () => void = () => undefined
   readonly #seats = new Set<number>()
   /** The addresses of all Services, for workers that start later. */
   readonly #addresses = new ServiceAddresses()
+  /** The newest state of the mesh certificate, for workers that start later. */
+  #mesh: MeshState | null = null
   #config: LiveConfig | null = null
   #logFilter: string
   #born = 0
@@ -87,17 +90,17 @@ export class Supervisor {
     options.collector.provide('worker_restarts_total', [], () => this.#restarts)
   }
 
-  /** Starts the workers; resolves when each can take a config, or with what keeps them from it. */
+  /** Starts the workers; resolves with null when each is ready for a config, else with the error. */
   async start(): Promise<string[] | null> {
     const started = await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn().online))
     const problems = started.filter((problem) => problem !== null)
     return problems.length === 0 ? null : [`workers do not start: ${problems[0]}`]
   }
 
-  /** Makes a config live in every worker, or leaves all with the one before; resolves with what went wrong, or null. */
+  /** Makes a config live in every worker, or in none; resolves with the error, or null. */
   async apply(config: LiveConfig): Promise<string | null> {
     const before = this.#config
-    // Workers that are born from here on get it as their first.
+    // Workers that start from now on get this config first.
     this.#config = config
     const error = (await this.#applyToAll(config)) ?? (await this.#whyUnserved(config))
     if (error === null) {
@@ -130,26 +133,32 @@ export class Supervisor {
     return this.#config.ir.binds.length === 0 || [...this.#handles].some(({ isListening }) => isListening)
   }
 
-  /** The watcher is called whenever a worker began to listen, or died. */
+  /** Sets the function to call whenever a worker starts to listen or dies. */
   watchListening(watcher: () => void): void {
     this.#listeningChanged = watcher
   }
 
-  /** Workers that do not take messages within this time, by name. */
+  /** The names of workers that do not answer within this time. */
   async silentWorkers(withinMs: number): Promise<string[]> {
     const asked = [...this.#handles].map(async (handle) => ((await handle.answers(withinMs)) ? [] : [handle.name]))
     return (await Promise.all(asked)).flat()
   }
 
-  /** How many there are while none is dead. */
+  /** The configured number of workers. */
   get workers(): number {
     return this.#options.workers
   }
 
-  /** Tells where Services are reached from now on; no config is involved. */
+  /** Sends new addresses of Services to the workers, without a new config. */
   setEndpoints(change: EndpointsChange): void {
     this.#addresses.take(change)
     for (const handle of this.#all()) handle.post({ type: 'endpoints', change })
+  }
+
+  /** Sends the mesh certificate to the workers. */
+  setMesh(state: MeshState): void {
+    this.#mesh = state
+    for (const handle of this.#all()) handle.post({ type: 'mesh', state })
   }
 
   setLogFilter(filter: string): void {
@@ -161,7 +170,7 @@ export class Supervisor {
     return this.#restarts
   }
 
-  /** Workers that were replaced and end what they have begun. */
+  /** The number of replaced workers that still finish their requests. */
   get retiring(): number {
     return this.#retiring.size
   }
@@ -175,13 +184,13 @@ export class Supervisor {
     for (const handle of this.#handles) handle.post({ type: 'drain', quietMs })
   }
 
-  /** Has one of the workers bring a request to the collector of metrics. */
+  /** Sends an export request to the metrics collector through one of the workers. */
   deliver(request: Buffer): Promise<Delivery> {
     const [first] = this.#handles
-    return first?.deliver(request) ?? Promise.resolve({ kind: 'later', cause: 'no worker is there', afterMs: null })
+    return first?.deliver(request) ?? Promise.resolve({ kind: 'later', cause: 'no worker is running', afterMs: null })
   }
 
-  /** How endpoints do, as each worker sees them; null for one that is too busy to say. */
+  /** The endpoint states as each worker sees them; null for a worker that is too busy to answer. */
   endpoints(): Promise<(readonly NamedState[] | null)[]> {
     return Promise.all([...this.#handles].map((handle) => handle.endpoints()))
   }
@@ -219,7 +228,7 @@ export class Supervisor {
     const waitedFor = new Set(this.#handles)
     const late = setTimeout(() => {
       for (const { name } of waitedFor)
-        this.#options.log.warn(`a worker has not taken config ${config.generation} yet`, { worker: name })
+        this.#options.log.warn(`worker has not applied config ${config.generation} yet`, { worker: name })
     }, LATE_MS)
     const errors = await Promise.all(
       [...this.#handles].map(async (handle) => {
@@ -246,7 +255,7 @@ export class Supervisor {
         logFilter: this.#logFilter,
         number,
         name,
-        seat: { own: seat, all: seatCount(this.#options.workers) },
+        seat: { own: seat, all: workerIndexCount(this.#options.workers) },
         region,
         counters: this.#table,
         traces: this.traces.shared,
@@ -278,6 +287,7 @@ export class Supervisor {
     this.#handles.add(handle)
     const known = this.#addresses.whole()
     if (known.put.length > 0) handle.post({ type: 'endpoints', change: known })
+    if (this.#mesh !== null) handle.post({ type: 'mesh', state: this.#mesh })
     this.traces.born(number, (message) => handle.post(message))
     this.#mcp.born(number, (message) => handle.post({ type: 'mcp', message }))
     return handle
@@ -290,15 +300,15 @@ export class Supervisor {
     return seat
   }
 
-  /** A worker says that what its requests share may be damaged. It serves on until another one listens. */
+  /** A worker reported that shared state of its requests may be damaged. It keeps serving until its replacement listens. */
   #replaceFaulted(handle: WorkerHandle): void {
     if (this.#stopping || !this.#handles.has(handle) || this.#faulted.has(handle)) return
     this.#faulted.add(handle)
-    this.#options.log.error('worker had an internal error, starting another in its place', { worker: handle.name })
+    this.#options.log.error('worker had an internal error, starting a replacement', { worker: handle.name })
     this.#replaceNext()
   }
 
-  /** One at a time: there is one seat more than workers. */
+  /** Replaces one worker at a time, because there is only one more worker index than workers. */
   #replaceNext(): void {
     const [handle] = this.#faulted
     if (handle === undefined || this.#isReplacing || this.#retiring.size > 0 || this.#stopping) return
@@ -313,7 +323,7 @@ export class Supervisor {
       const successor = this.#spawn()
       const error = await successor.apply(config, { recorder: this.records.memoryFor(successor.name) })
       if (error === null && successor.isListening) this.#retire(handle)
-      // The old one serves on; its next internal error tries again.
+      // The old worker keeps serving; its next internal error starts another attempt.
       else successor.terminate()
       if (this.#drainQuietMs !== null) successor.post({ type: 'drain', quietMs: this.#drainQuietMs })
     }
@@ -322,7 +332,7 @@ export class Supervisor {
     this.#replaceNext()
   }
 
-  /** Takes no more connections; what is under way has some time to end. */
+  /** Stops new connections to a worker, and gives its open requests some time. */
   #retire(handle: WorkerHandle): void {
     if (!this.#handles.delete(handle)) return
     this.#retiring.add(handle)
@@ -338,11 +348,11 @@ export class Supervisor {
     if (this.#stopping) return
     this.#restarts++
     this.#lastCause = `worker died: ${cause?.message ?? 'exit'}`
-    this.#options.log.error('worker died, starting another', { worker: name, cause: cause?.message ?? 'exit' })
+    this.#options.log.error('worker died, starting a replacement', { worker: name, cause: cause?.message ?? 'exit' })
     setTimeout(() => void this.#replace(), this.#restartDelay())
   }
 
-  /** The first deaths are mended at once; one that dies again and again must not eat the machine. */
+  /** The first dead workers are replaced at once; repeated deaths are delayed, to protect the machine. */
   #restartDelay(): number {
     const now = performance.now()
     this.#recentDeaths = this.#recentDeaths.filter((at) => now - at < 10_000)
@@ -357,7 +367,7 @@ export class Supervisor {
     const config = this.#config
     if (config === null) return
     const error = await handle.apply(config, { recorder: this.records.memoryFor(handle.name) })
-    // One that cannot listen serves nobody: it goes the way of one that died, and the next one tries.
+    // A worker that cannot listen is terminated, and a replacement tries again.
     if (error !== null && config === this.#config) handle.terminate()
     else if (this.#drainQuietMs !== null) handle.post({ type: 'drain', quietMs: this.#drainQuietMs })
   }

@@ -16,20 +16,20 @@ export interface LiveConfig {
   /** The change from the generation before; null when only the whole config is known. */
   change: IrChange | null
   ports: Record<string, number>
-  /** Seal MCP sessions; none where the config has no use for them. */
+  /** The keys that encrypt MCP sessions; empty when the config needs none. */
   sessionKeys: readonly string[]
-  /** Budgets by key that it asks for. */
+  /** The tables of budgets by key that the config needs. */
   tables: TableSet
 }
 
 /** The parts of the message that brings a config to a worker. */
-export interface ApplyParts {
+interface ApplyParts {
   /** Serializes the whole config, for a worker that lacks the generation before. */
   textOf?: (ir: Ir) => IrText
   recorder: RecorderMemory | null
 }
 
-export interface WorkerEvents {
+interface WorkerEvents {
   series(definition: (FromWorker & { type: 'series' })['definitions'][number]): void
   exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
   trace(message: TraceFromWorker): void
@@ -41,7 +41,7 @@ export interface WorkerEvents {
   exited(cause: Error | null): void
 }
 
-/** To a question. */
+/** The response to a question. */
 type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' }>
 
 /** One worker thread as the main thread sees it. */
@@ -61,7 +61,7 @@ export class WorkerHandle {
   #dead = false
   /** The error that ended the worker. */
   #cause: Error | null = null
-  /** The generation of the config that it applied last; 0 before the first, and while that is unknown. */
+  /** The generation of the config that the worker applied last; 0 while there is none or it is unknown. */
   #generation = 0
   #hasApplied = false
 
@@ -85,7 +85,7 @@ export class WorkerHandle {
     this.#worker.on('exit', () => this.#exited())
   }
 
-  /** Resolves when it can take a config, or with what it died of before. */
+  /** Resolves with null when the worker is ready for a config, or with the error that ended it. */
   get online(): Promise<string | null> {
     return this.#online.promise
   }
@@ -127,7 +127,7 @@ export class WorkerHandle {
   #exited(): void {
     this.#dead = true
     this.#events.exited(this.#cause)
-    // A worker that dies with a config in its hands has not refused it: its successor gets it.
+    // A worker that dies while it applies a config has not rejected it; its successor gets the config.
     for (const done of this.#applying.splice(0)) done(null)
     for (const done of this.#exporting.values()) done(WORKER_GONE)
     this.#exporting.clear()
@@ -159,7 +159,7 @@ export class WorkerHandle {
     })
   }
 
-  /** Has it bring a request to the collector of metrics. */
+  /** Sends an export request to the metrics collector through this worker. */
   deliver(request: Buffer): Promise<Delivery> {
     if (this.#dead) return Promise.resolve(WORKER_GONE)
     const id = this.#exports++
@@ -169,7 +169,7 @@ export class WorkerHandle {
     })
   }
 
-  /** How its endpoints do; null where it is too busy to say. */
+  /** The states of its endpoints; null when the worker is too busy to answer. */
   async endpoints(): Promise<readonly NamedState[] | null> {
     const answer = await this.#ask('look')
     return answer?.type === 'looked' ? answer.states : null
@@ -222,7 +222,7 @@ export class WorkerHandle {
     void this.#worker.terminate()
   }
 
-  /** Asks first: what the log still holds is written then. */
+  /** Asks the worker to exit, so that it flushes its log, and terminates it after a time limit. */
   async exit(): Promise<void> {
     this.post({ type: 'exit' })
     const force = setTimeout(() => this.terminate(), EXIT_MS)
@@ -233,5 +233,5 @@ export class WorkerHandle {
 
 const EXIT_MS = 2_000
 const ANSWER_MS = 1_000
-/** Another one tries. */
+/** The outcome when the worker has ended; another worker retries. */
 const WORKER_GONE: Delivery = { kind: 'later', cause: 'the worker has ended', afterMs: null }

@@ -1,20 +1,41 @@
 import type { CompiledBind } from '../../compile/bind.ts'
+import type { CompiledUdpBind } from '../../compile/udp-bind.ts'
 import type { Deadlines } from '@portico/http'
 import { BindServer } from '@portico/http/server'
+import type { StreamPort } from '../../pipeline/run/serve-tunnel.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import { createConnectionMetrics } from '../../telemetry/metrics/connection-metrics.ts'
+import { createDatagramMetrics } from '../../telemetry/metrics/datagram-metrics.ts'
 import type { Registry } from '../../telemetry/metrics/metrics.ts'
 
-interface Place {
+interface BindAddress {
   address: string
   port: number
 }
 
-interface Port extends Place {
-  server: BindServer<string>
+type AnyBind = CompiledBind | CompiledUdpBind
+
+/** The server of one port, for TCP or UDP. */
+interface PortServer {
+  /** Stops accepting, and drains. */
+  retire(): void
+  stopListening(): Promise<void>
+  drain(quietMs?: number): void
+  destroy(): void
+  countOpen(counts: Map<string, number>): void
+  readonly connectionCount: number
 }
 
-export interface WorkerPortsOptions {
+interface Port extends BindAddress {
+  server: PortServer
+  /** Serves tunnels of mesh peers; null for UDP. */
+  streams: StreamPort | null
+  update: (bind: AnyBind) => void
+}
+
+type OpenedPort = Omit<Port, keyof BindAddress>
+
+interface WorkerPortsOptions {
   deadlines: Deadlines
   registry: Registry
   log: Logger
@@ -25,7 +46,7 @@ export interface WorkerPortsOptions {
 export class WorkerPorts {
   readonly #options: WorkerPortsOptions
   readonly #portsByBind = new Map<string, Port>()
-  readonly #retired = new Set<BindServer<string>>()
+  readonly #retired = new Set<PortServer>()
   #isStopping = false
 
   constructor(options: WorkerPortsOptions) {
@@ -33,15 +54,21 @@ export class WorkerPorts {
   }
 
   /** Opens and closes ports to match the binds. Changes nothing when a port cannot be opened. */
-  async serve(binds: ReadonlyMap<string, CompiledBind>, portByBind: Readonly<Record<string, number>>): Promise<void> {
-    // Opening a port may fail, so that comes first; nothing after it does.
+  async serve(binds: ReadonlyMap<string, AnyBind>, portByBind: Readonly<Record<string, number>>): Promise<void> {
+    // Opening a port may fail, so ports are opened first; the following steps cannot fail.
     const opened = await this.#open(binds, portByBind)
-    for (const [key, { server }] of this.#portsByBind) {
+    for (const [key, { server, update }] of this.#portsByBind) {
       const bind = binds.get(key)
-      if (bind !== undefined && !opened.has(key)) server.update(bind.state, (listener) => bind.isGone(listener))
+      if (bind !== undefined && !opened.has(key)) update(bind)
       else this.#retire(key, server)
     }
     for (const [key, port] of opened) this.#portsByBind.set(key, port)
+  }
+
+  /** The TCP server of this port; null when the worker has none. */
+  streamsOf(port: number): StreamPort | null {
+    for (const each of this.#portsByBind.values()) if (each.port === port && each.streams !== null) return each.streams
+    return null
   }
 
   /** Idle HTTP/1 connections are closed after `quietMs` without a request. */
@@ -60,7 +87,7 @@ export class WorkerPorts {
     return open
   }
 
-  /** Resolves when the last connection is over. */
+  /** Resolves when the last connection has closed. */
   async stopListening(): Promise<void> {
     this.#isStopping = true
     await Promise.all(this.#servers().map((server) => server.stopListening()))
@@ -74,15 +101,15 @@ export class WorkerPorts {
   }
 
   async #open(
-    binds: ReadonlyMap<string, CompiledBind>,
+    binds: ReadonlyMap<string, AnyBind>,
     portByBind: Readonly<Record<string, number>>,
   ): Promise<Map<string, Port>> {
     const opened = new Map<string, Port>()
     try {
       for (const [key, bind] of binds) {
-        const place = placeOf(bind, portByBind[key])
+        const place = addressOf(bind, portByBind[key])
         if (isAt(this.#portsByBind.get(key), place)) continue
-        opened.set(key, { ...place, server: await this.#listen(bind, place) })
+        opened.set(key, { ...place, ...(await this.#listen(bind, place)) })
       }
     } catch (error) {
       for (const { server } of opened.values()) server.destroy()
@@ -91,14 +118,13 @@ export class WorkerPorts {
     return opened
   }
 
-  #servers(): BindServer<string>[] {
+  #servers(): PortServer[] {
     return [...this.#portsByBind.values().map((port) => port.server), ...this.#retired]
   }
 
-  #retire(key: string, server: BindServer<string>): void {
+  #retire(key: string, server: PortServer): void {
     this.#portsByBind.delete(key)
-    void server.stopListening()
-    server.drain()
+    server.retire()
     this.#retired.add(server)
     const check = setInterval(() => {
       if (server.connectionCount > 0) return
@@ -108,14 +134,20 @@ export class WorkerPorts {
     check.unref()
   }
 
-  async #listen(bind: CompiledBind, { address, port }: Place): Promise<BindServer<string>> {
+  async #listen(bind: AnyBind, place: BindAddress): Promise<OpenedPort> {
+    const port = bind.transport === 'udp' ? await this.#listenUdp(bind, place) : await this.#listenTcp(bind, place)
+    if (this.#isStopping) void port.server.stopListening()
+    return port
+  }
+
+  async #listenTcp(bind: CompiledBind, { address, port }: BindAddress): Promise<OpenedPort> {
     const { deadlines, registry, log, reusePort } = this.#options
     const metrics = createConnectionMetrics(registry, bind.labels)
     const warnFull = occasionally((refused) =>
-      log.warn('connections refused, the port has as many as frontend.tcp.maxConnections allows', { port, refused }),
+      log.warn('connections refused: the port has reached frontend.tcp.maxConnections', { port, refused }),
     )
     const warnCertificate = occasionally((refused, last: { source: string; error: string } | undefined) =>
-      log.warn('client certificate refused', { port, ...last, refused }),
+      log.warn('client certificate rejected', { port, ...last, refused }),
     )
     const server = new BindServer<string>(bind.state, deadlines, {
       opened: metrics.opened,
@@ -130,21 +162,49 @@ export class WorkerPorts {
       reset: (info, code) => log.debug('refused', { source: info.source, status: 0, code }),
     })
     await server.listen({ port, host: address, reusePort })
-    if (this.#isStopping) void server.stopListening()
-    return server
+    return {
+      server,
+      streams: server,
+      update(next) {
+        if (next.transport === 'tcp') server.update(next.state, (listener) => next.isGone(listener))
+      },
+    }
+  }
+
+  async #listenUdp(bind: CompiledUdpBind, { address, port }: BindAddress): Promise<OpenedPort> {
+    const { deadlines, registry, log, reusePort } = this.#options
+    const metrics = createDatagramMetrics(registry, bind.labels)
+    const warnFull = occasionally((dropped, last: { source: string; code: string } | undefined) =>
+      log.warn('datagrams dropped: the port has reached a limit of frontend.udp', { port, ...last, dropped }),
+    )
+    const server = bind.createServer(bind.state, deadlines, {
+      ...metrics,
+      refused: ({ source }, code) => {
+        log.debug('refused', { source, code })
+        if (code !== 'network_authorization') warnFull({ source, code })
+      },
+    })
+    await server.listen({ port, host: address, reusePort })
+    return {
+      server,
+      streams: null,
+      update(next) {
+        if (next.transport === 'udp') server.update(next.state)
+      },
+    }
   }
 }
 
-function placeOf({ address }: CompiledBind, port: number | undefined): Place {
+function addressOf({ address }: AnyBind, port: number | undefined): BindAddress {
   if (port === undefined) throw new Error('found no port for a bind')
   return { address, port }
 }
 
-function isAt(port: Port | undefined, place: Place): boolean {
+function isAt(port: Port | undefined, place: BindAddress): boolean {
   return port !== undefined && port.address === place.address && port.port === place.port
 }
 
-/** Tells of the first time at once, and then at most every ten seconds, with how many times it was since. */
+/** Calls `tell` at the first time, then at most every ten seconds with the number of times since. */
 function occasionally<T = undefined>(tell: (count: number, last?: T) => void): (last?: T) => void {
   let count = 0
   let nextAt = 0

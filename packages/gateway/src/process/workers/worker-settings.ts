@@ -25,6 +25,7 @@ export function workerSettings(
       poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
       poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
     },
+    mesh: settings.mesh ?? null,
     reusePort: CAN_SHARE_PORTS,
   }
 }

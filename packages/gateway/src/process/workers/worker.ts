@@ -8,6 +8,8 @@ import { loadFeatures } from '../../compile/load-features.ts'
 import { applyChange, changeBetween } from '../../ir/change.ts'
 import { irOfText } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
+import { meshMember } from '../../mesh/mesh-member.ts'
+import { ReceivedIdentity } from '../../mesh/received-identity.ts'
 import { HubClient } from '../../mcp/hub/hub-client.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './messages.ts'
@@ -18,13 +20,12 @@ import { CLOSING } from '../../pipeline/compiled/containment.ts'
 import { createExpressions } from '../../pipeline/expression/expression.ts'
 import { gatewayName } from '../../pipeline/context/proxy-identity.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import { Specimens } from '../../pipeline/run/specimens.ts'
+import { ShapeKeepalive } from '../../pipeline/run/shape-keepalive.ts'
 import { WorkerCache } from '../../state/worker-cache.ts'
-import { monotonic } from '../../state/monotonic.ts'
+import { monotonic, createHttpDate } from '../../state/clock.ts'
 import { GivenTables } from '../../state/keyed-tables.ts'
 import { SharedTable } from '../../state/shared-table.ts'
 import { createAccessLog } from '../../telemetry/log/access-log.ts'
-import { createHttpDate } from '../../telemetry/http-date.ts'
 import { LineWriter } from '../../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../../telemetry/log/log-filter.ts'
 import { createLogger } from '../../telemetry/log/logger.ts'
@@ -36,6 +37,7 @@ import { createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool
 import { createCalloutMetrics } from '../../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../../telemetry/metrics/fault-metrics.ts'
 import { createLimitMetrics } from '../../telemetry/metrics/limit-metrics.ts'
+import { createPickMetrics } from '../../telemetry/metrics/pick-metrics.ts'
 import { createExportCounts } from '../../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../../telemetry/otlp/exporter.ts'
 import { exportLimits } from '../../telemetry/otlp/export-limits.ts'
@@ -44,13 +46,13 @@ import { exportOrigin } from '../telemetry/export-origin.ts'
 import { WorkerPorts } from './worker-ports.ts'
 import { Recorder } from '../../telemetry/recorder/recorder.ts'
 import { TraceWatch } from '../../telemetry/trace/trace-watch.ts'
-import { createResolver, Endpoints, Pools, ServiceAddresses } from '@portico/http/client'
+import { createResolver, Endpoints, Hbone, Pools, ServiceAddresses } from '@portico/http/client'
 
 const settings = workerData as WorkerSettings
 if (parentPort === null) throw new Error('a worker runs in a thread of its own')
 const port = parentPort
 
-/** Series that the main thread does not know yet; a start makes dozens, and each message wakes it. */
+/** Series that the main thread does not know yet. They are sent in batches, because each message wakes that thread. */
 let announced: SeriesDefinition[] = []
 
 const writer = new LineWriter()
@@ -94,6 +96,14 @@ const endpoints = new Endpoints({
   },
 })
 const addresses = new ServiceAddresses()
+const mesh = new ReceivedIdentity(settings.mesh, Date.now)
+const hbone = new Hbone({
+  member: meshMember(mesh),
+  pools,
+  connectTimeoutMs: settings.upstream.connectTimeoutMs,
+  idleTimeoutMs: settings.upstream.poolIdleTimeoutMs,
+})
+mesh.onChange(() => hbone.certificateChanged())
 const tracer: TraceWatch<RequestContext> = new TraceWatch({
   shared: settings.traces,
   worker: settings.number,
@@ -112,7 +122,7 @@ const shared = {
   log: logger.child('pipeline'),
 }
 const exemplars = new Exemplars((exemplar) => post({ type: 'exemplar', exemplar }))
-/** With something to send before the end. */
+/** Exporters that must flush before the worker exits. */
 const exporters = new Set<Exporter>()
 const services = {
   ...shared,
@@ -124,14 +134,18 @@ const services = {
   pools,
   endpoints,
   addresses,
+  hbone,
+  mesh,
+  streamPort: (port: number) => ports.streamsOf(port),
   requestMetrics: createRequestMetrics(
     registry,
-    (names) => log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
+    (names) => log.warn('metric labels have too many values, new values are counted as other', { labels: names }),
     exemplars,
   ),
   callTimer: createCallTimer(registry, ['Primary', 'Http'], exemplars),
   callouts: createCalloutMetrics(registry, exemplars),
   keyWithoutRoom: createLimitMetrics(registry),
+  picks: createPickMetrics(registry),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,
@@ -157,7 +171,7 @@ const services = {
   },
   tracer,
   containment: CLOSING,
-  specimens: new Specimens(),
+  shapeKeepalive: new ShapeKeepalive(),
   hub,
 }
 
@@ -186,6 +200,8 @@ function take(message: ToWorker): void {
       return
     case 'endpoints':
       return addresses.take(message.change)
+    case 'mesh':
+      return mesh.take(message.state)
     case 'logFilter':
       return logger.setFilter(filterOf(message.filter))
     case 'drain':
@@ -227,7 +243,7 @@ async function end(): Promise<never> {
   process.exit(0)
 }
 
-/** The way there is that of the newest config. */
+/** Sends metrics to the collector of the newest config. */
 async function exportMetrics(request: Uint8Array): Promise<Delivery> {
   const deliver = current?.config.deliverMetrics ?? null
   if (deliver === null) return { kind: 'refused', cause: 'the config names no collector' }
@@ -250,7 +266,7 @@ async function apply(message: ConfigMessage): Promise<void> {
     current = { ir, config: next }
     const { generation } = message
     services.recorder.use(next.recorder === null ? null : { ...next.recorder, generation }, services.now())
-    services.specimens.drop()
+    services.shapeKeepalive.drop()
     post({ type: 'applied', error: null })
   } catch (error) {
     log.error('config not applied', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
@@ -260,7 +276,7 @@ async function apply(message: ConfigMessage): Promise<void> {
 
 function read(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | null } {
   if (current === null) {
-    if ('change' in sent) throw new Error('found a change of a config that never came')
+    if ('change' in sent) throw new Error('received a change to a config that was never received')
     return { ir: irOfText(sent.whole), previous: null }
   }
   const whole = 'whole' in sent ? irOfText(sent.whole) : current.ir
@@ -275,7 +291,7 @@ const EXPORT_FLUSH_MS = 750
 
 function filterOf(text: string): LogFilter {
   const parsed = parseLogFilter(text)
-  // The main thread has checked it.
+  // The main thread has validated the filter.
   if (!parsed.ok) throw new Error(`log filter ${text}`)
   return parsed.value
 }

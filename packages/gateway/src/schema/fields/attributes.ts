@@ -6,8 +6,8 @@ import type { Schema } from '../kit.ts'
 /** Named values that expressions compute, each name once. */
 export function attributes(phase: ExpressionPhase, name: Schema<string>, max: number) {
   const item = object({
-    name: name.describe('Its name.'),
-    expression: expression(phase).describe('Its value.'),
-  }).describe('A name and what computes its value.')
+    name: name.describe('The name.'),
+    expression: expression(phase).describe('Expression for the value.'),
+  }).describe('A name and the expression for its value.')
   return list(item, { min: 1, max, uniqueBy: 'name' })
 }

@@ -32,13 +32,13 @@ function conditionalForms<Config>(policy: Schema<Config>) {
     object({
       condition: condition('request')
         .optional()
-        .describe('When this form is taken; the last one may lack it, and is taken when no other is.'),
+        .describe('Condition for this case. Only the last case may omit it; that case is the default.'),
       policy: policy.describe('The policy in this case.'),
-    }).describe('One case.'),
+    }).describe('A case.'),
     { min: 1, max: 16 },
   )
     .optional()
     .describe(
-      'Forms of the policy by condition: the first whose condition is true is taken, none when no condition is.',
+      'The policy by condition: the first case whose condition is true applies. The policy does nothing if no condition is true.',
     )
 }

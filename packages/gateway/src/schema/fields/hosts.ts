@@ -53,6 +53,21 @@ export function hostTarget(): Schema<HostTarget> {
   })
 }
 
+/** `name:port` or `[::1]:port`, taken apart. */
+export function hostPort(): Schema<{ host: string; port: number }> {
+  return textual(
+    (text) => {
+      const address = parseHostPort(text)
+      return address === null || address.port === 0 ? null : address
+    },
+    {
+      type: 'host:port',
+      expected: '`host:port` or `[ipv6]:port`',
+      json: { type: 'string', minLength: 3, maxLength: 512 },
+    },
+  )
+}
+
 /** An address for the gateway's own servers; `off` opens nothing. */
 export function listenAddress(): Schema<string> {
   const isAddress = (text: string): boolean => {

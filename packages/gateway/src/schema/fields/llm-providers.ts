@@ -1,4 +1,5 @@
-import { object, type Output, type Schema } from '../kit.ts'
+import { inferencePool } from './inference-pool.ts'
+import { fileOnly, object, type Output, type Schema } from '../kit.ts'
 import { host } from './hosts.ts'
 import { urlPath } from './http-parts.ts'
 import { port, string, textual } from './values.ts'
@@ -7,8 +8,7 @@ import { port, string, textual } from './values.ts'
 
 export const short = { min: 1, max: 256 }
 
-export const model = () =>
-  string(short).optional().describe("Model to ask for, in place of the request's; the request's when unset.")
+export const model = () => string(short).optional().describe('Model to call; the model in the request when unset.')
 
 export const azureApiVersion = () =>
   string({ min: 1, max: 64 }, { pattern: /^[\w.-]+$/, expected: 'a version such as `v1` or `2025-04-01-preview`' })
@@ -23,18 +23,23 @@ export function region(fallback: string) {
 
 /** Fields that override a provider's defaults. */
 export const providerOverrides = {
-  host: host().optional().describe("Host to call in place of the provider's own."),
+  host: host().optional().describe("Host to call instead of the provider's own."),
   port: port()
     .optional()
-    .describe('Port of `host`; 443 when unset. On any other port the connection is plain unless a `tls` policy holds.'),
+    .describe('Port of `host`; 443 when unset. Other ports use plain text unless a `tls` policy applies.'),
+  inferencePool: fileOnly(
+    inferencePool
+      .optional()
+      .describe(
+        "Model servers of which an endpoint picker chooses one for each call, instead of the provider's own host; `openai` and `anthropic` only. Calls use plain text unless a `tls` policy applies.",
+      ),
+  ),
   path: apiPath()
     .optional()
-    .describe("Path, and query if it has one, in place of the provider's own; the client's query is dropped."),
+    .describe("Path, with an optional query, instead of the provider's own; the client's query is dropped."),
   pathPrefix: urlPath()
     .optional()
-    .describe(
-      'What stands in place of `/v1` at the start of the path, with or without a `host`; `openai` and `anthropic` only.',
-    ),
+    .describe('Replaces `/v1` at the start of the path, with or without `host`; `openai` and `anthropic` only.'),
 }
 
 const overrides = object(providerOverrides)

@@ -1,4 +1,5 @@
 import { compileRegex } from '@portico/regex'
+import { parseSpiffe } from '../../formats/spiffe.ts'
 import { Refusal, scalar } from '../kit.ts'
 import type { Schema } from '../kit.ts'
 import { string, textual } from './values.ts'
@@ -13,6 +14,15 @@ export function objectName() {
     { min: 1, max: 63 },
     { pattern: namePattern, expected: 'a name of 1 to 63 letters, digits, `-`, `_` and `.`' },
   )
+}
+
+/** The identity of a workload in a mesh. */
+export function spiffeId(): Schema<string> {
+  return textual((text) => (parseSpiffe(text) === null ? null : text), {
+    type: 'SPIFFE ID',
+    expected: '`spiffe://<trust domain>/ns/<namespace>/sa/<service account>`',
+    json: { type: 'string', minLength: 1, maxLength: 2_048, pattern: '^spiffe://[a-z0-9._-]+/ns/[^/]+/sa/[^/]+$' },
+  })
 }
 
 /** A pattern in RE2 syntax, so that matching takes linear time. */

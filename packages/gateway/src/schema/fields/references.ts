@@ -75,17 +75,17 @@ export function labelSelector() {
   const label = string({ max: 63 }).describe('Value of the label.')
   const name = string({ min: 1, max: 317 }).describe('Name of the label.')
   return object({
-    matchLabels: map(label, { max: 64 }).optional().describe('Labels that an object must have, all of them.'),
+    matchLabels: map(label, { max: 64 }).optional().describe('Labels; an object must have all of them.'),
     matchExpressions: list(
       object({
         key: name,
-        operator: enumeration(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How the label is compared.'),
-        values: list(label, { max: 64 }).optional().describe('What `In` and `NotIn` compare with.'),
-      }).describe('One condition.'),
+        operator: enumeration(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('Comparison operator.'),
+        values: list(label, { max: 64 }).optional().describe('Values for `In` and `NotIn`.'),
+      }).describe('A condition.'),
       { max: 64 },
     )
       .optional()
-      .describe('Conditions that must all hold.'),
+      .describe('Conditions on labels; all must be met.'),
   })
 }
 
@@ -117,7 +117,7 @@ export function withinSecret<Out>(name: string, read: Out | Refusal): Out | Refu
 }
 
 /** A reference to a Service or a backend, in the syntax of custom resources. */
-export function backendObjectReference() {
+function backendObjectReference() {
   return object(
     {
       group: string({ max: 253 }).prefault('').describe('API group of the object; empty for a Service.'),
@@ -126,7 +126,7 @@ export function backendObjectReference() {
       namespace: string({ min: 1, max: 63 })
         .optional()
         .describe(
-          'Namespace of the object; that of the referrer when unset. Another one needs a ReferenceGrant there.',
+          'Namespace of the object; the namespace of the reference when unset. Another namespace needs a ReferenceGrant there.',
         ),
       port: port().optional().describe('Port of a Service.'),
     },
@@ -191,7 +191,9 @@ export function serviceReference() {
     object(
       {
         name: backendName({ fixed: true }).optional().describe('Name of a backend of the top-level `backends`.'),
-        host: fileOnly(backendHost().optional().describe('Where it is, where it has no name there: `host:port`.')),
+        host: fileOnly(
+          backendHost().optional().describe('Address of a service that is not in `backends`, as `host:port`.'),
+        ),
       },
       [exactlyOneOf('name', 'host')],
     ),

@@ -28,31 +28,33 @@ export function transform(message: 'request' | 'response', phase: ExpressionPhas
   const pseudo = message === 'request' ? [':authority', ':method', ':path'] : [':status']
   const header = object({
     name: transformableHeaderName(pseudo).describe(
-      `Name of the header; ${pseudo.map((name) => `\`${name}\``).join(', ')} change the first line.`,
+      `Name of the header; ${pseudo.map((name) => `\`${name}\``).join(', ')} change the start line.`,
     ),
     value: expression(phase, headerLines).describe(
-      'Its value: a text, bytes, a number, a truth value, or a list of these with one line for each.',
+      'The value: a string, bytes, a number, a boolean, or a list of these, one header line for each.',
     ),
-  }).describe('One header.')
+  }).describe('A header.')
   return object({
     set: list(header, headerLists)
       .optional()
       .describe(
-        `Headers of the ${message} that replace all of the same name, also spelled with \`_\` or \`.\` for \`-\`. One whose expression fails is removed.`,
+        `Headers of the ${message} that replace all headers of the same name, also if spelled with \`_\` or \`.\` for \`-\`. A header whose expression fails is removed.`,
       ),
     add: list(header, headerLists)
       .optional()
       .describe(
-        `Headers appended to the ${message}, beside any of the same name. One whose expression fails is left out.`,
+        `Headers appended to the ${message}; headers of the same name stay. A header whose expression fails is omitted.`,
       ),
     remove: list(transformableHeaderName([]).describe('Name of a header.'), headerLists)
       .optional()
-      .describe(`Headers taken off the ${message}, in all spellings.`),
+      .describe(`Headers removed from the ${message}, also if spelled with \`_\` or \`.\` for \`-\`.`),
     body: expression(phase)
       .optional()
-      .describe('The new body: texts and bytes as they are, anything else as JSON. Empty when the expression fails.'),
-    metadata: map(expression(phase).describe('Its value.'), { min: 1, max: 16 })
+      .describe('The new body: strings and bytes unchanged, other values as JSON. Empty when the expression fails.'),
+    metadata: map(expression(phase).describe('The value.'), { min: 1, max: 16 })
       .optional()
-      .describe('Values for later expressions and logs, as `metadata.<name>`; each sees the ones before it.'),
+      .describe(
+        'Values for later expressions and logs, as `metadata.<name>`; each expression can read the values before it.',
+      ),
   }).describe(`Changes to the ${message}. The order is metadata, add, set, remove, body.`)
 }

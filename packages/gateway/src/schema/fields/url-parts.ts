@@ -8,9 +8,9 @@ import { port } from './values.ts'
 export function authorityChange() {
   return object(
     {
-      full: urlAuthority().optional().describe('Whole authority, such as `example.com:8443`.'),
-      host: host().optional().describe('Host alone; the port stays.'),
-      port: port().optional().describe('Port alone; the host stays.'),
+      full: urlAuthority().optional().describe('The new authority, such as `example.com:8443`.'),
+      host: host().optional().describe('The new host; the port stays.'),
+      port: port().optional().describe('The new port; the host stays.'),
     },
     [exactlyOneOf('full', 'host', 'port')],
   )
@@ -20,8 +20,10 @@ export function authorityChange() {
 export function pathChange() {
   return object(
     {
-      full: urlPath().optional().describe('Whole path.'),
-      prefix: urlPath().optional().describe('Replaces the prefix that the route matched; needs prefix matches only.'),
+      full: urlPath().optional().describe('The new path.'),
+      prefix: urlPath()
+        .optional()
+        .describe('Replaces the prefix that the route matched; only for routes whose matches are all prefixes.'),
     },
     [exactlyOneOf('full', 'prefix')],
   )

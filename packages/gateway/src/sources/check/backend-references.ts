@@ -7,7 +7,7 @@ import type { Spot } from './tree.ts'
 
 type FoundBackend = FoundReference<BackendReference>
 
-/** Every backend that is named must exist. */
+/** Checks that every referenced backend exists. */
 export function checkBackendNames(
   found: readonly FoundBackend[],
   backendsByName: ReadonlyMap<string, Spot>,
@@ -35,6 +35,7 @@ export function checkBackendNames(
 /** Kinds of backends that answer in a way of their own, or where clients say what is asked. */
 const unfixedKinds = [
   ['dynamicForwardProxy', 'a dynamic forward proxy'],
+  ['inferencePool', 'an inference pool'],
   ['ai', 'a backend of language models'],
   ['mcp', 'an MCP backend'],
   ['aws', 'an agent runtime'],

@@ -24,7 +24,10 @@ test('a limit by a caller whom no policy makes known is warned of', () => {
     ['basicAuth.username', 'basicAuthentication'],
   ] as const) {
     const [warning, ...others] = warningsOf(`policies: { ${limit(key)} }`)
-    assert.match(warning ?? '', new RegExp(`^g.yaml:1:\\d+: .*found a key by \`\\w+\`, .*expected .*\`${policy}\``))
+    assert.match(
+      warning ?? '',
+      new RegExp(`^g.yaml:1:\\d+: .*found a key that reads \`\\w+\`, .*expected .*\`${policy}\``),
+    )
     assert.deepEqual(others, [])
   }
   const jwt = `jwtAuthentication: { providers: [${ISSUER}] }`

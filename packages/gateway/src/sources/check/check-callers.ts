@@ -8,10 +8,10 @@ const PROVIDERS: readonly { variable: RegExp; name: string; policies: readonly s
   { variable: /(^|[^\w.])basicAuth\s*[.[]/, name: 'basicAuth', policies: ['basicAuthentication'] },
 ]
 
-/** Words inside of quotes are no variables. */
+/** Words inside of quotes are not variables. */
 const STRINGS = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g
 
-/** Limits keyed by a caller whom no policy makes known, and issuers that are named twice. */
+/** Warns about limits by caller when no policy identifies callers, and about repeated issuers. */
 export function checkCallers(root: Spot, listeners: readonly Spot[], warn: Report): void {
   const shared = root.at('policies').items.map((policy) => policy.at('traffic'))
   for (const traffic of shared) {
@@ -48,7 +48,7 @@ function checkKeys(policies: Spot, around: readonly Spot[], warn: Report): void 
     )
     if (missing === undefined) continue
     warn('may_fail', key, {
-      found: `found a key by \`${missing.name}\`, which no policy of these requests sets`,
+      found: `found a key that reads \`${missing.name}\`, which no policy of these requests sets`,
       expected: missing.policies.map((name) => `\`${name}\``).join(' or '),
     })
   }

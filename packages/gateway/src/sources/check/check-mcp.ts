@@ -2,7 +2,7 @@ import type { Report } from './report.ts'
 import { SETTLED, type SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
 
-/** A target that takes the host of a backend needs one that has a host. */
+/** Checks that a target that refers to a backend refers to one with a host. */
 export function checkMcpTargets(
   root: Spot,
   backendsByName: ReadonlyMap<string, Spot>,

@@ -28,7 +28,7 @@ function checkTraffic(traffic: Spot, report: Report): void {
   checkResource(jwt.at('mcp'), report)
   const issuer = jwt.at('providers').items[0]?.at('issuer')
   if (typeof issuer?.text !== 'string' || isIssuer(issuer.text)) return
-  const expected = 'a URL without user, query or fragment, because clients of MCP are led there'
+  const expected = 'a URL without user, query or fragment, because MCP clients are directed there'
   report('bad_format', issuer, { found: `found ${JSON.stringify(issuer.text)}`, expected })
 }
 
@@ -36,5 +36,5 @@ function checkResource(oauth: Spot, report: Report): void {
   const resource = oauth.in('resourceMetadata', 'resource')
   if (!resource.exists || isIssuer(resource.text ?? '')) return
   const expected = 'the URL of the endpoint, such as `https://mcp.example.com/mcp`'
-  report('bad_format', resource, { found: 'found something else', expected })
+  report('bad_format', resource, { found: 'found an invalid URL', expected })
 }

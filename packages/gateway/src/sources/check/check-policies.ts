@@ -38,7 +38,7 @@ function findObjects(root: Spot, listeners: readonly Spot[]): Objects {
   return {
     listeners: listeners.map((spot) => ({ name: nameOf(spot, 'listener'), spot })),
     routes: listeners.flatMap((listener) => {
-      const isHttp = !['TLS', 'TCP'].includes(protocolOf(listener))
+      const isHttp = !['TLS', 'TCP', 'UDP'].includes(protocolOf(listener))
       return listener.at('routes').items.map((spot) => ({ name: nameOf(spot, 'route'), spot, isHttp }))
     }),
     backends: root.at('backends').items.map((spot) => ({ name: nameOf(spot, 'backend'), spot })),
@@ -89,7 +89,7 @@ function partsOf(backends: readonly NamedObject[]): string[] {
     .map((part) => part.at('name').text ?? '')
 }
 
-/** Which section may be about which kind of object. */
+/** Checks that a section is allowed for the kind of the target. */
 function checkAttachment(target: Spot, kind: string, policy: Spot, report: Report): void {
   const hasSection = target.at('sectionName').exists
   const refuse = (section: string, expected: string): void =>
@@ -115,7 +115,7 @@ function checkPhase(traffic: Spot, report: Report): void {
   const early = trafficPolicies.filter((policy) => (policy.phases ?? []).includes('PreRouting')).map(({ name }) => name)
   for (const name of traffic.keys) {
     if (name === 'phase' || early.some((policy) => policy === name)) continue
-    const found = `found \`${name}\` before routing`
+    const found = `found \`${name}\` in phase PreRouting`
     report('conflict', traffic.at(name), {
       found,
       expected: `only ${early.map((policy) => `\`${policy}\``).join(', ')}`,

@@ -14,14 +14,15 @@ export function checkRoutes(listener: Spot, { backendsByName, report, warn, once
   const routes = listener.at('routes').items
   checkUnique(routes, routeIdentity, 'route', report)
   const protocol = protocolOf(listener)
-  if (protocol === 'TCP' && routes.length > 1) {
-    const found = `found ${routes.length} routes on a TCP listener`
+  if ((protocol === 'TCP' || protocol === 'UDP') && routes.length > 1) {
+    const found = `found ${routes.length} routes on a ${protocol} listener`
     report('conflict', listener.at('routes'), { found, expected: 'at most one, because nothing tells them apart' })
   }
   const isAnswered = ANSWERING.some((policy) => listener.at('policies').has(policy))
   const finding = isAnswered ? SETTLED.answeredRoute : SETTLED.route
   for (const route of routes) {
-    if (protocol === 'TLS' || protocol === 'TCP') checkRawRoute(route, protocol, backendsByName, report)
+    if (protocol === 'TLS' || protocol === 'TCP' || protocol === 'UDP')
+      checkRawRoute(route, protocol, backendsByName, report)
     else once(route, finding, () => checkHttpRoute(route, isAnswered, report, warn))
   }
 }
@@ -84,22 +85,29 @@ function checkPrefixRedirect(route: Spot, warn: Report): void {
   })
 }
 
-/** A route of a TLS or TCP listener passes bytes on, so nothing that speaks of requests can hold. */
-function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMap<string, Spot>, report: Report): void {
+/** A route of a TLS, TCP or UDP listener passes bytes on, so nothing that speaks of requests can hold. */
+function checkRawRoute(
+  route: Spot,
+  protocol: 'TLS' | 'TCP' | 'UDP',
+  backendsByName: ReadonlyMap<string, Spot>,
+  report: Report,
+): void {
   const refuse = (spot: Spot, expected: string): void => {
     if (!spot.exists) return
     report('conflict', spot, { found: `found \`${String(spot.path.at(-1))}\` on a ${protocol} listener`, expected })
   }
+  const refusePolicies = (policies: Spot): void => {
+    const { without, only } = BACKEND_POLICIES[protocol]
+    for (const name of without) refuse(policies.at(name), only)
+  }
   refuse(route.at('matches'), 'no matches, because bytes are passed on unread')
-  if (protocol === 'TCP') refuse(route.at('hostnames'), 'no hostnames, because TCP names none')
+  if (protocol !== 'TLS') refuse(route.at('hostnames'), `no hostnames, because ${protocol} names none`)
   const policies = route.at('policies')
   for (const name of policies.keys) if (name !== 'backend') refuse(policies.at(name), 'no policy but `backend`')
-  for (const name of ['http', 'mcp']) {
-    refuse(route.in('policies', 'backend', name), '`tcp`, `tls`, `tunnel` and `health` only')
-  }
+  refusePolicies(policies.at('backend'))
   const entries = route.at('backends').items
   for (const entry of entries) {
-    for (const name of ['http', 'mcp']) refuse(entry.in('policies', name), '`tcp`, `tls`, `tunnel` and `health` only')
+    refusePolicies(entry.at('policies'))
     const named = backendsByName.get(entry.at('backend').text ?? '')
     for (const name of SPEAKS_HTTP) {
       refuse(entry.at(name), 'a backend that takes bytes')
@@ -108,11 +116,15 @@ function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMa
         report('conflict', entry.at('backend'), { found, expected: 'a backend that takes bytes' })
       }
     }
-    if (protocol !== 'TCP') continue
-    refuse(entry.at('dynamicForwardProxy'), 'a fixed destination, because TCP names none')
+    if (protocol === 'UDP') checkDatagramEntry(entry, named, report)
+    if (protocol === 'TLS') continue
+    refuse(entry.at('dynamicForwardProxy'), `a fixed destination, because ${protocol} names none`)
     if (named?.at('dynamicForwardProxy').exists) {
-      const found = 'found a dynamic forward proxy on a TCP listener'
-      report('conflict', entry.at('backend'), { found, expected: 'a fixed destination, because TCP names none' })
+      const found = `found a dynamic forward proxy on a ${protocol} listener`
+      report('conflict', entry.at('backend'), {
+        found,
+        expected: `a fixed destination, because ${protocol} names none`,
+      })
     }
   }
   if (entries.length === 0) {
@@ -120,5 +132,31 @@ function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMa
   }
 }
 
+/** Datagrams pass neither TLS nor a tunnel, and no socket file takes them; a named backend may have them for others. */
+function checkDatagramEntry(entry: Spot, named: Spot | undefined, report: Report): void {
+  const spot = entry.at('backend')
+  for (const name of ['tls', 'tunnel']) {
+    if (named?.in('policies', name).exists) {
+      const found = `found a backend with \`${name}\` on a UDP listener`
+      report('conflict', spot, { found, expected: `a backend without \`${name}\`, which datagrams cannot pass` })
+    }
+  }
+  const isFile = entry.at('host').text?.startsWith('unix:') === true
+  if (isFile || named?.in('static', 'unixPath').exists) {
+    const found = 'found a socket file on a UDP listener'
+    report('conflict', isFile ? entry.at('host') : spot, { found, expected: 'a host and a port' })
+  }
+}
+
+/** The backend policies that do not hold for a protocol. */
+const BACKEND_POLICIES = {
+  TLS: { without: ['http', 'mcp'], only: '`tcp`, `tls`, `tunnel` and `health` only' },
+  TCP: { without: ['http', 'mcp'], only: '`tcp`, `tls`, `tunnel` and `health` only' },
+  UDP: {
+    without: ['http', 'mcp', 'tcp', 'tls', 'tunnel', 'auth', 'extAuth', 'transformation', 'ai'],
+    only: '`health` only',
+  },
+} as const
+
 /** Kinds of backends that have nothing to do with bytes alone. */
-const SPEAKS_HTTP = ['ai', 'mcp', 'aws'] as const
+const SPEAKS_HTTP = ['inferencePool', 'ai', 'mcp', 'aws'] as const

@@ -1,4 +1,4 @@
-import type { Deprecation, ExpressionReference, Unheeded } from '../../schema/kit.ts'
+import type { Deprecation, ExpressionReference, IgnoredWord } from '../../schema/kit.ts'
 import type { Problem } from '../../schema/problem.ts'
 import { checkBackendNames } from './backend-references.ts'
 import { checkCallers } from './check-callers.ts'
@@ -21,7 +21,7 @@ export function checkFile(
   const problems: Problem[] = []
   const warnings: Problem[] = []
   const report = reporter(problems)
-  /** A check of a part by itself, which need not be done again where it found nothing. */
+  /** A check that depends on one part only, which is skipped if it found nothing before. */
   const once: CheckOnce = (part, finding, check) => {
     if (settled?.has(part.value, finding) === true) return
     const before = problems.length + warnings.length
@@ -32,12 +32,7 @@ export function checkFile(
   checkUnique(backends, (backend) => backend.at('name').text, 'backend', report)
   for (const backend of backends) checkStaticPort(backend, report)
   checkTlsVersions(root.in('frontend', 'tls'), report)
-  checkUnique(
-    root.at('binds').items.map((bind) => bind.at('port')),
-    (port) => (typeof port.value === 'number' && port.value > 0 ? String(port.value) : null),
-    'port',
-    report,
-  )
+  checkPorts(root.at('binds').items, report)
   const backendsByName = new Map(backends.flatMap((backend) => nameOf(backend).map((name) => [name, backend])))
   // A backend whose own name is wrong may be the one that is meant.
   if (backends.every((backend) => nameOf(backend).length > 0)) {
@@ -87,21 +82,49 @@ function checkDeprecated(found: readonly FoundReference<Deprecation>[], warn: Re
   }
 }
 
-function checkUnheeded(found: readonly FoundReference<Unheeded>[], warn: Report): void {
+function checkUnheeded(found: readonly FoundReference<IgnoredWord>[], warn: Report): void {
   for (const { spot, refers } of found) {
     if (spot.text?.toLowerCase() !== refers.word.toLowerCase()) continue
     warn('no_effect', spot, { found: `found \`${refers.word}\`, which does nothing here`, expected: refers.instead })
   }
 }
 
+/** A port number may be used once with TCP and once with UDP. */
+function checkPorts(binds: readonly Spot[], report: Report): void {
+  for (const isUdp of [false, true]) {
+    const hasTransport = (bind: Spot): boolean =>
+      bind.at('listeners').items.some((listener) => (protocolOf(listener) === 'UDP') === isUdp)
+    checkUnique(
+      binds.filter(hasTransport).map((bind) => bind.at('port')),
+      (port) => (typeof port.value === 'number' && port.value > 0 ? String(port.value) : null),
+      'port',
+      report,
+    )
+  }
+}
+
 function checkBind(bind: Spot, report: Report): void {
-  const listeners = bind.at('listeners').items
+  const all = bind.at('listeners').items
   checkUnique(
-    listeners,
+    all,
     (listener) => listener.at('name').text ?? `listener${String(listener.path.at(-1))}`,
     'listener',
     report,
   )
+  const ofUdp = all.filter((listener) => protocolOf(listener) === 'UDP')
+  if (ofUdp.length > 1) {
+    const found = `found ${ofUdp.length} UDP listeners on one port`
+    report('conflict', bind.at('listeners'), { found, expected: 'at most one, because nothing tells them apart' })
+  }
+  for (const listener of all) checkListener(listener, report)
+  checkTcpListeners(
+    bind,
+    all.filter((listener) => protocolOf(listener) !== 'UDP'),
+    report,
+  )
+}
+
+function checkTcpListeners(bind: Spot, listeners: readonly Spot[], report: Report): void {
   checkUnique(listeners, (listener) => listener.at('hostname').text?.toLowerCase() ?? 'every host', 'hostname', report)
   const protocols = listeners.map(protocolOf).filter((protocol) => protocol !== 'unknown')
   const isTls = (protocol: string): boolean => protocol === 'HTTPS' || protocol === 'TLS'
@@ -116,7 +139,10 @@ function checkBind(bind: Spot, report: Report): void {
     const found = `found ${protocols.length} listeners beside TCP`
     report('conflict', bind.at('listeners'), { found, expected: 'a TCP listener alone on its port' })
   }
-  for (const listener of listeners) checkListener(listener, report)
+  if (protocols.includes('HBONE') && protocols.length > 1) {
+    const found = `found ${protocols.length} listeners beside HBONE`
+    report('conflict', bind.at('listeners'), { found, expected: 'an HBONE listener alone on its port' })
+  }
 }
 
 function checkListener(listener: Spot, report: Report): void {
@@ -137,7 +163,8 @@ function checkListener(listener: Spot, report: Report): void {
       suggestion,
     })
   }
-  if (protocol !== 'TLS' && protocol !== 'TCP') return
+  if (protocol === 'HBONE') checkHbone(listener, report)
+  if (protocol === 'HTTP' || protocol === 'HTTPS' || protocol === 'HBONE') return
   const policies = listener.at('policies')
   if (policies.exists)
     report('conflict', policies, {
@@ -145,10 +172,22 @@ function checkListener(listener: Spot, report: Report): void {
       expected: 'traffic policies on HTTP and HTTPS listeners only',
     })
   const hostname = listener.at('hostname')
-  if (protocol === 'TCP' && hostname.exists) {
+  if (protocol !== 'TLS' && hostname.exists) {
     report('conflict', hostname, {
-      found: 'found `hostname` on a TCP listener',
-      expected: 'no hostname, because TCP names none',
+      found: `found \`hostname\` on a ${protocol} listener`,
+      expected: `no hostname, because ${protocol} names none`,
+    })
+  }
+}
+
+/** An HBONE listener only unwraps tunnels; the listener that a tunnel leads to has the routes and policies. */
+function checkHbone(listener: Spot, report: Report): void {
+  for (const name of ['hostname', 'policies', 'routes']) {
+    const spot = listener.at(name)
+    if (!spot.exists) continue
+    report('conflict', spot, {
+      found: `found \`${name}\` on an HBONE listener`,
+      expected: `\`${name}\` on the HTTP listener that tunnels lead to`,
     })
   }
 }
@@ -158,7 +197,7 @@ function checkStaticPort(backend: Spot, report: Report): void {
   const { host, port } = { host: backend.in('static', 'host'), port: backend.in('static', 'port') }
   if (host.text === null || port.exists || backend.in('policies', 'tls').exists) return
   const known = new Set(['host', 'port', 'unixPath'])
-  // A key that is written wrongly has been told of.
+  // The schema has reported a misspelled key already.
   if (backend.at('static').keys.some((key) => !known.has(key))) return
   report('missing_key', host, {
     found: 'found `host` without `port`',

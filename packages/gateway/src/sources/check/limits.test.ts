@@ -9,7 +9,7 @@ import { printProblems } from '../print-problems.ts'
 const key = { ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid: 'a', alg: 'EdDSA' }
 const jwks = JSON.stringify({ keys: [key] })
 
-interface Place {
+interface PolicyConfig {
   traffic?: object
   backend?: object
   frontend?: object
@@ -18,7 +18,7 @@ interface Place {
   backends?: object[]
 }
 
-function load({ traffic = {}, backend, frontend, policies, backends = [{ host: '127.0.0.1:9' }] }: Place) {
+function load({ traffic = {}, backend, frontend, policies, backends = [{ host: '127.0.0.1:9' }] }: PolicyConfig) {
   const config = {
     ...(frontend && { frontend }),
     ...(policies && { policies }),
@@ -32,12 +32,12 @@ function load({ traffic = {}, backend, frontend, policies, backends = [{ host: '
   return loadConfig(JSON.stringify(config), { file: 'gateway.yaml', dir: '.', env: {} })
 }
 
-function accepts(place: Place): void {
+function accepts(place: PolicyConfig): void {
   const result = load(place)
   assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))
 }
 
-function refuses(place: Place): void {
+function refuses(place: PolicyConfig): void {
   const result = load(place)
   assert.ok(!result.ok, 'the config was accepted')
   assert.ok(
@@ -47,7 +47,7 @@ function refuses(place: Place): void {
 }
 
 /** Accepted with the smallest and the largest number of items, refused beside them. */
-function counts(name: string, min: number, max: number, placeOf: (count: number) => Place): void {
+function counts(name: string, min: number, max: number, placeOf: (count: number) => PolicyConfig): void {
   test(name, () => {
     accepts(placeOf(min))
     accepts(placeOf(max))
@@ -109,7 +109,7 @@ counts('metadata of transforms: 1-16', 1, 16, (count) => ({
 }))
 counts('HTTP/1 request headers: 1-4096', 1, 4096, (count) => ({ frontend: { http: { http1MaxHeaders: count } } }))
 test('Inline JWKS size: 2-65536 chars', () => {
-  const placeOf = (inline: string): Place => ({
+  const placeOf = (inline: string): PolicyConfig => ({
     traffic: { jwtAuthentication: { providers: [{ issuer: 'https://a.test/', jwks: { inline } }] } },
   })
   accepts(placeOf(jwks.padEnd(65_536)))
@@ -152,7 +152,7 @@ counts('metric attributes: 1-16', 1, 16, (count) => ({
 }))
 
 /** The policies of a config that loads, with defaults. */
-function effective(place: Place) {
+function effective(place: PolicyConfig) {
   const result = load(place)
   assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))
   return result.ir.policies

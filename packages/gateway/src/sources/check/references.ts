@@ -3,7 +3,7 @@ import type { Refers, Schema } from '../../schema/kit.ts'
 import { SETTLED, type SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
 
-/** A value of the file that stands for something else. */
+/** A value of the file that refers to something else. */
 export interface FoundReference<R extends Refers = Refers> {
   spot: Spot
   refers: R
@@ -14,7 +14,7 @@ export function isTo<To extends Refers['to']>(to: To) {
   return (found: FoundReference): found is FoundReference<Extract<Refers, { to: To }>> => found.refers.to === to
 }
 
-/** Every value that the definition marks as standing for something else, wherever the input has one. */
+/** Finds every value that the schema marks as a reference. */
 export function findReferences(schema: Schema, root: Spot, settled: SettledParts | null = null): FoundReference[] {
   const found: FoundReference[] = []
   const plan = planOf(schema)
@@ -22,7 +22,7 @@ export function findReferences(schema: Schema, root: Spot, settled: SettledParts
   return found
 }
 
-/** The ways through a definition that lead to such values: most of a large file is not looked at. */
+/** The paths of the schema that lead to references, so that most of a large file is skipped. */
 type Plan =
   | { kind: 'leaf'; refers: Refers }
   | { kind: 'fields'; fields: { name: string; plan: Plan }[] }

@@ -20,9 +20,9 @@ export function protocolOf(listener: Spot): ListenerProtocol | 'unknown' {
   return PROTOCOLS.find((known) => known === protocol.text?.toUpperCase()) ?? 'unknown'
 }
 
-const PROTOCOLS: readonly ListenerProtocol[] = ['HTTP', 'HTTPS', 'TLS', 'TCP']
+const PROTOCOLS: readonly ListenerProtocol[] = ['HTTP', 'HTTPS', 'TLS', 'TCP', 'UDP', 'HBONE']
 
-/** Each name may be used once; `nameOf` gives null where there is none. */
+/** Reports names that are used twice; `nameOf` returns null for an item without a name. */
 export function checkUnique(
   spots: readonly Spot[],
   nameOf: (spot: Spot) => string | null,

@@ -17,7 +17,7 @@ export class Spot {
     return this.#parent === null ? [] : [...this.#parent.path, this.#step]
   }
 
-  /** The mapping or list that it stands in. */
+  /** The mapping or list that contains this value. */
   get parent(): Spot {
     return this.#parent ?? this
   }
@@ -47,13 +47,13 @@ export class Spot {
     return new Spot(isObject(this.value) ? this.value[key] : undefined, this, key)
   }
 
-  /** Through several mappings at once. */
+  /** Follows several keys. */
   in(...keys: string[]): Spot {
     return keys.reduce<Spot>((spot, key) => spot.at(key), this)
   }
 }
 
-/** Puts a value in the place of another: every step on the way there exists. */
+/** Replaces the value at a path; every step of the path exists. */
 export function putAt(root: unknown, path: Path, value: unknown): void {
   const last = path.at(-1)
   if (last === undefined) return

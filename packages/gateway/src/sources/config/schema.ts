@@ -2,6 +2,7 @@ import { Refusal, object, scalar } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { listenAddress } from '../../schema/fields/hosts.ts'
 import { logFilter } from '../../schema/fields/names.ts'
+import { meshFields } from '../../schema/fields/mesh.ts'
 import { boolean, duration, enumeration, integer, string } from '../../schema/fields/values.ts'
 
 const mostWorkers = 256
@@ -21,64 +22,67 @@ export const processFields = {
     },
   )
     .prefault('auto')
-    .describe('Threads that carry traffic; `auto` is one for each available core.'),
+    .describe('Number of worker threads; `auto` is one for each available core.'),
   adminAddr: listenAddress().prefault('localhost:15000').describe('Address of the admin server.'),
   statsAddr: listenAddress().prefault('0.0.0.0:15020').describe('Address of the metrics server.'),
   readinessAddr: listenAddress().prefault('0.0.0.0:15021').describe('Address of the readiness server.'),
   enableIpv6: boolean()
     .prefault(true)
-    .describe('Whether ports without an address are opened for IPv6 too, and names may resolve to IPv6.'),
+    .describe('Whether ports without an address also listen on IPv6, and names may resolve to IPv6 addresses.'),
   connectionMinTerminationDeadline: duration({ max: '1h' })
     .prefault('0s')
-    .describe('On shutdown, how long nothing changes, so that load balancers notice.'),
+    .describe('On shutdown, the gateway keeps accepting connections for this long, so that load balancers can react.'),
   connectionTerminationDeadline: duration({ max: '24h' })
     .prefault('5s')
-    .describe('On shutdown, how long after that open work may take before it is cut.'),
+    .describe('On shutdown, time after that for open requests to finish before they are closed.'),
 }
 
 export const loggingFields = {
   level: logFilter().prefault('info').describe('Log level, or levels by module: `info,upstream=debug`.'),
-  format: enumeration(['text', 'json']).prefault('text').describe('Form of log lines.'),
+  format: enumeration(['text', 'json']).prefault('text').describe('Format of log lines.'),
 }
 
 export const dnsFields = {
   lookupFamily: enumeration(['All', 'Auto', 'V4Preferred', 'V4Only', 'V6Only'])
     .prefault('Auto')
-    .describe('Which addresses of a name are used; `Auto` is `V4Preferred` with IPv6 and `V4Only` without.'),
+    .describe('IP versions of resolved addresses; `Auto` is `V4Preferred` with IPv6 enabled and `V4Only` without.'),
 }
 
 export const processConfig = object({
   ...processFields,
-  logging: object(loggingFields).prefault({}).describe('The log.'),
-  dns: object(dnsFields).prefault({}).describe('Name resolution.'),
+  logging: object(loggingFields).prefault({}).describe('Log settings.'),
+  dns: object(dnsFields).prefault({}).describe('DNS settings.'),
   session: object({
     keyFile: string({ min: 1, max: 4_096 })
       .optional()
       .describe(
-        'File with the key that seals MCP session ids, made when it is missing; relative to this file. `SESSION_KEY` wins; without either a key is kept in the state folder of the user.',
+        'File with the key that encrypts MCP session ids, relative to this file; it is created if missing. `SESSION_KEY` takes precedence. Without either, the key is in the state folder of the user.',
       ),
   })
     .prefault({})
-    .describe('Sessions of MCP clients.'),
+    .describe('Settings of MCP sessions.'),
   ui: object({
     edit: boolean()
       .prefault(false)
-      .describe('Whether this file may be changed through the admin server, by who shows its token (`ADMIN_TOKEN`).'),
+      .describe('Whether clients with the token of the admin server (`ADMIN_TOKEN`) may change this file.'),
   })
     .prefault({})
-    .describe('The web UI and its API.'),
+    .describe('Settings of the web UI and its API.'),
   backend: object({
     connectTimeout: duration({ min: '100ms' })
       .prefault('10s')
-      .describe('Longest time to connect to a backend, with the TLS handshake.'),
-    poolIdleTimeout: duration({ min: '1s' }).prefault('90s').describe('How long an unused connection is kept.'),
+      .describe('Timeout of connecting to a backend, including the TLS handshake.'),
+    poolIdleTimeout: duration({ min: '1s' }).prefault('90s').describe('Idle connections are closed after this time.'),
     poolMaxSize: integer({ min: 0, max: 1_000_000 })
       .optional()
-      .describe('Most unused connections kept for each destination and worker; no limit when unset.'),
+      .describe('Largest number of idle connections for each destination and worker; no limit when unset.'),
   })
     .prefault({})
     .describe('Defaults for connections to backends.'),
+  mesh: object(meshFields)
+    .optional()
+    .describe('Makes the gateway a workload of an Istio mesh, with a certificate from the CA of the mesh.'),
 })
 
-/** Settings that are read at start, and only then. */
+/** Settings that are read only at startup. */
 export type ProcessConfig = Output<typeof processConfig>

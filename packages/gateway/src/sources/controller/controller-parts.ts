@@ -1,6 +1,6 @@
 import type { AttachedPolicy, Backend, Ir, Route } from '../../ir/resources.ts'
 import type { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
-import { printUnit, type Quarantined } from '../../ir/quarantine.ts'
+import { printUnit, type QuarantinedResource } from '../../ir/quarantine.ts'
 import { BACKEND, BIND, LISTENER, POLICY, REACHED, ROUTE, TARGETS } from './ir-shape.ts'
 import { type Shape, unknownIn } from './shape.ts'
 
@@ -18,15 +18,15 @@ export function unknownParts(ir: Ir): string[] {
 }
 
 /** A config in which resources with unknown parts are closed, each by itself. */
-export interface ClosedConfig {
+interface ClosedConfig {
   ir: Ir
-  closed: Quarantined[]
+  closed: QuarantinedResource[]
   /** Unknown parts that nothing smaller than the whole config can be closed for. */
   refusing: string[]
 }
 
 export function closeUnknown(ir: Ir): ClosedConfig {
-  const closed: Quarantined[] = []
+  const closed: QuarantinedResource[] = []
   const [routes, backends, policies]: [Route[], Backend[], AttachedPolicy[]] = [[], [], []]
   const refusing = unknownFrame(ir)
   const reasonOf = (key: string, problems: readonly string[]): string =>
@@ -89,19 +89,21 @@ function looked(resource: object, look: () => string[]): string[] {
 }
 
 function namesIn(shape: Shape, resource: { key: string }): string[] {
-  return unknownIn(shape, resource, '').map((place) => `${resource.key}: found \`${place}\`, which is not known here`)
+  return unknownIn(shape, resource, '').map(
+    (place) => `${resource.key}: found \`${place}\`, which this version does not know`,
+  )
 }
 
 function inBackend({ target, ...backend }: Backend): string[] {
   const { key } = backend
-  if (!Object.hasOwn(TARGETS, target.kind)) return [`${key}: found a kind of backend that is not known here`]
+  if (!Object.hasOwn(TARGETS, target.kind)) return [`${key}: found a kind of backend that this version does not know`]
   const problems = namesIn({ ...BACKEND, target: TARGETS[target.kind] }, { ...backend, ...{ target } })
   if (target.kind !== 'mcp') return problems
   for (const { key: place, reached } of target.targets) {
     // Write access to resources of a cluster must not allow starting programs.
-    if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which is for config files alone`)
+    if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which only config files may have`)
     else if (!Object.hasOwn(REACHED, reached.by))
-      problems.push(`${place}: found a kind of target that is not known here`)
+      problems.push(`${place}: found a kind of target that this version does not know`)
     else problems.push(...namesIn({ ...REACHED[reached.by], key: null }, { ...reached, ...{ key: place } }))
   }
   return problems

@@ -65,7 +65,7 @@ describe('a data plane and its controller', () => {
     const { generation } = stream.config(irOf(1, 2))
     await eventually('it is refused', () => stream.has({ type: 'nack', generation, problems: ['port 80 is taken'] }))
     assert.equal(plane.source.generation, generationOf(irOf(1)))
-    assert.match(plane.log(), /config of the controller refused.*\n.*port 80 is taken/)
+    assert.match(plane.log(), /config from the controller rejected.*\n.*port 80 is taken/)
     plane.refuse([])
     await stream.live(irOf(1, 2, 3))
     assert.deepEqual(plane.applied, [irOf(1), irOf(1, 2, 3)])
@@ -178,7 +178,7 @@ describe('a data plane and its controller', () => {
     const first = await controller.stream(0)
     first.send({ type: 'goodbye', reason: 'upgrade' })
     await controller.stream(1)
-    assert.match(plane.log(), /it says goodbye: upgrade/)
+    assert.match(plane.log(), /the controller closed the stream: upgrade/)
   })
 
   const breaches: Record<string, string> = {
@@ -238,7 +238,7 @@ describe('a data plane and its controller', () => {
     const plane = useDataPlane(t, controller)
     writeFileSync(controller.caFile, createAuthority().cert)
     await plane.start()
-    await eventually('it is refused', () => /no controller.*cause=.*(certificate|signature)/.test(plane.log()))
+    await eventually('it is refused', () => /controller unavailable.*cause=.*(certificate|signature)/.test(plane.log()))
     assert.equal(controller.streams.length, 0)
     // The file is read again, so a new authority needs no restart.
     writeFileSync(controller.caFile, controller.authority.cert)
@@ -247,7 +247,7 @@ describe('a data plane and its controller', () => {
     const elsewhere = await useController(t, 'other.example')
     const other = useDataPlane(t, elsewhere)
     await other.start()
-    await eventually('it is refused', () => /no controller.*altnames/.test(other.log()))
+    await eventually('it is refused', () => /controller unavailable.*altnames/.test(other.log()))
     assert.equal(elsewhere.streams.length, 0)
   })
 
@@ -257,10 +257,10 @@ describe('a data plane and its controller', () => {
     const plane = useDataPlane(t, controller)
     rmSync(controller.tokenFile)
     await plane.start()
-    await eventually('the file is missing', () => /no controller.*token/.test(plane.log()))
+    await eventually('the file is missing', () => /controller unavailable.*token/.test(plane.log()))
     writeFileSync(controller.tokenFile, 't')
     await eventually('it is sent away', () =>
-      /no controller.*it answers with status 403: not for you/.test(plane.log()),
+      /controller unavailable.*it answers with status 403: not for you/.test(plane.log()),
     )
     controller.refuse(null)
     await controller.stream(0)
@@ -276,7 +276,7 @@ describe('a data plane and its controller', () => {
     const mcp = { kind: 'mcp', targets: [{ key: 'b/section/t', name: 't', reached, tools: null, timeouts: {} }] }
     const backends = [{ key: 'b', name: 'b', target: mcp }] as unknown as Ir['backends']
     const { generation } = stream.config({ ...EMPTY_IR, backends })
-    const problem = 'b/section/t: found a program to run, which is for config files alone'
+    const problem = 'b/section/t: found a program to run, which only config files may have'
     const quarantined = [{ object: 'b', problem, units: ['backend b'] }]
     await eventually('it is closed', () => stream.has({ type: 'ack', generation, quarantined }))
     assert.deepEqual(
@@ -314,16 +314,16 @@ describe('a data plane and its controller', () => {
     await eventually('it is answered', () => stream.answers().length === 1)
     const [answer] = stream.answers()
     assert.ok(answer?.type === 'ack')
-    const problem = 'found a kind of backend that is not known here'
+    const problem = 'found a kind of backend that this version does not know'
     assert.deepEqual(answer.quarantined, [{ object: 'b', problem, units: ['backend b'] }])
     assert.deepEqual(
       plane.applied[0]?.policies.map(({ traffic, unknown }) => [traffic, unknown]),
       [
         [
           null,
-          'found `traffic.moat`, which is not known here; found `traffic.cors.allowPlanets`, which is not known here',
+          'found `traffic.moat`, which this version does not know; found `traffic.cors.allowPlanets`, which this version does not know',
         ],
-        [null, 'found `traffic.rateLimit.local[0].unit`, which is not known here'],
+        [null, 'found `traffic.rateLimit.local[0].unit`, which this version does not know'],
       ],
     )
   })
@@ -431,7 +431,7 @@ describe('the config kept on disk', () => {
       const later = useDataPlane(t, { ...controller, folder, ...options })
       await later.start()
       assert.equal(later.source.generation, null)
-      assert.match(later.log(), /the config kept on disk is ignored/)
+      assert.match(later.log(), /stored config ignored/)
       const stream = await controller.stream(0)
       assert.equal(stream.hello.have, null)
       await stream.live(irOf(1))
@@ -477,7 +477,7 @@ describe('the config kept on disk', () => {
     await plane.start()
     const stream = await controller.stream(0)
     await stream.live(irOf(1))
-    await eventually('it says so', () => /kept on disk is not written/.test(plane.log()))
+    await eventually('it says so', () => /stored config not written/.test(plane.log()))
     await stream.live(irOf(2))
   })
 })

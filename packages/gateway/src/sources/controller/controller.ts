@@ -1,7 +1,7 @@
 import type { Ir } from '../../ir/resources.ts'
 import type { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
-import type { Quarantined } from '../../ir/quarantine.ts'
-import { ConfigReceiver, type Received } from '../../stream/config-receiver.ts'
+import type { QuarantinedResource } from '../../ir/quarantine.ts'
+import { ConfigReceiver, type ReceivedConfig } from '../../stream/config-receiver.ts'
 import { ControllerClient, type ClientOptions } from '../../stream/controller-client.ts'
 import { endpointHashesOf, endpointPart } from '../../stream/endpoint-parts.ts'
 import { generationOf } from '../../stream/hashes.ts'
@@ -14,10 +14,10 @@ import type { EndpointsChange } from '@portico/http/client'
 import { closeUnknown, explainIn } from './controller-parts.ts'
 
 /** The receiver of the config of a controller. */
-export interface ControllerTarget {
+interface ControllerTarget {
   apply(ir: Ir, explain: (fault: ConfigFault) => string | null): Promise<string[]>
   /** Resources of the config that went live last, which are closed because they cannot be compiled. */
-  quarantined(): Quarantined[]
+  quarantined(): QuarantinedResource[]
   /** Whether a worker listens on the ports of the live config. */
   isServing(): boolean
   services: {
@@ -33,26 +33,26 @@ export interface ControllerSourceOptions extends Omit<ClientOptions, 'hello' | '
   gateway: string
   instance: string
   version: string
-  /** Null where nothing is kept. */
+  /** The store on disk; null when configs are not stored. */
   kept: KeptConfig | null
   log: Logger
   clock?: () => number
-  /** How long workers may be away before the controller is told. */
+  /** The time without listening workers after which the controller is told. */
   patienceMs?: number
 }
 
-/** The config of one Gateway, as its controller tells it, or as it was told last. */
+/** The config of one Gateway, from its controller or from the copy on disk. */
 export class ControllerSource {
   readonly #options: ControllerSourceOptions
   readonly #receiver: ConfigReceiver
   readonly #clock: () => number
   readonly #report: ServingReport
   #client: ControllerClient | null = null
-  /** When the controller last said anything, and so stood by what is live; null when never. */
+  /** The time of the last message of the controller, which confirms the live config; null before the first. */
   #heardAt: number | null = null
   #isFirst = true
   /** Resources with parts that this version does not know. */
-  #closed: readonly Quarantined[] = []
+  #closed: readonly QuarantinedResource[] = []
   #isClosed = false
 
   constructor(options: ControllerSourceOptions) {
@@ -70,7 +70,7 @@ export class ControllerSource {
     })
   }
 
-  /** First what was kept, so that it serves with the controller away; then the controller. */
+  /** Starts with the stored config, so that traffic is served without a controller, and then connects to the controller. */
   async start(): Promise<void> {
     await this.#useKept()
     if (this.#isClosed) return
@@ -96,7 +96,7 @@ export class ControllerSource {
     return this.#client?.isConnected === true
   }
 
-  /** Null before the first is live. */
+  /** The live generation; null before the first. */
   get generation(): string | null {
     return this.#receiver.live?.generation ?? null
   }
@@ -105,7 +105,7 @@ export class ControllerSource {
     return this.#receiver.counts
   }
 
-  /** Seconds since a controller last stood by what is live; null where none ever did. */
+  /** Seconds since the controller last confirmed the live config; null when it never did. */
   get ageSeconds(): number | null {
     return this.#heardAt === null ? null : Math.max(0, (this.#clock() - this.#heardAt) / 1_000)
   }
@@ -128,7 +128,7 @@ export class ControllerSource {
     if (message.type === 'config') return this.#receiver.take(message, answer)
     if (message.type !== 'endpoints') return
     const { services } = this.#options.target
-    if (this.#isFirst && !message.whole) throw new StreamFault('the first endpoints are not whole')
+    if (this.#isFirst && !message.whole) throw new StreamFault('the first set of endpoints is incomplete')
     this.#isFirst = false
     const parts = message.parts && new Set(message.parts)
     if (message.whole) services.takeAll(message.put, (key) => parts?.has(endpointPart(key)) ?? true)
@@ -147,18 +147,18 @@ export class ControllerSource {
       }
       return []
     }
-    log.error('config of the controller refused, the last good one stays', { problems: problems.length })
+    log.error('config from the controller rejected, the last good config stays active', { problems: problems.length })
     for (const problem of problems.slice(0, 20)) log.error(problem.replaceAll(/\n */g, '; '))
     return problems
   }
 
-  #quarantined(): Quarantined[] {
+  #quarantined(): QuarantinedResource[] {
     return [...this.#options.target.quarantined(), ...this.#closed]
   }
 
-  #wentLive({ generation, ir }: Received): void {
+  #wentLive({ generation, ir }: ReceivedConfig): void {
     const { kept, version, log } = this.#options
-    log.info('config of the controller is live', { generation, routes: ir.routes.length })
+    log.info('config from the controller active', { generation, routes: ir.routes.length })
     kept?.keep('config', () => ({ version, generation, at: this.#heardAt ?? this.#clock(), ir }))
   }
 
@@ -168,19 +168,19 @@ export class ControllerSource {
     if (found === undefined) return
     // The file is encrypted, so this data plane wrote it, but perhaps in another version with other config types.
     if (found.version !== version || generationOf(found.ir) !== found.generation) {
-      return log.warn('the config kept on disk is ignored', { cause: `it is of version ${found.version}` })
+      return log.warn('stored config ignored', { cause: `written by version ${found.version}` })
     }
     const endpoints = (kept?.read('endpoints') ?? []) as EndpointsChange['put']
     target.services.takeAll(endpoints)
     const isLive = await this.#receiver.begin(found)
     if (!isLive) return
     this.#heardAt = found.at
-    log.info('serving the config kept on disk', { generation: found.generation, ageSeconds: this.ageSeconds })
+    log.info('serving the stored config', { generation: found.generation, ageSeconds: this.ageSeconds })
   }
 }
 
 /** The encrypted config on disk. */
-interface KeptParts extends Received {
+interface KeptParts extends ReceivedConfig {
   version: string
   /** The time at which a controller last confirmed it. */
   at: number

@@ -24,7 +24,12 @@ import { type Shape, type ShapeOf, words } from './shape.ts'
 /** The shape of configs in this version. A name that is added to a type does not compile until it is here. */
 
 const CERTIFICATE: ShapeOf<Certificate> = { cert: null, key: null }
-export const BIND: ShapeOf<Bind> = { key: null, port: null, address: null }
+export const BIND: ShapeOf<Bind> = {
+  key: null,
+  port: null,
+  address: null,
+  transport: words<NonNullable<Bind['transport']>>({ udp: true }),
+}
 const LISTENER_TLS: ShapeOf<ListenerTls> = {
   ...CERTIFICATE,
   root: null,
@@ -37,7 +42,7 @@ export const LISTENER: ShapeOf<Listener> = {
   bind: null,
   name: null,
   hostname: null,
-  protocol: words<Listener['protocol']>({ HTTP: true, HTTPS: true, TLS: true, TCP: true }),
+  protocol: words<Listener['protocol']>({ HTTP: true, HTTPS: true, TLS: true, TCP: true, UDP: true, HBONE: true }),
   tls: LISTENER_TLS,
   set: null,
 }
@@ -87,6 +92,15 @@ export const TARGETS: { readonly [Kind in BackendTarget['kind']]: ShapeOf<Target
   },
   invalid: { kind: null, reason: null },
   dynamicForwardProxy: { kind: null, allowCidrs: null, ports: null },
+  inferencePool: {
+    kind: null,
+    endpoints: [{ host: null, port: null }],
+    picker: {
+      backend: null,
+      failureMode: words<Target<'inferencePool'>['picker']['failureMode']>({ FailClosed: true, FailOpen: true }),
+      timeoutMs: null,
+    },
+  },
   ai: { kind: null, groups: [[AI_PROVIDER]] },
   agentCore: { kind: null, arn: null, region: null, host: null, qualifier: null },
   mcp: {

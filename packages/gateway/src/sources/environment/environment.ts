@@ -4,13 +4,13 @@ import type { Problem } from '../../schema/problem.ts'
 import { validate } from '../../schema/validate.ts'
 import { dnsFields, loggingFields, processFields } from '../config/schema.ts'
 import type { ProcessConfig } from '../config/schema.ts'
-import type { PlacedProblem } from '../located-problem.ts'
+import type { LocatedProblem } from '../located-problem.ts'
 import { plainValue } from '../substitute.ts'
 import type { Environment } from '../substitute.ts'
 
 export interface Overrides {
   apply(config: ProcessConfig): ProcessConfig
-  problems: PlacedProblem[]
+  problems: LocatedProblem[]
 }
 
 /**
@@ -18,7 +18,7 @@ export interface Overrides {
  * when neither the file nor a variable says how long open work may take.
  */
 export function readEnvironment(env: Environment, fileSays: (key: keyof ProcessConfig) => boolean): Overrides {
-  const problems: PlacedProblem[] = []
+  const problems: LocatedProblem[] = []
   const changes: ((config: ProcessConfig) => void)[] = []
 
   function take<T>(
@@ -68,10 +68,10 @@ export function readEnvironment(env: Environment, fileSays: (key: keyof ProcessC
   }
 }
 
-function placed(problem: Problem, variable: string, text: string): PlacedProblem {
+function placed(problem: Problem, variable: string, text: string): LocatedProblem {
   const found = `found ${JSON.stringify(text)}`
   const expected = variable === 'TERMINATION_GRACE_PERIOD_SECONDS' ? 'a whole number of seconds' : problem.expected
-  return { ...problem, path: [], found, expected, place: { variable } }
+  return { ...problem, path: [], found, expected, location: { variable } }
 }
 
 function asText(text: string): unknown {

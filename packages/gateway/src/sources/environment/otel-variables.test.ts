@@ -92,8 +92,11 @@ test('a mistake is told of with the name of its variable, and without its value'
     [{ [`${ALL}ENDPOINT`]: 'http://s3cret:pw@a' }, /OTEL_EXPORTER_OTLP_ENDPOINT: /],
     [{ ...endpoint, [`${ALL}PROTOCOL`]: 'http/json' }, /OTLP_PROTOCOL: .*`grpc` or `http\/protobuf`/],
     [{ ...endpoint, [`${ALL}HEADERS`]: 'x-key s3cret' }, /OTLP_HEADERS: .*name=value/],
-    [{ ...endpoint, [`${ALL}HEADERS`]: 'x key=s3cret' }, /OTLP_HEADERS: .*a name that is none of a header/],
-    [{ ...endpoint, [`${LOGS}HEADERS`]: 'content-length=s3cret' }, /OTLP_LOGS_HEADERS: .*is taken/],
+    [{ ...endpoint, [`${ALL}HEADERS`]: 'x key=s3cret' }, /OTLP_HEADERS: .*an invalid or reserved header name/],
+    [
+      { ...endpoint, [`${LOGS}HEADERS`]: 'content-length=s3cret' },
+      /OTLP_LOGS_HEADERS: .*an invalid or reserved header name/,
+    ],
     [{ ...endpoint, [`${ALL}HEADERS`]: 'x-key=s3cret%0a' }, /OTLP_HEADERS: .*a value of x-key/],
     [{ ...endpoint, [`${ALL}TIMEOUT`]: '10s' }, /OTLP_TIMEOUT: .*milliseconds, 1 to 600000/],
     [{ ...endpoint, [`${ALL}TIMEOUT`]: '0' }, /OTLP_TIMEOUT: /],

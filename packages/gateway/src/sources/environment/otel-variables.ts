@@ -3,7 +3,7 @@ import { readNameValues } from '../../formats/name-values.ts'
 import { addedHeaderName } from '../../schema/fields/http-parts.ts'
 import { secretText } from '../../schema/fields/auth/credential.ts'
 import { validate } from '../../schema/validate.ts'
-import type { PlacedProblem } from '../located-problem.ts'
+import type { LocatedProblem } from '../located-problem.ts'
 import type { Environment } from '../substitute.ts'
 
 export type Signal = 'logs' | 'metrics' | 'traces'
@@ -12,13 +12,13 @@ export type Signal = 'logs' | 'metrics' | 'traces'
 export interface StandardCollector {
   url: BackendUrl
   protocol: 'GRPC' | 'HTTP'
-  /** For HTTP: where this signal is posted. */
+  /** The path of this signal, for HTTP. */
   path: string
   headers: { name: string; value: string }[]
   timeoutMs: number | undefined
-  /** Between two pushes of metrics. */
+  /** The interval between two pushes of metrics. */
   intervalMs: number | undefined
-  /** Which requests have spans, as the fields of the policy say it. */
+  /** The sampling of requests, as fields of the policy. */
   sampling: Sampling | undefined
 }
 
@@ -27,29 +27,28 @@ interface Sampling {
   clientSampling: string
 }
 
-/** Reads variables, and keeps what is wrong with them. Values are never shown: they may hold credentials. */
+/** Reads the variables and collects their problems. Messages never contain values, which may be credentials. */
 export class OtelVariables {
-  readonly problems: PlacedProblem[] = []
+  readonly problems: LocatedProblem[] = []
   readonly #env: Environment
 
   constructor(env: Environment) {
     this.#env = env
   }
 
-  /** Whether nothing is to be sent at all. */
+  /** Whether the variables turn off all exports. */
   isDisabled(): boolean {
     const text = this.#text('OTEL_SDK_DISABLED')?.toLowerCase() ?? 'false'
-    if (text !== 'true' && text !== 'false')
-      this.#refuse('OTEL_SDK_DISABLED', 'a text of another form', '`true` or `false`')
+    if (text !== 'true' && text !== 'false') this.#refuse('OTEL_SDK_DISABLED', 'an invalid value', '`true` or `false`')
     return text === 'true'
   }
 
   checkResource(): void {
     const name = 'OTEL_RESOURCE_ATTRIBUTES'
-    if (readNameValues(this.#text(name) ?? '') === null) this.#refuse(name, 'a text of another form', PAIRS)
+    if (readNameValues(this.#text(name) ?? '') === null) this.#refuse(name, 'an invalid value', PAIRS)
   }
 
-  /** Null where the variables name none, or turn the signal off. */
+  /** The collector of a signal; null when the variables name none or turn the signal off. */
   collector(signal: Signal): StandardCollector | null {
     if (!this.#isWanted(signal)) return null
     const endpoint = this.#find(signal, 'ENDPOINT')
@@ -58,7 +57,7 @@ export class OtelVariables {
     if (url === null) {
       return this.#refuse(
         endpoint.name,
-        'a text of another form',
+        'an invalid value',
         'a URL such as `http://127.0.0.1:4317`, without user or fragment',
       )
     }
@@ -76,25 +75,24 @@ export class OtelVariables {
     return text.split(',').some((word) => word.trim() === 'otlp')
   }
 
-  /** The standard leaves the choice to whoever reads the variables; the port says it where nothing else does. */
+  /** The standard leaves the default protocol open; without a setting, the port decides. */
   #protocol(signal: Signal, { port }: BackendUrl): StandardCollector['protocol'] | null {
     const found = this.#find(signal, 'PROTOCOL')
     if (found === null) return port === GRPC_PORT ? 'GRPC' : 'HTTP'
     if (found.text === 'grpc') return 'GRPC'
     return found.text === 'http/protobuf'
       ? 'HTTP'
-      : this.#refuse(found.name, 'a text of another form', '`grpc` or `http/protobuf`')
+      : this.#refuse(found.name, 'an invalid value', '`grpc` or `http/protobuf`')
   }
 
   #headers(signal: Signal): StandardCollector['headers'] | null {
     const found = this.#find(signal, 'HEADERS')
     const pairs = readNameValues(found?.text ?? '')
-    if (pairs === null) return this.#refuse(found?.name ?? '', 'a text of another form', PAIRS)
+    if (pairs === null) return this.#refuse(found?.name ?? '', 'an invalid value', PAIRS)
     const headers: StandardCollector['headers'] = []
     for (const [text, value] of Object.entries(pairs)) {
       const [name, checked] = [validate(addedHeaderName(), text), validate(secretText({ max: 4_096 }), value)]
-      if (!name.ok)
-        return this.#refuse(found?.name ?? '', 'a name that is none of a header, or of one that is taken', PAIRS)
+      if (!name.ok) return this.#refuse(found?.name ?? '', 'an invalid or reserved header name', PAIRS)
       if (!checked.ok) return this.#refuse(found?.name ?? '', `a value of ${name.value} that no header can have`, PAIRS)
       headers.push({ name: name.value, value })
     }
@@ -118,23 +116,23 @@ export class OtelVariables {
     const known = samplers(share).get(sampler)
     if (known === undefined)
       return this.#refuse(name, 'another sampler', 'one of ' + [...samplers('').keys()].join(', '))
-    // Others take none, and who changes samplers may leave it there.
+    // Other samplers have no argument; a leftover argument is ignored.
     if (sampler.endsWith('traceidratio') && !/^(0(\.[0-9]{1,9})?|1(\.0{1,9})?)$/.test(share)) {
-      return this.#refuse(argument, 'a text of another form', 'a share from 0 to 1, such as `0.25`')
+      return this.#refuse(argument, 'an invalid value', 'a share from 0 to 1, such as `0.25`')
     }
     return known
   }
 
-  /** Undefined where it is not set, null where it is wrong. */
+  /** A number of milliseconds; undefined when unset, null when invalid. */
   #milliseconds(name: string, min: number, max: number): number | undefined | null {
     const text = this.#text(name)
     if (text === undefined) return undefined
     const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : -1
     if (value >= min && value <= max) return value
-    return this.#refuse(name, 'a text of another form', `a whole number of milliseconds, ${min} to ${max}`)
+    return this.#refuse(name, 'an invalid value', `a whole number of milliseconds, ${min} to ${max}`)
   }
 
-  /** The variable of the signal, or else that of all. */
+  /** The variable of the signal, or else the variable of all signals. */
   #find(signal: Signal, what: string): { name: string; text: string; isOfSignal: boolean } | null {
     const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${what}`
     for (const name of [own, `OTEL_EXPORTER_OTLP_${what}`]) {
@@ -144,13 +142,13 @@ export class OtelVariables {
     return null
   }
 
-  /** One that is empty counts as not set. */
+  /** An empty variable counts as unset. */
   #text(name: string): string | undefined {
     return this.#env[name]?.trim() || undefined
   }
 
   #refuse(variable: string, found: string, expected: string): null {
-    const place = { variable }
+    const location = { variable }
     this.problems.push({
       code: 'bad_format',
       path: [],
@@ -158,13 +156,13 @@ export class OtelVariables {
       found: `found ${found}`,
       expected,
       suggestion: null,
-      place,
+      location,
     })
     return null
   }
 }
 
-/** By their names: what each says of requests that come without a trace, and of those whose clients sample theirs. */
+/** The samplers by name: the decision for requests without a trace, and for requests whose client samples its trace. */
 function samplers(share: string): Map<string, Sampling> {
   const [all, none] = ['true', 'false']
   return new Map([
@@ -177,7 +175,7 @@ function samplers(share: string): Map<string, Sampling> {
   ])
 }
 
-/** The variable of one signal is taken as it is; below that of all, each signal has its place. */
+/** The endpoint of one signal is used as written; to the endpoint of all signals, the path of the signal is added. */
 function pathOf({ path }: BackendUrl, signal: Signal | null): string {
   return signal === null ? path : `${path.replace(/\/+$/, '')}/v1/${signal}`
 }

@@ -3,12 +3,12 @@ import type { FrontendPolicies } from '../../policies/index.ts'
 import type { CollectorConfig } from '../../schema/fields/collector.ts'
 import { urlBackend } from '../../ir/backend-targets.ts'
 import { OtelVariables, type Signal, type StandardCollector } from './otel-variables.ts'
-import type { PlacedProblem } from '../located-problem.ts'
+import type { LocatedProblem } from '../located-problem.ts'
 import type { Environment } from '../substitute.ts'
 import { attachment } from '../translate.ts'
 
 /** The field of a gateway policy that has the collector of a signal. */
-interface Place {
+interface CollectorField {
   signal: Signal
   policy: keyof FrontendPolicies
   exports: (policies: FrontendPolicies) => boolean
@@ -16,7 +16,7 @@ interface Place {
   drop: (policies: FrontendPolicies) => FrontendPolicies
 }
 
-const PLACES: readonly Place[] = [
+const COLLECTOR_FIELDS: readonly CollectorField[] = [
   {
     signal: 'logs',
     policy: 'accessLog',
@@ -48,33 +48,33 @@ const PLACES: readonly Place[] = [
 ]
 
 /**
- * The standard variables of OpenTelemetry name collectors where the config names none, as if it had named them; and
- * may say that nothing is to be sent.
+ * Adds the collectors that the standard variables of OpenTelemetry name, for signals without a collector in the config.
+ * The variables can also turn off all exports.
  */
-export function withStandardExports(ir: Ir, env: Environment): { ir: Ir; problems: PlacedProblem[] } {
+export function withStandardExports(ir: Ir, env: Environment): { ir: Ir; problems: LocatedProblem[] } {
   const variables = new OtelVariables(env)
   if (variables.isDisabled()) return { ir: withoutExports(ir), problems: variables.problems }
   let found = ir
-  for (const place of PLACES) {
-    if (isExported(ir, place)) continue
-    const collector = variables.collector(place.signal)
-    if (collector !== null) found = withCollector(found, place, collector)
+  for (const field of COLLECTOR_FIELDS) {
+    if (isExported(ir, field)) continue
+    const collector = variables.collector(field.signal)
+    if (collector !== null) found = withCollector(found, field, collector)
   }
-  if (PLACES.some((place) => isExported(found, place))) variables.checkResource()
+  if (COLLECTOR_FIELDS.some((field) => isExported(found, field))) variables.checkResource()
   return { ir: found, problems: variables.problems }
 }
 
 /** The last gateway policy with this field wins. */
-function policyFor(ir: Ir, { policy }: Place): AttachedPolicy | undefined {
+function policyFor(ir: Ir, { policy }: CollectorField): AttachedPolicy | undefined {
   return ir.policies.findLast(({ target, frontend }) => target.kind === 'gateway' && frontend?.[policy] !== undefined)
 }
 
-function isExported(ir: Ir, place: Place): boolean {
-  const frontend = policyFor(ir, place)?.frontend ?? null
-  return frontend !== null && place.exports(frontend)
+function isExported(ir: Ir, field: CollectorField): boolean {
+  const frontend = policyFor(ir, field)?.frontend ?? null
+  return frontend !== null && field.exports(frontend)
 }
 
-function withCollector(ir: Ir, place: Place, collector: StandardCollector): Ir {
+function withCollector(ir: Ir, field: CollectorField, collector: StandardCollector): Ir {
   const { url, protocol, path, headers, timeoutMs } = collector
   const { backend, policies } = urlBackend(url)
   const config: CollectorConfig = {
@@ -84,13 +84,13 @@ function withCollector(ir: Ir, place: Place, collector: StandardCollector): Ir {
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),
     ...(headers.length > 0 && { headers }),
   }
-  const holder = policyFor(ir, place)
+  const holder = policyFor(ir, field)
   const changed = (policy: AttachedPolicy): AttachedPolicy =>
-    policy === holder ? { ...policy, frontend: place.put(policy.frontend ?? {}, config, collector) } : policy
+    policy === holder ? { ...policy, frontend: field.put(policy.frontend ?? {}, config, collector) } : policy
   const target = { kind: 'gateway' as const }
   const own = {
-    ...attachment({ target, frontend: place.put({}, config, collector) }),
-    key: `environment/${place.signal}`,
+    ...attachment({ target, frontend: field.put({}, config, collector) }),
+    key: `environment/${field.signal}`,
   }
   const isKnown = ir.backends.some(({ key }) => key === backend.key)
   const ofBackend = attachment({ target: { kind: 'backend', key: backend.key }, backend: policies ?? null })
@@ -109,12 +109,12 @@ function withoutExports(ir: Ir): Ir {
   const without = (policy: AttachedPolicy): AttachedPolicy => {
     const { frontend } = policy
     if (frontend === null) return policy
-    const meant = PLACES.filter(({ exports }) => exports(frontend))
+    const meant = COLLECTOR_FIELDS.filter(({ exports }) => exports(frontend))
     if (meant.length === 0) return policy
     return { ...policy, frontend: meant.reduce((left, { drop }) => drop(left), frontend) }
   }
   return { ...ir, policies: ir.policies.map(without) }
 }
 
-/** As the schema has it. */
+/** The default of the schema. */
 const DEFAULT_INTERVAL = 60_000

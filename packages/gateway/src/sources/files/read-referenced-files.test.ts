@@ -75,7 +75,7 @@ test('a file that cannot be read is a problem with its location', () => {
     named: { x: { secretRef: { file: 'missing' } } },
   })
   assert.deepEqual(problems, [
-    'unset_variable one: found `TOKEN`, but the variable is not set, expected a variable of the environment',
+    'unset_variable one: found `TOKEN`, but the variable is not set, expected an environment variable',
     'unreadable_file files.0: found no readable file /etc/missing (ENOENT), expected a text',
     'bad_format files.1: found bad text, expected a text',
     'unreadable_file named.x.secretRef: found no readable file /etc/missing (ENOENT), expected a secret',

@@ -10,15 +10,15 @@ import { reporter } from '../check/report.ts'
 import type { Environment } from '../substitute.ts'
 import { putAt, type Spot } from '../check/tree.ts'
 
-export interface ReadContents {
+interface ReadContents {
   /** Absolute paths of all files that the config names, found or not. */
   files: string[]
   problems: Problem[]
-  /** Puts what was read in the place of its names. */
+  /** Replaces the references by the contents that were read. */
   fillIn(config: unknown): void
 }
 
-export interface ContentsOptions {
+interface ContentsOptions {
   /** Folder that files are relative to. */
   dir: string
   env: Environment
@@ -43,7 +43,7 @@ export function readReferencedFiles(found: readonly FoundFile[], options: Conten
   }
 }
 
-/** Each file is read once, and each text checked once, however often it is named; problems are told at each place. */
+/** Each file is read and checked once, however often it is named; problems are reported at each reference. */
 class ReferenceReader {
   readonly problems: Problem[] = []
   readonly #options: ContentsOptions
@@ -102,7 +102,7 @@ class ReferenceReader {
     if (text !== undefined && text !== '') return text
     this.#report('unset_variable', spot, {
       found: `found \`${name}\`, but the variable is not set`,
-      expected: 'a variable of the environment',
+      expected: 'an environment variable',
       suggestion: `set ${name}`,
     })
     return null
@@ -141,7 +141,7 @@ const PEM_EXPECTED: Record<NonNullable<ContentsReference['pem']>, string> = {
   authorities: 'certificates in PEM form',
 }
 
-/** Variables are not filled in: what is read belongs to others. */
+/** Variables in the contents are not substituted. */
 const parseText: ParseText = (text) => {
   const document = parseDocument(text, { stringKeys: true, prettyErrors: false })
   const [error] = document.errors

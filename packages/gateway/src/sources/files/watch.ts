@@ -7,16 +7,16 @@ import { filesBelow, isFolder } from './files-below.ts'
 export interface WatchOptions {
   /** Quiet time after the config was written in place before the change counts, so that half-written text settles. */
   quietMs?: number
-  /** The same for files that it names: a certificate comes with its key. */
+  /** The same for files that the config names, because a certificate and its key are written one after the other. */
   namedQuietMs?: number
   /** Longest time that changes without a pause, or a text that looks unfinished, can put it off. */
   maxWaitMs?: number
 }
 
 export interface ConfigWatch {
-  /** Watches these files too from now on, and none but these. */
+  /** Replaces the list of files to watch besides the config. */
   update(named: readonly string[]): void
-  /** The config is about to be replaced with this by who makes it live as well: that is no news. */
+  /** Announces a text that the caller writes and applies itself, so that it is not reported as a change. */
   expect(text: string): void
   close(): void
 }
@@ -61,7 +61,7 @@ class FolderWatch implements ConfigWatch {
     this.#quietMs = options.quietMs ?? 20
     this.#namedQuietMs = options.namedQuietMs ?? 100
     this.#maxWaitMs = options.maxWaitMs ?? 400
-    this.#seen = describe(textOf(config))
+    this.#seen = describe(readOrNull(config))
     this.update([])
     // Links may lead to other folders, and some file systems report nothing: a slow look finds those changes.
     this.#patrol = setInterval(() => {
@@ -81,7 +81,7 @@ class FolderWatch implements ConfigWatch {
     for (const folder of folders) this.#watchFolder(folder)
     const known = this.#hashesByNamed
     // Known hashes stay, so that a change between a reload and this call is still noticed.
-    this.#hashesByNamed = new Map(named.map((file) => [file, known.get(file) ?? describe(textOf(file)).hash]))
+    this.#hashesByNamed = new Map(named.map((file) => [file, known.get(file) ?? describe(readOrNull(file)).hash]))
   }
 
   expect(text: string): void {
@@ -104,7 +104,7 @@ class FolderWatch implements ConfigWatch {
         if (wait !== null) this.#notice(wait)
       })
       this.#watchersByFolder.set(folder, watcher)
-      // A folder that goes away ends its watch; it is taken up again with the next look.
+      // The watch of a removed folder ends; the next poll opens it again.
       watcher.on('error', () => this.#drop(folder))
       watcher.on('close', () => this.#watchersByFolder.delete(folder))
     } catch {
@@ -148,8 +148,8 @@ class FolderWatch implements ConfigWatch {
   #settled(): void {
     const left = this.#firstEventAt + this.#maxWaitMs - performance.now()
     const stamps = this.#stamps()
-    const text = textOf(this.#config)
-    // Whoever replaces a file in two steps, or is slow to write it, will go on.
+    const text = readOrNull(this.#config)
+    // A writer that replaces a file in two steps, or slowly, is not done yet.
     if (left > 0 && this.#isUnfinished(text)) return this.#lookIn(left)
     this.#timer = null
     this.#seenStamps = stamps
@@ -169,7 +169,7 @@ class FolderWatch implements ConfigWatch {
     let changed = current.hash !== this.#seen.hash
     this.#seen = current
     for (const [file, hash] of this.#hashesByNamed) {
-      const next = describe(textOf(file)).hash
+      const next = describe(readOrNull(file)).hash
       if (next === hash) continue
       this.#hashesByNamed.set(file, next)
       changed = true
@@ -189,7 +189,7 @@ function stampOf(file: string): string {
 }
 
 /** The text of a file, or the list of all files below a folder. */
-function textOf(file: string): string | null {
+function readOrNull(file: string): string | null {
   try {
     if (isFolder(file)) return filesBelow(file).join('\n') + '\n'
     return readFileSync(file, 'utf8')

@@ -5,21 +5,21 @@ import { loadResourceChecks, type ResourceChecks } from '../../compile/resource-
 import { filesBelow } from '../files/files-below.ts'
 import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
 import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
-import type { PlacedProblem } from '../located-problem.ts'
+import type { LocatedProblem } from '../located-problem.ts'
 
 export { printProblem } from '../print-problems.ts'
 
 export type ManifestTranslation =
-  | { ok: false; problems: PlacedProblem[]; files: string[] }
+  | { ok: false; problems: LocatedProblem[]; files: string[] }
   | {
       ok: true
       translated: TranslationResult
-      /** As the files have them. */
+      /** The resources as written in the files. */
       resources: Resource[]
       /** Warnings about documents and fields that are not read. */
-      notes: PlacedProblem[]
+      notes: LocatedProblem[]
       /** Problems from the statuses of the resources. */
-      refused: PlacedProblem[]
+      refused: LocatedProblem[]
       files: string[]
     }
 
@@ -35,7 +35,7 @@ export async function translateManifests(path: string): Promise<ManifestTranslat
   const wrong = fieldProblems(documents, translator, 'wrong')
   if (wrong.length > 0) return { ok: false, problems: wrong, files }
   const ids = new Set(documents.map(({ resource }) => `${resource.kind}/${keyOf(resource)}`))
-  // The class that is there by itself is not spoken of.
+  // Problems of the implicit GatewayClass are not reported.
   const given = new Map([...translator.statuses].filter(([id]) => ids.has(id)))
   return {
     ok: true,
@@ -61,8 +61,8 @@ function parseFile(file: string): ReturnType<typeof parseManifests> {
     return parseManifests(readFileSync(file, 'utf8'), file)
   } catch (error) {
     const found = `found a file that cannot be read (${(error as Error).message})`
-    const place = { file, line: 1, column: 1 }
-    return { documents: [], problems: [{ ...problem({ found, expected: 'a file of resources' }), place }] }
+    const location = { file, line: 1, column: 1 }
+    return { documents: [], problems: [{ ...problem({ found, expected: 'a file of resources' }), location }] }
   }
 }
 
@@ -74,7 +74,7 @@ function translate(documents: readonly ManifestDocument[], checks: ResourceCheck
     pem: pemChecks,
     checks,
   })
-  // Without a cluster there is nobody to create it.
+  // Without a cluster, no controller creates the class.
   translator.put(CLASS)
   for (const { resource } of documents) translator.put(resource)
   translator.findQuarantined(translator.settle().gateways)
@@ -89,8 +89,8 @@ const CLASS: Resource = {
   spec: { controllerName: CONTROLLER },
 }
 
-/** Says that the Gateway that is wanted, or the only one, is not there. */
-export function gatewayProblem(file: string, { gateways }: TranslationResult, wanted: string | null): PlacedProblem {
+/** The problem of a missing or ambiguous Gateway. */
+export function gatewayProblem(file: string, { gateways }: TranslationResult, wanted: string | null): LocatedProblem {
   const names = [...gateways.keys()].toSorted().join(', ')
   const found =
     wanted !== null
@@ -99,5 +99,5 @@ export function gatewayProblem(file: string, { gateways }: TranslationResult, wa
         ? 'found no Gateway of class portico'
         : `found several Gateways: ${names}`
   const expected = names === '' ? 'one' : 'one of them, chosen by --gateway namespace/name'
-  return { ...problem({ found, expected }), place: { file, line: 1, column: 1 } }
+  return { ...problem({ found, expected }), location: { file, line: 1, column: 1 } }
 }

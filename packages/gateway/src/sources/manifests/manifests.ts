@@ -5,7 +5,7 @@ import { gatewayProblem, translateManifests } from './manifest-translation.ts'
 import type { Environment } from '../substitute.ts'
 
 export interface ManifestOptions {
-  /** `namespace/name` of the Gateway to run; null where there is only one. */
+  /** `namespace/name` of the Gateway to run; null when there is only one. */
   gateway: string | null
   env: Environment
 }

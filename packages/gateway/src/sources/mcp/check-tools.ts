@@ -25,13 +25,13 @@ export function checkTools(
   return { problems, warnings }
 }
 
-/** The tools of an API; null where only the target itself knows them. */
+/** The tools of an OpenAPI document; null when only the target itself knows its tools. */
 function namesOf({ openapi }: McpTargetConfig, toolsOf: ReadApis['toolsOf']): string[] | null {
   const tools = openapi === undefined ? undefined : toolsOf.get(openapi)
   return tools?.operations.map(({ tool }) => tool.name) ?? null
 }
 
-/** Names that two tools would have. `taken` are those that are given away, with the tool that has each. */
+/** Reports names that two tools would share. `taken` maps assigned names to their tools. */
 function clashesOf(
   { name, tools }: McpTargetConfig,
   at: Path,
@@ -71,7 +71,7 @@ function idleOf({ tools }: McpTargetConfig, at: Path, known: readonly string[] |
   )
   return [...named, ...patterns].flatMap(({ path, name }) =>
     problemAt(path, 'no_effect', {
-      found: `found \`${name}\`, which names no tool that is offered`,
+      found: `found \`${name}\`, which is not an offered tool`,
       expected: 'the own name of a tool',
     }),
   )

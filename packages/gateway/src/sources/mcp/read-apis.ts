@@ -13,7 +13,7 @@ export interface ReadApis {
   warnings: Problem[]
 }
 
-/** Makes tools of the OpenAPI documents of all targets, once these are read. */
+/** Converts the OpenAPI documents of all targets to tools, after the documents were read. */
 export function readApis(config: ConfigFile): ReadApis {
   const hosts = new Map(config.backends.map(({ name, static: fixed }) => [backendKey(name), fixed?.host]))
   const toolsOf = new Map<OpenapiTargetConfig, OpenApiTools>()
@@ -23,9 +23,9 @@ export function readApis(config: ConfigFile): ReadApis {
     const { schema, host, backendRef, basePath = null, include = null, exclude, maxTools } = openapi
     const key = schema.file === undefined ? 'inline' : 'file'
     const value = schema[key]
-    // One that could not be read has its problem already.
+    // A document that could not be read has been reported already.
     if (value === undefined || value === null) continue
-    // Large, and not needed any more.
+    // The document is large and not needed any more.
     schema[key] = null
     const at = [...path, 'openapi', 'schema', key]
     const fixed = host ?? hosts.get(backendRef?.name ?? '') ?? ''

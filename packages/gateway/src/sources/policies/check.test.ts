@@ -87,7 +87,7 @@ const refused: [string, object, RegExp][] = [
   [
     'a policy that cannot run before routing',
     { name: 'p', targetRefs: [gateway], traffic: { phase: 'prerouting', ...timeouts } },
-    /found `timeouts` before routing, expected only .*`authorization`/,
+    /found `timeouts` in phase PreRouting, expected only .*`authorization`/,
   ],
   [
     'filters that only routes have',

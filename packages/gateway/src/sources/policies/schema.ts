@@ -18,7 +18,7 @@ export function listenerBlock(): Schema<TrafficBlock> {
   return block(trafficPolicies, 'listener', {
     phase: enumeration(['PreRouting', 'PostRouting'])
       .prefault('PostRouting')
-      .describe('Whether these policies run before the route is chosen, which only some can, or after.'),
+      .describe('Whether these policies run before or after routing. Only some policies can run before it.'),
   })
 }
 
@@ -53,35 +53,41 @@ export function labels() {
 
 const sectionName = objectName().optional()
 
-/** Policies for handling connections, none of which is there by itself. */
+/** Policies for handling connections; none has a default. */
 export function targetedFrontendBlock(): PolicyBlock<typeof frontendPolicies> {
   return block(frontendPolicies, 'gateway', {}, { withDefaults: false })
 }
 
 const targetRef = object({
-  group: string({ max: 253 }).optional().describe('API group of the kind; it is not looked at in the file.'),
+  group: string({ max: 253 }).optional().describe('API group of the kind; ignored in config files.'),
   kind: enumeration(['Gateway', 'Route', 'Backend']).describe(
-    'What is meant: this gateway, a route, or a backend of the top-level `backends`.',
+    'Kind of the object: this gateway, a route, or a backend of the top-level `backends`.',
   ),
-  name: objectName().describe('Name of the object; the gateway of the file is `default`.'),
+  name: objectName().describe('Name of the object; the gateway of a config file is `default`.'),
   sectionName: sectionName.describe(
-    'A part of it: the name of a listener of the gateway, of a rule of the route, or of a provider or MCP target of the backend.',
+    'Part of the object: the name of a listener of the gateway, a rule of the route, or a provider or MCP target of the backend.',
   ),
-}).describe('An object by its name.')
+}).describe('An object, by name.')
 
 const targetSelector = object({
-  group: string({ max: 253 }).optional().describe('API group of the kind; it is not looked at in the file.'),
-  kind: enumeration(['Route', 'Backend']).describe('What is meant: routes, or backends of the top-level `backends`.'),
-  matchLabels: labels().describe('Labels that an object must have, all of them.'),
-  sectionName: sectionName.describe('The name of a rule of the routes.'),
-}).describe('Objects by their labels.')
+  group: string({ max: 253 }).optional().describe('API group of the kind; ignored in config files.'),
+  kind: enumeration(['Route', 'Backend']).describe(
+    'Kind of the objects: routes, or backends of the top-level `backends`.',
+  ),
+  matchLabels: labels().describe('Labels; an object must have all of them.'),
+  sectionName: sectionName.describe('Name of a rule of the routes.'),
+}).describe('Objects, by labels.')
 
 /** One policy of the top-level list, with the shape of the custom resource. */
 export const targetedPolicy = object(
   {
     name: objectName().describe('Name in messages.'),
-    targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('What it holds for, by name.'),
-    targetSelectors: list(targetSelector, { min: 1, max: 16 }).optional().describe('What it holds for, by labels.'),
+    targetRefs: list(targetRef, { min: 1, max: 16 })
+      .optional()
+      .describe('Objects that the policy applies to, by name.'),
+    targetSelectors: list(targetSelector, { min: 1, max: 16 })
+      .optional()
+      .describe('Objects that the policy applies to, by labels.'),
     frontend: targetedFrontendBlock().optional().describe('Handling of connections; for the whole gateway only.'),
     traffic: listenerBlock()
       .optional()
@@ -91,7 +97,7 @@ export const targetedPolicy = object(
       .describe('Handling of backends; for the gateway, a listener, a route, a rule or a backend.'),
   },
   [exactlyOneOf('targetRefs', 'targetSelectors')],
-).describe('Policies for objects that are named elsewhere.')
+).describe('A policy with the objects that it applies to.')
 
 export type TargetedPolicyConfig = Output<typeof targetedPolicy>
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readPlainYaml } from './plain-yaml.ts'
-import { parseWithPlaces } from './yaml.ts'
+import { parseWithLocations } from './yaml.ts'
 
 const nothing = (): undefined => undefined
 
@@ -18,7 +18,7 @@ test('JSON means what the full parser says, however it is laid out', () => {
       const quick = readPlainYaml(text, nothing)
       if (quick === null) return
       read++
-      const full = parseWithPlaces(text, 'test.json', {})
+      const full = parseWithLocations(text, 'test.json', {})
       assert.deepEqual(full.problems, [], text)
       assert.deepEqual(quick.value, full.value, text)
     }),

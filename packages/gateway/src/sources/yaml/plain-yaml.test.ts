@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { readPlainYaml } from './plain-yaml.ts'
-import { parseWithPlaces, parseYaml } from './yaml.ts'
+import { parseWithLocations, parseYaml } from './yaml.ts'
 
 /** The quick reader may give up, but what it reads must be what the full parser reads. */
 function compare(text: string): boolean {
   const quick = readPlainYaml(text, () => undefined)
   if (quick === null) return false
-  const full = parseWithPlaces(text, 'test.yaml', {})
+  const full = parseWithLocations(text, 'test.yaml', {})
   assert.deepEqual(full.problems, [], text)
   assert.deepEqual(quick.value, full.value, JSON.stringify(text))
   return true
@@ -137,6 +137,6 @@ test('both parsers fill in variables alike', () => {
   const env = { PORT: '8080' }
   const expected = { a: 8080, b: '8080', c: 'x-none', d: ['8080'], e: '${PORT}' }
   assert.deepEqual(parseYaml(text, 'test.yaml', env).value, expected)
-  assert.deepEqual(parseWithPlaces(text, 'test.yaml', env).value, expected)
+  assert.deepEqual(parseWithLocations(text, 'test.yaml', env).value, expected)
   assert.equal(parseYaml('a: ${MISSING}\n', 'test.yaml', {}).problems.length, 1)
 })

@@ -83,7 +83,7 @@ class BlockReader {
         items.push(this.#inline(start, indent))
       }
     }
-    // A copy has no room for more: what is kept of thousands of routes is mostly lists of one.
+    // Copies the list without spare capacity: thousands of routes have mostly one-item lists.
     return items.slice()
   }
 

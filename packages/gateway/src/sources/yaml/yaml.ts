@@ -5,30 +5,34 @@ import type { Fill } from './plain-yaml-flow.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { plainValue, substitute } from '../substitute.ts'
 import type { Environment } from '../substitute.ts'
-import type { Place, PlacedProblem } from '../located-problem.ts'
+import type { ConfigLocation, LocatedProblem } from '../located-problem.ts'
 
 export interface ParsedYaml {
-  /** Plain values, with variables filled in; undefined when the text has no shape at all. */
+  /** Plain values, with variables filled in; undefined when the text cannot be parsed. */
   value: unknown
-  problems: PlacedProblem[]
-  placeOf(this: void, path: Path, at: Problem['at']): Place
+  problems: LocatedProblem[]
+  locationOf(this: void, path: Path, at: Problem['at']): ConfigLocation
 }
 
 /** The value of a text by itself; null when it is invalid, or has anchors, to which other texts may refer. */
 export function readAlone(text: string, env: Environment): { value: unknown } | null {
   const plain = readPlainYaml(text, filler(env))
   if (plain !== null) return plain
-  const { value, problems, hasAnchors } = parseWithPlaces(text, '', env)
+  const { value, problems, hasAnchors } = parseWithLocations(text, '', env)
   return problems.length > 0 || hasAnchors ? null : { value }
 }
 
-/** Parses the text; the place of every key and value can be asked for. */
+/** Parses the text; the result gives the location of every key and value. */
 export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
   const plain = readPlainYaml(text, filler(env))
-  const { value, problems } = plain === null ? parseWithPlaces(text, file, env) : { ...plain, problems: [] }
+  const { value, problems } = plain === null ? parseWithLocations(text, file, env) : { ...plain, problems: [] }
   let full: ParsedYaml | null = null
-  // Places are needed only when something is wrong, and a config that is fine should not keep all of its text in memory.
-  return { value, problems, placeOf: (path, at) => (full ??= parseWithPlaces(text, file, env)).placeOf(path, at) }
+  // Locations are needed only for problems, and a valid config should not keep its whole text in memory.
+  return {
+    value,
+    problems,
+    locationOf: (path, at) => (full ??= parseWithLocations(text, file, env)).locationOf(path, at),
+  }
 }
 
 function filler(env: Environment): Fill {
@@ -39,45 +43,45 @@ function filler(env: Environment): Fill {
   }
 }
 
-export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml & { hasAnchors: boolean } {
+export function parseWithLocations(text: string, file: string, env: Environment): ParsedYaml & { hasAnchors: boolean } {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
-  const placeAt = (offset: number): Place => {
+  const locationAt = (offset: number): ConfigLocation => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const problems = document.errors.map((error) => syntaxProblem(error, text, placeAt(error.pos[0])))
-  if (problems.length === 0) problems.push(...aliasProblems(document, placeAt))
-  if (problems.length === 0 && text.includes('${')) problems.push(...fillVariables(document, env, placeAt))
+  const problems = document.errors.map((error) => syntaxProblem(error, text, locationAt(error.pos[0])))
+  if (problems.length === 0) problems.push(...aliasProblems(document, locationAt))
+  if (problems.length === 0 && text.includes('${')) problems.push(...fillVariables(document, env, locationAt))
   return {
-    value: problems.some((problem) => problem.code === 'syntax') ? undefined : toValue(document, problems, placeAt),
+    value: problems.some((problem) => problem.code === 'syntax') ? undefined : toValue(document, problems, locationAt),
     problems,
-    placeOf: (path, at) => placeAt(offsetOf(document, path, at)),
+    locationOf: (path, at) => locationAt(offsetOf(document, path, at)),
     hasAnchors: hasAnchors(document),
   }
 }
 
-type Phrases = Pick<PlacedProblem, 'found' | 'expected'>
+type Phrases = Pick<LocatedProblem, 'found' | 'expected'>
 
-function syntaxProblem({ code, message, pos }: YAMLError, text: string, place: Place): PlacedProblem {
+function syntaxProblem({ code, message, pos }: YAMLError, text: string, location: ConfigLocation): LocatedProblem {
   if (code === 'DUPLICATE_KEY') {
     const key = /^[^:\n]{1,64}/.exec(text.slice(pos[0]))?.[0].trim() ?? ''
-    const phrases = { found: `found the key \`${key}\` a second time in one mapping`, expected: 'each key once' }
-    return { ...broken(phrases, place), code: 'duplicate_key' }
+    const phrases = { found: `found the key \`${key}\` twice in one mapping`, expected: 'each key once' }
+    return { ...broken(phrases, location), code: 'duplicate_key' }
   }
   if (code === 'MULTIPLE_DOCS') {
-    return broken({ found: 'found a second YAML document', expected: 'one, without `---` between its parts' }, place)
+    return broken({ found: 'found a second YAML document', expected: 'one, without `---` between its parts' }, location)
   }
-  return broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, place)
+  return broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, location)
 }
 
-function broken(phrases: Phrases, place: Place): PlacedProblem {
-  return { code: 'syntax', path: [], at: 'value', ...phrases, suggestion: null, place }
+function broken(phrases: Phrases, location: ConfigLocation): LocatedProblem {
+  return { code: 'syntax', path: [], at: 'value', ...phrases, suggestion: null, location }
 }
 
 /** Aliases of anchors that do not exist, or come later. */
-export function aliasProblems(document: Document, placeAt: (offset: number) => Place): PlacedProblem[] {
-  const problems: PlacedProblem[] = []
+export function aliasProblems(document: Document, locationAt: (offset: number) => ConfigLocation): LocatedProblem[] {
+  const problems: LocatedProblem[] = []
   const anchors = new Set<string>()
   visit(document, {
     Node(_key, node) {
@@ -86,8 +90,8 @@ export function aliasProblems(document: Document, placeAt: (offset: number) => P
         return
       }
       if (anchors.has(node.source)) return
-      const found = `found the alias \`*${node.source}\` of an anchor that does not stand before it`
-      problems.push(broken({ found, expected: `\`&${node.source}\` above` }, placeAt(startOf(node) ?? 0)))
+      const found = `found the alias \`*${node.source}\` without an anchor before it`
+      problems.push(broken({ found, expected: `\`&${node.source}\` above` }, locationAt(startOf(node) ?? 0)))
     },
   })
   return problems
@@ -104,20 +108,28 @@ function hasAnchors(document: Document): boolean {
   return found
 }
 
-/** Plain values; a problem more and undefined where there are none. */
-export function toValue(document: Document, problems: PlacedProblem[], placeAt: (offset: number) => Place): unknown {
+/** Converts the document to plain values; adds a problem and returns undefined when that fails. */
+export function toValue(
+  document: Document,
+  problems: LocatedProblem[],
+  locationAt: (offset: number) => ConfigLocation,
+): unknown {
   try {
     return document.toJS({ maxAliasCount: 1_000 })
   } catch (error) {
-    // Aliases that multiply without end.
+    // Nested aliases that expand beyond the limit.
     const message = error instanceof Error ? error.message : String(error)
-    problems.push(broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, placeAt(0)))
+    problems.push(broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, locationAt(0)))
     return undefined
   }
 }
 
-function fillVariables(document: Document, env: Environment, placeAt: (offset: number) => Place): PlacedProblem[] {
-  const problems: PlacedProblem[] = []
+function fillVariables(
+  document: Document,
+  env: Environment,
+  locationAt: (offset: number) => ConfigLocation,
+): LocatedProblem[] {
+  const problems: LocatedProblem[] = []
   visit(document, {
     Scalar(key, node) {
       if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${')) return
@@ -127,7 +139,7 @@ function fillVariables(document: Document, env: Environment, placeAt: (offset: n
         return
       }
       const problem = 'malformed' in result ? malformedVariable(result.malformed) : unsetVariable(result.unset)
-      problems.push({ path: [], at: 'value', ...problem, place: placeAt(startOf(node) ?? 0) })
+      problems.push({ path: [], at: 'value', ...problem, location: locationAt(startOf(node) ?? 0) })
     },
   })
   return problems
@@ -137,7 +149,7 @@ function unsetVariable(name: string) {
   return {
     code: 'unset_variable' as const,
     found: `found \`\${${name}}\`, but the variable is not set`,
-    expected: 'a variable of the environment',
+    expected: 'an environment variable',
     suggestion: `set ${name}, or give a default: \`\${${name}:-value}\``,
   }
 }
@@ -145,9 +157,9 @@ function unsetVariable(name: string) {
 function malformedVariable(start: string) {
   return {
     code: 'bad_format' as const,
-    found: `found \`${start}\` that does not end as a variable does`,
+    found: `found \`${start}\`, which is not a complete variable`,
     expected: '`${NAME}` or `${NAME:-default}`',
-    suggestion: 'write `$${` where no variable is meant',
+    suggestion: 'write `$${` for a literal `${`',
   }
 }
 
@@ -158,7 +170,7 @@ export function offsetOf(document: Document, path: Path, at: Problem['at']): num
   let offset = startOf(node) ?? 0
   for (const [index, step] of path.entries()) {
     if (isAlias(node)) node = node.resolve(document)
-    // Some mappings may stand in a list of one.
+    // Some mappings may be written as a one-item list.
     if (isSeq(node) && typeof step === 'string') node = node.items[0]
     if (isMap(node)) {
       const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step))

@@ -1,22 +1,22 @@
 import { PointRing } from './point-ring.ts'
 
-/** How the points of a series are made of what was counted in a step. */
+/** The conversion of the counters of one time step to a point of a series. */
 export interface Shape {
-  /** How many numbers are counted. */
+  /** The number of counters. */
   readonly counters: number
-  /** How many numbers a point has. */
+  /** The number of values in a point. */
   readonly fields: number
   rowOf(counted: Float64Array): readonly number[]
 }
 
-/** What is counted under one name, in steps of several lengths. */
+/** The series of one name, in time steps of several lengths. */
 export class Group {
   readonly #shape: Shape
-  /** Totals at the last look. */
+  /** The totals of the last `look`. */
   #before: Float64Array
   readonly #tiers: { open: Float64Array; ring: PointRing }[]
 
-  /** `sizes` are points for each length of a step. */
+  /** `sizes` has the number of points for each step length. */
   constructor(shape: Shape, sizes: readonly number[]) {
     this.#shape = shape
     this.#before = new Float64Array(shape.counters)
@@ -26,7 +26,7 @@ export class Group {
     }))
   }
 
-  /** The totals as they are now. */
+  /** Adds the growth of the totals since the last call. */
   look(totals: Float64Array): void {
     for (let i = 0; i < totals.length; i++) {
       const more = Math.max(0, (totals[i] ?? 0) - (this.#before[i] ?? 0))
@@ -36,7 +36,7 @@ export class Group {
     this.#before = totals
   }
 
-  /** A step of one length is over. */
+  /** Ends the current step of one length. */
   close(tier: number): void {
     const own = this.#tiers[tier]
     if (own === undefined) return
@@ -45,7 +45,7 @@ export class Group {
     own.open.fill(0)
   }
 
-  /** The last points of one field, oldest first, and what the step under way has so far. Before it was there it had nothing. */
+  /** Returns the last points of one field, oldest first, with zeros for missing points; `withOpen` adds the current step. */
   points(tier: number, field: number, count: number, withOpen: boolean): number[] {
     const own = this.#tiers[tier]
     if (own === undefined) return []

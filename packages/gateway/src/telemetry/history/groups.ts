@@ -1,6 +1,6 @@
 import { Group, type Shape } from './group.ts'
 
-/** Groups by name, as many as there is room for; all others are counted as one. */
+/** Groups by name, up to a maximum; all further names share the group `other`. */
 export class Groups {
   readonly #shape: Shape
   readonly #sizes: readonly number[]
@@ -14,7 +14,7 @@ export class Groups {
     this.#most = most
   }
 
-  /** Where totals of this name are summed up, until `look`. */
+  /** Returns the array in which the totals of this name are summed until the next `look`. */
   sumOf(name: string): Float64Array {
     const known = this.#sums.get(name)
     if (known !== undefined) return known
@@ -26,7 +26,7 @@ export class Groups {
     return sum
   }
 
-  /** Takes what was summed up. A name that has counted nothing gets no group. */
+  /** Passes the sums to the groups. A name whose sums are zero gets no group. */
   look(): void {
     const other = this.#sums.get(OTHER) ?? new Float64Array(this.#shape.counters)
     for (const [name, sum] of this.#sums) {
@@ -43,7 +43,7 @@ export class Groups {
     for (const group of this.#byName.values()) group.close(tier)
   }
 
-  /** The heaviest by the sum of one field. */
+  /** Returns the groups with the largest sums of one field. */
   heaviest(
     tier: number,
     count: number,

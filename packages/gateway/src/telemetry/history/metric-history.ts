@@ -6,14 +6,14 @@ import { percentile } from './percentile.ts'
 import { PointRing } from './point-ring.ts'
 import type { HistoryRange, ModelSeries, SeriesView, TrafficSeries } from './series-view.ts'
 
-/** The counters that are there anyway, looked at every few seconds and kept for a day: nothing is done for a request. */
+/** The history of a day, sampled every few seconds from the existing metrics, so that it costs no time per request. */
 export class MetricHistory {
   readonly #collector: Collector
   readonly #clock: () => number
   readonly #traffic = new Groups(TRAFFIC, SIZES, MOST_NAMES)
   readonly #whole = new Groups(TRAFFIC, SIZES, 1)
   readonly #models = new Groups(MODELS, SIZES, MOST_NAMES)
-  /** End and seconds of each step. */
+  /** End and length in seconds of each step. */
   readonly #steps = TIERS.map(({ points }) => new PointRing(2, points))
   readonly #openSince: number[]
   readonly #since: number
@@ -38,7 +38,7 @@ export class MetricHistory {
 
   look(): void {
     const now = this.#clock()
-    // A clock that was put back ends no step.
+    // The clock may have been set back; that ends no step.
     if (now <= this.#lookedAt) return
     this.#lookedAt = now
     this.#sumTraffic()
@@ -46,7 +46,7 @@ export class MetricHistory {
     for (const groups of [this.#whole, this.#traffic, this.#models]) groups.look()
     for (const [tier, { stepMs }] of TIERS.entries()) {
       const since = this.#openSince[tier] ?? now
-      // Timers are a little late, and sometimes a little early.
+      // Timers fire a little late, and sometimes a little early.
       if (now - since < stepMs - LOOK_MS / 2) continue
       this.#openSince[tier] = now
       this.#steps[tier]?.push([now, (now - since) / 1000])
@@ -58,7 +58,7 @@ export class MetricHistory {
     const tier = TIERS.findIndex((each) => each.range === range)
     const steps = this.#steps[tier]
     const openSince = this.#openSince[tier] ?? this.#lookedAt
-    // Of long steps what there is so far is better than nothing.
+    // The current step is included, because long steps would otherwise show nothing for a while.
     const withOpen = this.#lookedAt > openSince
     const closed = steps?.length ?? 0
     const count = closed + (withOpen ? 1 : 0)
@@ -111,7 +111,7 @@ export class MetricHistory {
 }
 
 const LOOK_MS = 5000
-/** Each has a name by which it is asked for. */
+/** The step lengths by the range that the admin API names. */
 const TIERS: readonly { range: HistoryRange; stepMs: number; points: number }[] = [
   { range: '15m', stepMs: LOOK_MS, points: 180 },
   { range: '3h', stepMs: 30_000, points: 360 },
@@ -124,7 +124,7 @@ const MOST_LISTED = 10
 const SECONDS = families.request_duration_seconds.buckets
 const MODEL_SECONDS = families.gen_ai_server_request_duration.buckets
 
-/** Counted: failed, refused, and the buckets of the duration. Shown: requests, failed, refused, three percentiles. */
+/** Counters: failed, refused, duration buckets. Point: requests, failed, refused, three percentiles. */
 const TRAFFIC: Shape = {
   counters: 2 + SECONDS.length + 1,
   fields: 6,
@@ -146,7 +146,7 @@ const TOKEN_FIELDS = new Map([
   ['input_cache_write', 3],
 ])
 
-/** Counted: tokens, and the buckets of the duration. Shown: calls, tokens, one percentile. */
+/** Counters: tokens, duration buckets. Point: calls, tokens, one percentile. */
 const MODELS: Shape = {
   counters: TOKEN_FIELDS.size + MODEL_SECONDS.length + 1,
   fields: 6,
@@ -157,15 +157,17 @@ const MODELS: Shape = {
   },
 }
 
-/** As the access log tells it: what the gateway or a backend failed, and what the gateway refused. */
+/** Returns the outcome by labels: failed by the gateway or a backend, or denied by the gateway. */
 function outcomeOf(protocol: string, status: string, reason: string): 'passed' | 'failed' | 'refused' {
   if (status.startsWith('5')) return 'failed'
   if (status === 'unknown')
-    return protocol === 'tcp' || protocol === 'tls' || reason === 'ClientGone' ? 'passed' : 'failed'
+    return protocol === 'tcp' || protocol === 'tls' || protocol === 'udp' || reason === 'ClientGone'
+      ? 'passed'
+      : 'failed'
   return status.startsWith('4') && reason !== 'Upstream' ? 'refused' : 'passed'
 }
 
-/** Labels of a model call from its system on. */
+/** Returns the name of a model group; the argument has the labels from the provider on. */
 function modelName([system = '', asked = '', answered = '']: readonly string[]): string {
   return JSON.stringify([system, answered === 'unknown' ? asked : answered])
 }

@@ -1,4 +1,4 @@
-/** The value below which that share of observations lies, as far as buckets tell; null without any. */
+/** Estimates the value below which this share of observations lies, from histogram buckets; null without observations. */
 export function percentile(counts: ArrayLike<number>, bounds: readonly number[], share: number): number | null {
   let all = 0
   for (let i = 0; i <= bounds.length; i++) all += counts[i] ?? 0
@@ -13,6 +13,6 @@ export function percentile(counts: ArrayLike<number>, bounds: readonly number[],
     }
     before += own
   }
-  // Beyond the last bound nobody knows more.
+  // The histogram has no information beyond its last bound.
   return bounds.at(-1) ?? null
 }

@@ -1,9 +1,9 @@
-/** The last points of one series: a row of numbers each. Memory is taken as points come. */
+/** The last points of one series, each a row of numbers. Memory grows with the points up to the maximum. */
 export class PointRing {
   readonly #fields: number
   readonly #most: number
   #rows: Float64Array
-  /** Of all that ever came. */
+  /** The number of points ever added. */
   #count = 0
 
   constructor(fields: number, most: number) {
@@ -23,7 +23,7 @@ export class PointRing {
     this.#count++
   }
 
-  /** The last points of one field, oldest first. */
+  /** Returns the last values of one field, oldest first. */
   last(field: number, count: number): number[] {
     const shown = Math.min(count, this.length)
     return Array.from({ length: shown }, (_, index) => {

@@ -1,27 +1,27 @@
-/** What the admin API says of the last hours. Types alone: pages share them. */
+/** The types of the admin API for the history; the web UI imports them. */
 
 export const RANGES = ['15m', '3h', '24h'] as const
 export type HistoryRange = (typeof RANGES)[number]
 
-/** Where prices of providers change with the length of a prompt, in tokens. */
+/** Prompt lengths in tokens at which providers change their prices. */
 export const PROMPT_SIZES = [0, 128_000, 200_000, 272_000, 512_000] as const
 
-/** Answer of `GET /api/metrics/series`. All lists are as long as `times`, oldest first. */
+/** The response of `GET /api/metrics/series`. All lists are as long as `times`, oldest first. */
 export interface SeriesView {
   readonly range: HistoryRange
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Since when there are figures. */
+  /** The start of the history. */
   readonly since: number
-  /** Ends of the steps, in milliseconds since 1970, and how many seconds each took. */
+  /** Ends of the steps in milliseconds since 1970; `seconds` has their lengths. */
   readonly times: readonly number[]
   readonly seconds: readonly number[]
   readonly total: TrafficSeries
-  /** Those with the most requests. */
+  /** The routes with the most requests. */
   readonly routes: readonly TrafficSeries[]
-  /** Those with the most tokens. */
+  /** The models with the most tokens. */
   readonly models: readonly ModelSeries[]
-  /** How many had traffic and are not listed; routes beyond the first 50 are counted as `other`, and so are models. */
+  /** The number of unlisted routes and models with traffic; beyond the first 50 they are counted as `other`. */
   readonly omitted: { readonly routes: number; readonly models: number }
 }
 
@@ -29,23 +29,23 @@ export interface TrafficSeries {
   /** Name of the route; empty for all of them. */
   readonly name: string
   readonly requests: readonly number[]
-  /** Answered with 500 or above, or not at all. */
+  /** Requests with a status of 500 or above, or without a response. */
   readonly failed: readonly number[]
-  /** Answered with 400 to 499 by the gateway itself. */
+  /** Requests to which the gateway itself responded with 400 to 499. */
   readonly refused: readonly number[]
-  /** Seconds, from the buckets of the histogram; null where there was nothing. */
+  /** Seconds, from the buckets of the histogram; null for steps without requests. */
   readonly p50: readonly (number | null)[]
   readonly p95: readonly (number | null)[]
   readonly p99: readonly (number | null)[]
 }
 
 export interface ModelSeries {
-  /** As telemetry names it: `openai`. */
+  /** The provider as telemetry names it, such as `openai`. */
   readonly provider: string
-  /** That answered; the one that was asked for, where nobody said. */
+  /** The model that responded; the requested model if the response named none. */
   readonly model: string
   readonly calls: readonly number[]
-  /** Tokens. Those of the cache are among the input too. */
+  /** Tokens; `input` includes the cached tokens. */
   readonly input: readonly number[]
   readonly output: readonly number[]
   readonly cacheRead: readonly number[]
@@ -54,10 +54,10 @@ export interface ModelSeries {
   readonly p95: readonly (number | null)[]
 }
 
-/** Sums over calls of models. */
+/** Sums over model calls. */
 export interface UsageSums {
   readonly calls: number
-  /** Tokens. Those of the cache are among the input too, those of reasoning among the output. */
+  /** Tokens; `input` includes cached tokens, and `output` includes reasoning tokens. */
   readonly input: number
   readonly output: number
   readonly cacheRead: number
@@ -65,21 +65,21 @@ export interface UsageSums {
   readonly reasoning: number
 }
 
-/** One line of who used what. */
+/** The usage of one model by one client on one route. */
 export interface UsageRow extends UsageSums {
-  /** As telemetry names it: `openai`. */
+  /** The provider as telemetry names it, such as `openai`. */
   readonly provider: string
-  /** Of the config: key of the backend, and what it calls the provider. */
+  /** The key of the backend in the config; `providerName` is the name of the provider there. */
   readonly backend: string | null
   readonly providerName: string
   readonly model: string
   readonly route: string | null
   readonly key: string | null
-  /** Calls whose provider did not report all of it: the gateway counted some of their tokens. */
+  /** Calls with partly estimated tokens, because the provider did not report all of them. */
   readonly estimatedCalls: number
-  /** Calls that were answered without a word about tokens: they are in no sum of tokens. */
+  /** Calls without any token counts; no sum of tokens includes them. */
   readonly silentCalls: number
-  /** The same by the size of the prompt, as long ones have prices of their own; sizes without calls are left out. */
+  /** The same sums by prompt length, because prices depend on it; lengths without calls are left out. */
   readonly sizes: readonly SizedUsage[]
 }
 
@@ -88,14 +88,14 @@ export interface SizedUsage extends UsageSums {
   readonly over: number
 }
 
-/** Answer of `GET /api/metrics/usage`. */
+/** The response of `GET /api/metrics/usage`. */
 export interface UsageView {
   readonly range: HistoryRange
   readonly now: number
-  /** From here on every request is counted: older ones may have lost their place in the recorder. */
+  /** Every request since this time is counted; the recorder may have overwritten older requests. */
   readonly completeSince: number
-  /** The most tokens first. */
+  /** Rows with the most tokens first. */
   readonly rows: readonly UsageRow[]
-  /** Rows that are left out. */
+  /** The number of rows left out. */
   readonly omitted: number
 }

@@ -7,7 +7,7 @@ import { type UsedRecord, usageOf } from './usage.ts'
 
 const NOW = 100_000_000
 
-describe('who used what', () => {
+describe('the usage of tokens', () => {
   it('is summed up by provider, model, key and route, the most tokens first', () => {
     const rows = rowsOf([
       call({ outputTokens: 5 }),

@@ -11,18 +11,19 @@ import {
 interface UsageParts {
   range: HistoryRange
   now: number
-  /** From here on every record is there. */
+  /** Since this time no record was overwritten. */
   completeSince: number
   /** Newest first. */
   records: Iterable<UsedRecord>
 }
 
-/** As much of a record as counts here. */
+/** The fields of a record that the usage needs. */
 export type UsedRecord = Pick<RequestRecord, 'at' | 'status' | 'llm' | 'key' | 'route' | 'keys'>
 
-type Named = Pick<UsageRow, 'provider' | 'backend' | 'providerName' | 'model' | 'key' | 'route'>
+/** The fields that identify a row. */
+type RowKey = Pick<UsageRow, 'provider' | 'backend' | 'providerName' | 'model' | 'key' | 'route'>
 
-/** Who used how many tokens of which model where, of what is recorded. */
+/** Sums the token usage of the records by client, model and route. */
 export function usageOf({ range, now, completeSince, records }: UsageParts): UsageView {
   const since = now - RANGE_MILLIS[range]
   const rows = new Map<string, RowSum>()
@@ -48,14 +49,14 @@ export function usageOf({ range, now, completeSince, records }: UsageParts): Usa
   }
 }
 
-/** Lists of models and counts of tokens use none. */
+/** Whether a call uses tokens; lists of models and token counts do not. */
 function isUse({ provider, operation, requestModel, responseModel, inputTokens, outputTokens }: RecordedLlm): boolean {
   if (provider === '' || operation === 'count_tokens') return false
   const isNamed = requestModel !== '' || responseModel !== ''
   return operation !== null || isNamed || inputTokens !== null || outputTokens !== null
 }
 
-function namesOf({ key, route, keys }: UsedRecord, llm: RecordedLlm): Named {
+function namesOf({ key, route, keys }: UsedRecord, llm: RecordedLlm): RowKey {
   const { provider, providerName, requestModel, responseModel } = llm
   const model = responseModel === '' ? requestModel : responseModel
   return { provider, backend: keys.backend, providerName, model, key, route }
@@ -63,13 +64,13 @@ function namesOf({ key, route, keys }: UsedRecord, llm: RecordedLlm): Named {
 
 /** The sums of one row. */
 class RowSum {
-  readonly #named: Named
+  readonly #named: RowKey
   readonly #all = noSums()
   readonly #sizes = PROMPT_SIZES.map(noSums)
   #estimatedCalls = 0
   #silentCalls = 0
 
-  constructor(named: Named) {
+  constructor(named: RowKey) {
     this.#named = named
   }
 

@@ -73,7 +73,7 @@ test('json and text say the same', () => {
   }
 })
 
-test('what a client sends can forge neither a field nor a line', () => {
+test('values from a client can forge neither a field nor a line', () => {
   const nasty = fc.oneof(
     fc.string({ unit: anyCharacter }),
     fc

@@ -2,17 +2,17 @@ import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import type { TraceContext } from '../traceparent.ts'
 
-/** What is logged of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
+/** The logged fields of one HTTP request or TCP connection; the `RequestContext` of the pipeline has them. */
 export interface AccessRecord {
   readonly listenerName: string | null
   readonly routeName: string | null
-  /** `host:port` that was really called. */
+  /** `host:port` of the called endpoint. */
   readonly endpoint: string | null
   /** `ip:port` of the client. */
   readonly srcAddr: string | null
   readonly method: string | null
   readonly host: string | null
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly target: string | null
   /** `HTTP/1.1`, `HTTP/2`. */
   readonly version: string | null
@@ -21,11 +21,11 @@ export interface AccessRecord {
   readonly grpcStatus: number | null
   /** Logged when there is no HTTP host. */
   readonly sni: string | null
-  /** Where in a trace it was: the span of the gateway, or of the client where the gateway has none. */
+  /** The trace context: of the gateway's span, or of the client if the gateway has no span. */
   readonly traceContext: TraceContext | null
-  /** What client and backend call the request, where that counts. */
+  /** The request id that client and backend share; null without one. */
   readonly requestId: string | null
-  /** Name of the record of a refusal, which its client has too. */
+  /** The id of the record of a denied request, which its client got too. */
   readonly decisionId: string | null
   readonly protocol: string
   /** Number of the last attempt; 0 when the first one was the last. */
@@ -34,16 +34,16 @@ export interface AccessRecord {
   readonly responseBytes: number
   readonly error: string | null
   readonly reason: string
-  /** On the clock of the times in `llm`. */
+  /** Milliseconds on the monotonic clock that the times in `llm` use too. */
   readonly startedAt: number
   readonly durationMs: number
-  /** The model call behind the request, where there was one. */
+  /** The model call of the request; null without one. */
   readonly llm: LlmRecord | null
-  /** The MCP message behind the request, where there was one. */
+  /** The MCP message of the request; null without one. */
   readonly mcp: McpRecord | null
 }
 
-/** The record of a message that was refused before it was a request. */
+/** Returns the record of a message or connection that was refused before it became a request. */
 export function refusedRecord(source: { source: string; sni: string }, status: number, code: string): AccessRecord {
   return {
     listenerName: null,

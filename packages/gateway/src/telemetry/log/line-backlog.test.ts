@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LineBacklog } from './line-backlog.ts'
+import { LineBacklog } from './line-writer.ts'
 
 test('lines are collected until they are a batch, and leave in order', () => {
   const backlog = new LineBacklog({ batchLength: 6 })
@@ -15,12 +15,12 @@ test('lines are collected until they are a batch, and leave in order', () => {
   assert.equal(backlog.hasLines, false)
 })
 
-test('what finds no room is counted and told once, with the lines that follow', () => {
+test('lines beyond the limit are counted and reported once, with the lines that follow', () => {
   const backlog = new LineBacklog({ maxBacklog: 10, describeDropped: (count) => `lost ${count}\n` })
   backlog.add('12345678\n', 0)
   backlog.add('too much\n', 0)
   assert.equal(backlog.take().toString(), '12345678\nlost 1\n')
-  // What is still on its way takes room too.
+  // Bytes that are still being written count toward the limit too.
   backlog.add('x\n', 9)
   backlog.dropped(2)
   assert.equal(backlog.hasLines, false)

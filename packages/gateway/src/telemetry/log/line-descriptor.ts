@@ -2,29 +2,29 @@ import { constants, fstatSync, openSync } from 'node:fs'
 
 export interface LineDescriptor {
   fd: number
-  /** Bytes that go in one piece even when several threads write to the descriptor. */
+  /** The most bytes of an atomic write, for descriptors that several threads write to. */
   maxChunk: number
-  /** A synchronous write returns at once, with EAGAIN when there is no room. */
+  /** Whether a synchronous write never blocks, but fails with EAGAIN when there is no room. */
   nonBlocking: boolean
 }
 
-/** Finds out how whole lines are best written to a descriptor that other threads of the process write to as well. */
+/** Returns how to write whole lines to a descriptor that several threads of the process share. */
 export function lineDescriptor(fd: number): LineDescriptor {
   try {
     const stat = fstatSync(fd)
     if (stat.isFIFO()) return reopenPipe(fd)
     return { fd, maxChunk: stat.isSocket() ? PIPE_BUF : FILE_CHUNK, nonBlocking: false }
   } catch {
-    // A closed descriptor shows itself at the first write.
+    // A closed descriptor fails at the first write.
     return { fd, maxChunk: FILE_CHUNK, nonBlocking: false }
   }
 }
 
-// POSIX lets writers to one pipe mix what is longer than PIPE_BUF.
+// POSIX guarantees atomic writes to a pipe only up to PIPE_BUF bytes.
 const PIPE_BUF = 4096
 const FILE_CHUNK = 256 * 1024
 
-/** A write of 4 KiB through the thread pool costs ten times the system call, so a pipe gets a description of our own that never blocks. */
+/** Opens the pipe again in non-blocking mode: a direct write of 4 KiB costs a tenth of a write through the thread pool. */
 function reopenPipe(fd: number): LineDescriptor {
   try {
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK)

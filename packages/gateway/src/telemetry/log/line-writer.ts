@@ -1,10 +1,18 @@
 import { write as fsWrite, writeSync } from 'node:fs'
-import { LineBacklog, type LineBacklogOptions } from './line-backlog.ts'
 import { lineDescriptor, type LineDescriptor } from './line-descriptor.ts'
 
-export interface LineWriterOptions extends LineBacklogOptions {
+interface LineBacklogOptions {
+  /** Number of characters that make a batch; 64 Ki unless set. */
+  batchLength?: number
+  /** Number of waiting characters beyond which new lines are dropped and counted; 8 Mi unless set. */
+  maxBacklog?: number
+  /** Returns the line that reports dropped lines, with its line feed. */
+  describeDropped?: (count: number) => string
+}
+
+interface LineWriterOptions extends LineBacklogOptions {
   fd?: number
-  /** Lines wait at most this long. */
+  /** The longest time that a line waits for others; 20 ms unless set. */
   delayMs?: number
 }
 
@@ -18,7 +26,7 @@ export class LineWriter {
   #batch: Buffer = EMPTY
   #batchNumber = 0
   #offset = 0
-  /** Length of the write the system is working on, 0 when there is none. */
+  /** The length of the asynchronous write in progress; 0 without one. */
   #outstanding = 0
   #isBroken = false
   #waiters: { batch: number; resolve: () => void }[] = []
@@ -45,7 +53,7 @@ export class LineWriter {
     })
   }
 
-  /** For the last moments of a process: blocks, but not for longer than a second. */
+  /** Writes all lines before the process exits; blocks for a second at most. */
   flushSync(): void {
     if (this.#isBroken) return
     const deadline = Date.now() + SYNC_LIMIT_MS
@@ -82,7 +90,7 @@ export class LineWriter {
   #advance(): void {
     if (this.#isWritten) {
       this.#settle()
-      // While the timer runs and nobody waits, the next batch may grow.
+      // While the timer runs and no `flush` waits, the next batch may grow.
       if (this.#waiters.length > 0 || this.#timer === null || this.#backlog.hasFullBatch) this.#takeBatch()
     }
     if (this.#isWritten) return this.#settle()
@@ -166,6 +174,77 @@ export class LineWriter {
   }
 }
 
+/** The queue of lines that wait to be written, and the number of lines that were dropped because the queue was full. */
+export class LineBacklog {
+  readonly #batchLength: number
+  readonly #maxLength: number
+  readonly #describeDropped: (count: number) => string
+  #collected = ''
+  /** Full batches, as bytes: a string made of many small parts takes ten times the memory. */
+  readonly #sealed: Buffer[] = []
+  #sealedLength = 0
+  #droppedCount = 0
+
+  constructor({ batchLength, maxBacklog, describeDropped }: LineBacklogOptions) {
+    this.#batchLength = batchLength ?? 64 * 1024
+    this.#maxLength = maxBacklog ?? 8 * 1024 * 1024
+    this.#describeDropped = describeDropped ?? defaultDropped
+  }
+
+  get hasFullBatch(): boolean {
+    return this.#sealed.length > 0
+  }
+
+  get hasLines(): boolean {
+    return this.#sealed.length > 0 || this.#collected !== ''
+  }
+
+  get batchCount(): number {
+    return this.#sealed.length + (this.#collected !== '' || this.#droppedCount > 0 ? 1 : 0)
+  }
+
+  /** Adds lines; returns whether they filled a batch. `unwritten` is the number of bytes of the current batch not yet written. */
+  add(lines: string, unwritten: number): boolean {
+    if (this.#sealedLength + this.#collected.length + unwritten + lines.length > this.#maxLength) {
+      this.#droppedCount += 1
+      return false
+    }
+    this.#collected += lines
+    if (this.#collected.length < this.#batchLength) return false
+    this.#seal()
+    return true
+  }
+
+  dropped(count: number): void {
+    this.#droppedCount += count
+  }
+
+  /** Removes and returns the next batch; empty when no lines wait. */
+  take(): Buffer {
+    if (this.#sealed.length === 0) this.#seal()
+    const batch = this.#sealed.shift() ?? EMPTY
+    this.#sealedLength -= batch.length
+    return batch
+  }
+
+  clear(): void {
+    this.#collected = ''
+    this.#sealed.length = 0
+    this.#sealedLength = 0
+    this.#droppedCount = 0
+  }
+
+  #seal(): void {
+    if (this.#droppedCount > 0) this.#collected += this.#describeDropped(this.#droppedCount)
+    this.#droppedCount = 0
+    if (this.#collected === '') return
+    const bytes = Buffer.from(this.#collected, 'utf8')
+    this.#sealed.push(bytes)
+    this.#sealedLength += bytes.length
+    this.#collected = ''
+  }
+}
+
 const EMPTY = Buffer.alloc(0)
 const LINE_FEED = 0x0a
 const RETRY_MS = 2
@@ -180,4 +259,8 @@ function countLines(bytes: Buffer, from: number): number {
   let count = 0
   for (let at = bytes.indexOf(LINE_FEED, from); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1
   return count
+}
+
+function defaultDropped(count: number): string {
+  return `${new Date().toISOString()}\twarn\tlog\tlines were dropped because the reader is too slow count=${count}\n`
 }

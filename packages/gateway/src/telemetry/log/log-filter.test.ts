@@ -18,7 +18,7 @@ test('without a bare level the rest logs at info', () => {
   assert.equal(parsed('request=off').levelFor('config'), 'info')
 })
 
-test('what is no filter is refused with the entry and the reason', () => {
+test('an invalid filter is rejected with the entry and the reason', () => {
   for (const [text, reason] of [
     ['', /expected one of off, error/],
     ['loud', /"loud".*expected one of/],

@@ -12,7 +12,7 @@ export interface LogFilter {
   levelFor(module: string): Threshold
 }
 
-export type LogFilterResult = { ok: true; value: LogFilter } | { ok: false; problem: string }
+type LogFilterResult = { ok: true; value: LogFilter } | { ok: false; problem: string }
 
 /** Parses `info`, `info,upstream=debug` or `request=off`; modules that are not named log at info. */
 export function parseLogFilter(text: string): LogFilterResult {

@@ -1,31 +1,29 @@
 import { countFault, describeFault } from '@portico/http/faults'
-import { severities } from './log-filter.ts'
-import type { LogFilter, LogLevel } from './log-filter.ts'
-import { escapeControls, quoted, textValue } from './quote.ts'
-import { createTimestamp } from '../wall-time.ts'
+import { severities, type LogFilter, type LogLevel } from './log-filter.ts'
+import { createTimestamp } from '../../state/clock.ts'
 
 export type LogFormat = 'text' | 'json'
 export type LogFields = Readonly<Record<string, unknown>>
-export type LogMethod = (message: string, fields?: LogFields) => void
+type LogMethod = (message: string, fields?: LogFields) => void
 
 export interface Logger extends Readonly<Record<LogLevel, LogMethod>> {
   readonly module: string
-  /** Cheap enough to ask before building fields. */
+  /** Whether lines of this level are written. Call it before you build expensive fields. */
   enabled(level: LogLevel): boolean
 }
 
 export interface RootLogger {
-  /** The same module always gives the same logger. */
+  /** Returns the logger of a module; always the same object for one module. */
   child(module: string): Logger
   filter(): LogFilter
-  /** Takes effect at once for every logger handed out before. */
+  /** Sets the levels; loggers that were returned before follow at once. */
   setFilter(filter: LogFilter): void
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   filter: LogFilter
   format: LogFormat
-  /** Gets one whole line with its line feed. */
+  /** Receives one whole line with its line feed. */
   write: (line: string) => void
   /** Milliseconds since the epoch. */
   now?: () => number
@@ -76,7 +74,7 @@ export function createLogger({ filter, format, write, now = Date.now }: LoggerOp
   }
 }
 
-/** For what cannot happen: the request is answered, and the exception is logged with its place. */
+/** Returns a function that logs and counts an unexpected exception in the work for a request. */
 export function bugReport(log: Logger): (error: unknown) => void {
   return (error) => {
     log.error('internal error', { scope: 'request', error: describeFault(error) })
@@ -108,7 +106,7 @@ function jsonLine({ time, level, module, message, fields }: Entry): string {
     if (value === undefined) continue
     const plain = toPlain(value)
     const json = safeJson(plain)
-    // A field never replaces what the line says of itself.
+    // A field must not replace one of the fixed keys of the line.
     line += `,${quoted(RESERVED.has(key) ? `${key}_` : key)}:${json === null ? quoted(String(plain)) : escapeControls(json)}`
   }
   return `${line}}\n`
@@ -134,4 +132,31 @@ function safeJson(value: unknown): string | null {
     // A cycle, or a toJSON that throws: a log call must never fail its caller.
     return null
   }
+}
+
+/** Formats the value of a `key=value` pair: unchanged when it is plain, otherwise as a JSON string on one line. */
+export function textValue(value: string): string {
+  return value.length > 0 && !NOT_PLAIN.test(value) ? value : quoted(value)
+}
+
+/** Formats a JSON string in which no character can break the line, move the cursor or change the text direction. */
+export function quoted(value: string): string {
+  return NOT_PLAIN_JSON.test(value) ? escapeControls(JSON.stringify(value)) : `"${value}"`
+}
+
+/** Escapes the characters that could break the line; spaces and quotes stay. */
+export function escapeControls(text: string): string {
+  return BREAKS_LINE.test(text) ? text.replace(EVERY_BREAK, toUnicodeEscape) : text
+}
+
+// Anything but printable ASCII without space and double quote.
+const NOT_PLAIN = /[^\x21\x23-\x7e]/
+// Anything but printable ASCII without double quote and backslash.
+const NOT_PLAIN_JSON = /[^\x20\x21\x23-\x5b\x5d-\x7e]/
+// Control bytes, the separators that some viewers take for a new line, and bidirectional overrides.
+const BREAKS_LINE = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
+const EVERY_BREAK = new RegExp(BREAKS_LINE.source, 'g')
+
+function toUnicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

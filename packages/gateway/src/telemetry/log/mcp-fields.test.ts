@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { McpRecord } from '../../records/mcp-record.ts'
 import { mcpMessage, toolCall } from '../../testing/mcp/mcp-message.ts'
-import { mcpJson, mcpText } from './mcp-fields.ts'
+import { mcpJson, mcpText } from './access-log.ts'
 
 test('a call of a tool shows method, target, tool, session and outcome', () => {
   assert.equal(
@@ -34,7 +34,7 @@ test('an error shows its code as a number, a resource its URI', () => {
   })
 })
 
-test('what is not known is left out', () => {
+test('unknown fields are left out', () => {
   assert.equal(mcpText(new McpRecord()), '')
   assert.equal(mcpJson(new McpRecord()), '')
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { modelCall, streamedChat } from '../../testing/model-call.ts'
-import { modelJson, modelText } from './model-fields.ts'
+import { modelJson, modelText } from './access-log.ts'
 
 test('a streamed chat shows its models, tokens and times', () => {
   assert.equal(
@@ -29,7 +29,7 @@ test('json keeps numbers and truth values', () => {
   })
 })
 
-test('what is not known is left out', () => {
+test('unknown fields are left out', () => {
   assert.equal(modelText(new LlmRecord(), 0), '')
   assert.equal(modelJson(new LlmRecord(), 0), '')
 })

@@ -3,17 +3,17 @@ import { families } from './families.ts'
 import { observe, type Registry } from './metrics.ts'
 import { createCallTimer } from './request-metrics.ts'
 
-/** Whom policies ask about requests. */
-export type CalloutKind = 'ExtAuthz' | 'ExtProc' | 'RateLimit'
+/** The external services that policies call. */
+export type CalloutKind = 'ExtAuthz' | 'ExtProc' | 'EndpointPicker' | 'RateLimit'
 
-/** What became of asking: whether an answer was a yes is for `requests_total` to say. */
-export const calloutOutcomes = ['answered', 'failed', 'timeout', 'cancelled'] as const
+/** The outcomes of calls; `requests_total` has the decisions of the services. */
+const calloutOutcomes = ['answered', 'failed', 'timeout', 'cancelled'] as const
 export type CalloutOutcome = (typeof calloutOutcomes)[number]
 
-/** `spans` are those of the request that is asked about. */
+/** `spans` belong to the request that the call is made for. */
 export type RecordCallout = (outcome: CalloutOutcome, milliseconds: number, spans: SampledSpans | null) => void
 
-/** Times calls of policies to services outside; all series of a kind are there once a policy of it is. */
+/** Times calls of policies to external services; all series of a kind exist as soon as a policy uses it. */
 export function createCalloutMetrics(registry: Registry, exemplars: Exemplars): (kind: CalloutKind) => RecordCallout {
   const { values } = registry
   const { buckets } = families.callout_duration_seconds

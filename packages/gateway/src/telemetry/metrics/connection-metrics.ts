@@ -2,9 +2,9 @@ import { families, type LabelValues } from './families.ts'
 import { increase, observe, type Registry } from './metrics.ts'
 
 /** Counts the client connections of one listener. */
-export interface ConnectionMetrics {
+interface ConnectionMetrics {
   opened: () => void
-  /** With everything the connection has moved. */
+  /** Called with the total bytes of the connection. */
   closed: (receivedBytes: number, sentBytes: number) => void
   handshake(seconds: number): void
   /** The connection was closed instead of served; `reason` is one of a few words of the gateway. */

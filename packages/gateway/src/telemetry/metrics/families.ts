@@ -70,7 +70,7 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 41
 export const families = {
   requests_total: {
     type: 'counter',
-    help: 'HTTP requests that were answered or given up',
+    help: 'HTTP requests that were answered or abandoned',
     labels: REQUEST,
   },
   request_duration_seconds: {
@@ -97,14 +97,14 @@ export const families = {
   gen_ai_client_token_usage: {
     type: 'histogram',
     unit: '{token}',
-    help: 'Tokens of a model call, by type; those of the cache are among the input too',
+    help: 'Tokens of a model call, by type; cached tokens also count as input',
     labels: ['gen_ai_token_type', ...MODEL_CALL],
     buckets: TOKENS,
   },
   gen_ai_server_request_duration: {
     type: 'histogram',
     unit: 's',
-    help: 'Seconds from the first byte of a request that was a model call to the end of its response',
+    help: 'Seconds from the first byte of a model call to the end of its response',
     labels: MODEL_CALL,
     buckets: MODEL_SECONDS,
   },
@@ -124,17 +124,17 @@ export const families = {
   },
   gen_ai_provider_failures_total: {
     type: 'counter',
-    help: 'Answers of a model provider, and calls without one, that are a reason to ask another, by cause',
+    help: 'Failed calls to a model provider that allow failover to another provider, by cause',
     labels: PROVIDER_FAILURE,
   },
   gen_ai_failovers_total: {
     type: 'counter',
-    help: 'Requests that went on to another model provider, by what the one before them failed with',
+    help: 'Failovers to another model provider, by the failed provider and the cause of its failure',
     labels: PROVIDER_FAILURE,
   },
   mcp_requests_total: {
     type: 'counter',
-    help: 'MCP messages of clients, by what they were about and what became of them',
+    help: 'MCP messages of clients, by method, item and outcome',
     labels: MCP_MESSAGE,
   },
   mcp_request_duration_seconds: {
@@ -145,7 +145,7 @@ export const families = {
   },
   downstream_connections_total: {
     type: 'counter',
-    help: 'Connections accepted from clients',
+    help: 'Connections accepted from clients, and UDP sessions',
     labels: CONNECTION,
   },
   downstream_connections_refused_total: {
@@ -157,7 +157,7 @@ export const families = {
   downstream_connections_active: {
     type: 'gauge',
     unit: '{connection}',
-    help: 'Connections from clients that are open now',
+    help: 'Connections and UDP sessions of clients that are open now',
     labels: CONNECTION,
   },
   downstream_received_bytes_total: {
@@ -170,6 +170,24 @@ export const families = {
     help: 'Bytes sent to clients',
     labels: CONNECTION,
   },
+  downstream_datagrams_received_total: {
+    type: 'counter',
+    unit: '{datagram}',
+    help: 'Datagrams received from clients',
+    labels: CONNECTION,
+  },
+  downstream_datagrams_sent_total: {
+    type: 'counter',
+    unit: '{datagram}',
+    help: 'Datagrams sent to clients',
+    labels: CONNECTION,
+  },
+  downstream_datagrams_dropped_total: {
+    type: 'counter',
+    unit: '{datagram}',
+    help: 'Datagrams of either direction that were not forwarded, by reason',
+    labels: [...CONNECTION, 'reason'],
+  },
   tls_handshake_duration_seconds: {
     type: 'histogram',
     help: 'Time of TLS handshakes with clients',
@@ -178,7 +196,7 @@ export const families = {
   },
   tls_certificate_not_after_seconds: {
     type: 'gauge',
-    help: 'End of each certificate of listeners, in seconds since the epoch',
+    help: 'Expiry of each listener certificate, in seconds since the epoch',
     labels: ['bind', 'listener', 'use', 'name', 'serial'],
   },
   upstream_connect_duration_seconds: {
@@ -201,7 +219,7 @@ export const families = {
   upstream_connections_active: {
     type: 'gauge',
     unit: '{connection}',
-    help: 'Connections to backends that are open now, idle ones too',
+    help: 'Connections to backends that are open now, including idle ones',
     labels: ['transport'],
   },
   upstream_call_duration_seconds: {
@@ -212,34 +230,40 @@ export const families = {
   },
   callout_duration_seconds: {
     type: 'histogram',
-    help: 'Time that a policy waited for a service outside: an authorizer, a processor, a rate limit service',
+    help: 'Time that a policy waited for an external service: an authorizer, a processor, an endpoint picker, a rate limit service',
     labels: ['kind', 'outcome'],
     buckets: REQUEST_SECONDS,
+  },
+  inference_picks_total: {
+    type: 'counter',
+    unit: '{request}',
+    help: 'Calls to inference pools by what became of the choice of an endpoint',
+    labels: ['backend', 'outcome'],
   },
   rate_limit_keys_without_room_total: {
     type: 'counter',
     unit: '{request}',
-    help: 'Requests whose key found no room among the budgets of a local limit, by what became of them',
+    help: 'Requests whose key got no free budget slot of a local limit, by outcome',
     labels: ['policy', 'limit', 'outcome'],
   },
   upstream_evictions_total: {
     type: 'counter',
-    help: 'Addresses of backends that were left out for a while because of their health',
+    help: 'Evictions of backend addresses because of their health',
     labels: ['backend'],
   },
   otlp_exported_records_total: {
     type: 'counter',
-    help: 'Records that a collector of OpenTelemetry took',
+    help: 'Records that an OTLP collector accepted',
     labels: ['signal'],
   },
   otlp_dropped_records_total: {
     type: 'counter',
-    help: 'Records that no collector of OpenTelemetry took, by reason',
+    help: 'Records that no OTLP collector accepted, by reason',
     labels: ['signal', 'reason'],
   },
   config_synchronized: {
     type: 'gauge',
-    help: 'Whether the running config is the one last read: 1, or 0 after a refused reload',
+    help: 'Whether the running config is the one last read: 1, or 0 after a rejected reload',
     labels: [],
   },
   config_quarantined_units: {
@@ -259,22 +283,37 @@ export const families = {
   },
   controller_connected: {
     type: 'gauge',
-    help: 'Whether the controller of this data plane is heard from: 1 or 0',
+    help: 'Whether this data plane is connected to its controller: 1 or 0',
     labels: [],
   },
   controller_config_age_seconds: {
     type: 'gauge',
-    help: 'Time since a controller last stood by the running config',
+    help: 'Time since a controller last confirmed the running config',
     labels: [],
   },
   controller_configs_total: {
     type: 'counter',
-    help: 'Configs that came from the controller, by what became of them',
+    help: 'Configs received from the controller, by result',
+    labels: ['result'],
+  },
+  mesh_certificate_not_after_seconds: {
+    type: 'gauge',
+    help: 'Expiry of the mesh certificate, in seconds since the epoch',
+    labels: [],
+  },
+  mesh_certificate_age_seconds: {
+    type: 'gauge',
+    help: 'Time since the mesh certificate was obtained',
+    labels: [],
+  },
+  mesh_certificate_requests_total: {
+    type: 'counter',
+    help: 'Requests for a mesh certificate, by result',
     labels: ['result'],
   },
   internal_errors_total: {
     type: 'counter',
-    help: 'Unexpected exceptions, by what was ended because of them',
+    help: 'Unexpected exceptions, by the scope that they ended',
     labels: ['scope'],
   },
   worker_restarts_total: {
@@ -290,7 +329,7 @@ export const families = {
   metrics_overflow_total: {
     type: 'counter',
     unit: '{series}',
-    help: 'Label sets that found no room and are counted under the label value "overflow"',
+    help: 'Label sets beyond the limit, counted under the label value "overflow"',
     labels: [],
   },
   build_info: {

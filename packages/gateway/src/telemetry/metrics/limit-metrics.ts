@@ -1,7 +1,7 @@
 import { increase, type Registry } from './metrics.ts'
 
 /** A limit by key whose table is full, and what becomes of keys that find no room. */
-export interface FullLimit {
+interface FullLimit {
   /** Key of the attachment that has the limit. */
   policy: string
   limit: string

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { toolCall } from '../../testing/mcp/mcp-message.ts'
-import { MOST_LABEL_SETS } from './label-sets.ts'
 import { Collector } from './metrics-collect.ts'
-import { createRegion, Registry } from './metrics.ts'
+import { createRegion, MOST_LABEL_SETS, Registry } from './metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
 const PLACE = 'bind="bind/80",gateway="default/default",listener="web",route="api"'
@@ -38,7 +37,7 @@ test('a stream that opens or ends is a request and no message', () => {
   assert.deepEqual(lines('portico_mcp_requests_total'), [])
 })
 
-test('what clients invent gets no label of its own: methods, ids of tasks, names that nobody has', () => {
+test('values that clients make up get no label of their own: methods, task ids, names of unknown items', () => {
   const { record, lines } = start()
   record(toolCall({ method: 'made/up', item: null, target: '' }))
   record(toolCall({ method: 'tasks/get', item: { kind: 'task', name: 'id-1', target: 'git' } }))

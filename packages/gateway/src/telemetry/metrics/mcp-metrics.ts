@@ -1,17 +1,17 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
 import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families, type LabelValues } from './families.ts'
-import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
-import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
+import type { RouteLabels } from './label-sets.ts'
+import { BoundedSeries, type CustomLabels, increase, labelText, observe, type Registry } from './metrics.ts'
 
 /** A request that was an MCP message. */
-export interface McpMessage {
+interface McpMessage {
   readonly mcp: McpRecord
   readonly durationMs: number
   readonly spans: SampledSpans | null
 }
 
-/** Labels whose values clients choose, and that say `other` once there are too many. */
+/** Labels whose values clients choose; beyond the bound their value is `other`. */
 export const mcpLabels = ['resource'] as const
 
 /** Counts MCP messages of one thread. */
@@ -20,7 +20,7 @@ export class McpMetrics {
   readonly #exemplars: Exemplars
   readonly #series: BoundedSeries<McpLabels, McpSeries>
 
-  /** `onFull` hears once that new sets of labels find no room. */
+  /** `onFull` is called once, for the first label set beyond the bound. */
   constructor(registry: Registry, exemplars: Exemplars, onFull: () => void) {
     this.#values = registry.values
     this.#exemplars = exemplars
@@ -36,7 +36,7 @@ export class McpMetrics {
 
   /** `custom` are the labels that the config adds. */
   record({ mcp, durationMs, spans }: McpMessage, route: RouteLabels, custom: CustomLabels | null): void {
-    // A stream is opened or ended, or the client answers: nothing is asked.
+    // Not a request: the client opens or ends a stream, or sends a response.
     if (mcp.method === '') return
     const { count, duration } = this.#series.of(labelsOf(mcp, route), custom)
     increase(this.#values, count, 1)
@@ -71,13 +71,13 @@ function labelsOf(
   ]
 }
 
-/** Ids of tasks are as many as calls; of what no target was found for, the name is the client's invention. */
+/** Returns the resource label: `none` for tasks, whose ids are as many as calls, and `unknown` for names without a target. */
 function resourceLabel(item: McpRecord['item']): string {
   if (item === null || item.kind === 'task') return 'none'
   return item.target === '' ? 'unknown' : labelText(item.name)
 }
 
-/** Clients may ask for anything. */
+/** The known methods; clients may send any other text. */
 const METHODS: ReadonlySet<string> = new Set([
   'initialize',
   'server/discover',

@@ -12,19 +12,19 @@ import {
 import type { Exemplar } from './exemplars.ts'
 import { increase, type CustomLabels, seriesKey, type SeriesDefinition } from './metrics.ts'
 
-/** What a scrape is written in. */
+/** The text format of a scrape. */
 export type TextForm = 'prometheus' | 'openMetrics'
 
-/** Sums the regions of all threads. */
+/** Sums the metrics of all threads. */
 export class Collector {
   readonly #regions = new Map<string, Float64Array>()
   readonly #seriesByFamily = new Map<FamilyName, Map<string, Series>>()
   readonly #readersByFamily = new Map<FamilyName, () => Iterable<readonly [readonly string[], number]>>()
 
-  /** By thread and slot of a bucket. */
+  /** Exemplars by thread and slot of the bucket. */
   readonly #exemplars = new Map<string, Map<number, Exemplar>>()
 
-  /** Before the first definition of the thread. */
+  /** Adds a thread; must be called before the first definition of the thread. */
   attach(thread: string, region: SharedArrayBuffer): void {
     this.#regions.set(thread, new Float64Array(region))
   }
@@ -34,14 +34,14 @@ export class Collector {
     if (values !== undefined) this.#seriesOf(name, labels, custom).sources.push({ thread, values, slot })
   }
 
-  /** A request that a bucket of the thread has counted. */
+  /** Sets the exemplar of a bucket of the thread. */
   exemplify(thread: string, exemplar: Exemplar): void {
     let bySlot = this.#exemplars.get(thread)
     if (bySlot === undefined) this.#exemplars.set(thread, (bySlot = new Map<number, Exemplar>()))
     bySlot.set(exemplar.slot, exemplar)
   }
 
-  /** The thread is gone: what it counted stays, what it gauged does not. */
+  /** Removes a thread that ended: its counters are kept, its gauges are dropped. */
   retire(thread: string): void {
     this.#regions.delete(thread)
     this.#exemplars.delete(thread)
@@ -56,25 +56,25 @@ export class Collector {
     }
   }
 
-  /** A value that is asked for when it is shown. */
+  /** Provides a value that is read at every scrape. */
   provide<N extends CounterName | GaugeName>(name: N, labels: LabelValues<N>, read: () => number): void {
     this.#seriesOf(name, labels, null).read = read
   }
 
-  /** All series of a family at once, asked for when they are shown: for those that come and go. */
+  /** Provides all series of a family at every scrape, for series that come and go. */
   provideAll<N extends GaugeName>(name: N, read: () => Iterable<readonly [LabelValues<N>, number]>): void {
     this.#readersByFamily.set(name, read)
   }
 
-  /** Prometheus text, or that of OpenMetrics, in pieces of some kilobytes, so that a big scrape is never one string. */
+  /** Yields the Prometheus or OpenMetrics text in pieces of some kilobytes, so that a large scrape is never one string. */
   *render(form: TextForm = 'prometheus'): Iterable<string> {
     const isOpen = form === 'openMetrics'
     const bounds = isOpen ? openBound : String
     const exemplarOf = (source: Series['sources'], i: number): string => (isOpen ? this.#exemplarText(source, i) : '')
     let text = ''
-    for (const { name, family, series, others } of this.#shown()) {
+    for (const { name, family, series, others } of this.#families()) {
       const { type, help, buckets, labels } = family
-      // There a family of counters goes by its name without the suffix.
+      // OpenMetrics names a family of counters without the suffix.
       const titled = isOpen && type === 'counter' ? name.replace(/_total$/, '') : name
       text += `# HELP ${titled} ${escapeHelp(help)}\n# TYPE ${titled} ${type}\n`
       // OpenMetrics allows a unit only where the name ends with it.
@@ -94,7 +94,7 @@ export class Collector {
     yield isOpen ? `${text}# EOF\n` : text
   }
 
-  /** Of all threads the newest. */
+  /** Returns the newest exemplar of all threads as text. */
   #exemplarText(sources: Series['sources'], bucket: number): string {
     let newest: Exemplar | null = null
     for (const { thread, slot } of sources) {
@@ -106,16 +106,16 @@ export class Collector {
     return ` # {trace_id="${traceId}",span_id="${spanId}"} ${value} ${(time / 1000).toFixed(3)}`
   }
 
-  /** One family as it is now, series by series; nothing of it is kept. */
+  /** Yields the current values of one family, series by series. */
   *readFamily(name: FamilyName): Iterable<MetricPoint> {
     for (const each of this.#seriesByFamily.get(name)?.values() ?? []) {
       yield { names: each.names, values: each.values, totals: totalsOf(each) }
     }
   }
 
-  /** What `render` shows, as numbers, one family after the other. */
+  /** Yields the numbers that `render` prints, one family after the other. */
   *read(): Iterable<MetricReading> {
-    for (const { name, family, series, others } of this.#shown()) {
+    for (const { name, family, series, others } of this.#families()) {
       const provided = others.map(([values, value]) => ({
         names: family.labels,
         values,
@@ -126,8 +126,8 @@ export class Collector {
     }
   }
 
-  /** Families with anything to show, in order. */
-  *#shown(): Iterable<Shown> {
+  /** Yields the families that have series, in order. */
+  *#families(): Iterable<FamilySeries> {
     for (const name of NAMES) {
       const series = [...(this.#seriesByFamily.get(name)?.values() ?? [])]
       const others = [...(this.#readersByFamily.get(name)?.() ?? [])]
@@ -151,30 +151,30 @@ export class Collector {
   }
 }
 
-/** As they are shown. */
+/** The families in the order of a scrape. */
 const NAMES = Object.keys(families) as FamilyName[]
 
-/** A family as it is now. */
+/** The current values of a family. */
 export interface MetricReading {
-  /** As it is shown. */
+  /** The name with its prefix, as in a scrape. */
   name: string
   family: Family
   points: MetricPoint[]
 }
 
 export interface MetricPoint {
-  /** Of its labels. */
+  /** The names of the labels. */
   names: readonly string[]
   values: readonly string[]
   /** One value; for a histogram the count of each bucket, and the sum at the end. */
   totals: Float64Array
 }
 
-interface Shown {
+interface FamilySeries {
   name: string
   family: Family
   series: Series[]
-  /** Labels and values of series that are asked for all at once. */
+  /** The labels and values of series from `provideAll`. */
   others: (readonly [readonly string[], number])[]
 }
 
@@ -183,7 +183,7 @@ interface Series {
   values: readonly string[]
   /** `name="value",...`, escaped. */
   text: string
-  /** What threads that are gone have counted. */
+  /** The sums of threads that ended. */
   base: Float64Array
   sources: { thread: string; values: Float64Array; slot: number }[]
   read: (() => number) | null
@@ -216,11 +216,11 @@ interface HistogramForm {
   name: string
   buckets: readonly number[]
   bounds: (bound: number) => string
-  /** What stands behind the count of a bucket. */
+  /** Returns the exemplar text after the count of a bucket. */
   exemplarOf: (sources: Series['sources'], bucket: number) => string
 }
 
-/** As Go prints numbers with a fraction, which is what OpenMetrics asks of bounds. */
+/** Formats a bound as Go does, with a fraction, as OpenMetrics requires. */
 function openBound(bound: number): string {
   if (bound >= 1e6 || bound < 1e-4) return bound.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
   return Number.isInteger(bound) ? `${bound}.0` : String(bound)

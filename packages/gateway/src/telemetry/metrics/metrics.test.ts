@@ -111,7 +111,7 @@ test('a series is announced once', () => {
   assert.deepEqual(announced, [{ name: 'config_reloads_total', labels: ['ok'], custom: null, slot: first }])
 })
 
-test('what a worker records is seen by the main thread without a message', async () => {
+test('the main thread sees the records of a worker without a message', async () => {
   const collector = new Collector()
   const region = createRegion()
   collector.attach('w', region)

@@ -9,7 +9,7 @@ import {
   slotCount,
 } from './families.ts'
 
-/** Tells the main thread where in the region of this thread a series lives. */
+/** The position of a series in the shared region of its thread, sent to the main thread. */
 export interface SeriesDefinition {
   name: FamilyName
   labels: readonly string[]
@@ -23,27 +23,27 @@ export interface CustomLabels {
   readonly values: readonly string[]
 }
 
-export interface Counter {
+interface Counter {
   inc(by?: number): void
 }
 
-export interface Gauge {
+interface Gauge {
   set(value: number): void
   add(by: number): void
 }
 
-export interface Histogram {
+interface Histogram {
   observe(value: number): void
 }
 
-export interface RegistryOptions {
+interface RegistryOptions {
   /** From `createRegion`, shared with the main thread. */
   region: SharedArrayBuffer
   announce: (definition: SeriesDefinition) => void
   maxSeries?: number
 }
 
-/** Reserved, not used: the system gives memory only to the pages that are touched. A growable buffer would be ten times slower to write to. */
+/** Creates the shared memory of a thread. The system allocates only touched pages; a growable buffer would be ten times slower. */
 export function createRegion(byteLength = 8 * 1024 * 1024): SharedArrayBuffer {
   return new SharedArrayBuffer(byteLength)
 }
@@ -64,7 +64,7 @@ export class Registry {
     if (this.#limit < 0) throw new RangeError(`a metrics region needs at least ${OVERFLOW_SLOTS * 8} bytes`)
   }
 
-  /** First slot of a series, made on first use. For hot paths: `increase(values, slot, 1)`. */
+  /** Returns the first slot of a series, made on first use. Hot paths call `increase(values, slot, 1)`. */
   slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom: CustomLabels | null = null): number {
     const key = seriesKey(name, labels, custom)
     const known = this.#slotsByKey.get(key)
@@ -100,7 +100,7 @@ export class Registry {
     return { observe: (value) => observe(values, slot, buckets, value) }
   }
 
-  /** Every family can always have its overflow series. */
+  /** The slots for normal series; the rest is reserved for one overflow series per family. */
   get #limit(): number {
     return this.values.length - OVERFLOW_SLOTS
   }
@@ -138,9 +138,67 @@ export function observe(values: Float64Array, slot: number, buckets: readonly nu
   increase(values, slot + buckets.length + 1, value)
 }
 
-/** Names of added labels belong to it: under other names it is another series, whatever the values. */
+/** Returns the key of a series, which includes the names of added labels. */
 export function seriesKey(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): string {
   return name + JSON.stringify(labels) + (custom === null ? '' : JSON.stringify([custom.names, custom.values]))
 }
+
+/** The most label sets of one worker whose values come from requests; also the largest id of a set. */
+export const MOST_LABEL_SETS = 1000
+
+/**
+ * Series by labels whose values come from requests. The number of label sets is bounded, because each set makes a series in
+ * several families until the worker ends.
+ */
+export class BoundedSeries<Labels extends readonly string[], Series> {
+  readonly #options: BoundedSeriesOptions<Labels, Series>
+  readonly #seriesByKey = new Map<string, Series>()
+  readonly #otherSeriesByKey = new Map<string, Series>()
+  #isFull = false
+
+  constructor(options: BoundedSeriesOptions<Labels, Series>) {
+    this.#options = options
+  }
+
+  of(labels: Labels, custom: CustomLabels | null): Series {
+    const key = JSON.stringify([labels, custom])
+    const known = this.#seriesByKey.get(key)
+    if (known !== undefined) return known
+    if (this.#seriesByKey.size < MOST_LABEL_SETS) return this.#make(this.#seriesByKey, key, labels, custom)
+    if (!this.#isFull) this.#options.onFull()
+    this.#isFull = true
+    const others = this.#options.asOther(labels)
+    const otherCustom = custom && { names: custom.names, values: custom.names.map(() => 'other') }
+    const otherKey = JSON.stringify([others, otherCustom])
+    const other = this.#otherSeriesByKey.get(otherKey)
+    return other ?? this.#make(this.#otherSeriesByKey, otherKey, others, otherCustom)
+  }
+
+  #make(into: Map<string, Series>, key: string, labels: Labels, custom: CustomLabels | null): Series {
+    const series = this.#options.make(labels, custom)
+    into.set(key, series)
+    return series
+  }
+}
+
+interface BoundedSeriesOptions<Labels, Series> {
+  make: (labels: Labels, custom: CustomLabels | null) => Series
+  /** Returns the labels for a set beyond the bound. */
+  asOther: (labels: Labels) => Labels
+  /** Called once, for the first set beyond the bound. */
+  onFull: () => void
+}
+
+/** Returns a label value for a text from a request; `unknown` for an empty text, which Prometheus reads as no label. */
+export function labelText(text: string): string {
+  if (text === '') return 'unknown'
+  const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  // Values that print alike would make duplicate series, which scrapers reject.
+  return short.toWellFormed().replace(CONTROLS, '\ufffd')
+}
+
+const LONGEST = 128
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\0-\x1f\x7f-\x9f]/g
 
 const OVERFLOW_SLOTS = Object.values(families).reduce((total, family) => total + slotCount(family), 0)

@@ -3,9 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import { streamedChat } from '../../testing/model-call.ts'
-import { MOST_LABEL_SETS } from './label-sets.ts'
 import { Collector } from './metrics-collect.ts'
-import { createRegion, Registry } from './metrics.ts'
+import { createRegion, MOST_LABEL_SETS, Registry } from './metrics.ts'
 import { type AddedLabels, createRequestMetrics, type RequestOutcome } from './request-metrics.ts'
 
 const PLACE = 'bind="bind/80",gateway="default/default",listener="web",route="api"'
@@ -75,7 +74,7 @@ test('a call that failed at the provider has an unknown model in its response', 
   assert.deepEqual(lines('portico_gen_ai_client_token_usage_count'), [])
 })
 
-test('what never reached a model is a request and no model call', () => {
+test('a request that never reached a model is not counted as a model call', () => {
   const { record, lines } = start()
   record(streamedChat({ requestModel: '', responseModel: '' }))
   record(streamedChat({ provider: '' }))

@@ -1,18 +1,18 @@
 import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
-import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
-import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
+import type { RouteLabels } from './label-sets.ts'
+import { BoundedSeries, type CustomLabels, increase, labelText, observe, type Registry } from './metrics.ts'
 
 /** A request that was a model call. */
-export interface ModelCall {
+interface ModelCall {
   readonly llm: LlmRecord
   readonly startedAt: number
   readonly durationMs: number
   readonly spans: SampledSpans | null
 }
 
-/** Labels whose values clients choose, and that say `other` once there are too many. */
+/** Labels whose values clients choose; beyond the bound their value is `other`. */
 export const modelLabels = ['gen_ai_request_model', 'gen_ai_response_model'] as const
 
 /** Counts model calls of one thread. */
@@ -23,7 +23,7 @@ export class ModelMetrics {
   readonly #failureSlots = new Map<string, number>()
   #last: LastSeries | null = null
 
-  /** `onFull` hears once that new sets of labels find no room. */
+  /** `onFull` is called once, for the first label set beyond the bound. */
   constructor(registry: Registry, exemplars: Exemplars, onFull: () => void) {
     this.#registry = registry
     this.#exemplars = exemplars
@@ -37,7 +37,7 @@ export class ModelMetrics {
   /** `custom` are the labels that the config adds. */
   record({ llm, startedAt, durationMs, spans }: ModelCall, route: RouteLabels, custom: CustomLabels | null): void {
     this.#countFailures(llm.attempts, route)
-    // Never sent, or something else at the provider than a call of a model.
+    // The request was never sent, or is not a call of a model.
     if (llm.provider === '' || (llm.requestModel === '' && llm.responseModel === '')) return
     const series = this.#seriesOf(llm, route, custom)
     const { input, output, cacheRead, cacheWrite } = llm.usage
@@ -50,7 +50,7 @@ export class ModelMetrics {
     this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken, spans)
   }
 
-  /** Most calls are like the one before: that is seen sooner than their labels are made and looked up. */
+  /** Returns the series of a call. Most calls have the labels of the call before, and comparing is faster than a lookup. */
   #seriesOf(llm: LlmRecord, route: RouteLabels, custom: CustomLabels | null): ModelSeries {
     const { operation, provider, requestModel, responseModel } = llm
     const last = this.#last
@@ -70,7 +70,7 @@ export class ModelMetrics {
     return series
   }
 
-  /** Labels of the config, and causes of which there are few: without those that a config adds, so that this stays so. */
+  /** Counts failed attempts and failovers. Labels that the config adds are left out, so that the series stay few. */
   #countFailures(attempts: readonly ProviderAttempt[], { bind, gateway, listener, route }: RouteLabels): void {
     const { values } = this.#registry
     for (const [at, { providerName, provider, outcome, hasFailed }] of attempts.entries()) {
@@ -94,7 +94,7 @@ export class ModelMetrics {
     count: number | undefined,
     spans: SampledSpans | null,
   ): void {
-    // Providers write these numbers: one that is none would spoil the sum for ever.
+    // Providers report these numbers; an invalid number would corrupt the sum.
     if (count === undefined || !Number.isSafeInteger(count)) return
     let slot = tokens.get(type)
     if (slot === undefined) {

@@ -11,7 +11,7 @@ export function createPoolMetrics(registry: Registry): (transport: string) => Po
   }
 }
 
-export interface PoolMetrics {
+interface PoolMetrics {
   opened: (durationMs: number) => void
   closed: () => void
   connectFailed: () => void

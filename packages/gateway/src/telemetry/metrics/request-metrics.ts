@@ -2,9 +2,9 @@ import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { Exemplars, type SampledSpans } from './exemplars.ts'
 import { families, type LabelValues } from './families.ts'
-import { createLabelSets, type LabelSets, MOST_LABEL_SETS, type RouteLabels } from './label-sets.ts'
+import { createLabelSets, type LabelSets, type RouteLabels } from './label-sets.ts'
 import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
-import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
+import { type CustomLabels, increase, MOST_LABEL_SETS, observe, type Registry } from './metrics.ts'
 import { ModelMetrics, modelLabels } from './model-metrics.ts'
 
 /** The fields of a request or TCP connection that metrics count; the `RequestContext` of the pipeline has them. */
@@ -41,9 +41,8 @@ export type RecordRequest = (outcome: RequestOutcome, scope: object | null) => v
 export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) => RecordRequest
 
 /**
- * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
- * `exemplars` are told of sampled requests, which may stand for a bucket.
- * `onFull` hears once for each set of labels that their values have become too many: added ones, those of models, and those of MCP.
+ * Returns a function that makes the counter of a compiled route, which is called at the end of each request. `exemplars` gets
+ * the sampled requests. `onFull` is called once for each group of labels (added, model, MCP) whose values become too many.
  */
 export function createRequestMetrics(
   registry: Registry,
@@ -54,7 +53,7 @@ export function createRequestMetrics(
   const reasonId = createReasonIds()
   const modelMetrics = new ModelMetrics(registry, exemplars, () => onFull(modelLabels))
   const mcpMetrics = new McpMetrics(registry, exemplars, () => onFull(mcpLabels))
-  // By name, so that a reload which leaves the labels alone does not make room for as many again.
+  // Kept by names, so that reloads with the same labels share one bound.
   const setsByNames = new Map<string, LabelSets>()
 
   return (route, added = null) => {
@@ -134,7 +133,7 @@ const METHODS = [
 const OTHER_METHOD = METHODS.length - 1
 const methodIds = new Map<string, number>(METHODS.slice(1, OTHER_METHOD).map((method, i) => [method, i + 1]))
 
-// Clients choose methods freely, and a label must not grow with what they send.
+// Unknown methods share one id, because clients may send any method.
 function methodId(method: string | null): number {
   if (method === 'GET') return 1
   return method === null ? 0 : (methodIds.get(method) ?? OTHER_METHOD)
@@ -185,7 +184,7 @@ function createSeries(registry: Registry, labels: RequestLabels, custom: CustomL
   return {
     labels,
     custom,
-    requests: protocol === 'tcp' ? -1 : registry.slot('requests_total', labels, custom),
+    requests: protocol === 'tcp' || protocol === 'udp' ? -1 : registry.slot('requests_total', labels, custom),
     requestBytes: registry.slot('request_bytes_total', labels, custom),
     responseBytes: registry.slot('response_bytes_total', labels, custom),
     duration: registry.slot('request_duration_seconds', labels, custom),

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Collector } from './metrics-collect.ts'
 import type { Registry } from './metrics.ts'
 
-/** Keeps the lag of this thread's event loop in three gauges; gives the function that stops it. */
+/** Measures the event loop lag of this thread in three gauges; returns the function that stops it. */
 export function watchEventLoop(registry: Registry, thread: string, everyMs = 5000): () => void {
   const mean = registry.gauge('event_loop_lag_seconds', [thread, 'mean'])
   const p99 = registry.gauge('event_loop_lag_seconds', [thread, 'p99'])
@@ -11,7 +11,7 @@ export function watchEventLoop(registry: Registry, thread: string, everyMs = 500
   const resolution = Math.min(RESOLUTION_MS, Math.ceil(everyMs / 5))
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()
-  // A reset forgets the tick under way, and after a pause that tick comes behind this timer: so read once the timers are through.
+  // A reset discards the current tick, which after a stall runs after this timer; so the values are read after all timers.
   const timer = setInterval(() => setImmediate(read), everyMs).unref()
   return () => {
     clearInterval(timer)
@@ -26,7 +26,7 @@ export function watchEventLoop(registry: Registry, thread: string, everyMs = 500
   }
 }
 
-/** What every process shows of itself; the main thread calls it once. */
+/** Provides the metrics of the process; the main thread calls it once. */
 export function provideProcessMetrics(collector: Collector, version: string): void {
   collector.provide('build_info', [version], () => 1)
   collector.provide('process_resident_memory_bytes', [], () => process.memoryUsage.rss())
@@ -38,7 +38,7 @@ export function provideProcessMetrics(collector: Collector, version: string): vo
   })
 }
 
-/** Each sample wakes the thread: ten a second find stalls, and cost an idle gateway nothing to speak of. */
+/** Ten samples per second find stalls and cost an idle gateway almost nothing; each sample wakes the thread. */
 const RESOLUTION_MS = 100
 
 // A reading is the time between two ticks of the sampler, in nanoseconds, and not finite before the first tick.

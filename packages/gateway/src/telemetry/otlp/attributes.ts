@@ -1,7 +1,7 @@
-import { cutText, type LogValue } from '../log/edited-line.ts'
+import { cutText, type LogValue } from '../log/access-log.ts'
 import { INT, int64Size, TEXT, textSize, VALUE, varintSize, type WireBuffer } from './wire-buffer.ts'
 
-/** A name as the first field of a `KeyValue`: those that come with every record are made once. */
+/** Encodes a name as the first field of a `KeyValue`; names of every record are encoded once. */
 export function attributeName(name: string): Buffer {
   const text = Buffer.from(name)
   const head: number[] = [KEY]
@@ -10,7 +10,7 @@ export function attributeName(name: string): Buffer {
   return Buffer.concat([Buffer.from([...head, rest]), text])
 }
 
-/** One `KeyValue` of a repeated field with this tag. */
+/** Writes one `KeyValue` as a field with this tag. */
 export function writeAttribute(wire: WireBuffer, tag: number, name: Buffer, value: LogValue): void {
   if (typeof value === 'string') return writeTextAttribute(wire, tag, name, value)
   if (typeof value === 'number' && wire.smallAttribute(tag, name, value)) return
@@ -23,7 +23,7 @@ export function writeAttribute(wire: WireBuffer, tag: number, name: Buffer, valu
   writeValue(wire, value, size)
 }
 
-/** The same for what most values are, without asking for their size again at every level. */
+/** Writes a text attribute, the most frequent kind, and computes its size only once. */
 function writeTextAttribute(wire: WireBuffer, tag: number, name: Buffer, text: string): void {
   if (wire.shortAttribute(tag, name, text)) return
   const length = textSize(text)
@@ -38,7 +38,7 @@ function writeTextAttribute(wire: WireBuffer, tag: number, name: Buffer, text: s
   wire.text(text, length)
 }
 
-/** What a config adds may be large: it is cut as in the lines of the log. */
+/** Cuts a value from an expression of the config to the limits of log lines. */
 export function boundedValue(value: LogValue): LogValue {
   if (typeof value === 'string') return cutText(value)
   if (typeof value !== 'object' || value === null) return value
@@ -51,7 +51,7 @@ function depthOf(value: LogValue): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
-/** Bytes of an `AnyValue`. */
+/** Returns the size of an `AnyValue` in bytes. */
 export function valueSize(value: LogValue): number {
   if (value === null) return 0
   if (typeof value === 'string') return fieldSize(textSize(value))
@@ -60,7 +60,7 @@ export function valueSize(value: LogValue): number {
   return fieldSize(contentSize(value))
 }
 
-/** An `AnyValue` of that many bytes. */
+/** Writes an `AnyValue` of `size` bytes. */
 export function writeValue(wire: WireBuffer, value: LogValue, size: number): void {
   if (value === null) return
   if (typeof value === 'string') {
@@ -97,7 +97,7 @@ function writeItem(wire: WireBuffer, item: LogValue): void {
   writeValue(wire, item, size)
 }
 
-/** Bytes inside of an `ArrayValue` or a `KeyValueList`. */
+/** Returns the size of the content of an `ArrayValue` or a `KeyValueList`. */
 function contentSize(value: LogValue[] | { [key: string]: LogValue }): number {
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + fieldSize(valueSize(item)), 0)
   return Object.entries(value).reduce((sum, [name, item]) => {
@@ -105,24 +105,24 @@ function contentSize(value: LogValue[] | { [key: string]: LogValue }): number {
   }, 0)
 }
 
-/** Of a field with a tag of one byte and this much in it. */
+/** Returns the size of a field with a tag of one byte and this length of content. */
 function fieldSize(length: number): number {
   return 1 + varintSize(length) + length
 }
 
-/** The other way round: what is in a field of that many bytes. */
+/** Returns the length of the content of a field of this size. */
 function contentLength(size: number): number {
   let length = size - 2
   while (length > 0 && fieldSize(length) > size) length--
   return length
 }
 
-/** Tags: the number of a field and how it is written. */
+/** Protobuf tags: field number and wire type. */
 const KEY = 0x0a
 const ITEM = 0x0a
 const BOOL = 0x10
 const DOUBLE = 0x21
 const ARRAY = 0x2a
 const MAPPING = 0x32
-/** Deeper values are sent as JSON text: sizes are asked for again at every level. */
+/** Deeper values are sent as JSON text, because every level computes the sizes of all levels below it. */
 const MAX_DEPTH = 8

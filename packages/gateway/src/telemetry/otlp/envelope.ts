@@ -1,15 +1,15 @@
-import type { LogValue } from '../log/edited-line.ts'
+import type { LogValue } from '../log/access-log.ts'
 import { attributeName, writeAttribute } from './attributes.ts'
 import { textSize, varintSize, WireBuffer } from './wire-buffer.ts'
 
 export interface Origin {
-  /** Attributes of the resource: who sends. */
+  /** The attributes of the resource that sends. */
   resource: Readonly<Record<string, LogValue>>
-  /** Name and version of what made the records. */
+  /** The name and version of the instrumentation scope. */
   scope: { name: string; version: string }
 }
 
-/** Puts items, each written with `ITEM`, into the request that exports them: for logs, traces and metrics it is built the same. */
+/** Wraps items, each written with the tag `ITEM`, in an export request, whose layout logs, traces and metrics share. */
 export function createEnvelope({ resource, scope }: Origin): (items: Uint8Array) => Buffer {
   const who = inField(RESOURCE, resourceBytes(resource))
   const what = inField(SCOPE, scopeBytes(scope))

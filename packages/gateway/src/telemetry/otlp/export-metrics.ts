@@ -1,7 +1,7 @@
 import { dropReasons, type ExportCounts, type Signal } from './retrying-sender.ts'
 import { increase, type Registry } from '../metrics/metrics.ts'
 
-/** Counts what collectors of OpenTelemetry took, and what they did not; all series are there from the beginning. */
+/** Counts the items that OTLP collectors accepted and the items that were dropped; all series exist from the start. */
 export function createExportCounts(registry: Registry): (signal: Signal) => ExportCounts {
   const { values } = registry
   return (signal) => {

@@ -81,7 +81,7 @@ test('a collector that hangs costs a full queue, and nothing more', async () => 
   await until(() => bytes.sent === 10)
 })
 
-test('what may be sent again is, and one line tells of it', async () => {
+test('records that may be sent again are retried, and one log line reports it', async () => {
   const failing = stand((number) => (number < 4 ? { kind: 'later', cause: 'not now', afterMs: null } : TAKEN))
   add(failing)
   await until(() => failing.sent === 1)
@@ -92,7 +92,7 @@ test('what may be sent again is, and one line tells of it', async () => {
   ])
 })
 
-test('what is refused, rejected or tried for too long is dropped and counted', async () => {
+test('records that are refused, rejected or retried for too long are dropped and counted', async () => {
   const refused = stand(() => ({ kind: 'refused', cause: 'no' }))
   add(refused)
   await until(() => refused.dropped['refused'] === 1)
@@ -136,7 +136,7 @@ test('a flush sends everything at once, and gives up in time', async () => {
   add(waiting)
   await waiting.exporter.flush(10_000)
   assert.deepEqual([waiting.sent, waiting.busy.size], [1, 0])
-  // What comes after it goes at once.
+  // Records that come after a flush are sent at once.
   await waiting.exporter.flush(10_000)
   add(waiting)
   await waiting.exporter.flush(10_000)
@@ -164,7 +164,7 @@ test('one that fails while the process ends is tried until the end of its time',
   assert.ok(dead.requests.length > 1)
 })
 
-test('what is on its way stays as it was, whatever comes meanwhile, and is sent again as it was', async () => {
+test('a request in flight stays unchanged while records are added, and is retried unchanged', async () => {
   const answers: PromiseWithResolvers<Delivery>[] = []
   const seen: Buffer[] = []
   const busy = stand(

@@ -4,30 +4,30 @@ import type { ItemQueue } from './item-queue.ts'
 import { type Deliver, RetryingSender, type SenderOptions } from './retrying-sender.ts'
 import { WireBuffer } from './wire-buffer.ts'
 
-export interface ExporterOptions extends SenderOptions {
+interface ExporterOptions extends SenderOptions {
   wrap: (items: Uint8Array) => Buffer
   limits: ExportLimits
-  /** Those with something to send: who shuts down asks them to hurry. */
+  /** The exporters with items to send, which a shutdown flushes. */
   busy: Set<Exporter>
 }
 
 /**
- * Sends items of one kind in batches, one request at a time. It never makes anybody wait: what does not fit into its
- * queue is dropped and counted. While it has something to send, a timer or a request under way holds it, so that one
- * that a reload has left behind still sends the rest.
+ * Sends items of one signal in batches, one request at a time. Callers never wait: items that do not fit into the queue are
+ * dropped and counted. A timer or a request in progress references the exporter while it has items, so an exporter that a
+ * reload replaced still sends its items.
  */
 export class Exporter implements ItemQueue {
   readonly #options: ExporterOptions
   readonly #sender: RetryingSender
-  /** What waits, the oldest first; the last one is being filled. */
+  /** Waiting batches, oldest first; the last batch is being filled. */
   #batches: Batch[] = []
   #items = 0
   #bytes = 0
-  /** Of the batch that was sent last, for the next one: while there is much to send, none is made. */
+  /** The buffer of the last sent batch, reused for the next batch. */
   #spare: WireBuffer | null = null
   #timer: NodeJS.Timeout | null = null
   #sending: Promise<void> | null = null
-  /** Items of the request under way. */
+  /** The number of items in the request in progress. */
   #underWay = 0
 
   constructor(options: ExporterOptions) {
@@ -35,7 +35,7 @@ export class Exporter implements ItemQueue {
     this.#sender = new RetryingSender(options)
   }
 
-  /** The way to the collector that the newest generation has. */
+  /** Sets the connection of the newest config generation. */
   set deliver(deliver: Deliver) {
     this.#sender.deliver = deliver
   }
@@ -67,7 +67,7 @@ export class Exporter implements ItemQueue {
     if (this.#sending === null) this.#sendSoon()
   }
 
-  /** Sends what there is without waiting for more; what is left after that time is dropped. */
+  /** Sends all items now; items that are not sent within `timeoutMs` are dropped. */
   async flush(timeoutMs: number): Promise<void> {
     this.#sender.hurry(timeoutMs)
     if (this.#sending === null && this.#items === 0) return
@@ -94,7 +94,7 @@ export class Exporter implements ItemQueue {
     return count >= batchItems || size >= batchBytes
   }
 
-  /** With something to send. */
+  /** Must be called with items in the queue. */
   #send(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
@@ -134,7 +134,7 @@ export class Exporter implements ItemQueue {
     return batch
   }
 
-  /** The item that made a batch too long begins another. */
+  /** Moves the item that made a batch too long to a new batch. */
   #moved({ wire, size }: Batch): Batch {
     const batch = this.#newBatch()
     batch.wire.raw(wire.view(size))
@@ -142,10 +142,10 @@ export class Exporter implements ItemQueue {
   }
 }
 
-/** Items of one request to a collector, as they stand in it. */
+/** The encoded items of one request to a collector. */
 interface Batch {
   wire: WireBuffer
   count: number
-  /** Bytes of those that are whole. */
+  /** The size of the complete items in bytes. */
   size: number
 }

@@ -1,6 +1,6 @@
-/** Of a trace or a span. Collectors get its bytes, headers and logs its digits, which are made when somebody asks. */
+/** The id of a trace or a span. Collectors get its bytes; headers and logs get its hex digits, which are made on demand. */
 export class Id {
-  /** Of 32 bits each, the first digits first. */
+  /** Words of 32 bits, the first digits first. */
   readonly words: readonly number[]
   #hex: string | null
 
@@ -9,7 +9,7 @@ export class Id {
     this.#hex = hex
   }
 
-  /** As a header has it: eight small digits for each word. */
+  /** Parses lower-case hex digits, eight for each word. */
   static of(hex: string): Id {
     const words = Array.from(
       { length: hex.length >>> 3 },
@@ -39,7 +39,7 @@ function digitsOf(part: number): string {
   return PAIRS[part >>> 24]! + PAIRS[(part >>> 16) & 0xff]! + PAIRS[(part >>> 8) & 0xff]! + PAIRS[part & 0xff]!
 }
 
-/** An id of zeros alone counts for none. */
+/** Makes the id non-zero, because an id of zeros is invalid. */
 function notZero(words: number[]): number[] {
   if (!words.some((each) => each !== 0)) words[0] = 1
   return words
@@ -49,5 +49,5 @@ function word(random: () => number): number {
   return Math.floor(random() * 0x1_0000_0000) | 0
 }
 
-/** All bytes in hex; none is outside of it. */
+/** The hex digits of every byte. */
 const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

@@ -1,9 +1,9 @@
 import type { WireBuffer } from './wire-buffer.ts'
 
-/** Takes items that go to a collector, one after the other. */
+/** The queue of items for a collector. */
 export interface ItemQueue {
-  /** Where the next item is to be written. One that was begun and not added is forgotten. */
+  /** Returns the buffer for the next item; discards an item that was begun but not added. */
   begin(): WireBuffer
-  /** The item that was begun is whole. */
+  /** Adds the item that was written after `begin`. */
   added(): void
 }

@@ -5,7 +5,7 @@ import { accessRecord as plain } from '../../testing/access-record.ts'
 import { readLogs, type SeenLog } from '../../testing/otlp/otlp-collector.ts'
 import { WrittenItems } from '../../testing/written-items.ts'
 import type { AccessRecord } from '../log/access-record.ts'
-import { editedJsonLine, type LineChanges, type LogValue } from '../log/edited-line.ts'
+import { editedJsonLine, type LineChanges, type LogValue } from '../log/access-log.ts'
 import { createEnvelope } from './envelope.ts'
 import { LogRecordEncoder } from './log-record.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
@@ -121,7 +121,7 @@ test('long and deep values are cut, as texts', () => {
   assert.match(textOf(attributes['deep']), /^\[{8}/)
 })
 
-test('what is no Unicode is replaced, and the record stays whole', () => {
+test('invalid Unicode is replaced, and the rest of the record stays', () => {
   const { attributes } = sent({ host: '\ud800x', target: `/${'\udc00'.repeat(50)}` })
   assert.deepEqual([attributes['http.host'], attributes['http.path']], ['\ufffdx', `/${'\ufffd'.repeat(50)}`])
 })

@@ -1,5 +1,5 @@
 import type { AccessRecord } from '../log/access-record.ts'
-import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../log/edited-line.ts'
+import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../log/access-log.ts'
 import { attributeName, boundedValue, valueSize, writeAttribute, writeValue } from './attributes.ts'
 import type { ItemQueue } from './item-queue.ts'
 import type { TraceContext } from '../traceparent.ts'
@@ -9,17 +9,17 @@ export interface LogEntry {
   record: AccessRecord
   /** `namespace/name` of the gateway. */
   gateway: string
-  /** Null where the record stays as it is. */
+  /** Null for no changes. */
   changes: LineChanges | null
   /** Milliseconds since 1970. */
   time: number
 }
 
-/** Makes `LogRecord`s of what the access log has, with the same fields under the same names. */
+/** Encodes access records as `LogRecord`s, with the same field names as the access log. */
 export class LogRecordEncoder {
   readonly #queue: ItemQueue
-  /** Of the last record, as it was written. */
-  #place: Place | null = null
+  /** The encoded destination of the last record. */
+  #destination: Destination | null = null
 
   constructor(queue: ItemQueue) {
     this.#queue = queue
@@ -39,19 +39,19 @@ export class LogRecordEncoder {
   }
 
   #addAll(wire: WireBuffer, record: AccessRecord, gateway: string): void {
-    this.#addPlace(wire, record, gateway)
+    this.#addDestination(wire, record, gateway)
     const fields = isPlain(record) ? PLAIN_FIELDS : FIELDS
-    for (let i = PLACE_FIELDS; i < fields.length; i++) {
+    for (let i = DESTINATION_FIELDS; i < fields.length; i++) {
       const { key, read } = fields[i]!
       const value = read(record)
       if (value !== null) writeAttribute(wire, ATTRIBUTE, key, value)
     }
   }
 
-  /** Where a request went is written anew only where it is another place than that of the one before. */
-  #addPlace(wire: WireBuffer, record: AccessRecord, gateway: string): void {
+  /** Adds gateway, listener, route and endpoint; they are encoded again only when they differ from the last record. */
+  #addDestination(wire: WireBuffer, record: AccessRecord, gateway: string): void {
     const { listenerName, routeName, endpoint } = record
-    const last = this.#place
+    const last = this.#destination
     if (
       last !== null &&
       last.gateway === gateway &&
@@ -63,16 +63,16 @@ export class LogRecordEncoder {
     }
     const start = wire.length
     writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
-    for (let i = 0; i < PLACE_FIELDS; i++) {
+    for (let i = 0; i < DESTINATION_FIELDS; i++) {
       const { key, read } = FIELDS[i]!
       const value = read(record)
       if (value !== null) writeAttribute(wire, ATTRIBUTE, key, value)
     }
-    this.#place = { gateway, listenerName, routeName, endpoint, bytes: Buffer.from(wire.view(start)) }
+    this.#destination = { gateway, listenerName, routeName, endpoint, bytes: Buffer.from(wire.view(start)) }
   }
 }
 
-interface Place extends Pick<AccessRecord, 'listenerName' | 'routeName' | 'endpoint'> {
+interface Destination extends Pick<AccessRecord, 'listenerName' | 'routeName' | 'endpoint'> {
   gateway: string
   bytes: Buffer
 }
@@ -103,7 +103,7 @@ function stays(name: string, changes: LineChanges | null): boolean {
   return changes === null || (!changes.removed.has(name) && !changes.added.has(name))
 }
 
-/** Ids have fields of their own in a record. */
+/** Returns the fields as attributes, without the trace ids, which have fields of their own in a `LogRecord`. */
 function fieldsIn(fields: typeof recordFields) {
   return fields
     .filter(([name]) => !traceFields.includes(name))
@@ -112,8 +112,8 @@ function fieldsIn(fields: typeof recordFields) {
 
 const FIELDS = fieldsIn(recordFields)
 const PLAIN_FIELDS = fieldsIn(plainFields)
-/** So many of them, the first ones, say where a request went. */
-const PLACE_FIELDS = 3
+/** The number of leading fields that `#addDestination` has written. */
+const DESTINATION_FIELDS = 3
 const GATEWAY = attributeName('gateway')
 
 const TIME = 0x09
@@ -126,7 +126,7 @@ const TRACE_ID = 0x4a
 const SPAN_ID = 0x52
 const OBSERVED = 0x59
 
-/** Severity and body are the same in all: what a config removes must not stand in a body. */
+/** Severity and body, which are the same for all records: a body could repeat fields that the config removes. */
 const INFO = fixedPart()
 
 function fixedPart(): Buffer {

@@ -51,7 +51,7 @@ function sdkMetric({ name, family, points }: MetricReading): object {
   }
 }
 
-test('what is sent is what the encoder of OpenTelemetry makes of the same metrics', () => {
+test('metrics are encoded as the OpenTelemetry encoder does', () => {
   const text = fc.string({ unit: anyCharacter, maxLength: 40 })
   const name = fc.stringMatching(/^[a-z_]{1,12}(_seconds)?$/)
   const names = fc.uniqueArray(name, { maxLength: 4 })

@@ -3,19 +3,19 @@ import { unitOf } from '../metrics/families.ts'
 import { attributeName, writeAttribute } from './attributes.ts'
 import { textSize, WireBuffer } from './wire-buffer.ts'
 
-/** Some points of a family as a `Metric`. */
+/** A `Metric` with some points of a family. */
 export interface EncodedMetric {
   bytes: Buffer
   points: number
 }
 
-export interface MetricTimes {
-  /** Milliseconds since 1970: since when counters count. */
+interface MetricTimes {
+  /** The start of the counters, in milliseconds since 1970. */
   start: number
   now: number
 }
 
-/** Makes `Metric`s of families under the names that Prometheus sees: a big one becomes several, so that requests stay small. */
+/** Encodes a family under its Prometheus name; a large family becomes several `Metric`s, so that requests stay small. */
 export function* encodeMetric({ name, family, points }: MetricReading, times: MetricTimes): Iterable<EncodedMetric> {
   const { type, help, buckets = [] } = family
   const encodePoint = type === 'histogram' ? histogramPoint(buckets, times) : numberPoint(type === 'counter', times)
@@ -96,11 +96,11 @@ function writeField(wire: WireBuffer, tag: number, bytes: Buffer): void {
   wire.raw(bytes)
 }
 
-/** Of a `Metric`. */
+/** Tags of a `Metric`. */
 const NAME = 0x0a
 const DESCRIPTION = 0x12
 const UNIT = 0x1a
-/** Where the points of each type stand, and what stands behind them: all that is counted is so since the start. */
+/** The tag of the data of each type, and the bytes after its points: all sums are cumulative. */
 const CUMULATIVE = [0x10, 2]
 const MONOTONIC = [0x18, 1]
 const KINDS = {
@@ -109,13 +109,13 @@ const KINDS = {
   histogram: [0x4a, Buffer.from(CUMULATIVE)],
 } as const
 const POINT = 0x0a
-/** Of points of both kinds. */
+/** Tags of both kinds of points. */
 const START = 0x11
 const TIME = 0x19
-/** Of a `NumberDataPoint`. */
+/** Tags of a `NumberDataPoint`. */
 const NUMBER = 0x21
 const NUMBER_ATTRIBUTE = 0x3a
-/** Of a `HistogramDataPoint`. */
+/** Tags of a `HistogramDataPoint`. */
 const COUNT = 0x21
 const SUM = 0x29
 const BUCKET_COUNTS = 0x32

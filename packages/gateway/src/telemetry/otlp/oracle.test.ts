@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { accessRecord } from '../../testing/access-record.ts'
 import { readLogs } from '../../testing/otlp/otlp-collector.ts'
 import { WrittenItems } from '../../testing/written-items.ts'
-import { editedJsonLine, type LogValue } from '../log/edited-line.ts'
+import { editedJsonLine, type LogValue } from '../log/access-log.ts'
 import { createEnvelope } from './envelope.ts'
 import { LogRecordEncoder, type LogEntry } from './log-record.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
@@ -41,7 +41,7 @@ function sdkRecord({ record, gateway, changes, time }: LogEntry): object {
   }
 }
 
-test('what is sent is what the encoder of OpenTelemetry makes of the same records', () => {
+test('log records are encoded as the OpenTelemetry encoder does', () => {
   const text = fc.string({ unit: anyCharacter, maxLength: 60 })
   const name = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }).map((word) => `x.${word}`)
   const value = fc.letrec<{ any: LogValue }>((tie) => ({

@@ -1,11 +1,11 @@
 import { readNameValues } from '../../formats/name-values.ts'
 
-/** Who sends: the standard variables of OpenTelemetry win over what the gateway says of itself. */
+/** Returns the resource attributes: the standard OpenTelemetry variables override those of the gateway. */
 export function resourceOf(
   env: Readonly<Record<string, string | undefined>>,
   own: Record<string, string>,
 ): Record<string, string> {
-  // One with a mistake was refused when the config was loaded.
+  // Invalid variables were already rejected with the config.
   const attributes = { ...own, ...readNameValues(env['OTEL_RESOURCE_ATTRIBUTES'] ?? '') }
   const name = env['OTEL_SERVICE_NAME']
   if (name !== undefined && name !== '') attributes['service.name'] = name

@@ -1,13 +1,13 @@
 import type { Logger } from '../log/logger.ts'
 
-/** A kind of telemetry. */
+/** An OTLP signal. */
 export type Signal = 'logs' | 'metrics' | 'traces'
 
-/** What became of a request to a collector. */
+/** The result of a request to a collector. */
 export type Delivery =
-  /** `rejected` items of it were not kept. */
+  /** Accepted; the collector rejected `rejected` of the items. */
   | { kind: 'taken'; rejected: number; message: string }
-  /** It may be sent again, after that many milliseconds where the collector said so. */
+  /** To be retried; `afterMs` is the delay that the collector asked for. */
   | { kind: 'later'; cause: string; afterMs: number | null }
   | { kind: 'refused'; cause: string }
 
@@ -26,7 +26,7 @@ export interface RetryLimits {
   /** Pause after the first failure; it doubles with each further one. */
   firstPauseMs: number
   maxPauseMs: number
-  /** How long one request is tried. */
+  /** The longest time that one request is retried. */
   retryMs: number
 }
 
@@ -35,19 +35,19 @@ export interface SenderOptions {
   counts: ExportCounts
   limits: RetryLimits
   log: Logger
-  /** Where to, for the log. */
+  /** The address of the collector, for the log. */
   to: string
 }
 
-/** Sends one request after the other to a collector, each until it is taken, refused or too old; counts and tells what is lost. */
+/** Sends requests to a collector one after the other, each until it is accepted, refused or too old; counts and logs losses. */
 export class RetryingSender {
-  /** Belongs to the newest generation that exports there: an older one would keep all of its config. */
+  /** Replaced by every config generation, so that no older config is kept in memory. */
   deliver: Deliver
   readonly #options: SenderOptions
   #failures = 0
-  /** Ends the pause between two tries. */
+  /** Ends the pause between two attempts. */
   #endPause: (() => void) | null = null
-  /** Set once the process ends; time after which nothing is tried again. */
+  /** The time after which a shutdown stops retries; null before the shutdown. */
   #endsAt: number | null = null
   #toldAt = -Infinity
   #untold = 0
@@ -68,7 +68,7 @@ export class RetryingSender {
     this.#endPause?.()
   }
 
-  /** A request with so many items. */
+  /** Sends a request with `count` items. */
   async send(request: Buffer, count: number): Promise<void> {
     const { limits, counts } = this.#options
     const endsAt = performance.now() + limits.retryMs
@@ -83,7 +83,7 @@ export class RetryingSender {
       this.#failures++
       this.#tell(delivery.cause)
       if (!this.isEnding || this.#failures < 2) await this.#pause(delivery.afterMs)
-      // A collector that was away before the end is not waited for: its last try was this one.
+      // A shutdown does not wait for a collector that was already unavailable: this was the last attempt.
       const isGivenUp = this.isEnding && this.#failures > 1
       if (!isGivenUp && performance.now() < (this.#endsAt ?? endsAt)) continue
       return this.drop(count, this.isEnding ? 'shutdown' : 'unreachable', delivery.cause)
@@ -96,7 +96,7 @@ export class RetryingSender {
     this.#tell(cause)
   }
 
-  /** A bug on the way there costs the batch, and not the worker. */
+  /** Attempts one delivery; an exception loses the batch, but not the worker. */
   async #attempt(request: Buffer): Promise<Delivery> {
     try {
       return await this.deliver(request)
@@ -105,7 +105,7 @@ export class RetryingSender {
     }
   }
 
-  /** What the collector asks for, within bounds, or longer with each failure; workers do not come back all at once. */
+  /** Waits for the delay that the collector asked for, within bounds, or for a growing backoff with jitter. */
   #pause(askedMs: number | null): Promise<void> {
     const { firstPauseMs, maxPauseMs, retryMs } = this.#options.limits
     const backoff = Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 16))
@@ -125,7 +125,7 @@ export class RetryingSender {
     this.#failures = 0
   }
 
-  /** At once, and then at most every half minute. */
+  /** Logs losses at once, and then at most every half minute. */
   #tell(cause: string): void {
     const now = performance.now()
     if (now < this.#toldAt + TELL_MS && !this.isEnding) return

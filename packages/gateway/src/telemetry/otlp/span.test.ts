@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readSpans } from '../../testing/otlp/otlp-collector.ts'
 import { WrittenItems } from '../../testing/written-items.ts'
-import type { LogValue } from '../log/edited-line.ts'
+import type { LogValue } from '../log/access-log.ts'
 import { attributeName } from './attributes.ts'
 import { createEnvelope } from './envelope.ts'
 import { Id } from './id.ts'
@@ -65,7 +65,7 @@ function sdkSpan({ head, attributes, error }: Span): object {
   }
 }
 
-test('what is sent is what the encoder of OpenTelemetry makes of the same spans', () => {
+test('spans are encoded as the OpenTelemetry encoder does', () => {
   const text = fc.string({ unit: anyCharacter, maxLength: 60 })
   const name = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }).map((word) => `x.${word}`)
   const id = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length - 1}}1$`)).map((hex) => Id.of(hex))

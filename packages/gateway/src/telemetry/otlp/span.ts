@@ -1,10 +1,10 @@
 import { attributeName, boundedValue, writeAttribute } from './attributes.ts'
-import type { LogValue } from '../log/edited-line.ts'
+import type { LogValue } from '../log/access-log.ts'
 import type { Id } from './id.ts'
 import type { ItemQueue } from './item-queue.ts'
 import { textSize, varintSize, WireBuffer } from './wire-buffer.ts'
 
-/** Numbers that the protocol has for what a span is: an answer to somebody, or a question to somebody. */
+/** The span kinds of the protocol. */
 export const SERVER = 2
 export const CLIENT = 3
 
@@ -12,9 +12,9 @@ export const CLIENT = 3
 export interface SpanHead {
   traceId: Id
   spanId: Id
-  /** Null where it begins the trace. */
+  /** Null for the first span of a trace. */
   parentId: Id | null
-  /** Whether the parent is a span of somebody else. */
+  /** Whether the parent is a span of another process. */
   hasRemoteParent: boolean
   tracestate: string
   name: string
@@ -24,7 +24,7 @@ export interface SpanHead {
   endMs: number
 }
 
-/** Makes `Span`s: `begin`, any number of attributes, each name once, `end`. */
+/** Encodes `Span`s: call `begin`, then add attributes (each name once), then `end`. */
 export class SpanEncoder {
   readonly #queue: ItemQueue
   #wire = new WireBuffer(0)
@@ -54,12 +54,12 @@ export class SpanEncoder {
     writeAttribute(this.#wire, ATTRIBUTE, name, value)
   }
 
-  /** Of a name and a value that the config computed. */
+  /** Adds an attribute that an expression of the config computed. */
   addedAttribute(name: string, value: LogValue): void {
     writeAttribute(this.#wire, ATTRIBUTE, attributeName(name), boundedValue(value))
   }
 
-  /** `error` is null where it went well, and says what went wrong otherwise. */
+  /** Completes the span; `error` is null on success. */
   end(error: string | null): void {
     const wire = this.#wire
     if (error !== null) {
@@ -111,5 +111,5 @@ const ERROR = 2
 const SAMPLED = 1
 const KNOWS_PARENT = 0x100
 const REMOTE_PARENT = 0x200
-/** As much as everybody must keep of it. */
+/** The length of `tracestate` that every participant must keep. */
 const LONGEST_STATE = 512

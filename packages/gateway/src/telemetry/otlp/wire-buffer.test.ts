@@ -27,7 +27,7 @@ test('a field whose length is known late has the shortest prefix, whatever stand
   )
 })
 
-test('what is cut off is forgotten, and what is taken stays', () => {
+test('bytes that are cut off are dropped, and bytes that are taken stay', () => {
   const wire = new WireBuffer(2)
   wire.raw(Buffer.from('abcd'))
   wire.cut(2)

@@ -5,8 +5,8 @@ import type { KeptBytes } from './kept-bytes.ts'
 type Headers = { forEach(visit: (name: string, value: string) => void): void }
 
 /**
- * A body as it may be stored; null where there was none. Only text that is not compressed is kept: in anything else
- * nobody could find what must not be shown.
+ * Returns the redacted body for a record; null without a body. Only uncompressed text is recorded, because secrets in other
+ * content cannot be found.
  */
 export function bodyText(kept: KeptBytes, headers: Headers, redaction: BodyRedaction): RecordedBody | null {
   const { bytes, isCut } = kept

@@ -5,11 +5,11 @@ export interface StoredChange {
   path?: string
   /** Names of removed headers. */
   gone?: readonly string[]
-  /** Names that are new, or have other values. */
+  /** Headers that are new or have other values. */
   set?: RecordedHeaders
 }
 
-/** Null where nothing changed. */
+/** Returns the difference of the headers; null if they are equal. */
 export function changeOf(came: RecordedHeaders, left: RecordedHeaders): StoredChange | null {
   const gone = Object.keys(came).filter((name) => !Object.hasOwn(left, name))
   const set = Object.entries(left).filter(([name, value]) => !isSame(Object.hasOwn(came, name) && came[name], value))

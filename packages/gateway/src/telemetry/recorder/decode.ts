@@ -17,7 +17,7 @@ export interface RecordSource {
   readonly worker: string
 }
 
-/** When the request began: enough to put records in order. */
+/** Returns the start of the request, by which records are ordered. */
 export function startOf(entry: Buffer): number {
   return entry.readDoubleLE(AT.at)
 }
@@ -26,7 +26,7 @@ export function serialOf(entry: Buffer): number {
   return entry.readUInt32LE(AT.serial)
 }
 
-/** Null for what is no record: it was overwritten while it was read, or broke off. */
+/** Decodes a record; null if it was overwritten during the read, or is incomplete. */
 export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): RequestRecord | null {
   if (entry.length < AT.texts) return null
   const textEnd = AT.texts + entry.readUInt32LE(AT.textBytes)
@@ -87,7 +87,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
   }
 }
 
-/** One line of a list. */
+/** Returns the summary of a record, for lists. */
 export function summaryOf(record: RequestRecord): RequestSummary {
   const {
     keys: _keys,
@@ -155,7 +155,7 @@ function stepsOf(details: StoredDetails, wasCalled: boolean): RecordedStep[] | n
     names.map((step) => ({ step, phase, outcome: 'passed', status: null, reason: null, values: {}, at: null }))
   const stopped = decision === undefined ? [] : stoppedList(details, decision)
   const phase = decision?.phase ?? null
-  // A reply of a step meets the steps of answers, unless it is the reply of one of those.
+  // A reply of a request step passes the response steps; a reply of a response step does not.
   const after = passed(responseSteps, 'response')
   if (phase === 'gateway') return [...stopped, ...after]
   if (phase === 'route') return [...passed(gatewaySteps, 'gateway'), ...stopped, ...after]
@@ -164,7 +164,7 @@ function stepsOf(details: StoredDetails, wasCalled: boolean): RecordedStep[] | n
   return [...before, ...(wasCalled ? passed(attemptSteps, 'backend') : []), ...(phase === null ? after : stopped)]
 }
 
-/** The list of the step that stopped the request: those before it passed, those behind it were not reached. */
+/** Returns the steps of the list that stopped the request: earlier steps passed, later steps were not reached. */
 function stoppedList({ values = {} }: StoredDetails, decision: NonNullable<StoredDetails['decision']>): RecordedStep[] {
   const { names, index, phase, status, reason, at } = decision
   return names.map((step, i): RecordedStep => {
@@ -185,7 +185,7 @@ function callsOf({ isWhole, calls = [], kind, error }: StoredDetails, last: Last
   if (isWhole !== true) return null
   if (last.target === null) return [...calls]
   if (last.answered === null) {
-    // A call that failed for good is among those that failed; one that was cut off when the request ended is not.
+    // `calls` has the last call if it failed, but not if it was canceled when the request ended.
     if (last.attempts <= calls.length) return [...calls]
     const from = calls.at(-1)?.to ?? null
     return [

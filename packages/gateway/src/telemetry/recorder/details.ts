@@ -1,6 +1,6 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { llmFacts } from './model-details.ts'
-import { shortened } from './record-texts.ts'
+import { llmDetails } from './model-details.ts'
+import { shortened } from './record-writer.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { bodyText } from './body-text.ts'
 import { changeOf, type StoredChange } from './changed-request.ts'
@@ -30,7 +30,7 @@ export interface StoredDetails {
   isWhole?: boolean
 }
 
-/** `none` leaves out heads and variables, which cost most. */
+/** Encodes the details of a record; `none` leaves out heads and variables, which cost most. */
 export function detailsOf(
   run: RecordedRun & Partial<RecordedRequest>,
   keep: 'heads' | 'none',
@@ -40,8 +40,8 @@ export function detailsOf(
   const details: StoredDetails = {}
   if (reason !== 'Upstream') details.kind = reason
   if (error !== null) details.error = textOf(redaction, error)
-  if (llm !== null) details.llm = llmFacts(llm, run.startedAt)
-  if (mcp !== null) details.mcp = mcpFacts(mcp, redaction)
+  if (llm !== null) details.llm = llmDetails(llm, run.startedAt)
+  if (mcp !== null) details.mcp = mcpDetails(mcp, redaction)
   if (decision !== null && decision !== undefined) {
     details.decision = { ...decision, at: micros(decision.at - run.startedAt) }
   }
@@ -85,7 +85,7 @@ function addWhole(
   if (variables !== null) details.variables = bounded(redaction.values(variables))
 }
 
-/** As it came, and as policies left it where that is something else. */
+/** Adds the request headers as received, and the changes of policies. */
 function addRequestHead(
   details: StoredDetails,
   { headers, target, upstreamTarget }: Partial<RecordedRequest>,
@@ -111,14 +111,23 @@ function addBodies(
 }
 
 function variablesOf(run: Partial<RecordedRequest>): RecordValues | null {
-  const { jwt = null, apiKey = null, basicAuth = null, extAuth = null, extProc = null, metadata = null } = run
+  const {
+    jwt = null,
+    apiKey = null,
+    basicAuth = null,
+    extAuth = null,
+    extProc = null,
+    metadata = null,
+    pick = null,
+  } = run
   if (
     jwt === null &&
     apiKey === null &&
     basicAuth === null &&
     extAuth === null &&
     extProc === null &&
-    metadata === null
+    metadata === null &&
+    pick === null
   )
     return null
   return {
@@ -128,10 +137,11 @@ function variablesOf(run: Partial<RecordedRequest>): RecordValues | null {
     ...(extAuth !== null && { extauthz: extAuth.metadata }),
     ...(extProc !== null && { extproc: extProc }),
     ...(metadata !== null && { metadata }),
+    ...(pick !== null && { inferencePool: pick }),
   }
 }
 
-/** Tokens and answers of others can be of any size; a record must not grow with them. */
+/** Replaces values that are too long, because tokens and metadata can have any size. */
 function bounded(values: RecordValues): RecordValues {
   const text = JSON.stringify(values)
   return text.length <= MAX_VALUES ? values : { unkept: `${text.length} characters` }
@@ -141,7 +151,7 @@ function textOf(redaction: RequestRedaction, text: string): string {
   return shortened(redaction.text(text))
 }
 
-function mcpFacts(facts: McpRecord, redaction: RequestRedaction): RecordedMcp {
+function mcpDetails(facts: McpRecord, redaction: RequestRedaction): RecordedMcp {
   const { item } = facts
   return {
     method: shortened(facts.method),

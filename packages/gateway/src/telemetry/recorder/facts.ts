@@ -90,4 +90,6 @@ export interface RecordedRequest extends RecordedRun {
   readonly extAuth: { readonly metadata: object } | null
   readonly extProc: object | null
   readonly metadata: object | null
+  /** The choice of an endpoint of an inference pool. */
+  readonly pick: object | null
 }

@@ -1,4 +1,4 @@
-/** The beginning of a body. */
+/** Keeps the first bytes of a body for its record. */
 export class KeptBytes {
   readonly #max: number
   readonly #chunks: Buffer[] = []
@@ -9,7 +9,7 @@ export class KeptBytes {
     this.#max = max
   }
 
-  /** May be a view of a buffer that the next read fills again. */
+  /** Copies a chunk, which may be a view of a buffer that the next read overwrites. */
   chunk(chunk: Uint8Array): void {
     const room = this.#max - this.#size
     if (chunk.length > room) this.isCut = true

@@ -1,7 +1,7 @@
 import { RECORD_OUTCOMES, type RecordOutcome } from './record.ts'
 
 /**
- * How a record stands in memory and on disk, little-endian:
+ * The layout of a record in memory and on disk, little-endian:
  *
  *     0 u32 length (of the ring)    4 u32 serial        8 f64 at            16 f64 bytes in
  *    24 f64 bytes out              32 u32 took         36 u32 answered      40 u32 generation
@@ -33,7 +33,7 @@ export const FLAGS = { slow: 1, sampled: 2, https: 4 } as const
 
 export const SEPARATOR = '\x1f'
 
-/** The first seven are the place in the config. */
+/** The first seven texts are the names of the preamble: bind, listener, route and backend. */
 export const TEXTS = [
   'bind',
   'listener',
@@ -55,14 +55,14 @@ export const TEXTS = [
 export type TextName = (typeof TEXTS)[number]
 
 export const VERSIONS = ['', 'HTTP/1.0', 'HTTP/1.1', 'HTTP/2']
-export const PROTOCOLS = ['http', 'llm', 'mcp', 'tcp', 'tls', 'https']
+export const PROTOCOLS = ['http', 'llm', 'mcp', 'tcp', 'tls', 'https', 'udp']
 
-/** Microseconds beyond this, more than an hour, are cut to it. */
+/** The largest recorded time in microseconds, more than an hour; longer times are cut. */
 export const MAX_MICROSECONDS = 0xffff_fffe
-/** There was no answer of a backend. */
+/** Marks a request without a response of a backend. */
 export const UNANSWERED = 0xffff_ffff
 
-/** The byte that stands for each outcome. */
+/** The byte of each outcome. */
 export const OUTCOME_CODES = Object.fromEntries(RECORD_OUTCOMES.map((outcome, code) => [outcome, code])) as Readonly<
   Record<RecordOutcome, number>
 >

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { LlmRecord } from '../../records/llm-record.ts'
-import { llmFacts, ModelDetails } from './model-details.ts'
+import { llmDetails, ModelDetails } from './model-details.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
-test('what is kept of a call before says nothing wrong of the next one', () => {
+test('details cached from one call do not change those of the next call', () => {
   const name = fc.oneof(fc.constantFrom('', 'a', 'b'), fc.string({ unit: anyCharacter, maxLength: 300 }))
   const count = fc.option(fc.nat(), { nil: undefined })
   const call = fc
@@ -24,14 +24,15 @@ test('what is kept of a call before says nothing wrong of the next one', () => {
     })
     .map(({ attempts, ...fields }) => {
       const record = Object.assign(new LlmRecord(), fields)
-      for (const [providerName, outcome] of attempts) record.asked(providerName, 'openai').outcome = outcome
+      for (const [providerName, outcome] of attempts)
+        record.attempts.push({ providerName, provider: 'openai', outcome, hasFailed: false })
       return record
     })
   fc.assert(
     fc.property(fc.array(call, { minLength: 1, maxLength: 6 }), (calls) => {
       const details = new ModelDetails()
       for (const each of [...calls, ...calls.flatMap((one) => [one, one])]) {
-        assert.equal(details.of(each, 1), JSON.stringify({ llm: llmFacts(each, 1) }))
+        assert.equal(details.of(each, 1), JSON.stringify({ llm: llmDetails(each, 1) }))
       }
     }),
     { numRuns: 300 },

@@ -1,9 +1,9 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
-import { shortened } from './record-texts.ts'
+import { shortened } from './record-writer.ts'
 import type { RecordedLlm } from './record.ts'
 
 /** The fields of a model call for its record. */
-export function llmFacts(call: LlmRecord, startedAt: number): RecordedLlm {
+export function llmDetails(call: LlmRecord, startedAt: number): RecordedLlm {
   const { usage } = call
   return {
     operation: call.operation,
@@ -27,18 +27,18 @@ export function llmFacts(call: LlmRecord, startedAt: number): RecordedLlm {
 }
 
 /**
- * The details of records that have nothing but a model call to tell of, as most chats. Such a call mostly names what the
- * one before named: what comes of that is kept, and numbers are written behind it.
+ * Encodes the details of records that have only a model call, as most chats do. Consecutive calls mostly have the same
+ * names, so the encoded names of the last call are cached, and only the numbers are written for each call.
  */
 export class ModelDetails {
-  #last: { of: Named; head: string; tail: string } | null = null
+  #last: { of: CallNames; head: string; tail: string } | null = null
 
-  /** The same as `JSON.stringify({ llm: llmFacts(call) })`. */
+  /** The same as `JSON.stringify({ llm: llmDetails(call) })`. */
   of(call: LlmRecord, startedAt: number): string {
     const { usage, attempts } = call
     const [attempt] = attempts
-    if (attempt === undefined || attempts.length !== 1) return JSON.stringify({ llm: llmFacts(call, startedAt) })
-    const { head, tail } = this.#named(call, attempt.outcome, attempt.providerName || attempt.provider)
+    if (attempt === undefined || attempts.length !== 1) return JSON.stringify({ llm: llmDetails(call, startedAt) })
+    const { head, tail } = this.#encodedNames(call, attempt.outcome, attempt.providerName || attempt.provider)
     return (
       head +
       numberOf(usage.input) +
@@ -56,7 +56,7 @@ export class ModelDetails {
     )
   }
 
-  #named(call: LlmRecord, outcome: string, attempted: string): { head: string; tail: string } {
+  #encodedNames(call: LlmRecord, outcome: string, attempted: string): { head: string; tail: string } {
     const last = this.#last
     if (last !== null && last.of.outcome === outcome && last.of.attempted === attempted && isLike(last.of, call))
       return last
@@ -78,7 +78,7 @@ export class ModelDetails {
   }
 }
 
-interface Named extends Pick<
+interface CallNames extends Pick<
   LlmRecord,
   'operation' | 'provider' | 'providerName' | 'requestModel' | 'responseModel' | 'finishReason' | 'streaming'
 > {
@@ -86,7 +86,7 @@ interface Named extends Pick<
   attempted: string
 }
 
-function isLike(one: Named, other: LlmRecord): boolean {
+function isLike(one: CallNames, other: LlmRecord): boolean {
   return (
     one.requestModel === other.requestModel &&
     one.responseModel === other.responseModel &&
@@ -98,7 +98,7 @@ function isLike(one: Named, other: LlmRecord): boolean {
   )
 }
 
-/** As JSON has it: what is no number of it is null. */
+/** Formats a number for JSON; null for anything that JSON numbers cannot be. */
 function numberOf(value: number | null | undefined): string {
   return value === null || value === undefined || !Number.isFinite(value) ? 'null' : String(value)
 }

@@ -1,4 +1,4 @@
-/** Lets so many pass in each second. */
+/** A limit per second: `take` returns true at most `most` times in each second. */
 export class PerSecond {
   readonly #most: number
   #second = 0

@@ -13,7 +13,7 @@ import type { RequestRecord } from './record.ts'
 
 const IDENTITY = { podName: 'test', namespace: 'default', gateway: 'default' }
 
-/** What a record holds of an event; null for what it does not. */
+/** Returns the part of an event that a record holds; null when it holds none. */
 function held({ message, severity }: TraceEvent): object | null {
   switch (message.type) {
     case 'requestStarted':
@@ -21,7 +21,7 @@ function held({ message, severity }: TraceEvent): object | null {
     case 'requestFinished':
       return { severity, ...message }
     case 'routeSelection':
-      // Of those that were looked at, a record has the one that was taken.
+      // A record has the selected route, not the routes that were evaluated.
       return { severity, type: message.type, selectedRoute: message['selectedRoute'] }
     case 'backendCallResult':
       return { severity, ...message }
@@ -69,7 +69,7 @@ function held({ message, severity }: TraceEvent): object | null {
   }
 }
 
-/** What the service that a step asked has said is kept, not how long that took, and the form of a policy by its position. */
+/** Removes the duration of a callout and the text of a condition, which records do not have. */
 function withoutCallout(result: { details?: { callout?: unknown; condition?: unknown } }): object {
   if (result.details === undefined) return result
   const { callout: _callout, condition: _condition, ...details } = result.details

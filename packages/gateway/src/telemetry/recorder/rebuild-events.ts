@@ -2,15 +2,15 @@ import type { TraceEvent } from '../trace/trace-event.ts'
 import type { RecordedAttempt, RecordedHeaders, RecordedStep, RequestRecord } from './record.ts'
 
 /** The identity of the gateway in snapshots. */
-export interface Identity {
+interface Identity {
   readonly podName: string
   readonly namespace: string
   readonly gateway: string
 }
 
 /**
- * The trace of a request, as far as its record holds it, in the shape and order that a live one has. Steps that passed
- * are `apply`: whether one had nothing to do is not kept. Times that are not known are those of the event before.
+ * Rebuilds the trace of a request from its record, in the format and order of a live trace. Steps that passed are `apply`,
+ * because the record does not have whether a step was skipped. An unknown time is that of the previous event.
  */
 export function rebuildEvents(record: RequestRecord, env: Identity): TraceEvent[] {
   const events = new EventList()
@@ -79,7 +79,7 @@ function addPolicies(events: EventList, steps: readonly RecordedStep[]): void {
   }
 }
 
-/** Rules stand in an event of their own. */
+/** Adds the rules of an authorization as an event of their own. */
 function addRules(events: EventList, { rules }: RecordedStep['values']): void {
   if (Array.isArray(rules)) events.add({ type: 'authorizationResult', rules, result: 'deny' }, 'error')
 }
@@ -87,7 +87,7 @@ function addRules(events: EventList, { rules }: RecordedStep['values']): void {
 function addCall(events: EventList, { target, status, error, from, to }: RecordedAttempt): void {
   if (from !== null) events.at(from)
   events.add({ type: 'backendCallStart', target })
-  // Nobody waited for it any longer: the time was over, or the client had left. A live trace has no result then either.
+  // The call was canceled by a timeout or by the client; a live trace has no result for it either.
   if (to === null) return
   events.at(to)
   const failed = error !== null || status === null || status >= 500
@@ -106,7 +106,7 @@ function initialState(record: RequestRecord, env: Identity): object {
   return requestState(record, { target: path ?? '', headers: requestHeaders ?? {} }, env)
 }
 
-/** The last state before the backend's own policies, with what the others found out. */
+/** Returns the snapshot of the request before the policies of the backend. */
 function stateBehindPolicies(record: RequestRecord, env: Identity): object {
   const { afterPolicies, path, requestHeaders, variables } = record
   const target = afterPolicies?.path ?? path ?? ''
@@ -137,7 +137,7 @@ function requestState(
   }
 }
 
-/** `[::1]:80` and `127.0.0.1:80`. */
+/** Splits `[::1]:80` or `127.0.0.1:80`. */
 function sourceOf(source: string): { address: string; port: number } {
   const colon = source.lastIndexOf(':')
   return { address: source.slice(0, colon).replaceAll(/[[\]]/g, ''), port: Number(source.slice(colon + 1)) }

@@ -126,7 +126,7 @@ test('a folder that is gone is told of, and traffic goes on', (t) => {
   disk.close()
 })
 
-test('what could not be written is written once it can be, each record once', (t) => {
+test('records that could not be written are written later, each record once', (t) => {
   const folder = join(useFolder(t), 'sub')
   const { store, record } = scene()
   const told: Error[] = []

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { AT } from './layout.ts'
 import type { RecordStore, StoredRecord } from './record-store.ts'
-import { Stored } from './record-store.ts'
+import { EncodedRecord } from './record-store.ts'
 import { framesIn } from './segment.ts'
 
 export interface DiskSettings {
@@ -29,13 +29,13 @@ interface Segment {
   lastAt: number
 }
 
-/** Keeps records in a folder, in a bounded number of bytes, and knows those that an earlier process has left there. */
+/** Stores records in a folder of bounded size, and reads the records that an earlier process stored there. */
 export class RecordDisk {
   readonly #settings: DiskSettings
   readonly #store: Pick<RecordStore, 'since'>
   readonly #failed: (error: Error) => void
   readonly #timer: NodeJS.Timeout
-  /** Oldest first; the last one is written. */
+  /** Oldest first; the last segment is being written. */
   #segments: Segment[]
   #open: { file: number; segment: Segment } | null = null
   #positions: ReadonlyMap<SharedArrayBuffer, number> | null = null
@@ -47,7 +47,7 @@ export class RecordDisk {
     this.#settings = settings
     this.#store = store
     this.#failed = failed
-    // Requests are nobody's business but the operator's.
+    // Only the user of the process may read the records.
     mkdirSync(settings.folder, { recursive: true, mode: 0o700 })
     this.#segments = segmentsIn(settings.folder)
     this.#timer = setInterval(() => this.flush(), FLUSH_MS)
@@ -58,7 +58,7 @@ export class RecordDisk {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Writes what has come since the last time that it could be written. */
+  /** Writes the records since the last successful flush. */
   flush(): void {
     const { records, positions } = this.#store.since(this.#positions)
     const missing = this.#written.size === 0 ? records : records.filter(({ id }) => !this.#written.has(id))
@@ -78,14 +78,14 @@ export class RecordDisk {
     }
   }
 
-  /** In no order. */
+  /** Returns all stored records, in no particular order. */
   read(): StoredRecord[] {
     return this.#segments.flatMap(({ path }) => {
       const bytes = bytesOf(path)
       const frames = bytes === null ? [] : framesIn(bytes)
       return frames
         .filter(({ entry }) => entry.length >= AT.texts)
-        .map(({ prefix, key, worker, entry }) => new Stored(entry, { names: { prefix, key }, worker }))
+        .map(({ prefix, key, worker, entry }) => new EncodedRecord(entry, { names: { prefix, key }, worker }))
     })
   }
 
@@ -116,13 +116,13 @@ export class RecordDisk {
   #begin(): { file: number; segment: Segment } {
     const name = `${Date.now()}-${process.pid}-${segmentsMade++}${SUFFIX}`
     const segment = { path: join(this.#settings.folder, name), bytes: 0, lastAt: Date.now() }
-    // A file of that name that is there already is not ours.
+    // Fails if the file exists, because another process wrote it then.
     const file = openSync(segment.path, 'ax', 0o600)
     this.#segments.push(segment)
     return { file, segment }
   }
 
-  /** Half a record would hide all that is written behind it. */
+  /** Truncates a partly written record, because readers stop at a broken record. */
   #undo(file: number, { bytes }: Segment): void {
     try {
       ftruncateSync(file, bytes)
@@ -136,7 +136,7 @@ export class RecordDisk {
     this.#open = null
   }
 
-  /** The oldest go, all but the one that is written. */
+  /** Deletes the oldest segments beyond the limits, but never the current segment. */
   #drop(): void {
     const { maxBytes, retentionMs } = this.#settings
     const oldest = retentionMs === null ? 0 : Date.now() - retentionMs
@@ -150,10 +150,10 @@ export class RecordDisk {
   }
 }
 
-/** So that no two of a process have one name. */
+/** The number of segments of this process, which makes their names unique. */
 let segmentsMade = 0
 
-/** By the time in their names. */
+/** Returns the segments in a folder, ordered by the time in their names. */
 function segmentsIn(folder: string): Segment[] {
   return readdirSync(folder)
     .filter((name) => NAME.test(name))
@@ -165,7 +165,7 @@ function segmentsIn(folder: string): Segment[] {
     })
 }
 
-/** Somebody else may have taken it away. */
+/** Reads a segment; null if the file is gone. */
 function bytesOf(path: string): Buffer | null {
   try {
     return readFileSync(path)

@@ -1,8 +1,8 @@
 import { RECORD_OUTCOMES, type RecordOutcome, type RequestRecord } from './record.ts'
 
-/** Which requests are meant; what is left out does not matter. Several values of one thing are alternatives. */
+/** A filter of requests. Unset fields match everything; several values of one field are alternatives. */
 export interface RecordFilter {
-  /** Milliseconds since 1970, of the beginning of the request. */
+  /** Bounds of the start of the request, in milliseconds since 1970. */
   readonly since: number | null
   readonly until: number | null
   readonly matches: readonly ((record: RequestRecord) => boolean)[]
@@ -22,7 +22,7 @@ export const FILTER_PARAMETERS = [
   'expression',
 ] as const
 
-/** Reads the parameters of a query; a text says what is wrong with them. */
+/** Reads the filter from query parameters; returns an error message if they are invalid. */
 export function readFilter(
   query: URLSearchParams,
   now: number,
@@ -79,7 +79,7 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   tool: (value) => (record) => record.mcp?.kind === 'tool' && record.mcp.name === value,
 }
 
-/** `429`, `4xx`, `>=400`, `400-499`. */
+/** Parses a status filter: `429`, `4xx`, `>=400` or `400-499`. */
 function statusMatcher(value: string): ReturnType<Matcher> {
   const one = /^[1-5][0-9]{2}$/.test(value) ? Number(value) : null
   if (one !== null) return ({ status }) => status === one
@@ -100,7 +100,7 @@ function isBeyond(status: number, sign: string, bound: number): boolean {
 
 const TIME_FORM = 'expected a time ago such as 15m, milliseconds since 1970, or a date such as 2026-01-31T12:00:00Z'
 
-/** Undefined for what is no time. */
+/** Parses a time; undefined if it is invalid. */
 function readTime(text: string | null, now: number): number | null | undefined {
   if (text === null) return null
   const [, amount, unit] = /^([0-9]{1,6})(ms|s|m|h|d)$/.exec(text) ?? []

@@ -2,14 +2,14 @@ import { summaryOf } from './decode.ts'
 import type { ListedRequest, RequestBatch, RequestRecord } from './record.ts'
 import type { RecordStore, StoredRecord } from './record-store.ts'
 
-type Told = (batch: RequestBatch) => void
+type FollowerCallback = (batch: RequestBatch) => void
 
 interface Follower {
   /** Null for every record. */
   readonly matches: ((record: RequestRecord) => boolean) | null
   /** The summary of a record for this follower. */
   readonly summarize?: (record: RequestRecord) => ListedRequest
-  readonly told: Told
+  readonly told: FollowerCallback
 }
 
 /** Followers that get requests as they end. Without followers, no records are read. */
@@ -23,7 +23,7 @@ export class RecordFollowers {
     this.#store = store
   }
 
-  /** The returned function ends it; null when as many listen as can. */
+  /** Adds a follower; the returned function removes it. Null when there are too many followers. */
   follow(follower: Follower): (() => void) | null {
     if (this.#followers.size >= MAX_FOLLOWERS) return null
     if (this.#timer === null) {
@@ -45,7 +45,7 @@ export class RecordFollowers {
     this.#positions = positions
     if (records.length === 0) return
     const oldestFirst = records.toSorted((a, b) => a.at - b.at)
-    // Beyond what can be looked at in time, only the newest are.
+    // Only the newest records are read when there are too many.
     let looked: RequestRecord[] | null = null
     for (const { matches, summarize = summaryOf, told } of this.#followers) {
       // A follower of all records gets only the newest, so the others are not read.
@@ -59,7 +59,7 @@ export class RecordFollowers {
   }
 }
 
-/** The last ones. */
+/** Decodes the last `count` records. */
 function read(records: readonly StoredRecord[], count: number): RequestRecord[] {
   return records.slice(-count).flatMap((stored) => stored.decode() ?? [])
 }

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 
 /**
- * How records are named: eight digits of the ring that holds one, seven of its number there. Callers see these names,
- * so that numbers are shuffled: how many requests there were is not for them.
+ * The parameters of record ids. An id has eight digits for the ring and seven for the serial number in it. Clients see ids,
+ * so serial numbers are shuffled, which hides the number of requests.
  */
 export interface RecordNames {
   readonly prefix: string
-  /** Shuffles the numbers. */
+  /** The key of the shuffle. */
   readonly key: number
 }
 
@@ -25,7 +25,7 @@ export function partsOf(id: string): { prefix: string; rest: string } | null {
   return PATTERN.test(id) ? { prefix: id.slice(0, PREFIX_LENGTH), rest: id.slice(PREFIX_LENGTH) } : null
 }
 
-/** One to one: no two numbers get the same name. */
+/** Shuffles a serial number; the mapping is one-to-one. */
 function shuffled(serial: number, key: number): number {
   let word = Math.imul(serial ^ key, 0x9e37_79b1)
   word = Math.imul(word ^ (word >>> 15), 0x85eb_ca6b)
@@ -42,6 +42,6 @@ function digits(value: number, count: number): string {
   return text
 }
 
-/** Without letters that are taken for digits. */
+/** Digits and letters without those that look like digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const PATTERN = /^[0-9a-hjkmnp-tv-z]{15}$/

@@ -31,7 +31,7 @@ function useStore() {
   return { store, start, errors }
 }
 
-test('what a worker had recorded stays when it dies, and the next one of its name has memory of its own', () => {
+test('the records of a worker stay when it dies, and the next worker of its name has its own memory', () => {
   const { store, start, errors } = useStore()
   const first = start('worker-0')
   first.record('one')
@@ -58,7 +58,7 @@ test('workers that die again and again keep the newest records, in bounded memor
   assert.equal(store.use.maxBytes, 4 * (SIZES.passed + SIZES.notable))
 })
 
-test('who follows hears everything once, over the death of a worker', (t) => {
+test('a follower gets every record once, even if a worker dies', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { store, start } = useStore()
   const first = start('worker-0')
@@ -80,7 +80,7 @@ test('who follows hears everything once, over the death of a worker', (t) => {
   )
 })
 
-test('who follows everything hears the newest, and how many there were besides, as who asks for something does', (t) => {
+test('a follower without a filter gets the newest records and the number of omitted ones, like a follower with a filter', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { store, start } = useStore()
   const worker = start('worker-0')

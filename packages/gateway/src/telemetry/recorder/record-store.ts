@@ -6,7 +6,7 @@ import type { RecorderMemory } from './recorder.ts'
 import { createRing, hasForgotten, readRing, ringUse } from './ring.ts'
 import { frameOf } from './segment.ts'
 
-/** Bytes for each worker. */
+/** The memory of each worker in bytes. */
 export interface RecorderSizes {
   passed: number
   notable: number
@@ -16,16 +16,16 @@ export interface RecorderSizes {
 export interface StoredRecord {
   readonly at: number
   readonly id: string
-  /** As it stands in a file. */
+  /** Returns the record as a frame for a file. */
   frame(): Buffer
   decode(): RequestRecord | null
 }
 
-export interface RecordsSince {
+interface RecordsSince {
   readonly records: readonly StoredRecord[]
   /** For the next call. */
   readonly positions: ReadonlyMap<SharedArrayBuffer, number>
-  /** Some were overwritten before they could be read. */
+  /** Whether records were overwritten before they could be read. */
   readonly hasLost: boolean
 }
 
@@ -42,7 +42,7 @@ export class RecordStore {
     return this.#sizes !== null
   }
 
-  /** Records stay where they are; what comes goes to new memory. */
+  /** Sets the sizes: new records go to new memory, old records stay in theirs. */
   resize(sizes: RecorderSizes | null): void {
     const before = this.#sizes
     this.#sizes = sizes
@@ -67,7 +67,7 @@ export class RecordStore {
     const source = this.#sources.get(worker)
     if (source === undefined) return
     this.#sources.delete(worker)
-    // The newest of them, so that workers that die again and again do not fill the memory.
+    // Only the newest, so that repeated crashes of workers do not fill the memory.
     this.#retired = [...this.#retired, source].slice(-MAX_RETIRED)
   }
 
@@ -86,7 +86,7 @@ export class RecordStore {
         const read = readRing(ring, before?.get(ring) ?? null)
         positions.set(ring, read.position)
         hasLost ||= read.hasLost
-        for (const entry of read.entries) if (entry.length >= AT.texts) records.push(new Stored(entry, source))
+        for (const entry of read.entries) if (entry.length >= AT.texts) records.push(new EncodedRecord(entry, source))
       }
     }
     return { records, positions, hasLost }
@@ -97,7 +97,7 @@ export class RecordStore {
     return this.since(null).positions
   }
 
-  /** From here on everything is there: no memory has given up a record that began later. */
+  /** The time since which no record was overwritten. */
   get completeSince(): number {
     return this.#newestStart(() => true)
   }
@@ -107,7 +107,7 @@ export class RecordStore {
     return this.#newestStart(hasForgotten)
   }
 
-  /** When the oldest record of a memory began; of several the latest. */
+  /** Returns the latest of the start times of the oldest records of all memories. */
   #newestStart(isMeant: (ring: SharedArrayBuffer) => boolean): number {
     const oldest = this.#everySource().flatMap(({ memory }) =>
       [memory.passed, memory.notable].filter(isMeant).flatMap((ring) => {
@@ -118,7 +118,7 @@ export class RecordStore {
     return Math.max(...oldest, Number.NEGATIVE_INFINITY)
   }
 
-  /** Whether a worker of this process has written it. */
+  /** Whether a worker of this process wrote the record. */
   isOwn(id: string): boolean {
     return this.#prefixes.has(id.slice(0, PREFIX_LENGTH))
   }
@@ -162,8 +162,8 @@ interface Source extends RecordSource {
   readonly memory: RecorderMemory
 }
 
-/** A record as it stood in memory, and whose it was. */
-export class Stored implements StoredRecord {
+/** A copy of an encoded record, with its worker. */
+export class EncodedRecord implements StoredRecord {
   readonly at: number
   readonly #entry: Buffer
   readonly #source: RecordSource

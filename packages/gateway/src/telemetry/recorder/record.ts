@@ -1,9 +1,9 @@
 /** Requests as the recorder stores them and the admin API lists them. */
 
 /**
- * How a request ended, the first of these that holds: the gateway or a backend `failed`, a limit was over (`limited`), a
- * policy or no route refused it (`denied`), its answer spoke against the health of an endpoint that was `evicted` then, the client left
- * (`aborted`), it took longer than `slow` says.
+ * The outcome of a request, the first that applies: the gateway or a backend `failed`; a rate limit was exceeded
+ * (`limited`); a policy denied it or no route matched (`denied`); its response made the gateway evict the endpoint
+ * (`evicted`); the client disconnected (`aborted`); it took longer than the setting `slow`.
  */
 export type RecordOutcome = 'passed' | 'denied' | 'limited' | 'failed' | 'evicted' | 'aborted' | 'slow'
 
@@ -25,14 +25,14 @@ export type RecordValues = { readonly [name: string]: unknown }
 
 /** Why a request did not pass. */
 export interface RecordReason {
-  /** As access logs and metrics say it: `RateLimit`, `JwtAuth`, `NotFound`, `UpstreamFailure`. */
+  /** The reason in access logs and metrics: `RateLimit`, `JwtAuth`, `NotFound`, `UpstreamFailure`. */
   readonly kind: string
-  /** Name of the step that stopped it, as in traces (`rateLimit`); null where it was no step. */
+  /** The name of the step that stopped the request, as in traces (`rateLimit`); null if no step did. */
   readonly policy: string | null
   readonly phase: RecordPhase | null
   /** The cause for programs: `rate_limited`, `jwt_refused`; the kind in lower case when nothing finer is known. */
   readonly code: string
-  /** The values that decided. */
+  /** The values behind the decision. */
   readonly values: RecordValues
 }
 
@@ -50,11 +50,11 @@ export interface RecordedLlm {
   readonly cacheReadTokens: number | null
   readonly cacheWriteTokens: number | null
   readonly reasoningTokens: number | null
-  /** Some of the usage was never reported. */
+  /** Whether a part of the usage is an estimate. */
   readonly isEstimated: boolean
-  /** Milliseconds from the start of the request; of streams only. */
+  /** Milliseconds from the start of the request; null unless the response is a stream. */
   readonly timeToFirstToken: number | null
-  /** In order, `{ provider, outcome }`: the status or the code of what went wrong. */
+  /** The attempts in order; `outcome` is the status or the code of the failure. */
   readonly attempts: readonly { readonly provider: string; readonly outcome: string }[]
 }
 
@@ -70,36 +70,36 @@ export interface RecordedMcp {
   readonly outcome: 'ok' | 'error' | 'tool_error' | 'denied' | 'unavailable' | 'cancelled' | null
   readonly errorCode: number | null
   readonly errorMessage: string
-  /** Milliseconds that targets took. */
+  /** The time that MCP targets took, in milliseconds. */
   readonly targetMillis: number | null
 }
 
 /** One line of a list of requests. */
 export interface RequestSummary {
-  /** The id of the record; refusals carry it as `x-portico-decision`. */
+  /** The id of the record; responses to denied requests carry it as `x-portico-decision`. */
   readonly id: string
-  /** `x-request-id`; null where the request had none that counts. */
+  /** The request id; null when the request has no trusted id. */
   readonly requestId: string | null
-  /** When it began, in milliseconds since 1970. */
+  /** The start of the request, in milliseconds since 1970. */
   readonly at: number
-  /** Microseconds until everything was over. */
+  /** Microseconds until the end of the request. */
   readonly took: number
-  /** Microseconds until the head of a backend's answer was there; null without one. `slow` is about this, or `took`. */
+  /** Microseconds until the head of the backend's response; null without a response. `slow` compares this, or `took`. */
   readonly answeredAfter: number | null
   /** `http`, `llm`, `mcp`, `tcp`, `tls`. */
   readonly protocol: string
-  /** Null, as host, path and version, where a connection or message never was a request. */
+  /** Null for connections and malformed messages, like host, path and version. */
   readonly method: string | null
   readonly host: string | null
-  /** Path and query; values of parameters that look like credentials are hidden. */
+  /** Path and query; parameter values that look like credentials are redacted. */
   readonly path: string | null
   /** `HTTP/1.1`, `HTTP/2`. */
   readonly version: string | null
-  /** 0 when there was no answer. */
+  /** 0 without a response. */
   readonly status: number
   readonly outcome: RecordOutcome
   readonly isSlow: boolean
-  /** Null where a backend answered, and nothing stood in the way. */
+  /** Null when a backend responded normally. */
   readonly reason: RecordReason | null
   readonly error: string | null
   /** `ip:port` of the client. */
@@ -110,11 +110,11 @@ export interface RequestSummary {
   readonly backend: string | null
   /** `host:port` of the last attempt. */
   readonly endpoint: string | null
-  /** How many calls to the backend were made. */
+  /** The number of calls to the backend. */
   readonly attempts: number
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Generation of the config that the worker ran when it ended. */
+  /** The config generation that admitted the request. */
   readonly generation: number
   readonly worker: string
   /** The name of the API key in the config, the name of a user, or `sub` of a token. */
@@ -127,19 +127,19 @@ export interface RecordedStep {
   /** Its name in traces: `jwtAuthentication`. */
   readonly step: string
   readonly phase: RecordPhase
-  /** `passed`: applied, or had nothing to do. `notReached`: stands behind the one that stopped the request. */
+  /** `passed`: applied, or had nothing to do. `notReached`: an earlier step stopped the request. */
   readonly outcome: 'passed' | 'stopped' | 'notReached'
   /** The status of the reply, if the step stopped the request. */
   readonly status: number | null
   /** `RateLimit`; null if the step did not stop the request. */
   readonly reason: string | null
   readonly values: RecordValues
-  /** Microseconds from the start; null where nobody looked. */
+  /** Microseconds from the start of the request; null when the time was not recorded. */
   readonly at: number | null
 }
 
 export interface RecordedAttempt {
-  /** `host:port`, or the name of the backend where none could be found. */
+  /** `host:port`, or the name of the backend if it had no address. */
   readonly target: string
   readonly status: number | null
   readonly error: string | null
@@ -148,38 +148,38 @@ export interface RecordedAttempt {
   readonly to: number | null
 }
 
-/** Names in small letters; several lines of one name are a list; credentials are hidden. */
+/** Headers by lower-case name; several lines of one name are a list; credentials are redacted. */
 export type RecordedHeaders = { readonly [name: string]: string | readonly string[] }
 
-/** How a request stood behind the policies of gateway and route, before those of the backend. */
+/** The request after the policies of gateway and route, before those of the backend. */
 export interface ChangedRequest {
-  /** Path and query; null where they stayed. */
+  /** Path and query; null if unchanged. */
   readonly path: string | null
-  /** All of them: without credentials that policies took, with what policies set; null where they stayed. */
+  /** All headers: without those that policies removed, with those that they set; null if unchanged. */
   readonly headers: RecordedHeaders | null
 }
 
-/** A body that a route asked to keep. */
+/** A recorded body. */
 export interface RecordedBody {
-  /** Text as it is, anything else in Base64. */
+  /** The redacted text; null for other content. */
   readonly text: string | null
   readonly base64: string | null
-  /** Not all of it is kept. */
+  /** Whether the body is incomplete. */
   readonly isCut: boolean
 }
 
-/** One record whole. Heads, steps and attempts are there for what did not simply pass, and for what was sampled. */
+/** A whole record. Headers, steps and calls are recorded for notable and sampled requests. */
 export interface RequestRecord extends RequestSummary {
-  /** Keys of the config's objects, to find them in a dump of it. */
+  /** The keys of listener, route and backend in a config dump. */
   readonly keys: { readonly listener: string | null; readonly route: string | null; readonly backend: string | null }
   readonly scheme: 'http' | 'https'
-  /** The server name that the client asked for by TLS. */
+  /** The TLS server name of the client. */
   readonly sni: string | null
   readonly isSampled: boolean
-  /** Null where only the summary is kept. */
+  /** Null when only the summary is recorded. */
   readonly steps: readonly RecordedStep[] | null
   readonly calls: readonly RecordedAttempt[] | null
-  /** As they came. */
+  /** The headers as received. */
   readonly requestHeaders: RecordedHeaders | null
   /** The request after all policies; null when they changed nothing that is recorded. */
   readonly afterPolicies: ChangedRequest | null
@@ -187,31 +187,31 @@ export interface RequestRecord extends RequestSummary {
   readonly responseHeaders: RecordedHeaders | null
   readonly requestBody: RecordedBody | null
   readonly responseBody: RecordedBody | null
-  /** Results of policies, by the names of the variables of expressions: `jwt`, `apiKey`, `basicAuth`, `extauthz`, `metadata`. */
+  /** Results of policies, by the names of the variables of expressions: `jwt`, `apiKey`, `basicAuth`, `extauthz`, `metadata`; `inferencePool` is the choice of an endpoint. */
   readonly variables: RecordValues | null
 }
 
-/** A request as lists and streams have it. */
+/** A request in lists and streams. */
 export interface ListedRequest extends RequestSummary {
-  /** The sentence of its explanation, as far as the record alone tells; only with `?headline=true`. */
+  /** The first sentence of the explanation, from the record alone; only with `?headline=true`. */
   readonly headline?: string
 }
 
-/** Answer of `GET /api/requests`: newest first. */
+/** The response of `GET /api/requests`: newest first. */
 export interface RequestList {
   readonly requests: readonly ListedRequest[]
-  /** For `?before=`; null where nothing older is kept. */
+  /** The value for `?before=`; null without older records. */
   readonly next: string | null
 }
 
-/** Data of one message of `GET /api/requests/stream`: oldest first. */
+/** The data of one message of `GET /api/requests/stream`: oldest first. */
 export interface RequestBatch {
   readonly requests: readonly ListedRequest[]
-  /** Matched too, and were left out so that the stream keeps up. */
+  /** The number of matching requests left out so that the stream keeps up. */
   readonly omitted: number
 }
 
-/** Answer of `GET /api/state`. */
+/** The response of `GET /api/state`. */
 export interface GatewayState {
   readonly version: string
   readonly generation: number
@@ -225,15 +225,15 @@ export interface GatewayState {
   readonly workers: number
   readonly restarts: number
   readonly isDraining: boolean
-  /** Over the last ten seconds. */
+  /** Average over the last ten seconds. */
   readonly requestsPerSecond: number
   readonly recorder: {
     readonly isEnabled: boolean
-    /** Records in memory, and the bytes that they take of those that they may. */
+    /** The number of records in memory; `bytes` of `maxBytes` are used. */
     readonly records: number
     readonly bytes: number
     readonly maxBytes: number
-    /** When the oldest began. */
+    /** The start of the oldest record, in milliseconds since 1970. */
     readonly oldest: number | null
     /** Size of the folder of segments; null when nothing is written. */
     readonly diskBytes: number | null
@@ -241,6 +241,6 @@ export interface GatewayState {
 }
 
 export interface StateProblem {
-  /** `file:line:column` and what is wrong, as the log has it. */
+  /** `file:line:column` and the problem, as in the log. */
   readonly text: string
 }

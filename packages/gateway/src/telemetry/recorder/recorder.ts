@@ -1,16 +1,16 @@
 import { refusedRecord } from '../log/access-record.ts'
 import { detailsOf } from './details.ts'
-import type { RecordedListener, RecordedRequest, RecordedRoute, RecordedRun } from './facts.ts'
-import { AT, FLAGS, MAX_MICROSECONDS, OUTCOME_CODES, PROTOCOLS, SEPARATOR, UNANSWERED, VERSIONS } from './layout.ts'
+import type { RecordedRequest, RecordedRun } from './facts.ts'
+import { FLAGS, UNANSWERED } from './layout.ts'
 import { ModelDetails } from './model-details.ts'
-import { endingOf, type Ending } from './outcome.ts'
 import { PerSecond } from './per-second.ts'
+import type { RecordOutcome } from './record.ts'
 import { idOf, type RecordNames } from './record-id.ts'
-import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } from './record-texts.ts'
+import { microseconds, plainName, RecordWriter, shortened } from './record-writer.ts'
 import type { RequestRedaction } from '../../redaction/request-redaction.ts'
 import { REFUSED_CONNECTIONS, type RefusedConnection } from './refused-connection.ts'
 import { RingWriter } from './ring.ts'
-import { WallTime } from '../wall-time.ts'
+import { WallTime } from '../../state/clock.ts'
 
 /** Shared memory for the records of a worker; the main thread creates it and reads it. */
 export interface RecorderMemory {
@@ -35,9 +35,7 @@ export class Recorder {
   #rings: { memory: RecorderMemory; passed: RingWriter; notable: RingWriter } | null = null
   readonly #clock: () => number
   readonly #times: WallTime
-  readonly #places = new WeakMap<object, Preamble[]>()
-  /** The preamble of the last record; the next record often has the same. */
-  #lastPlace: { owner: object; backendIndex: number; preamble: Preamble } | null = null
+  readonly #writer = new RecordWriter()
   readonly #models = new ModelDetails()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
@@ -106,12 +104,12 @@ export class Recorder {
       (ending.isSlow ? FLAGS.slow : 0) | (isSampled ? FLAGS.sampled : 0) | (rx.scheme === 'https' ? FLAGS.https : 0)
     const texts = textsOf(rx, settings.redaction, rx.requestId ?? '', keyOf(rx))
     if (rx.serial === 0) rx.serial = this.#nextSerial()
-    this.#write(ring, rx, {
+    this.#writer.write(ring, rx, {
       serial: rx.serial,
       at: this.#times.of(rx.startedAt, rx.startedAt + rx.durationMs),
       attempts: rx.backendIndex < 0 ? 0 : rx.retryAttempt + 1,
       generation: this.#generationOf(rx.startedAt, settings.generation),
-      ending,
+      outcome: ending.outcome,
       answered,
       flags,
       texts,
@@ -135,12 +133,12 @@ export class Recorder {
     if (settings === null || rings === null) return
     const ending = endingOf(run, Infinity)
     const isNotable = ending.outcome !== 'passed'
-    this.#write(isNotable ? rings.notable : rings.passed, run, {
+    this.#writer.write(isNotable ? rings.notable : rings.passed, run, {
       serial: this.#nextSerial(),
       at: this.#clock() - run.durationMs,
       attempts: run.endpoint === null ? 0 : 1,
       generation: this.#generationOf(run.startedAt, settings.generation),
-      ending,
+      outcome: ending.outcome,
       answered: UNANSWERED,
       flags: 0,
       texts: textsOf(run, settings.redaction, '', ''),
@@ -154,9 +152,9 @@ export class Recorder {
   }
 
   /** Records a connection that was closed before its first message. */
-  refused(source: { source: string; sni: string }, { code, error, rules, listener }: RefusedConnection): void {
+  refused(source: { source: string; sni: string }, { code, error, rules, listener, ...sent }: RefusedConnection): void {
     if (this.#settings === null || !this.#refused.take(this.#clock())) return
-    const { kind, protocol } = REFUSED_CONNECTIONS[code]
+    const { kind, protocol } = { ...REFUSED_CONNECTIONS[code], ...sent }
     this.connection({
       ...refusedRecord(source, 0, ''),
       error: error === '' ? null : error,
@@ -169,48 +167,6 @@ export class Recorder {
     })
   }
 
-  #write(ring: RingWriter, run: RecordedRun, parts: Parts): void {
-    const { texts, ending } = parts
-    const place = this.#placeOf(run)
-    const took = microseconds(run.durationMs)
-    const room = AT.texts + place.bytes + roomFor(texts)
-    const details = sizeOf(parts.details) > ring.maxBytes - room ? '' : parts.details
-    const offset = ring.reserve(room + sizeOf(details))
-    const { bytes, u32, f64 } = ring
-    const word = offset >>> 2
-    u32[word + AT.serial / 4] = parts.serial
-    f64[(offset + AT.at) >>> 3] = parts.at
-    f64[(offset + AT.bytesIn) >>> 3] = run.requestBytes
-    f64[(offset + AT.bytesOut) >>> 3] = run.responseBytes
-    u32[word + AT.took / 4] = took
-    u32[word + AT.answered / 4] = parts.answered
-    u32[word + AT.generation / 4] = parts.generation
-    u32[word + AT.status / 4] = run.status | (OUTCOME_CODES[ending.outcome] << 16) | (parts.flags << 24)
-    u32[word + AT.attempts / 4] =
-      Math.min(parts.attempts, 255) |
-      (indexOf(VERSIONS, run.version ?? '') << 8) |
-      (indexOf(PROTOCOLS, run.protocol) << 16)
-    putPreamble(u32, word + AT.texts / 4, place)
-    const textEnd = putTexts(bytes, offset + AT.texts + place.bytes, texts)
-    const detailBytes = details === '' ? 0 : bytes.write(details, textEnd, 'utf8')
-    u32[word + AT.textBytes / 4] = textEnd - offset - AT.texts
-    u32[word + AT.detailBytes / 4] = detailBytes
-    ring.publish(offset, textEnd - offset + detailBytes)
-  }
-
-  /** Returns the preamble for listener, route and backend; it is made once for each route and backend. */
-  #placeOf({ listener, route, backendIndex }: RecordedRun): Preamble {
-    const owner = route ?? listener
-    if (owner === null) return NOWHERE
-    const last = this.#lastPlace
-    if (last !== null && last.owner === owner && last.backendIndex === backendIndex) return last.preamble
-    let places = this.#places.get(owner)
-    if (places === undefined) this.#places.set(owner, (places = []))
-    const preamble = (places[backendIndex + 1] ??= preambleOf(placeText(listener, route, backendIndex)))
-    this.#lastPlace = { owner, backendIndex, preamble }
-    return preamble
-  }
-
   #nextSerial(): number {
     // Serials fit into 32 bits, and zero means none.
     this.#lastSerial = (this.#lastSerial + 1) >>> 0
@@ -218,31 +174,12 @@ export class Recorder {
   }
 }
 
-interface Parts {
-  serial: number
-  /** When the request began, in milliseconds since 1970. */
-  at: number
-  attempts: number
-  generation: number
-  ending: Ending
-  answered: number
-  flags: number
-  texts: readonly string[]
-  details: string
-}
-
-function placeText(listener: RecordedListener | null, route: RecordedRoute | null, backendIndex: number): string {
-  const backend = route?.backends[backendIndex]
-  const names = [listener?.bind, listener?.name, listener?.key, route?.name, route?.key, backend?.name, backend?.key]
-  return names.map((name) => plain(name ?? '') + SEPARATOR).join('')
-}
-
 /** Returns the texts after the preamble, in the order of the layout. */
 function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: string, key: string): string[] {
   return [
     run.method ?? '',
-    cut(run.host ?? '', MAX_HOST),
-    run.target === null ? '' : cut(redaction.target(run.target), MAX_PATH),
+    shortened(run.host ?? ''),
+    run.target === null ? '' : shortened(redaction.target(run.target), MAX_PATH),
     run.srcAddr ?? '',
     run.endpoint ?? '',
     requestId,
@@ -253,40 +190,78 @@ function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: strin
 
 /** Returns the name of the client: of its API key, its user, or the subject of its token. */
 function keyOf({ apiKeyName, basicAuth, jwt }: RecordedRequest): string {
-  if (apiKeyName !== null) return plain(apiKeyName)
-  if (basicAuth !== null) return plain(basicAuth.username)
+  if (apiKeyName !== null) return plainName(apiKeyName)
+  if (basicAuth !== null) return plainName(basicAuth.username)
   if (jwt === null) return ''
   const subject = jwt['sub']
-  return typeof subject === 'string' ? plain(subject) : ''
+  return typeof subject === 'string' ? plainName(subject) : ''
 }
 
-/** Returns the text without control characters, which separate texts, cut to the length of a name. */
-function plain(text: string): string {
-  const short = cut(text, MAX_NAME)
-  return CONTROL.test(short) ? short.replaceAll(ALL_CONTROL, ' ') : short
+interface FinishedRequest {
+  readonly reason: string
+  readonly status: number
+  readonly mcp: { readonly outcome: string | null } | null
+  readonly notes?: { readonly [key: string]: unknown } | null
 }
 
-function cut(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text
+/** Returns how a request or connection ended, by its reason; the recorder itself adds `evicted` and `slow`. */
+function outcomeOf({ reason, status, mcp, notes }: FinishedRequest): Exclude<RecordOutcome, 'evicted' | 'slow'> {
+  switch (reason) {
+    case 'Upstream':
+      if (mcp !== null) return outcomeOfMessage(mcp.outcome)
+      return status >= 500 ? 'failed' : 'passed'
+    case 'DirectResponse':
+      return 'passed'
+    case 'RateLimit':
+      // The request fails when the rate limit service is unavailable.
+      return status >= 500 ? 'failed' : 'limited'
+    case 'InvalidRequest':
+      // A version that the client should not have used is no failure of the gateway.
+      return status >= 500 && status !== 505 ? 'failed' : 'denied'
+    case 'PromptGuard':
+      // The status of a stream was sent before the guard failed.
+      return status >= 500 || notes?.['code'] === 'guard_failed' ? 'failed' : 'denied'
+    case 'ClientGone':
+      return 'aborted'
+    case 'NoHealthyBackend':
+    case 'UpstreamFailure':
+    case 'Timeout':
+    case 'Internal':
+      return 'failed'
+    default:
+      return status >= 500 ? 'failed' : 'denied'
+  }
 }
 
-function microseconds(milliseconds: number): number {
-  return Math.min(MAX_MICROSECONDS, Math.max(0, Math.round(milliseconds * 1000)))
+function outcomeOfMessage(outcome: string | null): 'passed' | 'denied' | 'failed' | 'aborted' {
+  return OUTCOMES_OF_MESSAGES[outcome ?? ''] ?? 'passed'
 }
 
-function indexOf(list: readonly string[], text: string): number {
-  const index = list.indexOf(text)
-  return index === -1 ? 0 : index
+/** A response of a tool with `isError` counts as passed. */
+const OUTCOMES_OF_MESSAGES: Readonly<Record<string, 'denied' | 'failed' | 'aborted'>> = {
+  denied: 'denied',
+  error: 'failed',
+  unavailable: 'failed',
+  cancelled: 'aborted',
 }
 
-// eslint-disable-next-line no-control-regex -- they are what is looked for
-const CONTROL = /[\0-\x1f]/
-// eslint-disable-next-line no-control-regex -- the same
-const ALL_CONTROL = /[\0-\x1f]/g
+interface Ending {
+  outcome: RecordOutcome
+  isSlow: boolean
+}
+
+/** Returns the outcome with `evicted` and `slow`, which `outcomeOf` does not know. */
+function endingOf(run: RecordedRun & Partial<RecordedRequest>, slowMs: number): Ending {
+  const { answeredAt = 0, startedAt, durationMs } = run
+  // The time that a stream or a slow client takes after the response began says nothing about the gateway.
+  const isSlow = (answeredAt === 0 ? durationMs : answeredAt - startedAt) > slowMs
+  const outcome = outcomeOf(run)
+  if (outcome !== 'passed' && outcome !== 'aborted') return { outcome, isSlow }
+  if (run.hasEvicted === true) return { outcome: 'evicted', isSlow }
+  return { outcome: outcome === 'passed' && isSlow ? 'slow' : outcome, isSlow }
+}
+
 const SHORT = 512
 /** The most earlier configs that are remembered for requests in progress. */
 const MOST_BEFORE = 256
 const MAX_PATH = 2048
-const MAX_HOST = 256
-const MAX_NAME = 256
-const NOWHERE = preambleOf(placeText(null, null, -1))

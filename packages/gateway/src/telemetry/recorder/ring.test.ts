@@ -32,7 +32,7 @@ test('a ring holds the newest entries whole, whatever their sizes', () => {
   assert.ok(texts(readRing(memory).entries).length > 100)
 })
 
-test('who reads from a position gets what came after it, and hears of what was lost', () => {
+test('a read from a position returns later entries, and reports lost ones', () => {
   const memory = createRing(64 * 1024)
   const writer = new RingWriter(memory)
   write(writer, 'first')

@@ -98,7 +98,7 @@ export class RingWriter {
   }
 }
 
-export interface RingEntries {
+interface RingEntries {
   /** Oldest first; each is a copy. */
   readonly entries: readonly Buffer[]
   /** For the next call. */

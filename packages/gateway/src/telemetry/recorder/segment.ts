@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * Records in a file, one frame after the other, so that a crash in the middle of one loses nothing but that one:
- * u32 length of what follows the checksum, u32 CRC-32 of it, u32 key and 8 bytes prefix of its names, u8 length of the
- * worker's name, the name, the record as it stood in memory.
+ * A record in a file. Frames follow one another, so a crash during a write loses only the last record. Layout: u32 length of
+ * the bytes after the checksum, u32 CRC-32 of these bytes, u32 key and 8 bytes prefix of the record names, u8 length of the
+ * worker's name, the name, the record as in memory.
  */
-export interface Frame {
+interface Frame {
   readonly prefix: string
   readonly key: number
   readonly worker: string
@@ -25,7 +25,7 @@ export function frameOf({ prefix, key, worker, entry }: Frame): Buffer {
   return frame
 }
 
-/** All whole frames from the beginning on; what follows a broken one cannot be told from noise. */
+/** Returns the frames up to the first broken frame; the bytes after it cannot be interpreted. */
 export function framesIn(bytes: Buffer): Frame[] {
   const frames: Frame[] = []
   for (let at = 0; at + HEAD + OWNER <= bytes.length;) {

@@ -6,14 +6,14 @@ export interface TraceEvent {
   message: { type: string; [field: string]: unknown }
 }
 
-/** The last event of every request: the stream ends with it. */
+/** The type of the last event of every request. */
 export const LAST_EVENT = 'requestFinished'
 
 export type TraceToWorker =
-  /** From now on this watcher may be armed; answered by `watching`. */
+  /** Adds a watcher, which may be armed later; the worker confirms with `watching`. */
   { type: 'watch'; id: number; slot: number; expression: string | null } | { type: 'unwatch'; id: number }
 
 export type TraceFromWorker =
   | { type: 'watching'; id: number }
-  /** The first one says that the watcher has its request. */
+  /** The first event also says that the watcher has claimed its request. */
   | { type: 'traced'; id: number; event: TraceEvent }

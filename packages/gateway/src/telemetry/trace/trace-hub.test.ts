@@ -85,7 +85,7 @@ describe('watchers', () => {
     assert.deepEqual(picky.heard, ['ready', 'requestStarted x', 'requestFinished x', 'end'])
   })
 
-  test('whose expression cannot be compiled take nothing and harm nobody', () => {
+  test('with an expression that cannot be compiled take no request and harm no other watcher', () => {
     const scene = new Scene()
     const worker = scene.worker()
     const [broken, any] = [scene.watch('!'), scene.watch()]
@@ -285,7 +285,7 @@ class Scene {
     }
   }
 
-  /** What workers have said reaches the main thread. */
+  /** Delivers the messages of workers to the main thread. */
   deliver(): void {
     for (const deliver of this.#toMain.splice(0)) deliver()
   }

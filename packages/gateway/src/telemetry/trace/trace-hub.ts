@@ -1,21 +1,21 @@
 import { LAST_EVENT, type TraceEvent, type TraceFromWorker, type TraceToWorker } from './trace-event.ts'
 import { createTraceMemory, TRACE_SLOTS, TraceSlots } from './trace-slots.ts'
 
-/** Somebody who wants to see one request. */
+/** The client of the admin API that waits for one request. */
 export interface TraceClient {
-  /** Every worker knows of it: the next request is its. */
+  /** Called when every worker knows the watcher, so that the next request is traced. */
   ready(): void
   event(event: TraceEvent): void
-  /** Nothing follows. */
+  /** Called after the last event. */
   end(): void
 }
 
-/** The watchers as the main thread sees them: each gets one request, whichever worker serves it. */
+/** The watchers in the main thread; each gets one request of any worker. */
 export class TraceHub {
   readonly shared = createTraceMemory()
   readonly #slots = new TraceSlots(this.shared)
   readonly #workers = new Map<number, (message: TraceToWorker) => void>()
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #watchers = new Map<number, Watcher>()
   #lastId = 0
 
@@ -23,7 +23,7 @@ export class TraceHub {
     return this.#watchers.size >= TRACE_SLOTS
   }
 
-  /** Watches for a request until the client leaves, which the returned function says. */
+  /** Adds a watcher; the returned function removes it when the client disconnects. */
   watch(expression: string | null, client: TraceClient): () => void {
     const id = this.#nextId()
     const slot = this.#freeSlot()
@@ -42,7 +42,7 @@ export class TraceHub {
     return () => this.#forget(watcher)
   }
 
-  /** Before the worker gets its first config, so that it knows every watcher when its first request comes. */
+  /** Adds a worker. Call it before the worker gets its first config, so that the worker knows all watchers at its first request. */
   born(worker: number, post: (message: TraceToWorker) => void): void {
     this.#workers.set(worker, post)
     for (const { id, slot, expression, state } of this.#watchers.values()) {
@@ -60,7 +60,7 @@ export class TraceHub {
 
   received(worker: number, message: TraceFromWorker): void {
     const watcher = this.#watchers.get(message.id)
-    // Its client may have left in the meantime.
+    // The client may have disconnected meanwhile.
     if (watcher === undefined) return
     if (message.type === 'watching') {
       watcher.unknownTo.delete(worker)
@@ -107,7 +107,7 @@ export class TraceHub {
   }
 
   #nextId(): number {
-    // It must fit into a word; two billion streams later the first one is long over.
+    // Ids fit into a positive 32-bit word; after two billion ids the first watcher is long gone.
     this.#lastId = (this.#lastId % 0x7fff_ffff) + 1
     return this.#lastId
   }
@@ -124,10 +124,10 @@ interface Watcher {
   readonly slot: number
   readonly expression: string | null
   readonly client: TraceClient
-  /** Workers that have not answered yet. */
+  /** Workers that have not confirmed the watcher yet. */
   readonly unknownTo: Set<number>
   state: 'announced' | 'armed' | 'claimed'
-  /** Time of the last event. */
+  /** The time of the last event, in microseconds from the start of the request. */
   lastAt: number
 }
 

@@ -1,11 +1,11 @@
 import type { TraceEvent, TraceFromWorker, TraceToWorker } from './trace-event.ts'
 import { ARMED_COUNT, TraceSlots } from './trace-slots.ts'
 
-export interface TraceWatchOptions<Subject> {
+interface TraceWatchOptions<Subject> {
   shared: SharedArrayBuffer
   /** Number of this worker. */
   worker: number
-  /** Makes an expression, which the main thread has checked, ready to run. */
+  /** Compiles an expression that the main thread has already checked. */
   compile: (expression: string) => (subject: Subject) => boolean
   post: (message: TraceFromWorker) => void
 }
@@ -71,6 +71,6 @@ export class TraceWatch<Subject> {
 interface Watcher<Subject> {
   id: number
   slot: number
-  /** Null takes any request. */
+  /** Null matches any request. */
   matches: ((subject: Subject) => boolean) | null
 }

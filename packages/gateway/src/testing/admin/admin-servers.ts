@@ -7,7 +7,7 @@ import { noHistory } from './metrics-source.ts'
 import { questionsOf } from './question-source.ts'
 import { requestsOf } from './requests-source.ts'
 
-/** Servers for operators with nothing behind them; a test brings what it is about. */
+/** Options of an admin server without a gateway; a test replaces the sources that it is about. */
 export const NOTHING_BEHIND: ServersOptions = {
   addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
   adminToken: null,

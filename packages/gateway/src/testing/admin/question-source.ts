@@ -3,7 +3,7 @@ import type { Ir } from '../../ir/resources.ts'
 import { createQuestionSource } from '../../process/admin/question-source.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 
-/** What the admin server asks about expressions and routes, without a program around it. */
+/** The source of the admin API for questions about expressions and routes, without a gateway process. */
 export function questionsOf(
   ir: Ir = NOTHING,
   record: (id: string) => RequestRecord | null = () => null,

@@ -5,7 +5,7 @@ import { RecordStore } from '../../telemetry/recorder/record-store.ts'
 
 const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
 
-/** What the admin server asks for records, of a gateway under test or of none. */
+/** The source of the admin API for request records, with or without a gateway under test. */
 export function requestsOf(store: RecordStore = new RecordStore(), clock: () => number = Date.now): RequestsSource {
   return createRequestsSource({
     store,

@@ -31,7 +31,7 @@ export function statusOf(events: readonly SendEvent[]): number | undefined {
   return events.find((event) => event.type === 'head')?.status
 }
 
-export function textOf(events: readonly SendEvent[]): string {
+export function joinTexts(events: readonly SendEvent[]): string {
   return events.map((event) => (event.type === 'body' && 'text' in event ? event.text : '')).join('')
 }
 

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import type { TraceEvent } from '../../telemetry/trace/trace-event.ts'
 
 /** A client of `/debug/trace`. */
-export interface TraceStream {
+interface TraceStream {
   status: number
   /** Everything received so far. */
   text(): string

@@ -11,22 +11,22 @@ import { ServiceAddresses } from '@portico/http/client'
 /** A data plane without ports: what a controller tells it, and what it makes of that. */
 export interface TestDataPlane {
   source: ControllerSource
-  /** What has gone live, in order. */
+  /** The configs that went live, in order. */
   applied: Ir[]
-  /** What the next ones are refused with. */
+  /** Rejects the next configs with these problems. */
   refuse: (problems: string[]) => void
-  /** The next ones wait until they are let go. */
+  /** The next configs wait until the returned function is called. */
   pause: () => () => void
-  /** Its workers are there from now on, or are not. */
+  /** Sets whether the workers of the data plane are running. */
   serve: (isServing: boolean) => void
   addresses: () => Record<string, readonly string[]>
   log: () => string
   start: () => Promise<void>
 }
 
-export type TestDataPlaneOptions = Partial<ControllerSourceOptions> &
+type TestDataPlaneOptions = Partial<ControllerSourceOptions> &
   Pick<ControllerSourceOptions, 'address' | 'caFile' | 'tokenFile'> & {
-    /** Where it keeps its config; nowhere when left out. */
+    /** The folder that stores the last config; nothing is stored when left out. */
     folder?: string
     key?: string
   }

@@ -61,7 +61,7 @@ export class ScriptedStream {
     this.#stream.write(text)
   }
 
-  /** What the data plane has, as far as this stream knows. */
+  /** Checks that the data plane announced this config; the next change is relative to it. */
   knows(ir: Ir): void {
     assert.equal(this.hello.have?.generation, generationOf(ir))
     assert.deepEqual(this.hello.have?.hashes, hashesOf(ir))
@@ -107,11 +107,11 @@ export interface ScriptedController {
   /** Goes away, with all connections, and comes back at the same address. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** What the next streams are answered with in place of 200. */
+  /** Answers the next streams with this status; null accepts them again. */
   refuse(status: number | null): void
 }
 
-/** A controller that says what the test has it say. It goes away with the test. */
+/** A controller that sends the messages of a test. It stops with the test. */
 export async function useController(t: TestContext, name = '127.0.0.1'): Promise<ScriptedController> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-controller-'))
   const authority = createAuthority()

@@ -7,7 +7,7 @@ import { fencesOf, readPage } from './docs-pages.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
 import { fromInstallation } from '../installed-program.ts'
 
-/** What the docs show of MCP is run as it stands, with the real servers that it names. */
+/** Runs the MCP examples of the docs unchanged, with the real servers that they name. */
 
 test('the config that begins the page about MCP serves the tools below it', async (t) => {
   const page = readPage('docs/mcp.md')

@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../../../../../', import.meta.url))
 
 export interface Fence {
   lang: string
-  /** What stands behind the language. */
+  /** The text after the language. */
   note: string
   text: string
   line: number
@@ -44,14 +44,14 @@ export function codesIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map((code) => code[1]!)
 }
 
-/** What the page tells to put into the environment. */
+/** The variables that the shell commands of the page export. */
 export function exportsOf(fences: readonly Fence[]): Record<string, string> {
   const shell = fences.filter(({ lang }) => lang === 'sh').map(({ text }) => text)
   const lines = shell.flatMap((text) => [...text.matchAll(/^export (\w+)=(.*)$/gm)])
   return Object.fromEntries(lines.map(([, name, value]) => [name!, value!]))
 }
 
-/** The addresses that pages use are those of the gateway at hand. */
+/** Replaces the addresses in a page by those of the gateway under test. */
 export function withPort(text: string, port: number): string {
   return text.replaceAll(/127\.0\.0\.1:(?:3000|8080)\b/g, `127.0.0.1:${port}`)
 }

@@ -107,7 +107,7 @@ const FORMATS: Record<string, { format: 'completions' | 'messages' | 'responses'
 }
 const REFERENCE_ROW = /^\| `backends\[\]\.ai\.provider\.(\w+\.[\w.]+)` \|/gm
 
-/** What may stand in a chat and cannot be carried, by the name that pages give it. */
+/** Fields of chat requests that cannot be translated, by the name that the pages use. */
 const REFUSED: Record<string, Record<string, object>> = {
   n: { 'Chat Completions': { messages: user('hello'), n: 2 } },
   functions: { 'Chat Completions': { messages: user('hello'), functions: [{ name: 'f', parameters: {} }] } },

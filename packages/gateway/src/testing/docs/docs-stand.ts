@@ -13,9 +13,9 @@ import type { Vendor } from '../providers/reply.ts'
 import { type FakeProvider, startFakeProvider } from '../providers/server.ts'
 import { VERTEX_TOKEN, vertexVendor } from '../providers/vertexai.ts'
 
-/** Configs of the docs with stand-ins of the vendors in them. */
+/** Runs configs of the docs against fake providers. */
 
-/** What pages ask their readers to set. */
+/** The variables that pages ask their readers to set. */
 export const KEYS = {
   OPENAI_API_KEY: OPENAI_KEY,
   ANTHROPIC_API_KEY: ANTHROPIC_KEY,
@@ -99,7 +99,7 @@ async function giveAzureToken(): Promise<Response> {
   return Response.json({ access_token: AZURE_KEY, expires_in: 3600, token_type: 'Bearer' })
 }
 
-/** What the machine has: keys of AWS in variables, and the metadata server of Google. */
+/** Provides the cloud credentials of a machine: AWS keys in variables, and the metadata server of Google. */
 async function useCloudCredentials(t: TestContext): Promise<void> {
   const metadata = await useEndpoint(t, (request, response) => {
     const body = request.url.includes('/token') ? { access_token: VERTEX_TOKEN, expires_in: 3599 } : {}

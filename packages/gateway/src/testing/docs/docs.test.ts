@@ -9,7 +9,7 @@ import { README_MARK } from '../../generate/readme-pages.ts'
 import { failures } from '../../pipeline/context/failure.ts'
 import { quickStart } from '../../quick-start/quick-start.ts'
 import { controllerSettings } from '../../process/controller/controller-settings.ts'
-import { identityOf } from '../../process/telemetry/identity.ts'
+import { identityOf, serviceAccountOf } from '../../process/telemetry/identity.ts'
 import { loadSessionKeys } from '../../process/config/session-keys.ts'
 import { readEnvironment } from '../../sources/environment/environment.ts'
 import { withStandardExports } from '../../sources/environment/standard-exports.ts'
@@ -122,6 +122,7 @@ test('the page of variables names every one that is read and no other', (t) => {
   quickStart(env)
   resourceOf(env, {})
   controllerSettings(env, identityOf(env))
+  serviceAccountOf(env)
   withStandardExports({ binds: [], listeners: [], routes: [], backends: [], policies: [] }, env)
   rememberSessionKey(env, t)
   const named = firstColumn(read('docs/environment.md'))

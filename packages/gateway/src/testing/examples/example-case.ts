@@ -7,13 +7,15 @@ import type { TestGateway, TestGatewayOptions } from '../gateway.ts'
 export type ExampleCase = (t: TestContext) => Promise<Stand>
 
 export interface Stand {
-  /** What stands in the file, and what takes its place here: ports and addresses of this machine. */
+  /** Replacements for texts of the file: ports and addresses of this machine. */
   replace?: Record<string, string | number>
-  /** For what text cannot say; gets the config and gives the one to be used. */
+  /** Rewrites the config where replacing texts is not enough. */
   rewrite?: (yaml: string) => string
   gateway?: TestGatewayOptions
-  /** What the commands in the comment of the file print, one by one. */
+  /** The expected output of each command in the comment of the file, in order. */
   shows: RegExp[]
+  /** Rewrites a command where replacing addresses is not enough. */
+  command?: (text: string, gateway: TestGateway) => string
   check(gateway: TestGateway): Promise<void>
 }
 
@@ -34,7 +36,7 @@ export function readExample(file: string): ExampleFile {
   return {
     yaml,
     ports: [...yaml.matchAll(/^- port: (?:\$\{PORT:-)?(\d+)/gm)].map((bind) => bind[1]!),
-    commands: shell.split(/\n(?=curl |printf )/).filter((command) => command !== ''),
+    commands: shell.split(/\n(?=curl |printf |dig )/).filter((command) => command !== ''),
   }
 }
 

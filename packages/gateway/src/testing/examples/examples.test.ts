@@ -16,7 +16,9 @@ import { trafficExamples } from './traffic.ts'
 
 /** Every file of `examples/` serves traffic as its comment says. */
 
-const noCurl = (await isInstalled('curl')) ? false : 'no curl on this machine'
+/** The programs of the commands that this machine lacks. */
+const missing = new Set<string>()
+for (const program of ['curl', 'dig']) if (!(await isInstalled(program))) missing.add(program)
 
 const cases: Record<string, ExampleCase> = {
   ...accessExamples,
@@ -44,7 +46,9 @@ for (const [file, prepare] of Object.entries(cases)) {
     assert.equal(printProblems(loaded.warnings), '')
     const gateway = await startGateway(yaml, stand.gateway)
     t.after(() => gateway.close())
-    await t.test('its commands', { skip: noCurl }, () => runCommands(example, stand, gateway))
+    const lacking = [...missing].find((program) => example.commands.some((command) => command.includes(`${program} `)))
+    const skip = lacking === undefined ? false : `no ${lacking} on this machine`
+    await t.test('its commands', { skip }, () => runCommands(example, stand, gateway))
     await stand.check(gateway)
     assert.deepEqual(gateway.bugs, [])
   })
@@ -58,6 +62,7 @@ async function runCommands(example: ExampleFile, stand: Stand, gateway: TestGate
     for (const [index, port] of example.ports.entries()) {
       text = text.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${gateway.port(index)}`)
     }
+    if (stand.command !== undefined) text = stand.command(text, gateway)
     const shell = `cd '${dir}'\ncurl() { command curl -sS --max-time 30 "$@"; }\n${text}\n`
     const { stdout, stderr } = await run(['sh'], shell, env)
     assert.match(stdout, stand.shows[at]!, `${text}\n${stderr}`)

@@ -6,7 +6,12 @@ import { ANTHROPIC_KEY, anthropicVendor } from '../providers/anthropic.ts'
 import { OPENAI_KEY, openaiVendor } from '../providers/openai.ts'
 import type { Vendor } from '../providers/reply.ts'
 import { type FakeProvider, startFakeProvider } from '../providers/server.ts'
+import type { OriginHandler } from '../origin.ts'
+import { useOrigin } from '../scene.ts'
+import { usePicker } from '../services/picker.ts'
 import { ALICE, bearer, type ExampleCase } from './example-case.ts'
+
+const completions: OriginHandler = (_seen, response) => response.end('{"object":"text_completion"}')
 
 /** Examples about language models. */
 export const modelExamples: Record<string, ExampleCase> = {
@@ -43,6 +48,27 @@ export const modelExamples: Record<string, ExampleCase> = {
         assert.equal((await chat(gateway, 'hello')).status, 200)
         assert.equal(first.seen.length, asked, 'the one that failed is left out')
         assert.equal(gateway.evictions.length, 1)
+      },
+    }
+  },
+
+  async 'inference-pool.yaml'(t) {
+    const servers = [await useOrigin(t, completions), await useOrigin(t, completions), await useOrigin(t, completions)]
+    const picker = await usePicker(t, () => servers[1]?.host ?? '')
+    return {
+      replace: {
+        '127.0.0.1:8001': servers[0]?.host ?? '',
+        '127.0.0.1:8002': servers[1]?.host ?? '',
+        '127.0.0.1:8003': servers[2]?.host ?? '',
+        '127.0.0.1:9002': picker.host,
+      },
+      shows: [/"text_completion"/],
+      async check() {
+        assert.deepEqual(
+          servers.map(({ seen }) => seen.length),
+          [0, 1, 0],
+        )
+        assert.equal(picker.asked[0]?.body, '{"model":"llama","prompt":"hello"}')
       },
     }
   },

@@ -4,8 +4,9 @@ import { connect, createServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
-import { request } from '../client.ts'
-import { useOrigin } from '../scene.ts'
+import { exchangeRaw, request } from '../client.ts'
+import { useOrigin, useTcpServer } from '../scene.ts'
+import { UdpClient, useUdpServer } from '../udp.ts'
 import type { ExampleCase } from './example-case.ts'
 
 /** Examples about messages that go both ways. */
@@ -31,6 +32,26 @@ export const streamExamples: Record<string, ExampleCase> = {
         assert.equal(paths.at(-1), '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo')
         const unknown = await callGrpc(t, gateway.port(), '/shop.Other/Get', message)
         assert.equal(unknown.status, '12')
+      },
+    }
+  },
+
+  async 'dns.yaml'(t) {
+    const resolver = await useUdpServer(t, (query, reply) => reply(dnsAnswer(query, [192, 0, 2, 7])))
+    const overTcp = await useTcpServer(t, (socket) => socket.pipe(socket))
+    return {
+      replace: {
+        '{ host: "10.0.0.2:53", weight: 3 }': `{ host: "${resolver.host}", weight: 3 }`,
+        '10.0.0.3:53': resolver.host,
+        '10.0.0.2:53': overTcp.host,
+      },
+      shows: [/^192\.0\.2\.7\n$/],
+      command: (text, gateway) => text.replace('-p 5300', `-p ${gateway.port(1)}`),
+      async check(gateway) {
+        const client = await UdpClient.open(t, gateway.port(1))
+        client.send(DNS_QUERY)
+        assert.deepEqual((await client.next()).subarray(-4), Buffer.from([192, 0, 2, 7]))
+        assert.equal(await exchangeRaw(gateway.port(), 'hello', (text) => text === 'hello'), 'hello')
       },
     }
   },
@@ -95,4 +116,19 @@ async function callGrpc(
   await once(stream, 'end')
   session.close()
   return { status, body: Buffer.concat(chunks) }
+}
+
+/** A question for the address of `a.test`. */
+const DNS_QUERY = Buffer.from(
+  '\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x04test\x00\x00\x01\x00\x01',
+  'latin1',
+)
+
+/** The response to a query: its question, and one address (RFC 1035 section 4). */
+function dnsAnswer(query: Buffer, address: readonly number[]): Buffer {
+  let end = 12
+  while (query[end] !== 0) end += (query[end] ?? 0) + 1
+  const question = query.subarray(12, end + 5)
+  const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
+  return Buffer.concat([header, question, Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address])])
 }

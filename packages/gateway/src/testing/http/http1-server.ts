@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type ConnectionInfo, Deadlines, type Exchange, type ExchangeHandler, HeaderBlock } from '@portico/http'
 import { Http1ServerConnection, type Http1ServerOptions } from '../../../../http/src/server/http1/server-connection.ts'
 
-export interface TestServer {
+interface TestServer {
   port: number
   /** `<status> <code>` of everything refused. */
   refused: string[]

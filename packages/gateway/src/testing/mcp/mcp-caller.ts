@@ -99,7 +99,7 @@ export interface McpAnswer {
   status: number
   headers: Headers
   text: string
-  /** Of a JSON answer one, of a stream all. */
+  /** The message of a JSON response, or all messages of a stream. */
   messages: RpcAnswer[]
 }
 
@@ -111,7 +111,7 @@ export interface RpcAnswer {
   error?: { code: number; message: string; data?: Record<string, unknown> }
 }
 
-export interface SseEvent {
+interface SseEvent {
   id: string
   data: string
 }

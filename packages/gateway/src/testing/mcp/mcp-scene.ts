@@ -6,7 +6,7 @@ import { httpConfig, useGateway } from '../scene.ts'
 export interface McpSceneOptions {
   /** Fields of the backend. */
   backend?: object
-  /** Of the route, the block for its backends too. */
+  /** Policies of the route, including the block for its backends. */
   policies?: object
   frontend?: object
   gateway?: TestGatewayOptions

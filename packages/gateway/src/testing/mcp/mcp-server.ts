@@ -17,15 +17,15 @@ export interface TestMcpServer {
   /** Live sessions. */
   sessions(): number
   server(index?: number): McpServer
-  /** For all that were ever begun: which of them has a stream is theirs to know. */
+  /** Runs a function for the server of every session that was ever begun. */
   everyServer(run: (server: McpServer) => void): void
 }
 
-export interface TestMcpServerOptions {
-  /** Puts tools, prompts and resources on a session's server; `echo` when left out. */
+interface TestMcpServerOptions {
+  /** Registers tools, prompts and resources on the server of a new session; by default the tool `echo`. */
   setUp?: (server: McpServer) => void
   jsonAnswers?: boolean
-  /** Without it there are no sessions. */
+  /** Whether the server has sessions. */
   stateful?: boolean
   name?: string
 }

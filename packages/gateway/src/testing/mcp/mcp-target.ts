@@ -15,16 +15,16 @@ export interface ScriptedTarget {
 }
 
 export interface TargetRequest {
-  /** Of HTTP. */
+  /** The HTTP method. */
   verb: string
   headers: IncomingMessage['headers']
   body: string
-  /** Of JSON-RPC; empty where the body is none. */
+  /** The JSON-RPC method; empty when the body is not JSON-RPC. */
   method: string
   id: unknown
   params: Record<string, unknown>
   response: ServerResponse
-  /** One whole answer. */
+  /** Sends one whole response. */
   json(message: object | string, status?: number): void
   result(result: object): void
   error(code: number, message: string, status?: number): void
@@ -74,7 +74,7 @@ export async function useTarget(
   }
 }
 
-/** What a server without tools does. */
+/** Answers as a server without tools. */
 function behave(request: TargetRequest, session: string): void {
   const { verb, method, id, params, response } = request
   if (verb === 'GET') return void response.writeHead(405).end()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type Metadata, Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
-import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import type { LogValue } from '../../telemetry/log/access-log.ts'
 import { readAttribute, readEnvelope, readFields, readValue, type SeenOrigin, skipZero } from './otlp-fields.ts'
 import { readMetrics, type SeenMetric } from './otlp-metrics.ts'
 
@@ -38,24 +38,24 @@ export interface SeenSpan extends SeenOrigin {
 
 export interface Collector {
   host: string
-  /** Of requests that were taken. */
+  /** The log records of accepted requests. */
   logs: SeenLog[]
   spans: SeenSpan[]
-  /** One list for each request that was taken. */
+  /** The metrics of accepted requests, one list for each request. */
   metrics: SeenMetric[][]
-  /** Metadata or headers of every request. */
+  /** The metadata or headers of every request. */
   asked: Record<string, unknown>[]
-  /** Resolves when that many records, or spans, were taken. */
+  /** Resolves when that many log records, or spans, were accepted. */
   taken(count: number): Promise<void>
 }
 
-/** What a collector answers the request of this number, counted from 1: nothing takes it. */
-export interface GrpcRefusal {
+/** The response of a collector that rejects a request. `GrpcAnswer` gets the number of the request, counted from 1; null accepts it. */
+interface GrpcRefusal {
   code: number
   details?: string
   metadata?: Metadata
 }
-export type GrpcAnswer = (number: number) => GrpcRefusal | Buffer | null | Promise<GrpcRefusal | Buffer | null>
+type GrpcAnswer = (number: number) => GrpcRefusal | Buffer | null | Promise<GrpcRefusal | Buffer | null>
 
 /** A collector on the library of gRPC itself. */
 export async function useGrpcCollector(
@@ -95,7 +95,7 @@ export async function useGrpcCollector(
   return Object.assign(collector, { host: `127.0.0.1:${port}` })
 }
 
-export interface HttpReply {
+interface HttpReply {
   status: number
   headers?: Record<string, string>
   body?: Buffer

@@ -1,15 +1,15 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import type { LogValue } from '../../telemetry/log/access-log.ts'
 
-/** Reads what all kinds of telemetry have in common. */
+/** Reads the fields that all kinds of telemetry share. */
 
-/** Who sent it, and what made it. */
+/** The resource that sent the telemetry, and the instrumentation scope that produced it. */
 export interface SeenOrigin {
   resource: Record<string, LogValue>
   scope: { name: string; version: string }
 }
 
-/** Every item of an `Export…ServiceRequest`; a field that the protocol does not have throws. */
+/** Passes every item of an `Export…ServiceRequest` to `item`; throws on a field that the protocol does not have. */
 export function readEnvelope(request: Uint8Array, item: (bytes: Uint8Array, origin: SeenOrigin) => void): void {
   readFields(request, { 1: (reader) => readResource(reader.bytes(), item) })
 }

@@ -1,5 +1,5 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire'
-import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import type { LogValue } from '../../telemetry/log/access-log.ts'
 import { readAttribute, readEnvelope, readFields, type SeenOrigin, skipZero } from './otlp-fields.ts'
 
 /** A metric of one request, with what stands around it. */
@@ -13,7 +13,7 @@ export interface SeenMetric extends SeenOrigin {
   points: SeenPoint[]
 }
 
-export interface SeenPoint {
+interface SeenPoint {
   start: bigint
   time: bigint
   attributes: Record<string, LogValue>
@@ -93,12 +93,12 @@ function packed(reader: BinaryReader, read: (reader: BinaryReader) => number): n
   return values
 }
 
-/** What a scrape would show of the same metrics, in lines of a fixed order. */
+/** The lines of a scrape of the same metrics, sorted. */
 export function asScraped(metrics: readonly SeenMetric[]): string[] {
   return metrics.flatMap(({ name, points }) => points.flatMap((point) => pointLines(name, point))).toSorted()
 }
 
-/** Lines of a scrape with a value, in the same order. */
+/** The lines of a scrape that have a value, sorted. */
 export function scrapedLines(text: string): string[] {
   const lines = text.split('\n')
   return lines.filter((line) => line !== '' && !line.startsWith('#')).toSorted()

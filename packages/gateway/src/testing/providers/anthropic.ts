@@ -1,5 +1,5 @@
-import { invalid, Refused } from './answer.ts'
-import type { Asked } from './asked.ts'
+import { invalid, VendorRefusal } from './answer.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 import { tokensOf } from './formats/embeddings.ts'
 import { messagesFailure, messagesReply, messagesStream } from './formats/messages-reply.ts'
 import { readMessages, readTokenCount } from './formats/messages-request.ts'
@@ -15,7 +15,7 @@ export function anthropicVendor(): Vendor {
     answer(request, saw) {
       const isBearer = headerOf(request, 'authorization') === `Bearer ${ANTHROPIC_KEY}`
       if (!isBearer && headerOf(request, 'x-api-key') !== ANTHROPIC_KEY) {
-        throw new Refused({ kind: 'authentication', message: 'invalid x-api-key' })
+        throw new VendorRefusal({ kind: 'authentication', message: 'invalid x-api-key' })
       }
       return anthropicEndpoints(request, request.path.replace(/^\/v1\//, ''), saw)
     },
@@ -24,12 +24,16 @@ export function anthropicVendor(): Vendor {
 }
 
 /** The endpoints below a base path, for all that host the API as it is. */
-export function anthropicEndpoints(request: FakeRequest, endpoint: string, saw: (asked: Asked) => void): FakeReply {
+export function anthropicEndpoints(
+  request: FakeRequest,
+  endpoint: string,
+  saw: (asked: ParsedRequest) => void,
+): FakeReply {
   const version = headerOf(request, 'anthropic-version')
   if (!VERSIONS.includes(version)) throw invalid('anthropic-version: header is required')
   // Browsers get no answer, as the real one has it.
   if (headerOf(request, 'origin') !== '')
-    throw new Refused({ kind: 'permission', message: 'CORS requests are not allowed' })
+    throw new VendorRefusal({ kind: 'permission', message: 'CORS requests are not allowed' })
   switch (`${request.method} ${endpoint}`) {
     case 'POST messages':
       return messagesAnswer(readMessages(request.body, version), saw)
@@ -45,15 +49,15 @@ export function anthropicEndpoints(request: FakeRequest, endpoint: string, saw: 
       return json({ data, has_more: false, first_id: ANTHROPIC_MODELS[0], last_id: ANTHROPIC_MODELS.at(-1) })
     }
     default:
-      throw new Refused({ kind: 'notFound', message: 'Not found' })
+      throw new VendorRefusal({ kind: 'notFound', message: 'Not found' })
   }
 }
 
-export function messagesAnswer(asked: Asked, saw: (asked: Asked) => void): FakeReply {
+export function messagesAnswer(asked: ParsedRequest, saw: (asked: ParsedRequest) => void): FakeReply {
   saw(asked)
   const answer = play(asked)
   if (asked.streamed) return messagesStream(answer, asked)
-  if (answer.failure !== undefined) throw new Refused(answer.failure)
+  if (answer.failure !== undefined) throw new VendorRefusal(answer.failure)
   return messagesReply(answer, asked)
 }
 

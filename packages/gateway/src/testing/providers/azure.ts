@@ -1,5 +1,5 @@
 import { anthropicEndpoints } from './anthropic.ts'
-import { Refused } from './answer.ts'
+import { VendorRefusal } from './answer.ts'
 import { messagesFailure } from './formats/messages-reply.ts'
 import { openaiEndpoints, openaiFailure } from './openai.ts'
 import { type FakeRequest, headerOf, type Vendor } from './reply.ts'
@@ -14,7 +14,7 @@ export function azureVendor(): Vendor {
     answer(request, saw) {
       const key = headerOf(request, 'api-key') || headerOf(request, 'x-api-key')
       if (key !== AZURE_KEY && headerOf(request, 'authorization') !== `Bearer ${AZURE_KEY}`) {
-        throw new Refused({
+        throw new VendorRefusal({
           kind: 'authentication',
           message: 'Access denied due to invalid subscription key or wrong API endpoint.',
         })
@@ -53,6 +53,6 @@ function deployed(request: FakeRequest): FakeRequest {
     : { ...request, body: { ...request.body, model: decodeURIComponent(deployment) } }
 }
 
-function missing(message: string): Refused {
-  return new Refused({ kind: 'notFound', message })
+function missing(message: string): VendorRefusal {
+  return new VendorRefusal({ kind: 'notFound', message })
 }

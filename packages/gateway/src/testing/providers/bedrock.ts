@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { eventMessage } from '../../../../chat/src/testing/event-stream-message.ts'
-import { invalid, Refused } from './answer.ts'
+import { invalid, VendorRefusal } from './answer.ts'
 import { messagesAnswer } from './anthropic.ts'
-import type { Asked } from './asked.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 import { check } from './check.ts'
 import { bedrockFailure, converseReply, converseStream } from './formats/converse-reply.ts'
 import { bedrockComplaints, readConverse } from './formats/converse-request.ts'
@@ -21,7 +21,7 @@ export function bedrockVendor(): Vendor {
     answer(request, saw) {
       const isBearer = headerOf(request, 'authorization') === `Bearer ${BEDROCK_TOKEN}`
       if (!isBearer && !isSignedWith(request, BEDROCK_KEYS)) {
-        throw new Refused({
+        throw new VendorRefusal({
           kind: 'authentication',
           message: 'The request signature we calculated does not match the signature you provided.',
         })
@@ -37,7 +37,7 @@ export function bedrockVendor(): Vendor {
 function operate(
   request: FakeRequest,
   { model, operation }: { model: string; operation: string },
-  saw: (asked: Asked) => void,
+  saw: (asked: ParsedRequest) => void,
 ): FakeReply {
   switch (operation) {
     case 'converse':
@@ -47,7 +47,7 @@ function operate(
       saw(asked)
       const answer = play(asked)
       if (isStream) return converseStream(answer)
-      if (answer.failure !== undefined) throw new Refused(answer.failure)
+      if (answer.failure !== undefined) throw new VendorRefusal(answer.failure)
       return converseReply(answer)
     }
     case 'count-tokens': {
@@ -67,12 +67,12 @@ function operate(
   }
 }
 
-function invokeClaude(request: FakeRequest, model: string, saw: (asked: Asked) => void): FakeReply {
+function invokeClaude(request: FakeRequest, model: string, saw: (asked: ParsedRequest) => void): FakeReply {
   return messagesAnswer(readInvokedMessages(request.body, model, false), saw)
 }
 
 /** Each event of the Messages stream is wrapped; the last one says what AWS counted. */
-function streamClaude(request: FakeRequest, model: string, saw: (asked: Asked) => void): FakeReply {
+function streamClaude(request: FakeRequest, model: string, saw: (asked: ParsedRequest) => void): FakeReply {
   const { frames } = messagesAnswer(readInvokedMessages(request.body, model, true), saw)
   const events = frames.map((frame) => {
     const event: Record<string, unknown> = JSON.parse(/^data: (.*)$/m.exec(frame.toString())?.[1] ?? '')
@@ -131,8 +131,11 @@ function embed(request: FakeRequest, model: string): FakeReply {
   throw invalid(`The provided model identifier is invalid: ${model}`)
 }
 
-function notFound(request: FakeRequest): Refused {
-  return new Refused({ kind: 'notFound', message: `Unable to determine service/operation name for ${request.path}` })
+function notFound(request: FakeRequest): VendorRefusal {
+  return new VendorRefusal({
+    kind: 'notFound',
+    message: `Unable to determine service/operation name for ${request.path}`,
+  })
 }
 
 const countSchema = z.strictObject({

@@ -28,7 +28,7 @@ export function dotted(path: readonly PropertyKey[]): string {
     .replace(/^\./, '')
 }
 
-/** Of the branches of a union the one that fitted furthest says what is wrong. */
+/** Reports the union branch that matched furthest into the value. */
 function deepest(issues: z.core.$ZodIssue[]): z.core.$ZodIssue {
   const found = issues.map((issue): z.core.$ZodIssue => {
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue

@@ -30,12 +30,12 @@ import { VERTEX_TOKEN, vertexVendor } from './vertexai.ts'
 interface Direct {
   vendor: () => Vendor
   model: string
-  /** Where the library treats models that reason differently. */
+  /** The model for reasoning, when the library treats reasoning models differently. */
   reasoningModel?: string
   connect: (url: string) => SdkClient
   client: ClientTraits
   upstream: UpstreamTraits
-  /** What the library cannot do, with the reason. */
+  /** Features that the library lacks, each with the reason. */
   without?: Record<string, string>
 }
 

@@ -35,7 +35,7 @@ test('a failure stands in place of every answer, as often as it is said', async 
   assert.match(await (await ask()).text(), DONE)
 })
 
-test('who is hung up on gets nothing', async (t) => {
+test('a closed connection gets no response', async (t) => {
   const { ask } = await setUp(t, { hangUp: true })
   await assert.rejects(ask())
 })

@@ -3,13 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Failure } from './answer.ts'
 import type { FakeReply } from './reply.ts'
 
-/** What goes wrong, or slowly, between a provider and those who ask it. */
+/** A failure or a delay between a provider and its clients. */
 export interface Fault {
   /** The connection is closed before anything is answered. */
   hangUp?: true
-  /** Answered in place of everything, in the vendor's own words. */
+  /** The error response to every request, in the vendor's format. */
   failure?: Failure
-  /** Before the head. */
+  /** The delay before the response head. */
   latencyMs?: number
   /** Between the head and the first byte of the body. */
   firstByteMs?: number

@@ -1,5 +1,5 @@
-import { invalid, Refused } from './answer.ts'
-import type { Asked } from './asked.ts'
+import { invalid, VendorRefusal } from './answer.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 import { tokensOf } from './formats/embeddings.ts'
 import { geminiReply, geminiStream, googleFailure } from './formats/gemini-reply.ts'
 import { readGenerateContent } from './formats/gemini-request.ts'
@@ -36,11 +36,11 @@ export function geminiVendor(): Vendor {
   }
 }
 
-/** What Gemini API and Vertex AI both have below a model. */
+/** The methods below a model, which the Gemini API and Vertex AI share. */
 export function geminiMethod(
   request: FakeRequest,
   { model, method }: { model: string; method: string },
-  saw: (asked: Asked) => void,
+  saw: (asked: ParsedRequest) => void,
 ): FakeReply {
   if (request.method !== 'POST') throw notFound(request)
   switch (method) {
@@ -52,7 +52,7 @@ export function geminiMethod(
       saw(asked)
       const answer = play(asked)
       if (isStream) return geminiStream(answer, asked)
-      if (answer.failure !== undefined) throw new Refused(answer.failure)
+      if (answer.failure !== undefined) throw new VendorRefusal(answer.failure)
       return geminiReply(answer, asked)
     }
     case 'countTokens':
@@ -75,10 +75,10 @@ function models(): FakeReply {
   })
 }
 
-function badKey(): Refused {
+function badKey(): VendorRefusal {
   return invalid('API key not valid. Please pass a valid API key.')
 }
 
-function notFound(request: FakeRequest): Refused {
-  return new Refused({ kind: 'notFound', message: `${request.path} is not found for API version v1beta` })
+function notFound(request: FakeRequest): VendorRefusal {
+  return new VendorRefusal({ kind: 'notFound', message: `${request.path} is not found for API version v1beta` })
 }

@@ -1,5 +1,5 @@
-import { type Failure, invalid, Refused } from './answer.ts'
-import type { Asked } from './asked.ts'
+import { type Failure, VendorRefusal } from './answer.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 import { embeddingsReply } from './formats/embeddings.ts'
 import {
   completionsFailure,
@@ -22,7 +22,7 @@ export function openaiVendor(): Vendor {
     name: 'openai',
     answer(request, saw) {
       if (headerOf(request, 'authorization') !== `Bearer ${OPENAI_KEY}`) {
-        throw new Refused({ kind: 'authentication', message: 'Incorrect API key provided.' })
+        throw new VendorRefusal({ kind: 'authentication', message: 'Incorrect API key provided.' })
       }
       return endpoints(request, request.path.replace(/^\/v1\//, ''), saw)
     },
@@ -37,7 +37,7 @@ export function openaiFailure(failure: Failure, param: string | null): FakeReply
 /** The endpoints below a base path, for all that speak as OpenAI does. */
 export function openaiEndpoints(
   quirks: CompletionsQuirks,
-): (request: FakeRequest, endpoint: string, saw: (asked: Asked) => void) => FakeReply {
+): (request: FakeRequest, endpoint: string, saw: (asked: ParsedRequest) => void) => FakeReply {
   const store: ResponseStore = { items: new Map(), conversations: new Map() }
   let responses = 0
 
@@ -53,7 +53,7 @@ export function openaiEndpoints(
         saw(asked)
         const answer = play(asked)
         if (asked.streamed) return completionsStream(answer, asked, quirks)
-        if (answer.failure !== undefined) throw new Refused(answer.failure)
+        if (answer.failure !== undefined) throw new VendorRefusal(answer.failure)
         return completionsReply(answer, asked, quirks)
       }
       case 'responses': {
@@ -68,7 +68,7 @@ export function openaiEndpoints(
           store.conversations.set(id, [...asked.items, ...output])
         }
         if (asked.streamed) return responsesStream(answer, asked, id)
-        if (answer.failure !== undefined) throw new Refused(answer.failure)
+        if (answer.failure !== undefined) throw new VendorRefusal(answer.failure)
         return responsesReply(answer, asked, id)
       }
       case 'embeddings':
@@ -79,11 +79,6 @@ export function openaiEndpoints(
   }
 }
 
-function notFound(request: FakeRequest): Refused {
-  return new Refused({ kind: 'notFound', message: `Invalid URL (${request.method} ${request.path})` })
-}
-
-export function bodyOf(request: FakeRequest): Record<string, unknown> {
-  if (request.body === null) throw invalid('We could not parse the JSON body of your request.')
-  return request.body
+function notFound(request: FakeRequest): VendorRefusal {
+  return new VendorRefusal({ kind: 'notFound', message: `Invalid URL (${request.method} ${request.path})` })
 }

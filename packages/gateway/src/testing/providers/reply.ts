@@ -1,5 +1,5 @@
 import type { Failure } from './answer.ts'
-import type { Asked } from './asked.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 
 /** A request as a vendor's front door sees it. */
 export interface FakeRequest {
@@ -9,7 +9,7 @@ export interface FakeRequest {
   query: URLSearchParams
   headers: NodeJS.Dict<string | string[]>
   raw: Buffer
-  /** Null when the body is no JSON object. */
+  /** Null when the body is not JSON object. */
   body: Record<string, unknown> | null
 }
 
@@ -23,7 +23,7 @@ export interface FakeReply {
 export interface Vendor {
   name: string
   /** Throws `Refused` for what the vendor would refuse. */
-  answer(request: FakeRequest, saw: (asked: Asked) => void): FakeReply
+  answer(request: FakeRequest, saw: (asked: ParsedRequest) => void): FakeReply
   fail(failure: Failure, param: string | null, request: FakeRequest): FakeReply
 }
 

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Answer, type AnswerPart, type AnswerUsage, type FailureKind, invalid, Refused } from './answer.ts'
-import { type Asked, type AskedPart, textsOf } from './asked.ts'
+import { type Answer, type AnswerPart, type AnswerUsage, type FailureKind, invalid, VendorRefusal } from './answer.ts'
+import { type ParsedRequest, type ParsedPart, textsOf } from './parsed-request.ts'
 
 /**
  * The scripted conversations. The first user message names the scene (`scene: tool`), so that one fake plays all of them
  * at once. A scene refuses what did not arrive as the client meant it: an answer is the proof that it did.
  */
-export function play(asked: Asked): Answer {
+export function play(asked: ParsedRequest): Answer {
   const name = sceneOf(asked)
   const scene = Object.hasOwn(scenes, name) ? scenes[name] : undefined
   if (scene === undefined) throw invalid(`there is no scene ${name}`)
@@ -64,7 +64,7 @@ export const USAGE: AnswerUsage = { input: 120, cacheRead: 64, cacheWrite: 0, ou
 export const REASONING_USAGE: AnswerUsage = { ...USAGE, reasoning: 12 }
 export const CACHE_WRITE_USAGE: AnswerUsage = { ...USAGE, cacheWrite: 32 }
 
-const scenes: Record<string, (asked: Asked) => Answer> = {
+const scenes: Record<string, (asked: ParsedRequest) => Answer> = {
   text: () => answer([text(ANSWERS.text)]),
 
   system: ({ system }) => answer([text([`Told: ${system}`])]),
@@ -166,20 +166,19 @@ const scenes: Record<string, (asked: Asked) => Answer> = {
   'error-rateLimit-retry': () => fail('rateLimit', 7),
 }
 
-export type SceneName = string
 export const IMAGE_URL = 'https://example.com/red.png'
 
-/** What the fake says about a failure of that kind, in every format. */
+/** The error message of a failure of this kind, in every format. */
 export function failureMessage(kind: FailureKind): string {
   return `This is a rehearsed ${kind} failure`
 }
 
-/** What the second answer says when every result arrived under the right id. */
+/** The text of the second answer when every tool result arrived with the right id. */
 export function toldText(results: readonly string[]): string {
   return `Heard: ${results.join(', ')}`
 }
 
-function sceneOf(asked: Asked): string {
+function sceneOf(asked: ParsedRequest): string {
   return /\bscene: ([\w-]+)/.exec(textsOf(asked.turns[0]))?.[1] ?? 'text'
 }
 
@@ -196,10 +195,10 @@ function text(pieces: string[]): AnswerPart {
 }
 
 function fail(kind: FailureKind, retryAfter?: number): never {
-  throw new Refused({ kind, message: failureMessage(kind), ...(retryAfter !== undefined && { retryAfter }) })
+  throw new VendorRefusal({ kind, message: failureMessage(kind), ...(retryAfter !== undefined && { retryAfter }) })
 }
 
-function expectTools(asked: Asked, names: (keyof typeof TOOLS)[]): void {
+function expectTools(asked: ParsedRequest, names: (keyof typeof TOOLS)[]): void {
   for (const name of names) {
     const tool = asked.tools.find((tool) => tool.name === name)
     const { description, schema } = TOOLS[name]
@@ -224,20 +223,20 @@ function hasProperties(schema: object | null, wanted: { properties: object; requ
   return isDeepStrictEqual([schema.properties, schema.required], [wanted.properties, wanted.required])
 }
 
-function expectReasoning(asked: Asked): void {
+function expectReasoning(asked: ParsedRequest): void {
   if (asked.reasoning === null) throw invalid('no reasoning was asked for')
 }
 
-function hasSignedReasoning(asked: Asked): boolean {
+function hasSignedReasoning(asked: ParsedRequest): boolean {
   return asked.turns[1]?.parts.some((part) => part.type === 'reasoning' && part.isSigned) ?? false
 }
 
-function resultsOf(asked: Asked): Extract<AskedPart, { type: 'result' }>[] {
+function resultsOf(asked: ParsedRequest): Extract<ParsedPart, { type: 'result' }>[] {
   return (asked.turns.at(-1)?.parts ?? []).filter((part) => part.type === 'result')
 }
 
 /** The calls came back as they were made, and each has its result. */
-function told(asked: Asked, calls: readonly { name: string; arguments: string }[]): Answer {
+function told(asked: ParsedRequest, calls: readonly { name: string; arguments: string }[]): Answer {
   const made = (asked.turns.at(-2)?.parts ?? []).filter((part) => part.type === 'call')
   const results = resultsOf(asked)
   const texts = calls.map((call, at) => {

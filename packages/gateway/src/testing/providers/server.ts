@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isObject } from '@portico/http/json'
-import { Refused } from './answer.ts'
-import type { Asked } from './asked.ts'
+import { VendorRefusal } from './answer.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 import { type Fault, send } from './fault.ts'
 import type { FakeReply, FakeRequest, Vendor } from './reply.ts'
 
@@ -11,18 +11,18 @@ export interface FakeProvider {
   port: number
   /** `http://127.0.0.1:<port>` */
   url: string
-  /** What every request meets from now on. */
+  /** The fault of all requests from now on. */
   fault: Fault
   /** Requests as they came on the wire. */
   seen: FakeRequest[]
-  /** What was understood of them. */
-  asked: Asked[]
+  /** The same requests, parsed. */
+  asked: ParsedRequest[]
   close(): Promise<void>
 }
 
 export async function startFakeProvider(vendor: Vendor, fault: Fault = {}): Promise<FakeProvider> {
   const seen: FakeRequest[] = []
-  const asked: Asked[] = []
+  const asked: ParsedRequest[] = []
   const server = createServer((message, response) => {
     const chunks: Buffer[] = []
     message.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -62,11 +62,11 @@ function nextFault(provider: FakeProvider): Fault {
   return fault
 }
 
-function replyOf(vendor: Vendor, request: FakeRequest, saw: (asked: Asked) => void): FakeReply {
+function replyOf(vendor: Vendor, request: FakeRequest, saw: (asked: ParsedRequest) => void): FakeReply {
   try {
     return vendor.answer(request, saw)
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof VendorRefusal)) throw error
     return vendor.fail(error.failure, error.param, request)
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { messagesAnswer } from './anthropic.ts'
-import { invalid, Refused } from './answer.ts'
-import type { Asked } from './asked.ts'
+import { invalid, VendorRefusal } from './answer.ts'
+import type { ParsedRequest } from './parsed-request.ts'
 import { check } from './check.ts'
 import { tokensOf, vectorOf } from './formats/embeddings.ts'
 import { googleFailure } from './formats/gemini-reply.ts'
@@ -21,7 +21,7 @@ export function vertexVendor(): Vendor {
     name: 'vertexai',
     answer(request, saw) {
       if (headerOf(request, 'authorization') !== `Bearer ${VERTEX_TOKEN}`) {
-        throw new Refused({ kind: 'authentication', message: 'Request had invalid authentication credentials.' })
+        throw new VendorRefusal({ kind: 'authentication', message: 'Request had invalid authentication credentials.' })
       }
       const listed = /^\/v1beta1\/publishers\/(google|anthropic)\/models$/.exec(request.path)?.[1]
       if (listed === 'google' || listed === 'anthropic') return models(listed)
@@ -43,9 +43,10 @@ export function vertexVendor(): Vendor {
 function claude(
   request: FakeRequest,
   { model, method }: { model: string; method: string },
-  saw: (asked: Asked) => void,
+  saw: (asked: ParsedRequest) => void,
 ): FakeReply {
-  if (/-\d{8}$/.test(model)) throw new Refused({ kind: 'notFound', message: `Publisher Model ${model} was not found` })
+  if (/-\d{8}$/.test(model))
+    throw new VendorRefusal({ kind: 'notFound', message: `Publisher Model ${model} was not found` })
   if (model === 'count-tokens' && method === 'rawPredict') {
     return json({ input_tokens: tokensOf([readTokenCount(request.body, 'vertexai')]) })
   }
@@ -54,7 +55,7 @@ function claude(
   return messagesAnswer(asked, saw)
 }
 
-/** What the Model Garden has of a publisher. */
+/** The models of a publisher in the Model Garden. */
 function models(publisher: keyof typeof VERTEX_MODELS): FakeReply {
   return json({
     publisherModels: VERTEX_MODELS[publisher].map((name) => ({
@@ -79,8 +80,11 @@ function predict(request: FakeRequest): FakeReply {
   })
 }
 
-function notFound(request: FakeRequest): Refused {
-  return new Refused({ kind: 'notFound', message: `The requested URL ${request.path} was not found on this server.` })
+function notFound(request: FakeRequest): VendorRefusal {
+  return new VendorRefusal({
+    kind: 'notFound',
+    message: `The requested URL ${request.path} was not found on this server.`,
+  })
 }
 
 const predictSchema = z.strictObject({

@@ -8,7 +8,7 @@ import { SchemaValues, type Schema } from './schema-value.ts'
 import type { Services } from './services.ts'
 import { vocabularyOf } from './vocabulary.ts'
 
-export interface RandomRoute {
+interface RandomRoute {
   matches?: unknown
   policies: Record<string, unknown>
   backends: Record<string, unknown>[]

@@ -11,8 +11,8 @@ export interface RandomRequest {
   isCancelled: boolean
 }
 
-/** What clients know: the kinds of backends behind `/r0`, `/r1` and so on, credentials, and MCP sessions. */
-export interface ClientKnowledge {
+/** The knowledge of random clients: the kinds of backends behind `/r0`, `/r1` and so on, credentials, and MCP sessions. */
+interface ClientKnowledge {
   kinds: readonly string[]
   tokens: readonly string[]
   /** Hosts that a forward proxy may be asked for. */

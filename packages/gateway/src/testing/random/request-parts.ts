@@ -1,4 +1,4 @@
-/** What random clients send: paths, headers, and messages of every protocol, good ones first. */
+/** Parts of random requests: paths, headers, and messages of every protocol, valid ones first. */
 
 export const BASIC = Buffer.from('alice:secret').toString('base64')
 export const PATHS = [

@@ -7,7 +7,7 @@ import type { Schema } from './schema-value.ts'
 import { useServices } from './services.ts'
 import { runTrial } from './trial.ts'
 
-export interface TrialsOptions {
+interface TrialsOptions {
   seed: number
   /** Requests for each config. */
   requests: number

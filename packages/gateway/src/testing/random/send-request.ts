@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { RandomRequest } from './random-request.ts'
 
 /** The outcome of a request: a status, or how it ended without one. */
-export interface Outcome {
+interface Outcome {
   end: number | 'cut' | 'hung'
   /** The MCP session that the response names. */
   session: string | null

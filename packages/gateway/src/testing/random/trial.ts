@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { explain } from '../../explain/explain.ts'
-import { resourcePlaces } from '../../explain/resource-places.ts'
+import { resourceLocations } from '../../explain/resource-locations.ts'
 import { irOfText, textOfIr } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { Random } from '../../../../http/src/http1/fuzz/random.ts'
@@ -12,10 +12,10 @@ import { randomRequest, type RandomRequest } from './random-request.ts'
 import { sendRequest } from './send-request.ts'
 import type { Services } from './services.ts'
 
-export interface TrialResult {
-  /** What is wrong, each with the request after which it was seen. */
+interface TrialResult {
+  /** The violations, each with the request after which it was seen. */
   findings: string[]
-  /** How often each status, or end without one, came. */
+  /** The number of responses by status, or by the way a request ended without a status. */
   outcomes: Map<string, number>
 }
 
@@ -112,7 +112,7 @@ function withoutRoute(random: Random, config: RandomConfig): RandomConfig {
 /** Explains every record, as the admin server does; returns the exceptions. */
 function explainAll(gateway: TestGateway, config: RandomConfig, services: Services): string[] {
   const ir = irOf(config, services)
-  const parts = { isKnown: true, ir, live: 1, isEarlier: false, locate: resourcePlaces(ir, 'default/default') }
+  const parts = { isKnown: true, ir, live: 1, isEarlier: false, locate: resourceLocations(ir, 'default/default') }
   return gateway.recorded().flatMap((record) => {
     try {
       explain(record, parts)

@@ -3,7 +3,7 @@ import { IMAGE_URL, PNG, TOOLS } from '../providers/scenes.ts'
 import {
   type Endpoint,
   type FollowUp,
-  type Heard,
+  type SdkReply,
   promptOf,
   type Question,
   type SdkClient,
@@ -17,7 +17,7 @@ export function anthropicClient({ url, key }: Endpoint): SdkClient {
   return { name: 'anthropic', ask: (question) => ask(sdk, question, [openingOf(question)]) }
 }
 
-async function ask(sdk: Anthropic, question: Question, messages: Anthropic.MessageParam[]): Promise<Heard> {
+async function ask(sdk: Anthropic, question: Question, messages: Anthropic.MessageParam[]): Promise<SdkReply> {
   const params = paramsOf(question, messages)
   const message = await anthropicFailure(() =>
     question.streamed ? sdk.messages.stream(params).finalMessage() : sdk.messages.create(params),
@@ -44,7 +44,7 @@ async function ask(sdk: Anthropic, question: Question, messages: Anthropic.Messa
   }
 }
 
-/** What the library parsed of a text is not for the wire. */
+/** Removes the parsed output of the library, which must not be sent. */
 function blocksOf(content: Anthropic.ContentBlock[]): Anthropic.ContentBlockParam[] {
   return content.map((block) => {
     const { parsed_output: _parsed, ...plain } = { parsed_output: null, ...block }

@@ -12,7 +12,7 @@ import {
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import type { AwsKeys } from '../providers/sigv4.ts'
 import { PNG, TOOLS } from '../providers/scenes.ts'
-import { type FollowUp, type Heard, promptOf, type Question, type SdkClient, SdkFailure } from './client.ts'
+import { type FollowUp, type SdkReply, promptOf, type Question, type SdkClient, SdkFailure } from './client.ts'
 
 export function awsBedrockClient({ url, keys }: { url: string; keys: AwsKeys }): SdkClient {
   const sdk = new BedrockRuntimeClient({
@@ -51,13 +51,13 @@ export const http1 = {
   httpHandlerConfigs: () => ({}),
 } satisfies BedrockRuntimeClientConfig['requestHandler']
 
-interface Answered {
+interface BedrockReply {
   content: ContentBlock[]
   finish: string
   usage: TokenUsage | undefined
 }
 
-async function ask(sdk: BedrockRuntimeClient, question: Question, messages: Message[]): Promise<Heard> {
+async function ask(sdk: BedrockRuntimeClient, question: Question, messages: Message[]): Promise<SdkReply> {
   const input = inputOf(question, messages)
   const { content, finish, usage } = await bedrockFailure(() =>
     question.streamed ? streamed(sdk, input) : buffered(sdk, input),
@@ -82,13 +82,13 @@ async function ask(sdk: BedrockRuntimeClient, question: Question, messages: Mess
   }
 }
 
-async function buffered(sdk: BedrockRuntimeClient, input: ConverseCommandInput): Promise<Answered> {
+async function buffered(sdk: BedrockRuntimeClient, input: ConverseCommandInput): Promise<BedrockReply> {
   const { output, stopReason, usage } = await sdk.send(new ConverseCommand(input))
   return { content: output?.message?.content ?? [], finish: stopReason ?? '', usage }
 }
 
 /** The library hands on events; putting them together is left to the caller. */
-async function streamed(sdk: BedrockRuntimeClient, input: ConverseCommandInput): Promise<Answered> {
+async function streamed(sdk: BedrockRuntimeClient, input: ConverseCommandInput): Promise<BedrockReply> {
   const { stream } = await sdk.send(new ConverseStreamCommand(input))
   const blocks: {
     text: string

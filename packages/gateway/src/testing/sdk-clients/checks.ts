@@ -10,11 +10,11 @@ import {
   toldText,
   USAGE,
 } from '../providers/scenes.ts'
-import { type Heard, type HeardUsage, type Question, SdkFailure } from './client.ts'
+import { type SdkReply, type SdkUsage, type Question, SdkFailure } from './client.ts'
 import type { ClientTraits, UpstreamTraits } from './traits.ts'
 
-/** What must come out of a scene, for any client and any provider: vendors' own libraries pass the same checks. */
-export interface Feature {
+/** A check of the outcome of a scene, for any client and any provider. The vendors' own libraries pass the same checks. */
+interface Feature {
   name: string
   check(stage: Stage): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface Stage {
   streamed: boolean
   /** Models that reason take none. */
   takesTemperature: boolean
-  ask(question: Omit<Question, 'model' | 'streamed'>): Promise<Heard>
+  ask(question: Omit<Question, 'model' | 'streamed'>): Promise<SdkReply>
 }
 
 export const features: Feature[] = [
@@ -178,7 +178,7 @@ function said(pieces: readonly string[]): string {
   return pieces.join('')
 }
 
-function expectCalls(heard: Heard, calls: readonly { name: string; arguments: string }[]): void {
+function expectCalls(heard: SdkReply, calls: readonly { name: string; arguments: string }[]): void {
   assert.deepEqual(
     heard.calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
     calls.map(({ name, arguments: given }) => ({ name, arguments: JSON.parse(given) })),
@@ -186,7 +186,7 @@ function expectCalls(heard: Heard, calls: readonly { name: string; arguments: st
   assert.equal(new Set(heard.calls.map(({ id }) => id)).size === calls.length || heard.calls[0]?.id === '', true)
 }
 
-function expectFinish({ client }: Stage, heard: Heard, finish: keyof ClientTraits['finishWords']): void {
+function expectFinish({ client }: Stage, heard: SdkReply, finish: keyof ClientTraits['finishWords']): void {
   assert.equal(heard.finish, client.finishWords[finish])
 }
 
@@ -195,7 +195,7 @@ function isReasoningShown({ client, upstream }: Stage): boolean {
 }
 
 /** Numbers that a provider does not give are absent or 0 at the client; all others arrive. */
-function expectUsage({ client, upstream }: Stage, heard: HeardUsage, usage: AnswerUsage): void {
+function expectUsage({ client, upstream }: Stage, heard: SdkUsage, usage: AnswerUsage): void {
   const cacheWrite = upstream.counts.cacheWrite ? usage.cacheWrite : 0
   const reasoning = upstream.counts.reasoning ? usage.reasoning : 0
   assert.deepEqual(
@@ -216,7 +216,7 @@ function expectUsage({ client, upstream }: Stage, heard: HeardUsage, usage: Answ
   )
 }
 
-async function failureOf(asking: Promise<Heard>): Promise<SdkFailure> {
+async function failureOf(asking: Promise<SdkReply>): Promise<SdkFailure> {
   try {
     await asking
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { TOOLS } from '../providers/scenes.ts'
 
-/** A vendor's own client library, asked and heard in one way, so that the same checks hold for all of them. */
+/** A vendor's own client library behind one interface, so that all libraries pass the same checks. */
 export interface SdkClient {
   name: string
   /** Throws `SdkFailure` for errors of the provider or the gateway. */
-  ask(question: Question): Promise<Heard>
+  ask(question: Question): Promise<SdkReply>
 }
 
-export type ToolName = keyof typeof TOOLS
+type ToolName = keyof typeof TOOLS
 
 export interface Question {
   scene: string
@@ -16,9 +16,9 @@ export interface Question {
   system?: string
   image?: 'inline' | 'url'
   tools?: ToolName[]
-  /** The one tool that has to be called. */
+  /** The tool that the model must call. */
   force?: ToolName
-  /** Reasoning is wanted, and shown where it can be. */
+  /** Asks for reasoning, and for its text if the format has it. */
   reasons?: true
   schema?: JsonSchema
   stop?: string[]
@@ -27,31 +27,31 @@ export interface Question {
   topP?: number
 }
 
-export interface JsonSchema {
+interface JsonSchema {
   type: string
   properties: Record<string, object>
   required: string[]
   additionalProperties: boolean
 }
 
-/** What is said next: results of the calls in their order, or another sentence. */
+/** The next message of the user: the results of the tool calls in order, or a text. */
 export type FollowUp = { results: string[] } | { text: string }
 
-export interface Heard {
+export interface SdkReply {
   text: string
   refusal: string
-  /** As far as it is shown. */
+  /** The reasoning text, if the provider shows it. */
   reasoning: string
   calls: { id: string; name: string; arguments: unknown }[]
-  /** In the words of the client's format. */
+  /** The finish reason as the client's format names it. */
   finish: string
-  usage: HeardUsage
-  /** Goes on with what the library itself keeps of the conversation. */
-  follow(next: FollowUp): Promise<Heard>
+  usage: SdkUsage
+  /** Continues the conversation with the messages that the library itself keeps. */
+  follow(next: FollowUp): Promise<SdkReply>
 }
 
-/** As the client's format reports it, with `input` holding everything that was read; null where it has no such number. */
-export interface HeardUsage {
+/** Token usage as the client's format reports it; `input` counts cached tokens too. Null for a number that the format lacks. */
+export interface SdkUsage {
   input: number | null
   output: number | null
   cacheRead: number | null

@@ -10,7 +10,7 @@ import { PNG, TOOLS } from '../providers/scenes.ts'
 import {
   type Endpoint,
   type FollowUp,
-  type Heard,
+  type SdkReply,
   promptOf,
   type Question,
   type SdkClient,
@@ -25,7 +25,7 @@ export function googleGenaiClientOf(name: string, sdk: GoogleGenAI): SdkClient {
   return { name, ask: (question) => ask(sdk, question, [openingOf(question)]) }
 }
 
-async function ask(sdk: GoogleGenAI, question: Question, contents: Content[]): Promise<Heard> {
+async function ask(sdk: GoogleGenAI, question: Question, contents: Content[]): Promise<SdkReply> {
   const request = { model: question.model, contents, config: configOf(question) }
   const replies = await googleFailure(() =>
     question.streamed ? streamed(sdk, request) : sdk.models.generateContent(request).then((reply) => [reply]),
@@ -34,9 +34,9 @@ async function ask(sdk: GoogleGenAI, question: Question, contents: Content[]): P
   const calls = parts.flatMap((part) => (part.functionCall === undefined ? [] : [part.functionCall]))
   const usage = replies.at(-1)?.usageMetadata
   return {
-    text: textOf(parts, false),
+    text: joinTexts(parts, false),
     refusal: '',
-    reasoning: textOf(parts, true),
+    reasoning: joinTexts(parts, true),
     calls: calls.map((call) => ({ id: call.id ?? '', name: call.name ?? '', arguments: call.args })),
     finish: replies.at(-1)?.candidates?.[0]?.finishReason ?? '',
     usage: {
@@ -69,7 +69,7 @@ async function googleFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function textOf(parts: Part[], isThought: boolean): string {
+function joinTexts(parts: Part[], isThought: boolean): string {
   return parts.map((part) => ((part.thought === true) === isThought ? (part.text ?? '') : '')).join('')
 }
 

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { IMAGE_URL, PNG, TOOLS } from '../providers/scenes.ts'
-import { type Endpoint, type FollowUp, type Heard, promptOf, type Question, type SdkClient } from './client.ts'
+import { type Endpoint, type FollowUp, type SdkReply, promptOf, type Question, type SdkClient } from './client.ts'
 import { openaiFailure } from './openai-failure.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
@@ -15,13 +15,13 @@ export function openaiChatClientOf(name: string, sdk: OpenAI): SdkClient {
 }
 
 /** Members that servers add to messages and deltas; the library hands them on as they are. */
-interface Reasoned {
+interface ReasoningMembers {
   reasoning_content?: string
   reasoning_signature?: string
   reasoning_details?: unknown[]
 }
 
-async function ask(sdk: OpenAI, question: Question, messages: Message[]): Promise<Heard> {
+async function ask(sdk: OpenAI, question: Question, messages: Message[]): Promise<SdkReply> {
   const params = paramsOf(question, messages)
   const { completion, reasoned } = await openaiFailure(() =>
     question.streamed ? streamed(sdk, params) : buffered(sdk, params),
@@ -55,15 +55,15 @@ async function ask(sdk: OpenAI, question: Question, messages: Message[]): Promis
 
 async function buffered(sdk: OpenAI, params: Params) {
   const completion = await sdk.chat.completions.create(params)
-  return { completion, reasoned: (completion.choices[0]?.message ?? {}) as Reasoned }
+  return { completion, reasoned: (completion.choices[0]?.message ?? {}) as ReasoningMembers }
 }
 
 /** The library puts texts and calls together; what others added to the format is left to the caller. */
 async function streamed(sdk: OpenAI, params: Params) {
   const stream = sdk.chat.completions.stream({ ...params, stream: true, stream_options: { include_usage: true } })
-  const reasoned: Reasoned = {}
+  const reasoned: ReasoningMembers = {}
   for await (const chunk of stream) {
-    const delta = (chunk.choices[0]?.delta ?? {}) as Reasoned
+    const delta = (chunk.choices[0]?.delta ?? {}) as ReasoningMembers
     if (delta.reasoning_content != null) {
       reasoned.reasoning_content = (reasoned.reasoning_content ?? '') + delta.reasoning_content
     }

@@ -3,7 +3,7 @@ import { IMAGE_URL, PNG, TOOLS } from '../providers/scenes.ts'
 import {
   type Endpoint,
   type FollowUp,
-  type Heard,
+  type SdkReply,
   promptOf,
   type Question,
   type SdkClient,
@@ -23,7 +23,7 @@ export function openaiResponsesClientOf(name: string, sdk: OpenAI): SdkClient {
   return { name, ask: (question) => ask(sdk, question, [openingOf(question)]) }
 }
 
-async function ask(sdk: OpenAI, question: Question, input: Item[]): Promise<Heard> {
+async function ask(sdk: OpenAI, question: Question, input: Item[]): Promise<SdkReply> {
   const params = paramsOf(question, input)
   const response = await openaiFailure(() =>
     question.streamed

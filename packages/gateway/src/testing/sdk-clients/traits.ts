@@ -1,6 +1,6 @@
 import type { Finish, FailureKind } from '../providers/answer.ts'
 
-/** What a client's format and library can say, as far as they differ. */
+/** The differences between the formats and libraries of clients. */
 export interface ClientTraits {
   finishWords: Record<Finish, string>
   /** The finish of an answer that is a refusal, where the provider tells refusals from filters. */
@@ -15,7 +15,7 @@ export interface ClientTraits {
   counts: { cacheWrite: boolean; reasoning: boolean }
 }
 
-/** What a provider's format can say, as far as they differ. */
+/** The differences between the formats of providers. */
 export interface UpstreamTraits {
   showsReasoning: boolean
   signsReasoning: boolean

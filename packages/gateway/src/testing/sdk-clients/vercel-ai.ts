@@ -18,7 +18,7 @@ import { IMAGE_URL, PNG, TOOLS } from '../providers/scenes.ts'
 import {
   type Endpoint,
   type FollowUp,
-  type Heard,
+  type SdkReply,
   promptOf,
   type Question,
   type SdkClient,
@@ -51,7 +51,7 @@ function clientOf(name: string, modelOf: ModelOf): SdkClient {
   return { name, ask: (question) => ask(modelOf(question), question, [openingOf(question)]) }
 }
 
-/** What both ways of asking give in the end. */
+/** The result of a streamed or buffered call. */
 interface Result {
   text: string
   reasoningText: string | undefined
@@ -61,7 +61,7 @@ interface Result {
   responseMessages: ModelMessage[]
 }
 
-async function ask(model: LanguageModel, question: Question, messages: ModelMessage[]): Promise<Heard> {
+async function ask(model: LanguageModel, question: Question, messages: ModelMessage[]): Promise<SdkReply> {
   const options = { ...optionsOf(question), model, messages, maxRetries: 0 }
   const result = await aiFailure(() => (question.streamed ? streamed(options) : generateText(options)))
   const { usage } = result

@@ -4,14 +4,14 @@ import { CheckRequest, CheckResponse } from '../../protos/envoy/service/auth/v3/
 
 export type Check = (request: CheckRequest) => Partial<CheckResponse> | Promise<Partial<CheckResponse>>
 
-export interface Authorizer {
+interface Authorizer {
   host: string
   seen: CheckRequest[]
-  /** What the calls carried besides. */
+  /** The gRPC metadata of each call. */
   metadata: Record<string, unknown>[]
 }
 
-/** A gRPC authorizer as others write them, on the library of gRPC itself. */
+/** An external authorizer on the gRPC library itself, as users write them. */
 export async function useAuthorizer(t: TestContext, check: Check): Promise<Authorizer> {
   const seen: CheckRequest[] = []
   const metadata: Record<string, unknown>[] = []

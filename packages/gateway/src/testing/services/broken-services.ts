@@ -7,11 +7,11 @@ import { closedPort, useTcpServer } from '../scene.ts'
 /** Services that policies ask, each out of order in its own way. */
 export interface Breakage {
   name: string
-  /** What becomes of asking it. */
+  /** The outcome of a call to the service. */
   outcome: 'failed' | 'timeout'
-  /** It says by its status that all is well, before anything goes wrong. */
+  /** The service sends a success status before it fails. */
   saysOk?: true
-  /** Says where it is. */
+  /** Starts the service and returns its address. */
   start: (t: TestContext) => Promise<string>
 }
 

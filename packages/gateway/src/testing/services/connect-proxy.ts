@@ -15,18 +15,18 @@ export interface ConnectProxy {
   connectionCount(): number
 }
 
-export interface ConnectProxyOptions {
-  /** The certificate, where the proxy itself speaks TLS. */
+interface ConnectProxyOptions {
+  /** The certificate, when the proxy itself speaks TLS. */
   tls?: { cert: string; key: string }
-  /** What it says instead of opening a tunnel; null says nothing. */
+  /** The response in place of a tunnel; null sends nothing. */
   answer?: (head: string) => string | null | undefined
-  /** Said with the confirmation, before anything of the target can have come. */
+  /** Bytes sent along with the confirmation, before any byte of the target. */
   early?: string
-  /** Where a target is found, in place of its own port. */
+  /** The port to connect to, in place of the target's own port. */
   portOf?: (target: string) => number
 }
 
-/** A forward proxy that takes CONNECT and finds every name on this machine. */
+/** A forward proxy for CONNECT that resolves every name to this machine. */
 export async function useConnectProxy(t: TestContext, options: ConnectProxyOptions = {}): Promise<ConnectProxy> {
   const heads: string[] = []
   const targets: string[] = []

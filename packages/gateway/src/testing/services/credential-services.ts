@@ -3,7 +3,7 @@ import type { CredentialServices } from '../../credentials/services.ts'
 import { WorkerCache } from '../../state/worker-cache.ts'
 import { type Origin, type OriginHandler, startOrigin } from '../origin.ts'
 
-export interface CredentialScene {
+interface CredentialScene {
   services: CredentialServices
   /** Reasons that were logged. */
   warnings: string[]

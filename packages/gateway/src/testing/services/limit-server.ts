@@ -3,14 +3,14 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
 import { RateLimitResponse } from '../../protos/envoy/service/ratelimit/v3/rls.ts'
 
-export interface SeenDescriptor {
+interface SeenDescriptor {
   /** `key=value,key=value` */
   entries: string
   /** Null when the message has none. */
   hits: number | null
 }
 
-export interface SeenLimitRequest {
+interface SeenLimitRequest {
   domain: string
   descriptors: SeenDescriptor[]
 }

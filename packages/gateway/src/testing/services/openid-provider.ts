@@ -11,14 +11,14 @@ export interface OpenIdProvider {
   issuer: string
   host: string
   port: number
-  /** Of the key set. */
+  /** The path of the key set. */
   jwksPath: string
   jwksRequests(): number
-  /** The first key signs from now on. */
+  /** Replaces the keys; the first key signs. */
   useKeys(...keys: SigningKey[]): void
-  /** An access token by the client credentials grant. */
+  /** Requests an access token with the client credentials grant. */
   token(scope?: string): Promise<string>
-  /** What a person does in the browser: signs in, consents; gives the parameters that come back to the client. */
+  /** Signs in and consents, as a person does in the browser; returns the parameters of the redirect to the client. */
   authorize(url: URL, login?: string): Promise<URLSearchParams>
 }
 

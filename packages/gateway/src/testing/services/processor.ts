@@ -159,7 +159,7 @@ export function immediate(
   return { response: { $case: 'immediateResponse', value } }
 }
 
-/** What was sent of a part, by its name; values of headers are texts. */
+/** The headers or trailers of a processing request, as texts by name. */
 export function fieldsOf(request: ProcessingRequest | undefined): Record<string, string> {
   const part = request?.request
   const map =

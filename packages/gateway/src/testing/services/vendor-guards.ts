@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { createAuthority } from '../certificates.ts'
 
 /** Vendors of prompt guards by TLS, behind a proxy that finds all their hosts here. They refuse the word `forbidden`. */
-export interface VendorGuards {
+interface VendorGuards {
   /** A backend for `tunnel`. */
   proxy: { name: string; static: { host: string; port: number } }
   /** Policies of a guard that is to come here. */

@@ -43,13 +43,14 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
   it('compile', SLOW, async () => {
     const own = { extends: './tsconfig.json', include: ['packages/gateway/src', 'packages/chat/src'] }
     writeFileSync(join(copy, 'tsconfig.gateway.json'), JSON.stringify(own))
-    await node('node_modules/typescript/bin/tsc', '--project', 'tsconfig.gateway.json')
+    for (const project of ['tsconfig.gateway.json', 'packages/ui'])
+      await node('node_modules/typescript/bin/tsc', '--noEmit', '--project', project)
   })
 
-  it('pass the rules of the house: lint and format', SLOW, async () => {
-    const files = changes.map(({ path }) => path).filter((path) => path.endsWith('.ts'))
+  it('pass lint and format', SLOW, async () => {
+    const files = changes.map(({ path }) => path).filter((path) => SOURCE.test(path))
     await node('node_modules/oxlint/bin/oxlint', '--deny-warnings', ...new Set(files))
-    const written = changes.filter(({ path, edit }) => edit === null && path.endsWith('.ts'))
+    const written = changes.filter(({ path, edit }) => edit === null && SOURCE.test(path))
     await node('node_modules/oxfmt/bin/oxfmt', '--check', ...written.map(({ path }) => path))
   })
 
@@ -59,6 +60,10 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
     const tests = written.filter((path) => path.endsWith('.test.ts'))
     assert.equal(tests.length, EXAMPLES_WITH_TESTS)
     await runTests([...tests, inGateway('imports.test.ts'), inGateway('generate/generated-files.test.ts')])
+    const components = written.filter((path) => path.endsWith('.test.tsx'))
+    assert.equal(components.length, 1)
+    // The tests of the table must accept a new column without a change.
+    await runTests([...components, 'packages/ui/src/requests/table.test.tsx'], '--import=./scripts/components.mjs')
   })
 
   it('have READMEs whose examples work', SLOW, async () => {
@@ -88,11 +93,12 @@ describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () =>
 })
 
 const inGateway = (path: string): string => `packages/gateway/src/${path}`
+const SOURCE = /\.tsx?$/
 
-/** A transport is tested by its target, a format in its package and in the gateway. */
-const EXAMPLES_WITH_TESTS = 6
+/** Files `*.test.ts`: a transport is tested by its target, a format in its package and in the gateway. */
+const EXAMPLES_WITH_TESTS = 7
 
-/** What the examples and their tests need; packages that are installed are not copied. */
+/** Copies the files that the examples and their tests need, without installed packages. */
 function copySources(copy: string): void {
   const skipped = new Set(['node_modules', 'dist'])
   for (const name of [

@@ -1,17 +1,17 @@
 /** A new file of a worked example, or a change of one line of a file that is there. */
-export interface Change {
+interface Change {
   /** The section of the page that it stands in. */
   example: string
   /** Below the root of the tree; the page names files of the gateway below its `src/`. */
   path: string
-  /** Null for a new file; the line must stand in the file once. What `…` ends is the beginning of one. */
+  /** Null for a new file. The line occurs in the file exactly once; a line that ends in `…` is a prefix. */
   edit: { how: 'after' | 'in place of'; line: string } | null
   text: string
-  /** Of the page. */
+  /** The line number in the page. */
   line: number
 }
 
-/** What CONTRIBUTING.md tells its readers to write: each fence, with the line above it that says where. */
+/** Reads the changes that CONTRIBUTING.md asks for: each fence, with the line above it that names the file. */
 export function readChanges(page: string): Change[] {
   const changes: Change[] = []
   let example = ''
@@ -40,8 +40,8 @@ export function applyChange(source: string, { edit, text, path, line: at }: Chan
     throw new Error(`CONTRIBUTING.md:${at}: \`${edit.line}\` stands ${found.length} times in ${path}`)
   }
   const indent = /^ */.exec(lines[index] ?? '')?.[0] ?? ''
-  // A type begins its members one step in.
-  const inner = /[{=]$/.test(lines[index] ?? '') ? `${indent}  ` : indent
+  // Members of a type, an object or a list are indented by one more step.
+  const inner = /[{=[]$/.test(lines[index] ?? '') ? `${indent}  ` : indent
   const added = text.trimEnd().split('\n')
   const imports = added.filter((line) => line.startsWith('import '))
   const others = added.filter((line) => line !== '' && !line.startsWith('import '))

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { ImportGraph } from './import-graph.ts'
 
 /** Children of one folder, files or folders, that import one another in a circle. */
-export interface FolderCycle {
+interface FolderCycle {
   /** The folder whose children form the circle; empty for the root. */
   folder: string
   children: string[]

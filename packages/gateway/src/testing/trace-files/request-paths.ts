@@ -15,7 +15,7 @@ export interface RequestPath {
   open(port: number, agent: Agent): Promise<() => Promise<void>>
 }
 
-export interface RequestPaths extends AsyncDisposable {
+interface RequestPaths extends AsyncDisposable {
   list: readonly RequestPath[]
 }
 

@@ -7,7 +7,7 @@ import { type Program, startProgram } from '../process.ts'
 import { type RequestPath, startRequestPaths } from './request-paths.ts'
 
 /** The source files with a function that ran, relative to the root of the repository, by the name of the request path. */
-export type TracedFiles = ReadonlyMap<string, readonly string[]>
+type TracedFiles = ReadonlyMap<string, readonly string[]>
 
 /** A file counts when it runs in each of these requests: timers run in some of them only. */
 const TRACED_REQUESTS = 3

@@ -37,6 +37,7 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
       lookupFamily: 'Auto',
       identity: { podName: 'test', namespace: 'default', gateway: 'default' },
       upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 100 },
+      mesh: null,
       reusePort: true,
     },
     ...(resourceLimits && { resourceLimits }),

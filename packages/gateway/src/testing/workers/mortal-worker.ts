@@ -3,11 +3,11 @@ import type { ToWorker, WorkerSettings } from '../../process/workers/messages.ts
 import '../../process/workers/worker.ts'
 import { DEADLY } from './mortal-worker-config.ts'
 
-/** What the worker of that name is told to do; null means every worker. */
+/** An order to the worker of this name, or to every worker when `name` is null. */
 export interface Fate {
   name: string | null
   how: 'die' | 'throw' | 'reject' | 'fill the heap' | 'never answer' | 'be busy'
-  /** How long it is to be busy. */
+  /** The duration of `be busy`. */
   milliseconds?: number
 }
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-export interface Replicas {
+interface Replicas {
   port: number
   /** The address of each request, in order. */
   seen: string[]

@@ -1,7 +1,10 @@
 import type { Resolver } from './dns.ts'
 import { UpstreamError } from '../upstream-types.ts'
 
-/** A change to the addresses of Services, such as `10.0.0.7:8080`, by the key of the backend. */
+/**
+ * A change to the addresses of Services, such as `10.0.0.7:8080`, by the key of the backend. The texts have the form of
+ * `parseMeshAddress`.
+ */
 export interface EndpointsChange {
   put: readonly (readonly [key: string, addresses: readonly string[]])[]
   drop: readonly string[]

@@ -12,11 +12,9 @@ import {
   type UpstreamResponse,
 } from '../upstream-types.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { Endpoints } from '../endpoints/endpoints.ts'
-import type { EndpointLease, EndpointOwner } from '../endpoints/endpoint-lease.ts'
+import type { Endpoints, EndpointLease, EndpointOwner, PlainEndpoint } from '../endpoints/endpoints.ts'
 import { ForwardingHandler } from '../pool/forwarding-handler.ts'
 import { NoTunnels } from '../no-tunnels.ts'
-import type { PlainEndpoint } from '../endpoints/plain-endpoint.ts'
 import type { Pool } from '../pool/pool.ts'
 import { TrackedBody } from './tracked-body.ts'
 
@@ -37,7 +35,7 @@ export interface CandidateChoice {
   byClient: boolean
 }
 
-export interface BalancedCallOptions extends CandidateChoice {
+interface BalancedCallOptions extends CandidateChoice {
   /**
    * Whether to keep the body for a retry, because a connection may refuse a request after it has received part of the
    * body.
@@ -108,10 +106,12 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     if (this.#cancelled) return
     this.#lease?.failed(error)
     this.#candidates = this.#candidates.filter((candidate) => candidate !== this.#candidate)
-    const isLast = this.#candidates.length === 0 || this.#tries >= MAX_TRIES
+    const { watcher } = this.#options
+    const isLast = this.#candidates.length === 0 || (watcher.order === undefined && this.#tries >= MAX_TRIES)
     // The request is sent again as HTTP/1.1, and then may go to any address.
     if (error instanceof NoTunnels) return this.#giveUp(error)
     if (isLast || !error.unsent || !this.#isBodyAtHand(error)) return this.#giveUp(error)
+    watcher.movedOn?.(error)
     this.#try()
   }
 
@@ -127,11 +127,16 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   }
 }
 
-/** A call that is bound to one address has no other address to try. */
+/** A call that is bound to one address has no other address to try; `order` also sorts the addresses. */
 function allowedCandidates(
   candidates: readonly Candidate[],
-  { belongsTo }: EndpointWatcher,
+  { belongsTo, order }: EndpointWatcher,
 ): readonly Candidate[] | UpstreamError {
+  if (order !== undefined) {
+    const ordered = order.flatMap((name) => candidates.find(({ endpoint }) => endpoint.name === name) ?? [])
+    if (ordered.length > 0) return ordered
+    return new UpstreamError('endpoint_gone', `${order.join(', ')}: not one of its addresses any more`, true)
+  }
   if (!belongsTo?.isOnly) return candidates
   const only = candidates.filter(({ endpoint }) => endpoint.name === belongsTo.endpoint)
   if (only.length > 0) return only
@@ -142,6 +147,12 @@ export function chooseCandidate(
   candidates: readonly Candidate[],
   { owner, endpoints, watcher, byClient }: CandidateChoice,
 ): Candidate {
+  const { order } = watcher
+  if (order !== undefined && candidates[0] !== undefined) {
+    const next = candidates.find(({ endpoint }) => watcher.hasTried?.(endpoint.name) !== true) ?? candidates[0]
+    watcher.connectingTo(next.endpoint.name, next.pool.scheme)
+    return next
+  }
   const own = watcher.belongsTo?.endpoint
   const wanted =
     own === undefined && byClient && candidates.length > 1

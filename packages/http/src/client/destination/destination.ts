@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
-import { isGrpcContentType } from '../../fields/grpc.ts'
+import { isGrpcContentType } from '../../fields/field-rules.ts'
+import { parseMeshAddress } from '../../text/mesh-address.ts'
 import { reportFault } from '../../runtime/faults.ts'
 import type { AddressGuard } from '../addresses/address-guard.ts'
-import { BalancedCall, type Candidate } from './balanced-call.ts'
+import { BalancedCall, chooseCandidate, type Candidate, type CandidateChoice } from './balanced-call.ts'
 import { BalancedConnect } from './balanced-connect.ts'
 import {
   type ConnectDone,
@@ -13,17 +14,17 @@ import {
   type UpstreamHandler,
   type UpstreamRequest,
 } from '../upstream-types.ts'
-import type { DialOptions } from '../pool/dial.ts'
+import type { DialOptions, Tunnel } from '../pool/dial.ts'
 import type { Resolver } from '../addresses/dns.ts'
-import type { Endpoints } from '../endpoints/endpoints.ts'
-import type { EndpointOwner } from '../endpoints/endpoint-lease.ts'
+import type { EndpointLease, EndpointOwner, Endpoints } from '../endpoints/endpoints.ts'
+import type { Hbone } from '../hbone/hbone.ts'
 import { formatHostPort, parseHostPort } from '../host-port.ts'
 import type { Pools } from '../pool/pools.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { UpgradeCall } from './upgrade-call.ts'
 import { type ClientTls, createClientTls } from './tls.ts'
 
-export type HttpVersion = 'HTTP1' | 'HTTP2'
+type HttpVersion = 'HTTP1' | 'HTTP2'
 
 /** Chooses the HTTP version for a backend whose policies set none: the rules of the spec, in its order. */
 export function chooseVersion(
@@ -43,7 +44,7 @@ export function chooseVersion(
 export interface DestinationOptions {
   /** The backend that the destination belongs to. */
   backend: { key: string; name: string }
-  /** With `named`, the resolver returns addresses with their ports. */
+  /** With `named`, the resolver returns addresses with their ports, in the form of `parseMeshAddress`. */
   address: { host: string; port: number; named?: true } | { path: string }
   settings: ConnectionSettings
   /** Whether requests from one client address stay at one endpoint. */
@@ -53,6 +54,19 @@ export interface DestinationOptions {
   resolver: Resolver
   pools: Pools
   endpoints: Endpoints
+  /** Opens tunnels to named addresses that are in the mesh; without it, such addresses cannot be called. */
+  hbone?: Hbone
+}
+
+/** An address that was chosen for a session, until the lease ends. */
+export interface LeasedAddress {
+  /** `host:port` */
+  name: string
+  host: string
+  port: number
+  lease: EndpointLease
+  /** Returns whether the backend still has the address. */
+  isCurrent(): boolean
 }
 
 /** One host and port (or socket file): resolves the name and pools the connections. */
@@ -82,7 +96,8 @@ export class Destination {
     this.#label = 'path' in address ? `unix:${address.path}` : ''
     this.#isNamed = 'named' in address && address.named === true
     const { tunnel, health } = options.settings
-    const isKnown = !this.#isNamed && (tunnel !== null || isIP(this.#host) !== 0)
+    const isNameForProxy = tunnel !== null && !tunnel.takesAddresses
+    const isKnown = !this.#isNamed && (isNameForProxy || isIP(this.#host) !== 0)
     this.#fixed = 'path' in address ? [address.path] : isKnown ? [address.host] : null
     this.#owner = { ...options.backend, health }
     this.#isPlain = options.guard === null && health === null
@@ -108,7 +123,7 @@ export class Destination {
   ): UpstreamCall {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
     const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
-    if (only !== undefined && this.#isPlain && !watcher.belongsTo) {
+    if (only !== undefined && this.#isPlain && !watcher.belongsTo && watcher.order === undefined) {
       const candidate = this.#candidate(only, version)
       watcher.connectingTo(candidate.endpoint.name, candidate.pool.scheme)
       return candidate.pool.request(request, handler, watcher, candidate.plain)
@@ -145,6 +160,51 @@ export class Destination {
       }
     })
     return call
+  }
+
+  /** Chooses an address for a session without a connection. `done` is called once, perhaps at once. */
+  lease(watcher: EndpointWatcher, done: (outcome: LeasedAddress | UpstreamError) => void): void {
+    const { endpoints, byClient = false } = this.#options
+    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) => {
+      if (error !== null) return done(error)
+      let outcome: LeasedAddress | UpstreamError
+      try {
+        outcome = this.#lease(found, { owner: this.#owner, endpoints, watcher, byClient })
+      } catch (thrown) {
+        reportFault(thrown, 'request')
+        outcome = internalFailure()
+      }
+      done(outcome)
+    })
+  }
+
+  #lease(addresses: readonly string[], choice: CandidateChoice): LeasedAddress | UpstreamError {
+    if (this.#isNamed && addresses.some((address) => parseMeshAddress(address).isHbone)) {
+      const reason = 'the backend is in the mesh, which carries no datagrams'
+      return new UpstreamError('address_refused', reason, true)
+    }
+    const { endpoint } = chooseCandidate(this.#candidates(addresses, 'HTTP1'), choice)
+    if (choice.watcher.leadsBack?.(endpoint.name) === true) {
+      return new UpstreamError('loop_detected', 'loop detected', true)
+    }
+    const { host, port } = parseHostPort(endpoint.name)
+    let known = addresses
+    const isCurrent = (): boolean => {
+      const now = this.#fixed ?? this.#options.resolver.get(this.#host)
+      if (now === known) return true
+      // A Service without addresses has lost this one; a name that is looked up again may still have it.
+      if (now === null) return !this.#isNamed
+      if (!now.some((address) => this.#endpointName(address) === endpoint.name)) return false
+      known = now
+      return true
+    }
+    return { name: endpoint.name, host, port, lease: choice.endpoints.lease(choice.owner, endpoint), isCurrent }
+  }
+
+  /** Returns whether the address is one of those that the backend has now, as far as that is known. */
+  hasEndpoint(name: string): boolean {
+    const addresses = this.#fixed ?? this.#options.resolver.get(this.#host) ?? []
+    return addresses.some((address) => this.#endpointName(address) === name)
   }
 
   /** Resolves the addresses when they are not known, and passes on the addresses that may be dialed. */
@@ -194,7 +254,8 @@ export class Destination {
     if (candidates.size >= MAX_ADDRESSES) candidates.clear()
     const name = this.#endpointName(address)
     const tls = this.#clientTls(version)
-    const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle, tunnel } = this.#options.settings
+    const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle } = this.#options.settings
+    const tunnel = this.#tunnelTo(address)
     const key = JSON.stringify([name, version, tls?.key, connectTimeoutMs, keepalive, tunnel?.key])
     const pool = this.#options.pools.get(key, () => ({
       address: this.#dialAddress(address),
@@ -212,6 +273,17 @@ export class Destination {
     return candidate
   }
 
+  /** A tunnel that the config asks for takes precedence over the mesh. */
+  #tunnelTo(address: string): Tunnel | null {
+    const { settings, hbone } = this.#options
+    if (settings.tunnel !== null || !this.#isNamed) return settings.tunnel
+    const { isHbone, identity } = parseMeshAddress(address)
+    if (!isHbone) return null
+    // Bytes that the controller wants encrypted must not be sent without encryption.
+    if (hbone === undefined) throw new Error('there is no HBONE for an address of the mesh')
+    return hbone.tunnel({ identity })
+  }
+
   #clientTls(version: HttpVersion): ClientTls | null {
     const config = this.#options.settings.tls
     if (config === null) return null
@@ -224,12 +296,12 @@ export class Destination {
   }
 
   #dialAddress(address: string): DialOptions['address'] {
-    if (this.#isNamed) return parseHostPort(address)
+    if (this.#isNamed) return parseHostPort(parseMeshAddress(address).address)
     return this.#label === '' ? { host: address, port: this.#port } : { path: address }
   }
 
   #endpointName(address: string): string {
-    if (this.#isNamed) return address
+    if (this.#isNamed) return parseMeshAddress(address).address
     return this.#label === '' ? formatHostPort(address, this.#port) : this.#label
   }
 }

@@ -1,5 +1,5 @@
 import type { DialOptions } from '../pool/dial.ts'
-import type { HealthRule } from '../endpoints/endpoint-lease.ts'
+import type { HealthRule } from '../endpoints/endpoints.ts'
 import type { BackendTlsConfig } from './tls.ts'
 
 /** Connection settings of a backend, merged from its policies. */

@@ -77,7 +77,7 @@ export function clientTlsProblem(config: BackendTlsConfig): ClientTlsProblem | n
   }
 }
 
-export interface ClientTlsProblem {
+interface ClientTlsProblem {
   of: 'caCertificateRefs' | 'mtlsCertificateRef'
   message: string
 }

@@ -1,7 +1,7 @@
 import type { Source } from '../../body/body.ts'
 import type { HeaderBlock } from '../../fields/header-block.ts'
 import { ThroughBody } from '../../body/through-body.ts'
-import type { EndpointLease } from '../endpoints/endpoint-lease.ts'
+import type { EndpointLease } from '../endpoints/endpoints.ts'
 
 /** A response body whose end is reported to the endpoint's call. */
 export class TrackedBody extends ThroughBody {

@@ -1,11 +1,11 @@
 import type { Tunnel } from '../pool/dial.ts'
-import type { Socket } from 'node:net'
+import type { RawStream } from '../../exchange/exchange.ts'
 import { latin1 } from '../../http1/chars.ts'
 import { mayBecomeResponse, MessageHead, parseResponseHead } from '../../http1/head.ts'
 import { UpstreamError } from '../upstream-types.ts'
 import type { Destination } from './destination.ts'
 
-export interface TunnelOptions {
+interface TunnelOptions {
   name: string
   key: string
   proxy: Destination
@@ -19,6 +19,7 @@ export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): 
   return {
     name,
     key,
+    takesAddresses: false,
     open(target, trail, done) {
       let giveUp = (): void => call.cancel()
       const fail = (code: UpstreamError['code'], reason: string): void =>
@@ -40,7 +41,7 @@ export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): 
 }
 
 /** Reads only the head of the reply: the bytes after it belong to the target and go back into the stream. */
-function readReply(socket: Socket, done: (problem: string | null) => void): void {
+function readReply(socket: RawStream, done: (problem: string | null) => void): void {
   let received = Buffer.alloc(0)
   const settle = (problem: string | null): void => {
     socket.off('readable', onReadable)

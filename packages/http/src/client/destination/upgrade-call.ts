@@ -3,7 +3,7 @@ import { NoTunnels } from '../no-tunnels.ts'
 import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamRequest } from '../upstream-types.ts'
 
 /** Sends a request in one HTTP version. */
-export type SendAs = (version: 'HTTP1' | 'HTTP2', handler: UpstreamHandler) => UpstreamCall
+type SendAs = (version: 'HTTP1' | 'HTTP2', handler: UpstreamHandler) => UpstreamCall
 
 /** An upgrade to an HTTP/2 backend: inside a stream when the backend supports that, otherwise over HTTP/1.1. */
 export class UpgradeCall extends ForwardingHandler implements UpstreamCall {

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { createTable, SharedTable } from '../../../../gateway/src/state/shared-table.ts'
 import { Endpoint } from './endpoint.ts'
-import { Endpoints } from './endpoints.ts'
-import type { Eviction } from './endpoint-lease.ts'
+import { Endpoints, type Eviction } from './endpoints.ts'
 
 const rule = { durationMs: 1000, restoreHealth: null, consecutiveFailures: 0, healthThreshold: null }
 const owner = { key: 'backend/app', name: 'app', health: { eviction: rule } }

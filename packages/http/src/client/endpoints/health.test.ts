@@ -12,7 +12,7 @@ import {
   HEALTHY,
   isEvicted,
   toWord,
-} from './health.ts'
+} from './endpoint.ts'
 
 const plain: EvictionRule = { durationMs: 3000, restoreHealth: null, consecutiveFailures: 0, healthThreshold: null }
 

@@ -1,7 +1,7 @@
 import { type Sink, type Source, sourceOf } from '../../body/body.ts'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
 import { HeaderBlock } from '../../fields/header-block.ts'
-import { isGrpcContentType } from '../../fields/grpc.ts'
+import { isGrpcContentType } from '../../fields/field-rules.ts'
 import type {
   UpstreamCall,
   UpstreamError,
@@ -117,7 +117,7 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
 
   upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
     raw.socket.destroy()
-    this.fail(new GrpcError(INTERNAL, 'the answer changes the protocol'))
+    this.fail(new GrpcError(INTERNAL, 'the response switches protocols'))
   }
 
   failed({ code, message }: UpstreamError): void {

@@ -1,16 +1,16 @@
 import type { HeaderBlock } from '../../fields/header-block.ts'
 
 /** The gRPC status codes that the gateway itself uses. */
-export const OK = 0
+const OK = 0
 export const CANCELLED = 1
 export const UNKNOWN = 2
 export const DEADLINE_EXCEEDED = 4
-export const PERMISSION_DENIED = 7
+const PERMISSION_DENIED = 7
 export const RESOURCE_EXHAUSTED = 8
 export const UNIMPLEMENTED = 12
 export const INTERNAL = 13
 export const UNAVAILABLE = 14
-export const UNAUTHENTICATED = 16
+const UNAUTHENTICATED = 16
 
 /** A failed call: the server's status, or an error on the way to the server. */
 export class GrpcError extends Error {
@@ -66,3 +66,23 @@ function decodeMessage(text: string): string {
   }
   return Buffer.from(bytes).toString('utf8')
 }
+
+/**
+ * Returns the status of a gRPC call whose stream was reset with this HTTP/2 error code; null stands for a lost
+ * connection.
+ */
+export function grpcStatusOfReset(code: number | null): number {
+  return code === null ? UNAVAILABLE : (STATUS_OF_RESET.get(code) ?? INTERNAL)
+}
+
+/** The HTTP/2 error codes that do not map to INTERNAL, from the table in the gRPC protocol. */
+const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
+  // REFUSED_STREAM
+  [7, UNAVAILABLE],
+  // CANCEL
+  [8, CANCELLED],
+  // ENHANCE_YOUR_CALM
+  [11, RESOURCE_EXHAUSTED],
+  // INADEQUATE_SECURITY
+  [12, PERMISSION_DENIED],
+])

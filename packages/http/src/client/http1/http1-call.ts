@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { RawStream } from '../../exchange/exchange.ts'
 import type { Sink, Source } from '../../body/body.ts'
 import { contained, InternalFault } from '../../runtime/faults.ts'
 import type { GatheringWriter } from '../../socket/gathering-writer.ts'
@@ -21,7 +21,7 @@ import {
 
 /** The connection of a call, as the call uses it. */
 export interface CallHost {
-  readonly socket: Socket
+  readonly socket: RawStream
   readonly writer: GatheringWriter
   /** Calls carried before the current call. */
   readonly calls: number
@@ -243,7 +243,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     }
     if (status === 101 || (this.#request.method === 'CONNECT' && status < 300)) {
       if (status === 101 && (this.#request.upgrade === '' || head.upgrade !== this.#request.upgrade)) {
-        this.#refuse('protocol changed to one that was not asked for')
+        this.#refuse('response switched to a protocol that was not requested')
         return false
       }
       const kept = this.#connection.detach()
@@ -278,8 +278,8 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   }
 
   #takeInterim(head: MessageHead, handler: UpstreamHandler): void {
-    // An interim response that closes the connection leaves no room for the final response.
-    if (head.minor === 0 || head.close) this.#refuse('interim response that closes')
+    // An interim response with connection: close the connection leaves no room for the final response.
+    if (head.minor === 0 || head.close) this.#refuse('interim response with connection: close')
     else if (++this.#interims > MAX_INTERIMS) this.#refuse('too many interim responses')
     else handler.informed(head.status, head.headers)
   }

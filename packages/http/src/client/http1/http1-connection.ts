@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { RawStream } from '../../exchange/exchange.ts'
 import { contained, reportFault } from '../../runtime/faults.ts'
 import { GatheringWriter } from '../../socket/gathering-writer.ts'
 import { latin1 } from '../../http1/chars.ts'
@@ -16,7 +16,7 @@ export interface ConnectionOwner {
 
 /** One HTTP/1.1 connection to a backend; carries one call at a time. */
 export class Http1Connection implements CallHost {
-  readonly socket: Socket
+  readonly socket: RawStream
   readonly writer: GatheringWriter
   /** Calls carried before the current call. */
   calls = 0
@@ -31,7 +31,7 @@ export class Http1Connection implements CallHost {
   #input: Buffer | null = null
   #ended = false
 
-  constructor(socket: Socket, owner: ConnectionOwner, reader: SocketReader = readerOf(socket)) {
+  constructor(socket: RawStream, owner: ConnectionOwner, reader: SocketReader = readerOf(socket)) {
     this.socket = socket
     this.#reader = reader
     this.#owner = owner
@@ -44,7 +44,8 @@ export class Http1Connection implements CallHost {
   }
 
   get usable(): boolean {
-    return this.#call === null && !this.#ended && !this.socket.destroyed && this.socket.writable
+    const { destroyed, writable, isLeaving } = this.socket
+    return this.#call === null && !this.#ended && !destroyed && writable && isLeaving !== true
   }
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {

@@ -9,7 +9,7 @@ import { ACCEPT_HEADER, acceptOf, KEY_HEADER } from '../../websocket/websocket-h
 import type { CarriedCall, Carrier } from './http2-carrier.ts'
 import { lostCall, refusedCall, resetCall } from './http2-lost-call.ts'
 import { type BodyOwner, Http2RequestBody } from './http2-request-body.ts'
-import { requestBlock, tunnelBlock } from './http2-request-fields.ts'
+import { connectBlock, requestBlock, tunnelBlock } from './http2-request-fields.ts'
 import { BODY, DEAD, ENDED, HEAD, Http2ResponseBody, type ResponseOwner } from './http2-response-body.ts'
 import { NoTunnels } from '../no-tunnels.ts'
 import {
@@ -56,8 +56,9 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
   start(): void {
     const { method, body, upgrade } = this.#request
     if (this.isClosed) return
+    if (this.#request.opensTunnel === true) return this.#openStream(connectBlock(this.#request))
     if (method === 'CONNECT') {
-      return this.#failSoon(new UpstreamError('bad_response', 'no CONNECT to a backend of HTTP/2', true))
+      return this.#failSoon(new UpstreamError('bad_response', 'CONNECT is not supported to HTTP/2 backends', true))
     }
     const { scheme } = this.#connection
     if (upgrade !== '') return this.#connection.whenSettled((takesTunnels) => this.#openTunnel(takesTunnels))
@@ -72,7 +73,10 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
   #openTunnel(takesTunnels: boolean): void {
     if (this.isClosed) return
     if (!takesTunnels) return this.#failSoon(new NoTunnels())
-    const block = tunnelBlock(this.#request, this.#connection.scheme)
+    this.#openStream(tunnelBlock(this.#request, this.#connection.scheme))
+  }
+
+  #openStream(block: string): void {
     if (!this.#connection.open(this, block, false)) this.#failSoon(refusedCall())
     this.#connection.flush()
   }
@@ -85,6 +89,10 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
       this.#connection.ended(this)
       this.#fail(error)
     })
+  }
+
+  get #isTunnel(): boolean {
+    return this.#request.upgrade !== '' || this.#request.opensTunnel === true
   }
 
   // Frames from the backend.
@@ -135,8 +143,8 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
 
   #answer(handler: UpstreamHandler, status: number, headers: HeaderBlock, length: number): void {
     const response = this.#response
-    if (this.#request.upgrade !== '') {
-      if (status >= 200 && status < 300 && !this.inputEnded) return this.#join(handler, headers)
+    if (this.#isTunnel) {
+      if (status >= 200 && status < 300 && !this.inputEnded) return this.#join(handler, status, headers)
       // The tunnel was rejected: the response says why, and the request has no more data.
       this.#body.end(null)
     }
@@ -147,13 +155,20 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
     if (length !== 0) this.#connection.flushAfterRead(this)
   }
 
-  #join(handler: UpstreamHandler, headers: HeaderBlock): void {
+  #join(handler: UpstreamHandler, status: number, headers: HeaderBlock): void {
     this.#response.state = BODY
     const key = this.#request.headers.get(KEY_HEADER)
     // A client that sent the HTTP/1.1 handshake expects `sec-websocket-accept`.
     if (key !== null && !headers.has(ACCEPT_HEADER)) headers.add(ACCEPT_HEADER, acceptOf(key))
-    const ends = { input: this.#response, output: this.#body, reset: (cause: Error) => this.cancel(cause) }
-    handler.upgraded(101, headers, { socket: new StreamSocket(ends), early: null }, this.#request.upgrade)
+    const socket = new StreamSocket({
+      input: this.#response,
+      output: this.#body,
+      reset: (cause) => this.cancel(cause),
+      isLeaving: () => this.#connection.isLeaving,
+    })
+    const { upgrade } = this.#request
+    // Clients of HTTP/1.1 expect 101 for another protocol; a CONNECT keeps its status.
+    handler.upgraded(upgrade === '' ? status : 101, headers, { socket, early: null }, upgrade)
   }
 
   takeData(chunk: Buffer, padding: number, ends: boolean): boolean {
@@ -236,8 +251,7 @@ export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, Respon
   // Requests from the consumer and the pool.
 
   look(): void {
-    const { limitsHead, upgrade } = this.#request
-    if (!this.awaitsHead || (!this.#body.isDone && upgrade === '') || limitsHead !== true) return
+    if (!this.awaitsHead || (!this.#body.isDone && !this.#isTunnel) || this.#request.limitsHead !== true) return
     if (++this.#looks > HEAD_LOOKS) this.#end(noResponse(), CANCEL)
   }
 

@@ -9,6 +9,8 @@ export interface Carrier<Call> {
   now(): number
   /** Calls carried so far. */
   readonly calls: number
+  /** Whether calls in progress may end, but no more calls are sent. */
+  readonly isLeaving: boolean
   /** Whether the whole connection is gone, not only a stream. */
   readonly isLost: boolean
   /** Calls back when the backend's settings tell whether streams may carry other protocols (RFC 8441). */

@@ -1,18 +1,20 @@
-import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
+import type { Deadlines } from '../../runtime/deadlines.ts'
+import type { RawStream } from '../../exchange/exchange.ts'
 import { FrameReader } from '../../http2/frame-reader.ts'
 import * as frames from '../../http2/frames.ts'
 import { FrameOutput, StreamOutput } from '../../http2/output.ts'
-import { clientSettings, type PeerSettings } from '../../http2/peer-settings.ts'
+import type { PeerSettings } from '../../http2/peer-settings.ts'
 import { ResponseFrames, type ResponseFramesHost } from './response-frames.ts'
-import { HIGHEST_STREAM, StreamTable } from '../../http2/stream-table.ts'
+import { HIGHEST_STREAM } from '../../http2/stream-table.ts'
 import { readerOf, type SocketReader } from '../../socket/socket-reader.ts'
 import { contained, InternalFault, reportFault } from '../../runtime/faults.ts'
+import { BackendSettings, FRAME_LIMITS, GREETING, LIMITS } from './backend-settings.ts'
+import { FrameSocket, type FrameSocketOwner } from './frame-socket.ts'
 import { Http2Call } from './http2-call.ts'
 import type { Carrier } from './http2-carrier.ts'
 import { brokenConnection } from './http2-lost-call.ts'
-import { STREAM_WINDOW } from './http2-response-body.ts'
+import { OpenCalls } from './open-calls.ts'
 import { Keepalive, type KeptConnection, PING_TIMEOUT_MS } from './keepalive.ts'
 import {
   internalFailure,
@@ -32,13 +34,13 @@ export interface Http2ConnectionOwner {
 }
 
 /** One HTTP/2 connection to a backend; carries many calls at a time. */
-export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<Http2Call>, KeptConnection {
-  readonly socket: Socket
+export class Http2Connection
+  implements Carrier<Http2Call>, ResponseFramesHost<Http2Call>, KeptConnection, FrameSocketOwner
+{
+  readonly socket: RawStream
   readonly output: FrameOutput
   /** Scheme of this connection: a backend may refuse a scheme that it does not serve here. */
   readonly scheme: 'http' | 'https'
-  /** Calls carried so far. */
-  calls = 0
   /** Whether the backend has answered any call. */
   hasAnswered = false
   isLost = false
@@ -47,32 +49,18 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   readonly #owner: Http2ConnectionOwner
   readonly #deadlines: Deadlines
-  readonly #reader: SocketReader
   readonly #keepalive: Keepalive
-  readonly #streams = new StreamTable<Http2Call>()
   readonly #received: ResponseFrames<Http2Call>
-  readonly #frames: FrameReader
-  /** Closes the socket when the backend does not, because it is gone. */
-  readonly #goodbye = new Deadline(() => this.socket.destroy())
-  readonly #openCalls = new Set<Http2Call>()
-  /** Calls that are sent at the end of this turn: when a GOAWAY comes first, the backend has seen none of them. */
-  #starting: Http2Call[] = []
-  /** Calls that got data in this read. */
-  #touched: Http2Call[] = []
-  #isFeeding = false
-  #readPaused = false
+  readonly #frames: FrameSocket
+  readonly #calls: OpenCalls
+  readonly #settings = new BackendSettings()
   #nextStream = 1
-  /** Whether streams may carry other protocols (RFC 8441); null until the backend's settings arrive. */
-  #takesTunnels: boolean | null = null
-  readonly #awaitingSettings: ((takesTunnels: boolean) => void)[] = []
   #pingAnswered: (() => void) | null = null
-  #limit = MAX_STREAMS
   #goingAway = false
-  #hasLeft = false
 
   /** The socket must be connected; over TLS, ALPN must have chosen `h2`. */
   constructor(
-    socket: Socket,
+    socket: RawStream,
     owner: Http2ConnectionOwner,
     deadlines: Deadlines,
     reader: SocketReader = readerOf(socket),
@@ -82,16 +70,11 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.#keepalive = new Keepalive(this, deadlines)
     this.scheme = 'encrypted' in socket ? 'https' : 'http'
     this.#owner = owner
-    this.#reader = reader
     this.output = new FrameOutput(socket)
-    this.#received = new ResponseFrames(this, this.#streams, LIMITS)
-    this.#frames = new FrameReader(this.#received, FRAME_LIMITS)
-    reader.start(this.#onData)
-    socket.on('end', this.#onEnd)
-    socket.on('drain', this.#onDrain)
-    socket.on('error', ignore)
-    socket.on('close', this.#onClose)
-    socket.resume()
+    this.#calls = new OpenCalls(this.output)
+    this.#received = new ResponseFrames(this, this.#calls.streams, LIMITS)
+    const frames = new FrameReader(this.#received, FRAME_LIMITS)
+    this.#frames = new FrameSocket(this, { socket, reader, frames, output: this.output, deadlines })
     this.output.frames(GREETING)
     // The greeting leaves together with the first call.
     this.output.flushSoon()
@@ -99,17 +82,27 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   /** Calls in progress. */
   get active(): number {
-    return this.#openCalls.size
+    return this.#calls.size
+  }
+
+  /** Calls carried so far. */
+  get calls(): number {
+    return this.#calls.ended
   }
 
   /** Called once every `LOOK_MS`. */
   look(): void {
-    for (const call of this.#openCalls) call.look()
+    this.#calls.look()
+  }
+
+  /** Whether calls in progress may end, but no more calls are sent. */
+  get isLeaving(): boolean {
+    return this.#goingAway || this.socket.isLeaving === true
   }
 
   /** Whether another call may be sent. */
   get available(): boolean {
-    if (this.active >= this.#limit || this.#goingAway || this.isLost || !this.socket.writable) return false
+    if (this.active >= this.#settings.maxStreams || this.isLeaving || this.isLost || !this.socket.writable) return false
     return this.#nextStream <= HIGHEST_STREAM && this.#keepalive.isAnswered
   }
 
@@ -127,11 +120,11 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
     const call = new Http2Call(this, request, handler)
-    const isAlone = this.active === 0 && !this.#isFeeding
-    this.#openCalls.add(call)
+    const isAlone = this.active === 0 && !this.#frames.isFeeding
+    this.#calls.add(call)
     this.#keepalive.watch()
     if (!isAlone) {
-      if (this.#starting.push(call) === 1) setImmediate(startCalls, this)
+      if (this.#calls.startLater(call)) setImmediate(startCalls, this)
       return call
     }
     try {
@@ -146,22 +139,14 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   /** Sends the calls of this turn in one write. */
   startCalls(): void {
-    const calls = this.#starting
-    this.#starting = []
-    for (const call of calls) {
-      try {
-        call.start()
-      } catch (error) {
-        call.faulted(error)
-      }
-    }
-    this.#sendGathered()
+    this.#calls.startAll()
+    this.#frames.sendGathered()
   }
 
   /** Lets the calls in progress end, and accepts no more calls. */
   close(): void {
     this.#goingAway = true
-    if (this.active === 0) this.#leave()
+    if (this.active === 0) this.#frames.leave()
   }
 
   // Requests from calls.
@@ -171,8 +156,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   }
 
   whenSettled(then: (takesTunnels: boolean) => void): void {
-    if (this.#takesTunnels === null) this.#awaitingSettings.push(then)
-    else then(this.#takesTunnels)
+    this.#settings.whenSettled(then)
   }
 
   open(call: Http2Call, block: string, ends: boolean): boolean {
@@ -182,21 +166,21 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     const output = new StreamOutput(id, call, this.output.firstWindow)
     this.output.headers(output, block, ends)
     call.output = output
-    this.#streams.last = id
-    this.#streams.open.set(id, call)
+    const { streams } = this.#calls
+    streams.last = id
+    streams.open.set(id, call)
     return true
   }
 
   flush(): void {
-    if (this.#isFeeding || this.isLost) return
+    if (this.#frames.isFeeding || this.isLost) return
     // A single stream has no other stream to wait for.
-    if (this.#streams.open.size <= 1) this.output.flush()
+    if (this.#calls.streams.open.size <= 1) this.output.flush()
     else this.output.flushSoon()
   }
 
   flushAfterRead(call: Http2Call): void {
-    const touched = this.#touched
-    if (touched[touched.length - 1] !== call) touched.push(call)
+    this.#calls.touch(call)
   }
 
   grant(stream: number, bytes: number): void {
@@ -224,22 +208,12 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
 
   ended(call: Http2Call): void {
     if (call.isClosed) return
-    this.#forget(call)
-    this.calls++
+    this.#calls.close(call)
     if (this.active === 0) {
       this.idleSince = performance.now()
-      if (this.#goingAway) this.#leave()
+      if (this.isLeaving) this.#frames.leave()
     }
     if (!this.isLost) contained('worker', () => this.#owner.idle(this))
-  }
-
-  #forget(call: Http2Call): void {
-    call.isClosed = true
-    this.#openCalls.delete(call)
-    const { output } = call
-    if (output.id === 0) return
-    this.#streams.open.delete(output.id)
-    contained('connection', () => this.output.forget(output))
   }
 
   /** After an exception here the state of the frames is unknown, so all calls end with the connection. */
@@ -249,76 +223,36 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     this.socket.destroy()
   }
 
-  // Bytes.
-
-  readonly #onData = (chunk: Buffer): void => {
-    if (this.isLost) return
-    this.#isFeeding = true
-    try {
-      this.#frames.feed(chunk, 0, chunk.length)
-    } catch (error) {
-      this.faulted(error)
-    }
-    this.#isFeeding = false
-    this.#flushTouched()
-    this.#sendGathered()
-  }
+  // Callbacks from the socket.
 
   /**
    * Delivers after the whole read: a protocol error in a later frame can still be reported to a client that has
    * received nothing.
    */
-  #flushTouched(): void {
-    const touched = this.#touched
-    if (touched.length === 0) return
-    this.#touched = []
-    for (const call of touched) call.flushResponse()
+  readEnded(): void {
+    this.#calls.flushTouched()
   }
 
-  #sendGathered(): void {
-    if (this.isLost) return
-    try {
-      this.output.pump()
-      this.output.flush()
-      this.#adjustReading()
-    } catch (error) {
-      this.faulted(error)
+  inputEnded(): void {
+    this.#giveUp(null)
+  }
+
+  /** In TLS 1.3, a server rejects the client's certificate with an alert after the client's handshake is complete. */
+  failed({ code = '' }: NodeJS.ErrnoException): void {
+    if (!this.#settings.haveArrived && code.startsWith('ERR_SSL_')) {
+      this.#giveUp(new UpstreamError('tls_failed', code, true))
     }
   }
 
-  /** A backend that sends pings without reading must not fill our memory with replies. */
-  #adjustReading(): void {
-    const pause = this.output.unsent > MAX_UNSENT
-    if (pause === this.#readPaused) return
-    this.#readPaused = pause
-    if (pause) this.socket.pause()
-    else this.socket.resume()
-  }
-
-  readonly #onDrain = (): void => this.#sendGathered()
-
-  readonly #onEnd = (): void => {
-    this.#giveUp(null)
-    this.socket.destroy()
-  }
-
-  readonly #onClose = (): void => {
-    this.#giveUp(null)
-    this.#deadlines.clear(this.#goodbye)
-    contained('worker', () => this.#owner.closed(this))
+  closed(): void {
+    this.#owner.closed(this)
   }
 
   // Effects of the backend's frames.
 
-  settingsChanged({ maxStreams, takesTunnels }: PeerSettings): void {
-    if (maxStreams !== undefined) this.#limit = Math.min(maxStreams, MAX_STREAMS)
-    this.#settle(takesTunnels ?? this.#takesTunnels ?? false)
+  settingsChanged(settings: PeerSettings): void {
+    this.#settings.change(settings)
     if (this.available) contained('worker', () => this.#owner.idle(this))
-  }
-
-  #settle(takesTunnels: boolean): void {
-    this.#takesTunnels = takesTunnels
-    for (const then of this.#awaitingSettings.splice(0)) contained('request', () => then(takesTunnels))
   }
 
   pingAnswered(payload: string): void {
@@ -331,21 +265,11 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   goesAway(lastStream: number, code: number): void {
     this.#goingAway = true
     const because = `GOAWAY with ${frames.errorName(code)}`
-    for (const call of [...this.#openCalls]) {
-      // A call without a stream gets none on this connection.
-      if (call.output.id !== 0 && call.output.id <= lastStream) continue
-      this.#forget(call)
-      this.calls++
-      try {
-        call.disown(because)
-      } catch (error) {
-        call.faulted(error)
-      }
-    }
+    this.#calls.disown(lastStream, because)
     if (code !== frames.NO_ERROR) {
       this.#giveUp(because)
-      this.#closeSoon()
-    } else if (this.active === 0) this.#leave()
+      this.#frames.closeSoon()
+    } else if (this.active === 0) this.#frames.leave()
   }
 
   broke(call: Http2Call, code: number): void {
@@ -359,7 +283,7 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
   tooManyFrames(): void {
     this.#cutOff(
       frames.ENHANCE_YOUR_CALM,
-      new UpstreamError('bad_response', 'connection carries too many frames that lead nowhere', false),
+      new UpstreamError('bad_response', 'connection carries too many frames without effect', false),
     )
   }
 
@@ -367,44 +291,24 @@ export class Http2Connection implements Carrier<Http2Call>, ResponseFramesHost<H
     if (this.isLost) return
     this.output.frames(frames.goawayFrame(0, code))
     this.#giveUp(error)
-    this.#closeSoon()
-  }
-
-  /** Closes the connection once the last frames have been sent. */
-  #closeSoon(): void {
-    this.socket.destroySoon()
-    if (!this.socket.destroyed) this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
+    this.#frames.closeSoon()
   }
 
   /** Fails all calls; gathered frames are still written. */
   #giveUp(because: UpstreamError | string | null): void {
     if (this.isLost) return
     this.isLost = true
-    this.#frames.stop()
+    contained('connection', () => this.#frames.stop())
     this.#keepalive.stop()
-    this.output.close()
-    this.#reader.release()
-    this.socket.off('end', this.#onEnd)
-    this.socket.resume()
-    this.#settle(false)
-    for (const call of [...this.#openCalls]) {
-      this.#forget(call)
-      this.calls++
+    this.#settings.giveUp()
+    for (const call of [...this.#calls.all]) {
       try {
+        this.#calls.close(call)
         call.lose(because)
       } catch (error) {
         call.faulted(error)
       }
     }
-  }
-
-  #leave(): void {
-    if (this.#hasLeft || this.isLost) return
-    this.#hasLeft = true
-    this.output.frames(frames.goawayFrame(0, frames.NO_ERROR))
-    this.output.flush()
-    this.socket.end()
-    this.#deadlines.set(this.#goodbye, PING_TIMEOUT_MS)
   }
 
   // Requests from the keepalive.
@@ -443,17 +347,4 @@ function startCalls(connection: Http2Connection): void {
   }
 }
 
-function ignore(): void {}
-
-const MAX_STREAMS = 100
-const MAX_HEAD = 262_144
-const CONNECTION_WINDOW = 4_194_304
-const LIMITS = { connectionWindowSize: CONNECTION_WINDOW, maxHeaderSize: MAX_HEAD, maxFields: 500 }
-const FRAME_LIMITS = { maxFrame: frames.SMALLEST_MAX_FRAME, maxWhole: frames.SMALLEST_MAX_FRAME }
-const GREETING =
-  frames.PREFACE.toString('latin1') +
-  clientSettings({ windowSize: STREAM_WINDOW, maxHeaderSize: MAX_HEAD }) +
-  frames.windowUpdateFrame(0, CONNECTION_WINDOW - frames.FIRST_WINDOW)
-/** Above this number of unsent bytes, nothing is read from the backend until it reads. */
-const MAX_UNSENT = 1_048_576
 const KEEPALIVE_PING = 'keep-up?'

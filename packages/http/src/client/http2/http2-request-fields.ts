@@ -28,6 +28,12 @@ export function tunnelBlock(request: UpstreamRequest, scheme: 'http' | 'https'):
   return trail === undefined ? block : block + HOPS + valueOf(trail.value)
 }
 
+/** Returns the head of a CONNECT, whose stream carries bytes to `target` (RFC 9113 section 8.5). */
+export function connectBlock({ target, headers, trail }: UpstreamRequest): string {
+  const block = literalField(':method', 'CONNECT') + AUTHORITY + valueOf(target) + fieldsBlock(headers)
+  return trail === undefined ? block : block + HOPS + valueOf(trail.value)
+}
+
 const METHODS = new Map(
   ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'].map((method) => [method, anyField(':method', method)]),
 )

@@ -1,5 +1,6 @@
-import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:net'
+import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import type { RawStream } from '../../exchange/exchange.ts'
 import type { HopTrail } from '../../fields/hops.ts'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
 import { reportFault } from '../../runtime/faults.ts'
@@ -13,6 +14,8 @@ export interface Tunnel {
   readonly name: string
   /** Tunnels with equal keys are interchangeable. */
   readonly key: string
+  /** Whether targets must be IP addresses; otherwise the proxy resolves names. */
+  readonly takesAddresses: boolean
   /** Opens a connection through the proxy to `target`, a `host:port`; returns a function that cancels. */
   open(target: string, trail: HopTrail | undefined, done: ConnectDone): () => void
 }
@@ -32,8 +35,8 @@ export interface DialOptions {
 }
 
 /** A connection and, when it was already chosen while connecting, its reader. */
-export interface OpenConnection {
-  socket: Socket
+interface OpenConnection {
+  socket: RawStream
   reader?: SocketReader
 }
 
@@ -86,7 +89,7 @@ function connectThrough(tunnel: Tunnel, { address, tls, watcher, trail }: DialOp
   return () => giveUp()
 }
 
-function secure(plain: Socket, tls: ConnectionOptions, done: DialCallback): () => void {
+function secure(plain: RawStream, tls: ConnectionOptions, done: DialCallback): () => void {
   const socket: TLSSocket = connectTls({ ...tls, socket: plain, allowHalfOpen: true } as ConnectionOptions)
   plain.on('error', (error) => socket.destroy(error))
   return whenReady({ socket }, 'secureConnect', done)

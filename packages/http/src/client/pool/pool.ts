@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import type { RawStream } from '../../exchange/exchange.ts'
 import { isAtHand } from '../../body/body.ts'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
 import { contained, reportFault } from '../../runtime/faults.ts'
@@ -18,7 +18,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../upstream-types.ts'
-import type { PlainEndpoint } from '../endpoints/plain-endpoint.ts'
+import type { PlainEndpoint } from '../endpoints/endpoints.ts'
 import { dial, type DialOptions } from './dial.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from '../http1/http1-connection.ts'
@@ -32,6 +32,8 @@ export interface PoolOptions extends DialOptions {
   idleTimeoutMs: number
   /** The most idle connections to keep. */
   maxIdle: number
+  /** Whether the connections carry HBONE tunnels: the peer must negotiate HTTP/2. */
+  isHbone?: boolean
 }
 
 /** Records events of the pool; in production, in slots of a metrics region. */
@@ -43,7 +45,7 @@ export interface PoolObserver {
   fellSilent(address: DialOptions['address'], calls: number): void
 }
 
-export interface PoolServices {
+interface PoolServices {
   deadlines: Deadlines
   hops: Hops
   observer: PoolObserver
@@ -191,12 +193,20 @@ export class Pool {
       this.#observer.opened(performance.now() - startedAt)
       const { socket, reader } = outcome
       if (this.#speaksHttp2(socket)) return this.#addSession(socket, reader)
+      if (this.#options.isHbone === true) return this.#refuseHttp1(socket)
       // The backend chose HTTP/1.1, so each waiting call needs a connection of its own.
       for (let extra = this.#waiting.length - 1 - this.#dialing; extra > 0; extra--) this.#dial()
       const connection = new Http1Connection(socket, this.#owner, reader)
       this.#connections.add(connection)
       this.#offer(connection)
     })
+  }
+
+  #refuseHttp1(socket: RawStream): void {
+    socket.destroy()
+    this.#open--
+    this.#observer.closed()
+    this.#dialFailed(new UpstreamError('tls_failed', 'the peer did not negotiate HTTP/2', true))
   }
 
   /** Fails the calls that this connection would have served. */
@@ -206,12 +216,12 @@ export class Pool {
     for (const call of this.#waiting.splice(0, served)) contained('request', () => call.failed(error))
   }
 
-  #speaksHttp2(socket: Socket): boolean {
+  #speaksHttp2(socket: RawStream): boolean {
     if (this.#options.tls === null) return this.#options.version === 'HTTP2'
     return 'alpnProtocol' in socket && socket.alpnProtocol === 'h2'
   }
 
-  #addSession(socket: Socket, reader: SocketReader | undefined): void {
+  #addSession(socket: RawStream, reader: SocketReader | undefined): void {
     const owner: Http2ConnectionOwner = {
       idle: (session) => {
         this.#serveWaiting()
@@ -227,8 +237,10 @@ export class Pool {
         this.#serveWaiting()
       },
     }
-    this.#sessions.push(connectHttp2(socket, owner, this.#deadlines, reader))
+    const session = connectHttp2(socket, owner, this.#deadlines, reader)
+    this.#sessions.push(session)
     this.#serveWaiting()
+    if (this.#closed) session.close()
   }
 
   #serveWaiting(): void {
@@ -277,6 +289,7 @@ export class Pool {
   /** Checks for calls whose response does not begin. */
   #look(): void {
     for (const connection of this.#connections) connection.look()
+    for (const { socket } of this.#idle) if (socket.isLeaving === true) socket.destroy()
     for (const session of this.#sessions) session.look()
     if (this.#open > 0) this.#deadlines.set(this.#watch, LOOK_MS)
   }
@@ -386,14 +399,16 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
   }
 
   #mayMove(error: UpstreamError): boolean {
-    const { method, body } = this.request
-    // No other connection would accept the tunnel either.
-    if (error instanceof NoTunnels) return false
+    const { method, body, opensTunnel } = this.request
+    // No other connection would accept the tunnel, or the certificate, either.
+    if (error instanceof NoTunnels || error.code === 'tls_failed') return false
     if (error.unsent) {
       const most = this.#session?.hasAnswered ? MAX_REFUSALS : MAX_REFUSALS_OF_ALL
       return isAtHand(body) && ++this.#refusals <= most
     }
-    this.needsNew = error.stale && body.length === 0 && isIdempotent(method)
+    // A tunnel that was not opened has carried nothing.
+    const isRepeatable = opensTunnel === true || (body.length === 0 && isIdempotent(method))
+    this.needsNew = error.stale && isRepeatable
     return this.needsNew
   }
 }

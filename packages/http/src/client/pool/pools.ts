@@ -3,7 +3,7 @@ import type { Hops } from '../../fields/hops.ts'
 import { Pool, type PoolObserver, type PoolOptions } from './pool.ts'
 
 /** The transport of a connection, as metrics name it. */
-export type Transport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls'
+type Transport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls' | 'hbone'
 
 /**
  * The pools of a worker, keyed by everything that makes connections interchangeable; they outlive config generations.
@@ -36,6 +36,15 @@ export class Pools {
     return pool
   }
 
+  /** Lets the calls of the pools whose key begins with `prefix` end; later calls get new pools. */
+  retire(prefix: string): void {
+    for (const [key, pool] of this.#poolsByKey) {
+      if (!key.startsWith(prefix)) continue
+      this.#poolsByKey.delete(key)
+      pool.close()
+    }
+  }
+
   close(): void {
     for (const pool of this.#poolsByKey.values()) pool.close()
     this.#poolsByKey.clear()
@@ -48,7 +57,8 @@ export class Pools {
   }
 }
 
-function transportOf({ tls, tunnel }: PoolOptions): Transport {
+function transportOf({ tls, tunnel, isHbone }: PoolOptions): Transport {
+  if (isHbone === true) return 'hbone'
   if (tunnel !== null) return tls === null ? 'tunnel' : 'tunnel-tls'
   return tls === null ? 'plaintext' : 'tls'
 }

@@ -25,7 +25,7 @@ interface Allowance {
 }
 
 /** The only heads that our parser may accept and the runtime's parser rejects. */
-export const ALLOWED: readonly Allowance[] = [
+const ALLOWED: readonly Allowance[] = [
   {
     code: 'HPE_INVALID_METHOD',
     reason:

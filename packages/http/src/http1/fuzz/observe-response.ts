@@ -6,7 +6,7 @@ import { MemorySocket } from './memory-socket.ts'
 import { endToEnd, type Field, forwardedTrailers, type Message, type Observation, pairs } from './observation.ts'
 import { fieldsOf, type RunningObservation } from './observe-request.ts'
 
-export interface ResponseBytes {
+interface ResponseBytes {
   method: 'GET' | 'HEAD'
   pieces: readonly Buffer[]
   /** Whether the backend closes after the bytes. */

@@ -7,7 +7,7 @@ export interface FieldSink {
   field(field: Field): void
 }
 
-export interface BlockLimits {
+interface BlockLimits {
   /** Bytes of names and values, plus the overhead of each field. */
   maxSize: number
   maxFields: number

@@ -16,7 +16,7 @@ export class Field {
 }
 
 /** Overhead of a field in a table (RFC 7541 section 4.1) and in a header list (RFC 9113 section 6.5.2), in bytes. */
-export const FIELD_OVERHEAD = 32
+const FIELD_OVERHEAD = 32
 /** Default size of the dynamic table, in bytes; the gateway does not change it. */
 export const TABLE_SIZE = 4096
 

@@ -9,7 +9,7 @@ import {
   startHttp1Server,
 } from '../../../../gateway/src/testing/http/http1-server.ts'
 import type { Sink, Source } from '../../body/body.ts'
-import type { Exchange } from '../../exchange/exchange.ts'
+import type { Exchange, RawConnection } from '../../exchange/exchange.ts'
 import { HeaderBlock } from '../../fields/header-block.ts'
 
 const H = 'Host: a\r\n'
@@ -263,6 +263,31 @@ test('a drain lets the busy connection end after its response, and an idle one o
   assert.equal(await idle.all(), '')
   answer(waiting[0]!, 200, 'last')
   assert.match(await busy.all(), /connection: close\r\n\r\nlast$/)
+})
+
+test('a drain leaves a request whose head is still arriving, and a connection that was handed over, their time', async () => {
+  const clock = new FakeTime()
+  const tunnels: RawConnection[] = []
+  await using server = await startHttp1Server(
+    (exchange) => {
+      if (exchange.upgrade === '') answer(exchange, 200, exchange.target)
+      else tunnels.push(exchange.takeOver(101, new HeaderBlock())!)
+    },
+    { deadlines: clock.deadlines },
+  )
+  using slow = new RawClient(server.port)
+  using tunnel = new RawClient(server.port)
+  tunnel.send(`GET / HTTP/1.1\r\n${H}Connection: upgrade\r\nUpgrade: echo\r\n\r\n`)
+  await tunnel.until('101')
+  slow.send(`GET /first HTTP/1.1\r\n${H}\r\nGET /last HTTP/1.1\r\n`)
+  await slow.until('/first')
+  for (const connection of server.connections) connection.drain(1_000)
+  await clock.advance(3_000)
+  assert.deepEqual([slow.ended, tunnel.ended, tunnels[0]!.socket.destroyed], [false, false, false])
+  slow.send(`${H}\r\n`)
+  assert.match(await slow.all(), /connection: close\r\n\r\n\/last$/)
+  tunnels[0]!.socket.end('bye')
+  assert.match(await tunnel.all(), /bye$/)
 })
 
 test('a request on a connection that was idle when the drain began is answered as the last', async () => {

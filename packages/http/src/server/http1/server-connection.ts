@@ -1,6 +1,11 @@
-import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
-import type { ConnectionInfo, ExchangeHandler, ExchangeObserver, RawConnection } from '../../exchange/exchange.ts'
+import type {
+  ConnectionInfo,
+  ExchangeHandler,
+  ExchangeObserver,
+  RawConnection,
+  RawStream,
+} from '../../exchange/exchange.ts'
 import { InternalFault, reportFault } from '../../runtime/faults.ts'
 import { GatheringWriter } from '../../socket/gathering-writer.ts'
 import { lingeringClose } from '../../socket/lingering-close.ts'
@@ -30,7 +35,7 @@ export class Http1ServerConnection implements ExchangeHost {
   readonly writer: GatheringWriter
   closing = false
 
-  readonly #socket: Socket
+  readonly #socket: RawStream
   readonly #reader: SocketReader
   readonly #options: Http1ServerOptions
   readonly #limits: HeadLimits
@@ -53,7 +58,7 @@ export class Http1ServerConnection implements ExchangeHost {
   #quietMs = QUIET_MS
 
   constructor(
-    socket: Socket,
+    socket: RawStream,
     info: ConnectionInfo,
     options: Http1ServerOptions,
     reader: SocketReader = readerOf(socket),
@@ -241,7 +246,7 @@ export class Http1ServerConnection implements ExchangeHost {
     } else if (this.#inputEnded && exchange.requestDone) {
       this.#lookAfterHalfClosed()
     } else if (this.#socket.writableNeedDrain) {
-      this.destroy(new Error('client takes no data'))
+      this.destroy(new Error('client stopped reading'))
     } else this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
   }
 
@@ -352,9 +357,9 @@ export class Http1ServerConnection implements ExchangeHost {
     this.#options.deadlines.set(this.#deadline, STALL_MS)
     const next = exchange.feed(input, this.#at)
     if (next === -1) {
-      if (exchange.started) this.destroy(new Error('request body is not well framed'))
+      if (exchange.started) this.destroy(new Error('request body is malformed'))
       else {
-        exchange.fail(new Error('request body is not well framed'))
+        exchange.fail(new Error('request body is malformed'))
         this.#refuse(400, 'bad_chunk')
       }
       return false

@@ -4,12 +4,13 @@ import { StreamOutput } from '../../http2/output.ts'
 import { type FrameHost, ReceivedFrames } from '../../http2/received-frames.ts'
 import { Fields, HEAD_TOO_LARGE, MALFORMED, RequestHead } from './request-head.ts'
 import { refusalBlock } from './response-head.ts'
-import { type ExchangeHost, Http2Exchange } from './server-exchange.ts'
+import type { ExchangeHost } from './exchange-contracts.ts'
+import { Http2Exchange } from './server-exchange.ts'
 import type { StreamTable } from '../../http2/stream-table.ts'
 import { TrailerFields } from '../../http2/trailer-fields.ts'
 
 /** The effects of a client's frames on its connection. */
-export interface RequestFramesHost extends ExchangeHost, FrameHost<Http2Exchange> {
+export interface RequestFramesHost extends ExchangeHost<Http2Exchange>, FrameHost<Http2Exchange> {
   /** Called when a request has arrived. */
   opened(exchange: Http2Exchange): void
   /** Called when a request was rejected with a response. */
@@ -22,7 +23,7 @@ export interface RequestFramesHost extends ExchangeHost, FrameHost<Http2Exchange
   peerLeaves(): void
 }
 
-export interface RequestLimits {
+interface RequestLimits {
   windowSize: number
   largestWindowSize: number
   connectionWindowSize: number

@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
-import type { ConnectionInfo, ExchangeHandler, ExchangeObserver } from '../../exchange/exchange.ts'
+import type { ConnectionInfo, ExchangeHandler, ExchangeObserver, RawStream } from '../../exchange/exchange.ts'
 import { contained, InternalFault, reportFault } from '../../runtime/faults.ts'
 import { lingeringClose } from '../../socket/lingering-close.ts'
 import { readerOf, type SocketReader } from '../../socket/socket-reader.ts'
@@ -61,7 +60,11 @@ export const http2Defaults: Readonly<Http2Limits> = {
 }
 
 /** Serves a socket from which nothing has been read. */
-export function serveHttp2(socket: Socket, info: ConnectionInfo, options: Http2ServerOptions): Http2ServerConnection {
+export function serveHttp2(
+  socket: RawStream,
+  info: ConnectionInfo,
+  options: Http2ServerOptions,
+): Http2ServerConnection {
   const connection = new Http2ServerConnection(socket, info, options)
   connection.start(null)
   return connection
@@ -71,7 +74,7 @@ export function serveHttp2(socket: Socket, info: ConnectionInfo, options: Http2S
 export class Http2ServerConnection implements RequestFramesHost {
   readonly info: ConnectionInfo
   readonly output: FrameOutput
-  readonly #socket: Socket
+  readonly #socket: RawStream
   readonly #reader: SocketReader
   readonly #options: Http2ServerOptions
   readonly #frames: FrameReader
@@ -101,7 +104,7 @@ export class Http2ServerConnection implements RequestFramesHost {
   #cause: Error = CLIENT_LEFT
 
   constructor(
-    socket: Socket,
+    socket: RawStream,
     info: ConnectionInfo,
     options: Http2ServerOptions,
     reader: SocketReader = readerOf(socket),
@@ -444,7 +447,7 @@ function ignore(): void {}
 
 const CLIENT_LEFT = new Error('client closed the stream or the connection')
 const BROKEN = new Error('client broke the rules of HTTP/2')
-const STALLED = new Error('client neither sends nor takes data')
+const STALLED = new Error('client neither sends nor reads')
 const KEEPALIVE_PING = 'keep-up?'
 const DRAIN_PING = 'draining'
 /** Above this number of unsent bytes, nothing is read from a client until it reads. */

@@ -7,6 +7,7 @@ import { HeaderBlock } from '../../fields/header-block.ts'
 import type { Http2ServerOptions } from './server-connection.ts'
 import {
   CONTINUATION,
+  DATA,
   END_HEADERS,
   END_STREAM,
   frame as frameBytes,
@@ -149,6 +150,28 @@ test('a stream whose client sends nothing more of its body is reset after the st
   assert.ok(!client.frames.some((frame) => frame.type === RST_STREAM))
   await pass(2 * STALL)
   assert.equal(await client.outcome(1), 'reset 2')
+})
+
+test('a stream that gets as much as it sends is not stalled', async (t) => {
+  const { server, client, pass } = await useServer(t)
+  client.headers(1, [[':method', 'POST'], ...GET.slice(1)], 4)
+  await until(() => server.exchanges.length === 1)
+  const exchange = server.exchanges[0]!
+  const echo = exchange.respond(200, new HeaderBlock(), -1)
+  exchange.body.pipe({
+    source: null,
+    write: (chunk) => echo.write(Buffer.from(chunk)),
+    flush: () => echo.flush(),
+    end: () => assert.fail('the body has no end'),
+    abort: () => {},
+  })
+  for (let round = 1; round <= 4; round++) {
+    client.send(0, 0, 1, Buffer.from(`more${round}`))
+    await client.wait((frame) => frame.type === DATA && frame.payload.includes(`more${round}`))
+    await pass(STALL - 10_000)
+  }
+  await roundTrip(client)
+  assert.ok(!client.frames.some((frame) => frame.type === RST_STREAM))
 })
 
 const UPLOAD = [[':method', 'POST'], ...GET.slice(1)] as [string, string][]

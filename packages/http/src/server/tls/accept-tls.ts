@@ -32,7 +32,7 @@ export interface AcceptTlsOptions<T> {
   onRefused: (reason: string, came: RefusedHandshake<T>) => void
 }
 
-export interface RefusedHandshake<T> {
+interface RefusedHandshake<T> {
   hello: ClientHello | null
   listener: T | null
   hasSpoken: boolean

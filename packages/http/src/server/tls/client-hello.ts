@@ -1,4 +1,4 @@
-export type ClientHelloResult = { kind: 'more' } | ClientHello | { kind: 'refused'; reason: string }
+type ClientHelloResult = { kind: 'more' } | ClientHello | { kind: 'refused'; reason: string }
 
 export interface ClientHello {
   kind: 'hello'

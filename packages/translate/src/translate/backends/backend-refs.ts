@@ -25,5 +25,6 @@ export function resolveBackend(
   }
   if (isOwn) return context.read(ownBackend, `${to.namespace}/${to.name}`)
   if (to.port === undefined) return { reason: 'UnsupportedValue', message: `${printReference(to)} needs a port` }
-  return context.read(serviceBackend, `${to.namespace}/${to.name}/${to.port}`)
+  const suffix = from.kind === 'UDPRoute' ? ':udp' : ''
+  return context.read(serviceBackend, `${to.namespace}/${to.name}/${to.port}${suffix}`)
 }

@@ -132,9 +132,9 @@ function serversOf(
   ignored: string[],
 ): { namespace: string; server: Server }[] | null {
   const { name, namespace = '', annotations } = service.metadata
-  const ports = readService(service).ports.flatMap(({ appProtocol, ...port }) => {
+  const ports = readService(service).ports.flatMap(({ appProtocol, protocol: transport, ...port }) => {
     const protocol = PROTOCOLS[appProtocol ?? '']
-    return protocol === undefined ? [] : [{ ...port, protocol }]
+    return protocol === undefined || transport === 'UDP' ? [] : [{ ...port, protocol }]
   })
   if (ports.length === 0) return null
   return ports.flatMap(({ port, name: portName, protocol }) => {

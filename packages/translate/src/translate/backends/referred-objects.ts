@@ -30,7 +30,7 @@ export function referredObjects(
       // Only Secrets with all of these labels are read; all others of the namespace are not accessed.
       const keys = first.filter((key) => others.every((other) => other.includes(key)))
       const found = keys.flatMap((key) => context.get('Secret', key) ?? [])
-      if (found.length === 0) return refuse(`there is no Secret with these labels in ${namespace}`)
+      if (found.length === 0) return refusalOf(`there is no Secret with these labels in ${namespace}`)
       return Object.fromEntries(found.map((secret) => [secret.metadata.name, readEntries(secret)]))
     },
     backend: (reference) => backendKeyOf(context, from, reference),
@@ -40,7 +40,7 @@ export function referredObjects(
 
 function entriesOf(context: Context, reference: ObjectReference & { kind: 'Secret' | 'ConfigMap' }): Entries | Refusal {
   const resource = context.get(reference.kind, `${reference.namespace}/${reference.name}`)
-  return resource === undefined ? refuse(`${printReference(reference)} not found`) : readEntries(resource)
+  return resource === undefined ? refusalOf(`${printReference(reference)} not found`) : readEntries(resource)
 }
 
 function readEntries(resource: Resource): Entries {
@@ -61,24 +61,24 @@ function backendKeyOf(
   const to: ObjectReference = { group, kind, namespace, name }
   const isService = kind === 'Service' && group === ''
   if (!isService && !(kind === 'GwBackend' && group === groupByKind.GwBackend)) {
-    return refuse(`${group === '' ? kind : `${kind}.${group}`} cannot be a backend`)
+    return refusalOf(`${group === '' ? kind : `${kind}.${group}`} cannot be a backend`)
   }
   if (!isGranted(context, { group: groupByKind.GwPolicy, ...from }, to)) {
-    return refuse(
+    return refusalOf(
       `${printReference(to)} is in another namespace, and no ReferenceGrant there allows a ${from.kind} of ${from.namespace} to use it`,
     )
   }
   if (isService) {
     const place = `${namespace}/${name}/${port}`
     const found = context.read(serviceBackend, place)
-    return 'reason' in found ? refuse(found.message) : serviceKey(place)
+    return 'reason' in found ? refusalOf(found.message) : serviceKey(place)
   }
   const resource = context.get('GwBackend', `${namespace}/${name}`)
-  if (resource === undefined) return refuse(`${printReference(to)} not found`)
+  if (resource === undefined) return refusalOf(`${printReference(to)} not found`)
   const isFixed = new Fields(resource.spec, ['spec'], []).has('static')
-  return isFixed ? ownKey(`${namespace}/${name}`) : refuse(`${printReference(to)} is not a fixed destination`)
+  return isFixed ? ownKey(`${namespace}/${name}`) : refusalOf(`${printReference(to)} is not a fixed destination`)
 }
 
-function refuse(detail: string): Refusal {
+function refusalOf(detail: string): Refusal {
   return new Refusal('unknown_reference', { detail })
 }

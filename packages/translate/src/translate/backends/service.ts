@@ -1,11 +1,17 @@
 import type { Backend } from '@portico/gateway/ir'
+import { formatSpiffe } from '@portico/gateway/spiffe'
+import { formatMeshAddress } from '@portico/http/text'
 import { printFieldProblem } from '../../resources/fields.ts'
 import { readEndpointSlice, readService, type ServicePort } from '../../resources/service.ts'
+import { readPod } from '../../resources/pod.ts'
 import { keyOf } from '../../resources/resource.ts'
-import type { Query } from '../context.ts'
+import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
 
-/** The key of a Service port, `backend/service/<namespace>/<name>/<port>`, which policies may name. */
+/**
+ * The key of a Service port, `backend/service/<namespace>/<name>/<port>`, which policies may name. Ports of UDP end in
+ * `:udp`, because a Service may have the same number for both.
+ */
 export function serviceKey(place: string): string {
   return `backend/service/${place}`
 }
@@ -22,11 +28,13 @@ interface ReferredService {
   ignored: string[]
 }
 
-/** A Service port as a backend, by `namespace/name/port`. */
+/** A Service port as a backend, by `namespace/name/port`, with `:udp` for a port of UDP. */
 export const serviceBackend: Query<ReferredService | Unusable> = {
   name: 'serviceBackend',
   compute(context, place) {
-    const [namespace = '', name = '', digits = ''] = place.split('/')
+    const [namespace = '', name = '', at = ''] = place.split('/')
+    const [digits = '', suffix = 'tcp'] = at.split(':')
+    const protocol = suffix === 'udp' ? 'UDP' : 'TCP'
     const notFound = (message: string): Unusable => ({ reason: 'BackendNotFound', message })
     const resource = context.get('Service', `${namespace}/${name}`)
     if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
@@ -37,8 +45,8 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
         message: `Service ${namespace}/${name} is an ExternalName, which is not allowed: use a GwBackend with \`static.host\``,
       }
     }
-    const port = ports.find((each) => each.port === Number(digits))
-    if (port === undefined) return notFound(`Service ${namespace}/${name} has no TCP port ${digits}`)
+    const port = ports.find((each) => each.port === Number(digits) && each.protocol === protocol)
+    if (port === undefined) return notFound(`Service ${namespace}/${name} has no ${protocol} port ${digits}`)
     const host = `${name}.${namespace}.svc.${context.settings.clusterDomain}`
     const byName = { kind: 'static' as const, host, port: port.port }
     const { withoutSlices } = context.settings
@@ -77,20 +85,64 @@ const versionByProtocol: Readonly<Record<string, 'HTTP1' | 'HTTP2'>> = {
 export const serviceEndpoints: Query<string[]> = {
   name: 'serviceEndpoints',
   compute(context, place) {
+    const endpoints = context.read(chosenEndpoints, place)
+    return [...new Set(endpoints.map(({ at }) => at))].toSorted()
+  },
+}
+
+/**
+ * The addresses of a Service port for a Gateway in a mesh, by `<trust domain> <namespace>/<name>/<port>`. Pods of the mesh
+ * are marked, with their identity. An endpoint whose Pod is not known is left out, because it could be in the mesh.
+ */
+export const meshEndpoints: Query<string[]> = {
+  name: 'meshEndpoints',
+  compute(context, arg) {
+    const [trustDomain = '', place = ''] = arg.split(' ')
+    const endpoints = context.read(chosenEndpoints, place)
+    return [...new Set(endpoints.flatMap((endpoint) => meshAddress(context, endpoint, trustDomain)))].toSorted()
+  },
+}
+
+function meshAddress(context: Context, { at, pod }: ServiceEndpoint, trustDomain: string): string[] {
+  if (pod === null) return [at]
+  const resource = context.get('Pod', pod)
+  if (resource === undefined) return []
+  const { isInMesh, serviceAccount } = readPod(resource)
+  if (!isInMesh) return [at]
+  const namespace = resource.metadata.namespace ?? ''
+  return [formatMeshAddress(at, formatSpiffe({ trustDomain, namespace, serviceAccount }))]
+}
+
+interface ServiceEndpoint {
+  /** `10.0.0.7:8080` */
+  at: string
+  /** `namespace/name` of the Pod; null for endpoints without a Pod. */
+  pod: string | null
+}
+
+/** The endpoints of a Service port that get requests, by `namespace/name/port`. */
+const chosenEndpoints: Query<ServiceEndpoint[]> = {
+  name: 'chosenEndpoints',
+  compute(context, place) {
     const found = context.read(serviceBackend, place)
     if ('reason' in found) return []
     const service = place.slice(0, place.lastIndexOf('/'))
+    const [namespace = ''] = place.split('/')
     const endpoints = context.list('EndpointSlice', { by: 'service', value: service }).flatMap((resource) => {
       const slice = readEndpointSlice(resource)
-      const ports = slice.ports.filter(({ name }) => name === found.port.name)
-      return slice.endpoints.flatMap(({ addresses, isReady, isServing }) =>
-        ports.flatMap(({ port }) => addresses.map((address) => ({ at: hostPort(address, port), isReady, isServing }))),
+      const ports = slice.ports.filter(
+        ({ name, protocol }) => name === found.port.name && protocol === found.port.protocol,
       )
+      return slice.endpoints.flatMap(({ addresses, isReady, isServing, pod: name }) => {
+        const pod = name === undefined ? null : `${namespace}/${name}`
+        const at = ports.flatMap(({ port }) => addresses.map((address) => hostPort(address, port)))
+        return at.map((each) => ({ at: each, pod, isReady, isServing }))
+      })
     })
     const ready = endpoints.filter(({ isReady }) => isReady)
     // When no endpoint is ready, terminating ones that still serve are used.
     const chosen = ready.length > 0 ? ready : endpoints.filter(({ isServing }) => isServing)
-    return [...new Set(chosen.map(({ at }) => at))].toSorted()
+    return chosen.map(({ at, pod }) => ({ at, pod }))
   },
 }
 

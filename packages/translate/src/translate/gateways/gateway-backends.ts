@@ -4,6 +4,7 @@ import { GATEWAY_GROUP } from '../../resources/kinds.ts'
 import { toAttachedPolicy } from '../to-attached-policy.ts'
 import { backendTls } from '../policies/backend-tls-policy.ts'
 import type { Context, Query } from '../context.ts'
+import { listenersOf } from '../listeners/listeners.ts'
 import { certificateOf, type Unusable } from '../materials.ts'
 import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
@@ -20,11 +21,17 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
   },
 }
 
-/** A separate query, so that a route change that keeps its backends does not recompute all others. */
+/**
+ * The backends of routes and of filters of listeners. A separate query, so that a route change that keeps its backends does
+ * not recompute all others.
+ */
 const routeBackends: Query<Backend[]> = {
   name: 'routeBackends',
   compute(context, key) {
     const backends = new Map<string, Backend>()
+    for (const { state, filters } of context.read(listenersOf, key)) {
+      if (state !== 'absent') for (const backend of filters.called) backends.set(backend.key, backend)
+    }
     for (const ofRoute of inOrder(context, key, backendsInBucket)) {
       for (const backend of ofRoute) backends.set(backend.key, backend)
     }

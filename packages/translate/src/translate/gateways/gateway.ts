@@ -1,10 +1,12 @@
 import { EMPTY_IR, exposeOauth } from '@portico/gateway/ir'
 import type { Bind, Ir, Listener } from '@portico/gateway/ir'
 import type { Query } from '../context.ts'
+import { toAttachedPolicy } from '../to-attached-policy.ts'
 import { gatewayBackends } from './gateway-backends.ts'
-import { isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
+import { bindKey, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
-import { placeOfService, serviceEndpoints } from '../backends/service.ts'
+import { gatewayMesh } from './gateway-mesh.ts'
+import { meshEndpoints, placeOfService, serviceEndpoints } from '../backends/service.ts'
 
 /** The config of one Gateway; null for Gateways of other classes. */
 export const gatewayConfig: Query<Ir | null> = {
@@ -23,8 +25,14 @@ export const gatewayConfig: Query<Ir | null> = {
       backends: [...backends],
       policies: [],
     }
-    // Filters of a rule and inline policies of a backend win over policies that target them.
+    // Filters of a listener or a rule and inline policies of a backend win over policies that target them.
     ir.policies.push(...policies)
+    for (const { key: listener, filters } of listeners) {
+      if (filters.traffic === null) continue
+      ir.policies.push(
+        toAttachedPolicy({ kind: 'listener', key: listener }, { traffic: filters.traffic, phase: 'PreRouting' }),
+      )
+    }
     for (const part of parts) {
       // Requests for a listener that cannot be served are rejected, whatever routes there are.
       for (const route of part.routes) if (!cut.has(route.listener)) ir.routes.push(route)
@@ -41,9 +49,12 @@ export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
   compute(context, key) {
     if (!context.read(isOurGateway, key)) return null
     const services = context.read(servicesOf, key)
-    return Object.fromEntries(
-      services.map((place) => [`backend/service/${place}`, context.read(serviceEndpoints, place)]),
-    )
+    const trustDomain = context.read(gatewayMesh, key)
+    const addresses = (place: string): string[] =>
+      trustDomain === null
+        ? context.read(serviceEndpoints, place)
+        : context.read(meshEndpoints, `${trustDomain} ${place}`)
+    return Object.fromEntries(services.map((place) => [`backend/service/${place}`, addresses(place)]))
   },
 }
 
@@ -58,8 +69,12 @@ const servicesOf: Query<string[]> = {
 }
 
 function bindsOf(listeners: readonly ResolvedListener[]): Bind[] {
-  const ports = new Set(listeners.map(({ port }) => port))
-  return [...ports].toSorted((one, other) => one - other).map((port) => ({ key: `bind/${port}`, port, address: '' }))
+  const byKey = new Map<string, Bind>()
+  for (const { port, protocol } of listeners) {
+    const key = bindKey(protocol, port)
+    byKey.set(key, { key, port, address: '', ...(protocol === 'UDP' && { transport: 'udp' }) })
+  }
+  return [...byKey.values()].toSorted((one, other) => one.port - other.port || (one.key < other.key ? -1 : 1))
 }
 
 function toListener({ key, port, name, hostname, protocol, tls, state, parent }: ResolvedListener): Listener {
@@ -67,7 +82,7 @@ function toListener({ key, port, name, hostname, protocol, tls, state, parent }:
   const isCut = state === 'cut'
   return {
     key,
-    bind: `bind/${port}`,
+    bind: bindKey(protocol, port),
     name,
     hostname,
     protocol: isCut || protocol === null ? 'TLS' : protocol,

@@ -9,6 +9,7 @@ import { keyOf, type Resource } from '../../resources/resource.ts'
 import { type Condition, condition } from '../../resources/status.ts'
 import type { Context, Query } from '../context.ts'
 import { isOurClass } from './gateway-class.ts'
+import { type ListenerFilters, listenerFilters } from './listener-filters.ts'
 import { authoritiesOf, certificateOf, type Referrer, type Unusable } from '../materials.ts'
 import { byAge } from '../precedence.ts'
 
@@ -24,6 +25,7 @@ export interface ResolvedListener {
   supportedKinds: RouteKind[]
   from: ListenerSpec['from']
   tls: ListenerTls | null
+  filters: Pick<ListenerFilters, 'traffic' | 'called'>
   /** `cut`: requests for its hostname are rejected, because its certificates cannot be used. */
   state: 'served' | 'cut' | 'absent'
   conditions: Condition[]
@@ -100,9 +102,16 @@ type Conflict = 'HostnameConflict' | 'ProtocolConflict'
 
 /** The conflict with an earlier listener of the same port. */
 function conflictOf(spec: ListenerSpec, taken: readonly ListenerSpec[]): Conflict | null {
-  const neighbours = taken.filter(({ port }) => port === spec.port)
+  // Ports of UDP are apart from those of TCP.
+  const isUdp = spec.protocol === 'UDP'
+  const neighbours = taken.filter(({ port, protocol }) => port === spec.port && (protocol === 'UDP') === isUdp)
   if (neighbours.some(({ protocol }) => layerOf(protocol) !== layerOf(spec.protocol))) return 'ProtocolConflict'
   return neighbours.some(({ hostname }) => hostname === spec.hostname) ? 'HostnameConflict' : null
+}
+
+/** The key of the bind of a listener in the IR. */
+export function bindKey(protocol: string | null, port: number): string {
+  return protocol === 'UDP' ? `bind/udp/${port}` : `bind/${port}`
 }
 
 /** The protocol layer; HTTPS and TLS share a port, because server names separate them. */
@@ -134,13 +143,15 @@ function resolveListener(
   const hasWrongKinds = spec.kinds !== null && supportedKinds.length < spec.kinds.length
   const from: Referrer = { group: GATEWAY_GROUP, kind, namespace: owner.metadata.namespace ?? '' }
   const tls = tlsOf(context, { spec, protocol, gateway, from })
-  const resolved = tls.refs ?? (hasWrongKinds ? WRONG_KINDS : null)
-  const own = refusalOf(spec, protocol, conflict)
+  const path = kind === 'Gateway' ? spec.name : `${keyOf(owner)}/${spec.name}`
+  const key = `${bindKey(spec.protocol, spec.port)}/${path}`
+  const filters = listenerFilters(context, from, { filters: spec.filters, key })
+  const resolved = tls.refs ?? filters.unresolved ?? (hasWrongKinds ? WRONG_KINDS : null)
+  const own = refusalOf(spec, protocol, conflict) ?? filters.refusal
   const refused = own ?? tls.refusal
   const isServed = refused === null && tls.isUsable
-  const path = kind === 'Gateway' ? spec.name : `${keyOf(owner)}/${spec.name}`
   return {
-    key: `bind/${spec.port}/${path}`,
+    key,
     parent: { kind, key: keyOf(owner) },
     name: spec.name,
     port: spec.port,
@@ -149,6 +160,7 @@ function resolveListener(
     supportedKinds,
     from: spec.from,
     tls: tls.tls,
+    filters: { traffic: filters.traffic, called: filters.called },
     state: isServed ? 'served' : own === null ? 'cut' : 'absent',
     conditions: [
       refused === null
@@ -178,8 +190,10 @@ const WRONG_KINDS: Unusable = {
 }
 
 function protocolOf(text: string): ListenerProtocol | null {
-  return text === 'HTTP' || text === 'HTTPS' || text === 'TLS' || text === 'TCP' ? text : null
+  return PROTOCOLS.find((protocol) => protocol === text) ?? null
 }
+
+const PROTOCOLS: readonly ListenerProtocol[] = ['HTTP', 'HTTPS', 'TLS', 'TCP', 'UDP']
 
 function kindsOf(protocol: ListenerProtocol, { tls }: ListenerSpec): RouteKind[] {
   switch (protocol) {
@@ -190,6 +204,10 @@ function kindsOf(protocol: ListenerProtocol, { tls }: ListenerSpec): RouteKind[]
       return tls?.mode === 'Terminate' && tls.isModeSet ? ['TLSRoute', 'TCPRoute'] : ['TLSRoute']
     case 'TCP':
       return ['TCPRoute']
+    case 'UDP':
+      return ['UDPRoute']
+    case 'HBONE':
+      return []
   }
 }
 

@@ -17,6 +17,8 @@ export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
   compute(context, place) {
     const service = place.slice(0, place.lastIndexOf('/'))
     const found = context.read(serviceBackend, place)
+    // Datagrams have no TLS: a policy for the whole Service means its other ports.
+    if ('port' in found && found.port.protocol === 'UDP') return null
     const portName = 'reason' in found ? '' : found.port.name
     const policies = context.list('BackendTLSPolicy', { by: 'target', value: `Service/${service}` }).toSorted(byAge)
     // A policy for the port wins over one for the whole Service.

@@ -13,7 +13,7 @@ export interface ParentAttachment {
   ref: ParentRef
   /** The Gateway as `namespace/name`. */
   gateway: string
-  /** Listeners that accept the route, with the intersection of hostnames. */
+  /** Listeners that accept the route, each with the hostnames of the route that the listener shares. */
   listeners: { key: string; hostnames: string[] }[]
   refusal: Unusable | null
 }
@@ -72,7 +72,7 @@ function attach(
   }
   const hostnames = context.read(routeHostnames, id)
   const listeners = open.flatMap((listener) => {
-    const left = commonHostnames(listener, hostnames)
+    const left = sharedHostnames(listener, hostnames)
     return left === null ? [] : [{ key: listener.key, hostnames: left }]
   })
   if (listeners.length > 0) return { listeners, refusal: null }
@@ -95,9 +95,12 @@ function isOpen(context: Context, id: string, listener: ResolvedListener): boole
   return isFrom(context, listener.from, { own: namespaceOf(listener.parent.key), other: namespaceOf(found.key) })
 }
 
-/** The intersection of hostnames: null when it is empty; an empty list when the route matches all hosts of the listener. */
-function commonHostnames({ hostname }: ResolvedListener, hostnames: readonly string[]): string[] | null {
+/**
+ * The hostnames of a route that the listener shares: null when it shares none; an empty list when the route has none. They
+ * stay as written, because the most specific of them decides between routes; the listener admits no other hostname.
+ */
+function sharedHostnames({ hostname }: ResolvedListener, hostnames: readonly string[]): string[] | null {
   if (hostnames.length === 0) return []
-  const left = hostnames.flatMap((each) => intersection(hostname, each) ?? [])
-  return left.length === 0 ? null : [...new Set(left)]
+  const shared = hostnames.filter((each) => intersection(hostname, each) !== null)
+  return shared.length === 0 ? null : [...new Set(shared)]
 }

@@ -1,6 +1,6 @@
 import type { Fields } from '../../resources/fields.ts'
 import { type BackendReference, readBackendRef } from '../../resources/references.ts'
-import { type AuthorizerPlan, readExternalAuth } from './external-auth.ts'
+import { type AuthorizerPlan, readExternalAuth } from '../backends/external-auth.ts'
 import type { Unusable } from '../materials.ts'
 
 /** The filters of a rule or a backend, as policies in the form of the config file and calls to backends. */
@@ -25,7 +25,7 @@ export const httpFilters = [
 export const grpcFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'RequestMirror'] as const
 
 /** Filters that apply to one backend of several. */
-export const backendFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier'] as const
+export const backendFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'URLRewrite'] as const
 
 /** Filters of a backend that gets all requests of its rule. */
 export const onlyBackendFilters = [...backendFilters, 'RequestMirror'] as const

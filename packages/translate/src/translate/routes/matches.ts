@@ -1,7 +1,7 @@
 import type { RouteMatch, ValueMatch } from '@portico/gateway/ir'
 import { type Output, routeMatch } from '@portico/gateway/schema'
 import type { Fields } from '../../resources/fields.ts'
-import { validateConfig } from './validate-config.ts'
+import { validateConfig } from '../validate-config.ts'
 import type { Unusable } from '../materials.ts'
 
 const EVERYTHING: RouteMatch = { path: { kind: 'pathPrefix', value: '/' }, method: null, headers: [], query: [] }

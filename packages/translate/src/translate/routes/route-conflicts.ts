@@ -8,7 +8,7 @@ import { BUCKETS, bucketKey, routesInBucket } from '../listeners/buckets.ts'
 import { routePlan } from './route-plan.ts'
 
 /** Kinds whose connections are only distinguished by server name: the older of two conflicting routes gets all. */
-const CONNECTION_KINDS: readonly RouteKind[] = ['TLSRoute', 'TCPRoute']
+const CONNECTION_KINDS: readonly RouteKind[] = ['TLSRoute', 'TCPRoute', 'UDPRoute']
 
 interface Claim {
   /** The listener and hostname. */
@@ -26,6 +26,7 @@ interface RouteConflicts {
 
 export function conflictsOf(context: Context, id: string, { gateway, listeners }: ParentAttachment): RouteConflicts {
   const kind = id.slice(0, id.indexOf('/'))
+  const traffic = kind === 'UDPRoute' ? 'datagrams' : 'connections'
   if (!CONNECTION_KINDS.some((each) => each === kind)) return lostToOtherKind(context, id, gateway, listeners)
   const owners = context.read(connectionOwners, gateway)
   const claims = listeners.flatMap(({ key, hostnames }) =>
@@ -34,11 +35,11 @@ export function conflictsOf(context: Context, id: string, { gateway, listeners }
   const notices = claims
     .filter(({ owner }) => owner !== id)
     .map(({ key, hostname, owner }) => {
-      const what = hostname === '' ? 'all connections' : `connections for ${hostname}`
+      const what = hostname === '' ? `all ${traffic}` : `${traffic} for ${hostname}`
       return `${printId(owner)} takes precedence and gets ${what} of listener ${key.slice(key.lastIndexOf('/') + 1)}`
     })
-  if (notices.length === 0 || notices.length < claims.length) return { refusal: null, notices }
-  return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
+  // The Gateway API accepts such a route even if it gets no connection at all.
+  return { refusal: null, notices }
 }
 
 function lostToOtherKind(

@@ -32,7 +32,7 @@ export const routePlan: Query<RoutePlan | null> = {
     const problems: FieldProblem[] = []
     const spec = new Fields(resource.spec, ['spec'], problems)
     readParentRefs(spec, namespace)
-    const hostnames = kind === 'TCPRoute' ? [] : spec.texts('hostnames').map((hostname) => hostname.toLowerCase())
+    const hostnames = isWithoutNames(kind) ? [] : spec.texts('hostnames').map((hostname) => hostname.toLowerCase())
     const raw = spec.raw('rules')
     if (spec.has('useDefaultGateways')) spec.raw('useDefaultGateways')
     spec.done()
@@ -60,11 +60,16 @@ export const routeHostnames: Query<string[]> = {
   compute(context, id) {
     const found = findRoute(id)
     const resource = found === null ? undefined : context.get(found.kind, found.key)
-    if (resource === undefined || found?.kind === 'TCPRoute') return []
+    if (found === null || resource === undefined || isWithoutNames(found.kind)) return []
     return specOf(resource)
       .texts('hostnames')
       .map((hostname) => hostname.toLowerCase())
   },
+}
+
+/** Whether routes of the kind have no hostnames. */
+function isWithoutNames(kind: RouteKind): boolean {
+  return kind === 'TCPRoute' || kind === 'UDPRoute'
 }
 
 export function findRoute(id: string): { kind: RouteKind; key: string } | null {

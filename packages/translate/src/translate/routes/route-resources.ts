@@ -47,6 +47,7 @@ const suffixByKind: Record<RouteKind, string> = {
   GRPCRoute: ':grpc',
   TLSRoute: ':tls',
   TCPRoute: ':tcp',
+  UDPRoute: ':udp',
 }
 
 /** The name of a route in the IR; policies attach to `<listener key>/<name>`. */

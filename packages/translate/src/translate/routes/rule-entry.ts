@@ -3,10 +3,9 @@ import type { BackendPolicies } from '@portico/gateway/schema'
 import type { Fields } from '../../resources/fields.ts'
 import { readBackendRef } from '../../resources/references.ts'
 import { resolveBackend } from '../backends/backend-refs.ts'
-import { validateTraffic } from './validate-config.ts'
+import { validateTraffic } from '../validate-config.ts'
 import type { Context } from '../context.ts'
 import { type FilterPlan, NO_FILTERS, readFilters } from './filters.ts'
-import { asTransformation } from './header-expressions.ts'
 import type { Unusable } from '../materials.ts'
 
 /** A backend of a rule with its own policies. */
@@ -40,13 +39,40 @@ export function planEntry(
   const checkedFilters = 'reason' in filters ? filters : validateTraffic(filters.policies)
   if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null, mirrors: [] }
   const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
-  const headers = checkedFilters.traffic.headerModifiers
+  const { headerModifiers: headers, urlRewrite } = checkedFilters.traffic
   const target = 'reason' in to ? null : to.backend.target
   const version = target?.kind === 'service' ? target.version : null
   const policies: BackendPolicies = {
+    ...(urlRewrite !== undefined && { urlRewrite }),
     ...(headers !== undefined && { transformation: asTransformation(headers) }),
     ...(requestTimeout !== undefined && { http: { requestTimeout, ...(version !== null && { version }) } }),
   }
   const gets = 'reason' in to || 'reason' in filters || weight === 0 ? NO_FILTERS : filters
   return { weight, to, policies: Object.keys(policies).length === 0 ? null : policies, mirrors: gets.mirrors }
+}
+
+interface HeaderChanges {
+  set?: { name: string; value: string }[] | undefined
+  add?: { name: string; value: string }[] | undefined
+  remove?: string[] | undefined
+}
+
+/** Converts literal header changes to those of one backend, which are expressions. */
+function asTransformation(changes: {
+  request?: HeaderChanges | undefined
+  response?: HeaderChanges | undefined
+}): NonNullable<BackendPolicies['transformation']> {
+  const transform = ({ set, add, remove }: HeaderChanges) => ({
+    ...(set !== undefined && { set: set.map(literal) }),
+    ...(add !== undefined && { add: add.map(literal) }),
+    ...(remove !== undefined && { remove }),
+  })
+  return {
+    ...(changes.request !== undefined && { request: transform(changes.request) }),
+    ...(changes.response !== undefined && { response: transform(changes.response) }),
+  }
+}
+
+function literal({ name, value }: { name: string; value: string }): { name: string; value: string } {
+  return { name, value: JSON.stringify(value) }
 }

@@ -8,7 +8,6 @@ import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilter
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from '../materials.ts'
 import { type EntryPlan, planEntry } from './rule-entry.ts'
-import { readPersistence } from './session-persistence.ts'
 import { trafficOf } from './rule-traffic.ts'
 
 /** The translation of a rule, independent of listeners. */
@@ -72,7 +71,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
         : 'reason' in made
           ? made
           : wrong === undefined
-            ? prefixProblem(found.matches, made.traffic)
+            ? prefixProblem(found.matches, made.traffic, entries)
             : { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
   const broken = entries.flatMap(({ to }) => ('reason' in to ? to : []))
   const unresolved = [...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null
@@ -131,9 +130,41 @@ function readRetry(rule: Fields): Record<string, unknown> {
 }
 
 /** A prefix can only be replaced when the rule matches by prefix. */
-function prefixProblem(matches: readonly RouteMatch[], traffic: TrafficPolicies | null): Unusable | null {
-  const isPrefix =
-    traffic?.urlRewrite?.path?.prefix !== undefined || traffic?.requestRedirect?.path?.prefix !== undefined
+function prefixProblem(
+  matches: readonly RouteMatch[],
+  traffic: TrafficPolicies | null,
+  entries: readonly EntryPlan[],
+): Unusable | null {
+  const paths = [
+    traffic?.urlRewrite?.path,
+    traffic?.requestRedirect?.path,
+    ...entries.map(({ policies }) => policies?.urlRewrite?.path),
+  ]
+  const isPrefix = paths.some((path) => path?.prefix !== undefined)
   if (!isPrefix || matches.every(({ path }) => path.kind === 'pathPrefix')) return null
   return { reason: 'UnsupportedValue', message: 'ReplacePrefixMatch needs matches of type PathPrefix' }
+}
+
+/** Reads the session persistence of a rule; names are in `cookie` and `header` since 1.7 of the Gateway API. */
+function readPersistence(rule: Fields): Record<string, unknown> {
+  if (!rule.has('sessionPersistence')) return {}
+  const persistence = rule.object('sessionPersistence')
+  const [oldName, type] = [persistence.text('sessionName'), persistence.text('type')]
+  const [absolute, idle] = [durationAt(persistence, 'absoluteTimeout'), durationAt(persistence, 'idleTimeout')]
+  const [cookie, header] = [persistence.object('cookie'), persistence.object('header')]
+  const [cookieName, path, headerName] = [cookie.text('name'), cookie.text('path'), header.text('name')]
+  const oldCookie = persistence.object('cookieConfig')
+  const lifetimeType = cookie.text('lifetimeType') ?? oldCookie.text('lifetimeType')
+  for (const fields of [cookie, header, oldCookie, persistence]) fields.done()
+  const sessionName = (type === 'Header' ? headerName : cookieName) ?? oldName
+  return {
+    sessionPersistence: {
+      ...(type !== undefined && { type }),
+      ...(sessionName !== undefined && { sessionName }),
+      ...(absolute !== undefined && { absoluteTimeout: `${absolute}ms` }),
+      ...(idle !== undefined && { idleTimeout: `${idle}ms` }),
+      ...(lifetimeType !== undefined && { lifetimeType }),
+      ...(path !== undefined && { path }),
+    },
+  }
 }

@@ -1,9 +1,9 @@
 import type { Backend } from '@portico/gateway/ir'
 import type { TrafficPolicies } from '@portico/gateway/schema'
 import { resolveBackend } from '../backends/backend-refs.ts'
-import { validateTraffic } from './validate-config.ts'
+import { validateTraffic } from '../validate-config.ts'
 import type { Context } from '../context.ts'
-import { resolveAuthorizer } from './external-auth.ts'
+import { resolveAuthorizer } from '../backends/external-auth.ts'
 import type { FilterPlan } from './filters.ts'
 import type { Unusable } from '../materials.ts'
 

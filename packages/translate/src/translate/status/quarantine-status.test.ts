@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Quarantined } from '@portico/gateway/checks'
+import type { QuarantinedResource } from '@portico/gateway/checks'
 import type { Condition, GatewayStatus, PolicyStatus, RouteStatus, Status } from '../../resources/status.ts'
 import { type QuarantineNote, quarantineNotes, withQuarantine } from './quarantine-status.ts'
 
@@ -22,11 +22,12 @@ describe('the resource at fault', () => {
     ['a rule of a GRPCRoute', 'bind/80/http/shop/cart:grpc/0', 'GRPCRoute/shop/cart'],
     ['a rule of a TLSRoute', 'bind/443/tls/shop/cart:tls/0', 'TLSRoute/shop/cart'],
     ['a rule of a TCPRoute', 'bind/5432/db/shop/cart:tcp/0', 'TCPRoute/shop/cart'],
+    ['a rule of a UDPRoute', 'bind/udp/53/dns/shop/cart:udp/0', 'UDPRoute/shop/cart'],
     ['a backend of a rule', 'bind/80/http/shop/cart/2/backend/1', 'HTTPRoute/shop/cart'],
     ['a policy of a backend of a rule', 'inline/backend/bind/80/http/shop/cart/2/backend/1', 'HTTPRoute/shop/cart'],
     ['a rule at a listener of a ListenerSet', 'bind/81/shop/more/extra/shop/cart/2', 'HTTPRoute/shop/cart'],
     ['a backend of a rule there', 'bind/81/shop/more/extra/shop/cart/2/backend/1', 'HTTPRoute/shop/cart'],
-    ['a route of a kind that is not known', 'bind/80/http/shop/cart:udp/0', null],
+    ['a route of a kind that is not known', 'bind/80/http/shop/cart:sctp/0', null],
     ['what is no key of a route', 'bind/80', null],
   ]
   for (const [what, object, owner] of owners) {
@@ -64,7 +65,11 @@ describe('the resource at fault', () => {
   })
 
   it('has a note for each of its problems', () => {
-    const found: Quarantined[] = ['one', 'two'].map((problem) => ({ object: 'policy/shop/limits', problem, units: [] }))
+    const found: QuarantinedResource[] = ['one', 'two'].map((problem) => ({
+      object: 'policy/shop/limits',
+      problem,
+      units: [],
+    }))
     const notes = quarantineNotes(GATEWAY, found).get('GwPolicy/shop/limits')
     assert.deepEqual(
       notes?.map(({ problem }) => problem),

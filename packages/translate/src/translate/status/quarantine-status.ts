@@ -1,4 +1,4 @@
-import { type Quarantined, readUnit } from '@portico/gateway/checks'
+import { type QuarantinedResource, readUnit } from '@portico/gateway/checks'
 import type { RouteKind } from '../../resources/kinds.ts'
 import type {
   Condition,
@@ -23,7 +23,7 @@ export interface QuarantineNote {
 }
 
 /** Returns the notes for all resources that quarantine at a Gateway affects, by `Kind/namespace/name`. */
-export function quarantineNotes(gateway: string, found: readonly Quarantined[]): Map<string, QuarantineNote[]> {
+export function quarantineNotes(gateway: string, found: readonly QuarantinedResource[]): Map<string, QuarantineNote[]> {
   const notes = new Map<string, QuarantineNote[]>()
   const add = (id: string | null, note: Omit<QuarantineNote, 'gateway'>): void => {
     if (id === null) return
@@ -62,12 +62,14 @@ const kindBySuffix: Readonly<Record<string, RouteKind>> = {
   grpc: 'GRPCRoute',
   tls: 'TLSRoute',
   tcp: 'TCPRoute',
+  udp: 'UDPRoute',
 }
 
 /**
  * The key of a rule. After the port, a listener of the Gateway has one segment, a listener of a ListenerSet has three.
  */
-const ROUTE_KEY = /^bind\/\d+\/(?:[^/]+|[^/]+\/[^/]+\/[^/]+)\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/
+const ROUTE_KEY =
+  /^bind\/(?:udp\/)?\d+\/(?:[^/]+|[^/]+\/[^/]+\/[^/]+)\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/
 
 /** Reads a key `<listener key>/<namespace>/<name>[:kind]/<rule>`, optionally with a backend of the rule. */
 function routeOf(key: string): { id: string; rule: number } | null {
@@ -79,11 +81,11 @@ function routeOf(key: string): { id: string; rule: number } | null {
 }
 
 /**
- * Parses `bind/<port>`, followed by the name of a listener of the Gateway, or by a ListenerSet and the name of its
+ * Parses `bind/<port>` or `bind/udp/<port>`, followed by the name of a listener of the Gateway, or by a ListenerSet and the name of its
  * listener.
  */
 function listenerOf(gateway: string, key: string): { id: string; name: string | null; port: number } | null {
-  const [, at, ...path] = key.split('/')
+  const [, at, ...path] = key.replace(/^bind\/udp\//, 'bind/').split('/')
   const port = Number(at)
   if (path.length === 3) return { id: `ListenerSet/${path[0]}/${path[1]}`, name: path[2] ?? null, port }
   return { id: `Gateway/${gateway}`, name: path[0] ?? null, port }

@@ -1,16 +1,16 @@
-import { malformed, type FormatName, STREAM_BROKEN, Unsupported } from '@portico/chat'
+import { type ChatEvent, malformed, type FormatName, STREAM_BROKEN, UnsupportedField } from '@portico/chat'
+import { estimateRequest } from '@portico/chat/tokens'
 import { isObject, parseJsonObject } from '@portico/http/json'
 import type { UpstreamResponse } from '@portico/http/client'
 import { collect, type HeaderBlock } from '@portico/http'
-import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
+import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import { readStart } from '../../../pipeline/body/buffered-body.ts'
-import { follow } from '../../../pipeline/call/follow.ts'
 import { MAX_ERROR_BYTES, NOT_NEEDED } from '../answer-faults.ts'
-import { ChatObserver } from './chat-observer.ts'
+import { AnswerLosses } from './answer-losses.ts'
 import { headersFor } from '../client-response.ts'
-import { DeferredBody } from './deferred-body.ts'
+import { DeferredBody, type ResponseObserver, type StreamGuard } from './stream-body.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
-import { guardContext, noteUnexamined, noteVerdicts } from '../guard-reports.ts'
+import { guardContext, noteUnexamined, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
 import {
   type ClientChat,
   editChat,
@@ -19,10 +19,10 @@ import {
   maskedChat,
   prepareChat,
   type PreparedChat,
+  SentChat,
 } from './prepare-chat.ts'
 import { passStream } from './native-stream.ts'
 import type { ReadyProvider } from '../provider.ts'
-import { SentChat } from './sent-chat.ts'
 import { translateStream } from './translated-stream.ts'
 import { WholeAnswer } from './whole-answer.ts'
 
@@ -50,7 +50,7 @@ export class ChatCall implements ModelCall {
     const { rx, client } = call
     const { upstreamFormats } = call.services
     const edited = editChat(this.#chat, provider, { upstreamFormats, rx })
-    if (edited instanceof Unsupported) return client.refuseField(edited)
+    if (edited instanceof UnsupportedField) return client.refuseField(edited)
     const guards = provider.guards.request
     if (guards === null) return this.#sendTo(provider, edited)
     const tries = call.attempts.count
@@ -77,7 +77,7 @@ export class ChatCall implements ModelCall {
   #sendTo(provider: ReadyProvider, edited: EditedChat): void {
     const call = this.#call
     const prepared = prepareChat(edited)
-    if (prepared instanceof Unsupported) return call.client.refuseField(prepared)
+    if (prepared instanceof UnsupportedField) return call.client.refuseField(prepared)
     this.#sent = new SentChat({ prepared, provider, tries: call.attempts.count }, this.#chat, call.services)
     this.#observer.sends(prepared)
     this.#note(provider, prepared)
@@ -103,7 +103,7 @@ export class ChatCall implements ModelCall {
   answered(response: UpstreamResponse): void {
     const { status } = response
     const sent = this.#sent
-    if (sent === null) throw new Error('an answer without a question')
+    if (sent === null) throw new Error('a response came before any request was sent')
     if (status < 200 || status > 299) this.#answerError(sent.prepared, response)
     else if (!sent.prepared.call.stream) this.#answerWhole(sent, response)
     else if (isNamedJson(response.headers)) this.#answerEither(sent, response)
@@ -152,7 +152,7 @@ export class ChatCall implements ModelCall {
       // Nothing was sent to the client yet, so the client gets the error with the provider's status.
       deferred.cancel(NOT_NEEDED)
       if (error.code === STREAM_BROKEN) client.noteFault(work.fault?.code ?? 'stream_unreadable', error.message)
-      client.refuse(error, headers)
+      client.sendChatError(error, headers)
     })
     deferred.open()
   }
@@ -166,7 +166,7 @@ export class ChatCall implements ModelCall {
       const known = bytes ?? Buffer.alloc(0)
       // Some vendors wrap a format but send errors in their own format.
       if (answersAsIs && isErrorOf(this.#chat.format.name, known)) return client.sendError(status, headers, known)
-      client.refuse(upstream.decodeError(status, known), headers)
+      client.sendChatError(upstream.decodeError(status, known), headers)
     })
   }
 }
@@ -185,3 +185,80 @@ function isErrorOf(format: FormatName, bytes: Buffer): boolean {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const OPEN_BRACE = 0x7b
+
+/** Records what a chat's response tells: model, usage, faults, verdicts of guards, and losses of translation. */
+class ChatObserver implements ResponseObserver {
+  readonly #call: FailoverCall
+  readonly #chat: ClientChat
+  #prepared: PreparedChat | null = null
+  /** Null when the request is not traced, or the response passes unchanged. */
+  #losses: AnswerLosses | null = null
+  #streamHeaders: HeaderBlock | null = null
+  #streamGuard: StreamGuard | null = null
+
+  constructor(call: FailoverCall, chat: ClientChat) {
+    this.#call = call
+    this.#chat = chat
+  }
+
+  /** Called before a chat is sent to a provider. */
+  sends(prepared: PreparedChat): void {
+    const { trace } = this.#call.rx
+    this.#prepared = prepared
+    this.#losses = trace === null || prepared.answersAsIs ? null : new AnswerLosses(this.#chat.format.name)
+  }
+
+  /** Called when a stream begins. */
+  streams(headers: HeaderBlock, guard: StreamGuard | null): void {
+    this.#streamHeaders = headers
+    this.#streamGuard = guard
+  }
+
+  observe(event: ChatEvent): void {
+    this.#call.record.observe(event, this.#call.services.now)
+    this.#losses?.take(event)
+  }
+
+  over({ whole, records, fault }: Parameters<ResponseObserver['over']>[0]): void {
+    const { record, attempts, client, services } = this.#call
+    if (record.endedAt !== -1) return
+    record.endedAt = services.now()
+    if (fault !== null && this.#streamHeaders !== null) {
+      attempts.judgeError(fault.error, this.#streamHeaders)
+      client.noteFault(fault.code, fault.error.message)
+    }
+    if (this.#streamGuard !== null) this.#noteStreamGuard(this.#streamGuard)
+    this.#noteLosses()
+    attempts.lease?.ended()
+    if (whole && record.usage.output !== undefined) return
+    // A stream that broke off is charged for what came, about one token per record, and for the estimated input when no
+    // usage was reported.
+    record.isEstimated = true
+    if (this.#prepared !== null) record.usage.input ??= estimateRequest(this.#prepared.understood.request)
+    if (record.usage.output === undefined || record.usage.output < records) record.usage.output = records
+  }
+
+  /** The status was sent before the guards had seen the whole response, so only the log shows that they rejected it. */
+  #noteStreamGuard({ notes, rejection }: StreamGuard): void {
+    const { rx } = this.#call
+    noteVerdicts(rx, { phase: 'response', model: this.requestedModel }, notes)
+    if (rejection === null) return
+    rx.reason = 'PromptGuard'
+    rx.error = rejection.reason
+  }
+
+  #noteLosses(): void {
+    const losses = this.#losses?.losses ?? []
+    if (losses.length === 0) return
+    this.#call.rx.trace?.emit({ type: 'llmAnswerLosses', provider: this.#call.record.providerName, losses }, 'warn')
+  }
+
+  get requestedModel(): string | null {
+    const named = this.#chat.body.value['model']
+    if (typeof named === 'string' && named !== '') return named.slice(0, LONGEST_MODEL)
+    return this.#call.record.requestModel || null
+  }
+}
+
+/** Longest model name in records, in characters; clients choose the name. */
+const LONGEST_MODEL = 256

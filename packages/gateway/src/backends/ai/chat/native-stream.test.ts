@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { test } from 'node:test'
 import { type ChatEvent, clientFormats, upstreamFormats } from '@portico/chat'
 import { everyCut, responseContext } from '../../../../../chat/src/testing/exchange.ts'
-import type { Chunks } from './deferred-body.ts'
+import type { Chunks, ResponseObserver } from './stream-body.ts'
 import { NativeStream } from './native-stream.ts'
-import type { ResponseObserver } from './stream-work.ts'
 
 const chunk = (choice: object, usage: object | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [choice], usage })}\n\n`
@@ -20,7 +19,11 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   const context = responseContext()
   const events: ChatEvent[] = []
   const outcomes: Parameters<ResponseObserver['over']>[0][] = []
-  const observer: ResponseObserver = { observe: (event) => events.push(event), over: (it) => outcomes.push(it) }
+  const observer: ResponseObserver = {
+    requestedModel: null,
+    observe: (event) => events.push(event),
+    over: (it) => outcomes.push(it),
+  }
   const encoder = clientFormats.completions.createStreamEncoder(context)
   const work = new NativeStream(upstreamFormats.completions.createStreamDecoder(context), observer, {
     hidesUsage,

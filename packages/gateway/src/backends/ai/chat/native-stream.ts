@@ -8,12 +8,11 @@ import {
   streamFault,
 } from '@portico/chat'
 import { latin1 } from '@portico/http'
-import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
+import { nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { RecordGuard } from '../../../llm/guards/stream/record-guard.ts'
 import { errorOf } from '../../../llm/guards/rejection.ts'
-import type { Chunks } from './deferred-body.ts'
-import { SseRecords } from './sse-records.ts'
 import {
+  type Chunks,
   type DetectedFault,
   encodeStreamError,
   isContent,
@@ -22,7 +21,8 @@ import {
   type StreamParts,
   type StreamWork,
   type TellError,
-} from './stream-work.ts'
+} from './stream-body.ts'
+import { SseRecords } from './sse-records.ts'
 
 /** Creates the work on a stream in the client's own format. */
 export function passStream(
@@ -45,7 +45,7 @@ export function passStream(
   return { work, guard }
 }
 
-export interface NativeOptions {
+interface NativeOptions {
   /** Whether to send nothing before the first content, while the request can still fail over. */
   awaitsContent: boolean
   /** Whether to withhold the record that only reports usage, because the client did not ask for it. */

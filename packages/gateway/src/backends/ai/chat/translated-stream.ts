@@ -8,9 +8,9 @@ import {
   streamFault,
 } from '@portico/chat'
 import type { EventGuard } from '../../../llm/guards/stream/event-guard.ts'
-import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
-import type { Chunks } from './deferred-body.ts'
+import { nowOrLater } from '../../../pipeline/call/follow.ts'
 import {
+  type Chunks,
   type DetectedFault,
   encodeStreamError,
   isContent,
@@ -19,7 +19,7 @@ import {
   type StreamParts,
   type StreamWork,
   type TellError,
-} from './stream-work.ts'
+} from './stream-body.ts'
 
 /** Creates the work on a stream of another format than the client's. */
 export function translateStream(

@@ -3,23 +3,21 @@ import { type JsonObject, parseExactObject, parseJsonObject } from '@portico/htt
 import type { ChatEvent, ClientFormat } from '@portico/chat'
 import type { UpstreamResponse } from '@portico/http/client'
 import { type Source, sourceOf } from '@portico/http'
-import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
-import type { ResponseGuards } from '../../../llm/guards/prompt-guards.ts'
+import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
+import { type ResponseGuards, guardContext, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
 import type { BufferedBody } from '../../../pipeline/context/body-use.ts'
 import { observeStart, type StartObserver } from '../../../pipeline/body/buffered-body.ts'
-import { follow } from '../../../pipeline/call/follow.ts'
 import { NOT_NEEDED, tooLarge, UNREADABLE } from '../answer-faults.ts'
-import type { ChatObserver } from './chat-observer.ts'
+import type { ResponseObserver } from './stream-body.ts'
 import { headersFor } from '../client-response.ts'
 import type { FailoverCall } from '../failover-call.ts'
-import { guardContext, noteVerdicts } from '../guard-reports.ts'
-import type { SentChat } from './sent-chat.ts'
+import type { SentChat } from './prepare-chat.ts'
 
 interface AnswerParts {
   call: FailoverCall
   format: ClientFormat
   sent: SentChat
-  observer: ChatObserver
+  observer: ResponseObserver
 }
 
 /** A chat's response that is read whole. A client that asked for a stream gets a stream that is encoded from it. */
@@ -27,7 +25,7 @@ export class WholeAnswer implements StartObserver {
   readonly #call: FailoverCall
   readonly #format: ClientFormat
   readonly #sent: SentChat
-  readonly #observer: ChatObserver
+  readonly #observer: ResponseObserver
   readonly #head: Pick<UpstreamResponse, 'status' | 'headers'>
   /** Whether the client gets the body in the upstream's format. */
   readonly #answersAsIs: boolean
@@ -84,7 +82,7 @@ export class WholeAnswer implements StartObserver {
     if (isTooLarge) return client.refuseAnswer(tooLarge(services.maxBytes), 'answer_too_large')
     if (cause !== null) return client.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
     if (events === null) return client.refuseAnswer(UNREADABLE, 'answer_unreadable')
-    if (error !== undefined) return client.refuse(error)
+    if (error !== undefined) return client.sendChatError(error)
     if (guards === null) this.#send(events)
     else if (this.#answersAsIs) this.#guardBytes(guards, whole ?? Buffer.alloc(0))
     else this.#guardEvents(guards, events)

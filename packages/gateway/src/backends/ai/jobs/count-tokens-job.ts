@@ -1,6 +1,6 @@
-import type { JsonBody } from '../../../llm/edits/json-body.ts'
+import type { JsonBody } from '../client-request.ts'
 import { applyEdits, countAt, spliceJson } from '@portico/http/json'
-import { type ClientFormat, type JsonObject, Unsupported, type UpstreamFormat } from '@portico/chat'
+import { type ClientFormat, type JsonObject, UnsupportedField, type UpstreamFormat } from '@portico/chat'
 import { countTokens, decodeBedrockCountTokens, encodeBedrockCountTokens } from '@portico/chat/tokens'
 import type { HeaderBlock } from '@portico/http'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
@@ -18,7 +18,7 @@ export function countTokensJob(
     format,
     prepare({ vendor, edits, guards }) {
       const edited = edits.request(body.value, null, rx)
-      if (edited.model === '') return new Unsupported('model', 'missing field: model not specified')
+      if (edited.model === '') return new UnsupportedField('model', 'missing field: model not specified')
       // A request with request guards is counted here, because the guards must see it before a provider does.
       const kind = guards.request === null ? vendor.tokenCount(edited.model) : null
       const { model } = edited
@@ -33,7 +33,7 @@ export function countTokensJob(
       if (kind === null) {
         // Token counting needs no `max_tokens`, which the format otherwise requires.
         const request = format.decodeRequest({ max_tokens: 1, ...edited.body })
-        if (request instanceof Unsupported) return request
+        if (request instanceof UnsupportedField) return request
         return { answer: counted(countTokens(request), rx) }
       }
       if (kind === 'bedrock') {

@@ -1,6 +1,6 @@
-import type { JsonBody } from '../../../llm/edits/json-body.ts'
+import type { JsonBody } from '../client-request.ts'
 import { applyEdits, joinEdits, type MemberEdits, spliceJson } from '@portico/http/json'
-import { type ClientFormat, type Json, type Loss, Unsupported, type UpstreamFormat } from '@portico/chat'
+import { type ClientFormat, type Json, type Loss, UnsupportedField, type UpstreamFormat } from '@portico/chat'
 import {
   decodeEmbeddingRequest,
   type EmbeddingRequest,
@@ -28,17 +28,17 @@ export function embeddingsJob(
     format,
     texts({ edits }) {
       const request = decodeEmbeddingRequest(edits.request(body.value, null, rx).body)
-      if (request instanceof Unsupported) return request
+      if (request instanceof UnsupportedField) return request
       const texts = request.inputs.filter((input) => typeof input === 'string')
       return texts.length === request.inputs.length ? texts : TOKENS_UNGUARDED
     },
-    prepare({ vendor, edits }: ReadyProvider, guarded): PreparedJob | Unsupported {
+    prepare({ vendor, edits }: ReadyProvider, guarded): PreparedJob | UnsupportedField {
       const plain = edits.request(body.value, null, rx)
       const edited = guarded === undefined ? plain : withInputs(plain, guarded)
       const kind = vendor.embeddings(edited.model)
-      if (kind === null) return new Unsupported('model', 'this provider gives no embeddings for the model')
+      if (kind === null) return new UnsupportedField('model', 'this provider gives no embeddings for the model')
       const request = decodeEmbeddingRequest(edited.body)
-      if (request instanceof Unsupported) return request
+      if (request instanceof UnsupportedField) return request
       const upstream: EmbeddingUpstream = embeddingUpstreams[kind]
       const call = {
         kind: 'embeddings' as const,
@@ -59,7 +59,7 @@ export function embeddingsJob(
       }
       const losses: Loss[] = []
       const bodies = encodeAll(request, edited.model, upstream, losses)
-      if (bodies instanceof Unsupported) return bodies
+      if (bodies instanceof UnsupportedField) return bodies
       const [first, ...others] = bodies
       const answers: Embeddings[] = []
       const read: PreparedJob['read'] = (answer, headers, facts) => {
@@ -86,13 +86,13 @@ function encodeAll(
   model: string,
   upstream: EmbeddingUpstream,
   losses: Loss[],
-): Buffer[] | Unsupported {
+): Buffer[] | UnsupportedField {
   const requests = requestsOf(request, upstream)
-  if (requests instanceof Unsupported) return requests
+  if (requests instanceof UnsupportedField) return requests
   const bodies: Buffer[] = []
   for (const each of requests) {
     const encoded = upstream.encodeRequest(each, model, losses)
-    if (encoded instanceof Unsupported) return encoded
+    if (encoded instanceof UnsupportedField) return encoded
     bodies.push(Buffer.from(JSON.stringify(encoded)))
   }
   return bodies
@@ -104,7 +104,7 @@ function withInputs(edited: EditedRequest, texts: readonly string[]): EditedRequ
   return { ...edited, edits: joinEdits(edited.edits, inputs), body: applyEdits(edited.body, inputs) }
 }
 
-const TOKENS_UNGUARDED = new Unsupported('input', 'must be text, not tokens: guards look at it')
+const TOKENS_UNGUARDED = new UnsupportedField('input', 'must be text, not tokens: guards look at it')
 
 function headerOf(headers: HeaderBlock): (name: string) => string | undefined {
   return (name) => headers.get(name) ?? undefined

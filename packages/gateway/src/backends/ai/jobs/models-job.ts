@@ -5,7 +5,7 @@ import type { ModelListKind } from '../../../llm/providers/provider.ts'
 import type { CallServices } from '../failover-call.ts'
 import type { WholeJob } from './whole-call.ts'
 
-export interface ModelsQuestion {
+interface ModelsQuestion {
   target: string
   headers: HeaderBlock
   /** Model names from the config; if there are any, no provider is called. */

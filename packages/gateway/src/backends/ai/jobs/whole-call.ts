@@ -1,31 +1,30 @@
 import { type JsonObject, parseJsonObject } from '@portico/http/json'
-import { type ChatError, type Loss, Unsupported } from '@portico/chat'
+import { type ChatError, type Loss, UnsupportedField } from '@portico/chat'
 import type { UpstreamResponse } from '@portico/http/client'
 import { collect, type HeaderBlock } from '@portico/http'
-import { follow } from '../../../pipeline/call/follow.ts'
+import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { LlmRecord, ModelOperation } from '../../../records/llm-record.ts'
 import type { ProviderCall } from '../../../llm/providers/provider.ts'
-import { nowOrLater } from '../../../llm/guards/now-or-later.ts'
 import type { ReadyProvider } from '../provider.ts'
 import { tooLarge, UNREADABLE } from '../answer-faults.ts'
 import type { ErrorFormat } from '../client-response.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
-import { guardContext, noteVerdicts } from '../guard-reports.ts'
+import { guardContext, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
 
 /** A call with one whole response: embeddings, a token count, a model list. */
 export interface WholeJob {
   /** Null when no model is called. */
   operation: ModelOperation | null
   /**
-   * Prepares the request to the provider, or the response if the gateway computes it itself; `Unsupported` when neither
+   * Prepares the request to the provider, or the response if the gateway computes it itself; `UnsupportedField` when neither
    * is possible.
    */
   prepare(
     provider: ReadyProvider,
     guarded?: readonly string[],
-  ): PreparedJob | { answer: Promise<JsonObject> } | Unsupported
+  ): PreparedJob | { answer: Promise<JsonObject> } | UnsupportedField
   /** The texts that guards must check before a provider gets them; `prepare` gets the masked texts. */
-  texts?(provider: ReadyProvider): readonly string[] | Unsupported
+  texts?(provider: ReadyProvider): readonly string[] | UnsupportedField
   /** Encodes errors for the client. */
   format: ErrorFormat
 }
@@ -70,7 +69,7 @@ export class WholeCall implements ModelCall {
     const texts = guards === null ? undefined : this.#job.texts?.(provider)
     const call = this.#call
     const { rx, client } = call
-    if (texts instanceof Unsupported) return client.refuseField(texts)
+    if (texts instanceof UnsupportedField) return client.refuseField(texts)
     if (guards === null || texts === undefined) return this.#prepare(provider)
     const tries = call.attempts.count
     const context = guardContext(rx, call.headers, null)
@@ -86,7 +85,7 @@ export class WholeCall implements ModelCall {
 
   #prepare(provider: ReadyProvider, guarded?: readonly string[]): void {
     const prepared = this.#job.prepare(provider, guarded)
-    if (prepared instanceof Unsupported) return this.#call.client.refuseField(prepared)
+    if (prepared instanceof UnsupportedField) return this.#call.client.refuseField(prepared)
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
     this.#prepared = prepared
     this.#provider = provider
@@ -117,7 +116,7 @@ export class WholeCall implements ModelCall {
       (body) => client.sendJson(200, body, null),
       (error: unknown) => {
         services.bug(error)
-        client.refuse({ status: 500, kind: 'api', message: 'internal error' })
+        client.sendChatError({ status: 500, kind: 'api', message: 'internal error' })
       },
     )
     follow(rx, sent)
@@ -125,7 +124,7 @@ export class WholeCall implements ModelCall {
 
   answered({ status, headers, body }: UpstreamResponse): void {
     const prepared = this.#prepared
-    if (prepared === null) throw new Error('an answer without a question')
+    if (prepared === null) throw new Error('a response came before any request was sent')
     const { read, readError } = prepared
     const call = this.#call
     const { client, attempts, record } = call
@@ -136,7 +135,7 @@ export class WholeCall implements ModelCall {
       if (cause !== null) attempts.lease?.failed()
       if (status < 200 || status > 299) {
         this.#ended()
-        return client.refuse(readError(status, bytes ?? Buffer.alloc(0)))
+        return client.sendChatError(readError(status, bytes ?? Buffer.alloc(0)))
       }
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
       const result = answer === null ? null : read(answer, headers, record)

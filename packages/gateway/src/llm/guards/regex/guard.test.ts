@@ -89,6 +89,15 @@ describe('regex', () => {
     assert.equal(notes[0]!.reason, 'a text is too long for the patterns')
   })
 
+  it('fails closed for JSON with a number that is too long to look at', async () => {
+    const context = { ...guardContext([]), about: [{ role: 'assistant', form: 'json' } as const] }
+    const json = `{"n":${'1'.repeat(20_000)}}`
+    assert.deepEqual(guard({ builtins: ['Ssn'] }).check([json], 'request', context), {
+      kind: 'failed',
+      reason: 'a text is too long for the patterns',
+    })
+  })
+
   it('takes no longer for texts that make other engines go back', async () => {
     const evil = guard({ matches: ['(a+)+$', '(a|a)*b', '(.*)(.*)(.*)x'] })
     const { verdict } = await chainOf([evil], 'request').run(['a'.repeat(50_000)], guardContext(['user']))

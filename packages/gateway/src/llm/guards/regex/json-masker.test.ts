@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { describe, it } from 'node:test'
 import { cutAt, privateText, somePlaces } from '../testing/splits.ts'
-import { builtins } from './builtins/index.ts'
-import { textOf } from '../passage.ts'
+import { builtins } from './builtins.ts'
+import { joinPassages } from '../passage.ts'
 import { JsonMasker } from './json-masker.ts'
-import { patternRule } from './pattern-rule.ts'
-import type { Rule } from './rule.ts'
-import { PlainMasker } from './text-masker.ts'
-import { WholeText } from './window.ts'
+import { patternRule } from './guard.ts'
+import { type Rule, PlainMasker, WholeText } from './text-masker.ts'
 
 const rules: Rule[] = [...Object.values(builtins), patternRule('secret-[a-z]+', 0), patternRule('a"b', 1)]
 
@@ -75,18 +73,18 @@ describe('masking JSON', () => {
 
   it('lets long strings go while they come', () => {
     const masker = new JsonMasker(rules)
-    assert.equal(textOf(masker.push('{"text":"Hello wor') ?? []), '{"text":"Hello ')
-    assert.equal(textOf(masker.push('ld\\n') ?? []), 'world\\n')
+    assert.equal(joinPassages(masker.push('{"text":"Hello wor') ?? []), '{"text":"Hello ')
+    assert.equal(joinPassages(masker.push('ld\\n') ?? []), 'world\\n')
   })
 })
 
 function mask(pieces: readonly string[]): string {
   const masker = new JsonMasker(rules)
   const masked = pieces.flatMap((piece) => masker.push(piece) ?? assert.fail('given up'))
-  return textOf([...masked, ...masker.end()])
+  return joinPassages([...masked, ...masker.end()])
 }
 
 function maskText(text: string): string {
   const masker = new PlainMasker(rules, new WholeText(rules))
-  return textOf([...(masker.push(text) ?? []), ...masker.end()])
+  return joinPassages([...(masker.push(text) ?? []), ...masker.end()])
 }

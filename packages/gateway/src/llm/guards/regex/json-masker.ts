@@ -1,10 +1,7 @@
 import type { TextMasker } from '../guard.ts'
 import { addPassage, NOTHING, type Passage, verbatim } from '../passage.ts'
 import { JsonStringMasker } from './json-string-masker.ts'
-import { cutPieces, findRegions } from './regions.ts'
-import type { Rule } from './rule.ts'
-import { maskPieces } from './text-masker.ts'
-import { MAX_HELD, type PieceFinder, Window } from './window.ts'
+import { cutPieces, findRegions, type Rule, maskPieces, MAX_HELD, type PieceFinder, Window } from './text-masker.ts'
 
 /**
  * Masks JSON that may be cut anywhere, and leaves it JSON: every string (keys, too) is looked at by itself, as it reads

@@ -1,8 +1,5 @@
-import type { Passage } from '../passage.ts'
-import { verbatim } from '../passage.ts'
-import type { Piece } from './regions.ts'
-import { maskPieces } from './text-masker.ts'
-import type { PieceFinder } from './window.ts'
+import { type Passage, verbatim } from '../passage.ts'
+import { type Piece, maskPieces, type PieceFinder } from './text-masker.ts'
 
 /**
  * Masks the contents of JSON strings, one string after the other: searches the decoded text and passes on the escaped

@@ -9,26 +9,24 @@ const action = enumeration(['Mask', 'Reject'])
 const forAnswers = '`Mask`: answers are masked, whole ones and streams; the other guards refuse them'
 
 const looks = {
-  matches: list(regex().describe('A pattern in RE2 syntax; what it finds is masked as `<masked>`.'), { max: 64 })
+  matches: list(regex().describe('A pattern in RE2 syntax; matches are masked as `<masked>`.'), { max: 64 })
     .prefault([])
-    .describe('Patterns to look for.'),
+    .describe('Patterns to search for.'),
   builtins: list(
     builtin.describe(
-      'What to look for: `Ssn` (masked as `<SSN>`), `CreditCard` (`<CREDIT_CARD>`), `PhoneNumber` (`<PHONE_NUMBER>`), `Email` (`<EMAIL_ADDRESS>`), `CaSin` (`<CA_SIN>`).',
+      'Kind of data: `Ssn` (masked as `<SSN>`), `CreditCard` (`<CREDIT_CARD>`), `PhoneNumber` (`<PHONE_NUMBER>`), `Email` (`<EMAIL_ADDRESS>`), `CaSin` (`<CA_SIN>`).',
     ),
     { max: 5 },
   )
     .prefault([])
-    .describe('Kinds of private data to look for, beside `matches`.'),
+    .describe('Kinds of personal data to search for, in addition to `matches`.'),
 }
 
 function guardWith(does: typeof action) {
   return object({
     ...looks,
-    action: does
-      .prefault('Mask')
-      .describe('What happens to a request with a match. Responses are masked, whatever is said here.'),
-  }).describe('Looks for patterns and for private data, in the gateway itself.')
+    action: does.prefault('Mask').describe('What happens to a request with a match. Responses are always masked.'),
+  }).describe('Searches for patterns and personal data, in the gateway itself.')
 }
 
 export const regexGuard = guardWith(action)

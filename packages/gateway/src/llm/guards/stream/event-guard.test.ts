@@ -103,7 +103,9 @@ describe('guarding a stream', () => {
       type: 'error',
       error: { status: 503, kind: 'api', message: 'prompt guard failed', code: 'guardrail_failed' },
     })
-    assert.deepEqual(guard.notes, [{ index: 0, guard: 'webhook', verdict: 'failed', reason: 'the guard broke' }])
+    assert.deepEqual(guard.notes, [
+      { index: 0, guard: 'webhook', verdict: 'failed', reason: 'the guard failed unexpectedly' },
+    ])
   })
 
   it('goes on when the guard may fail open', async () => {

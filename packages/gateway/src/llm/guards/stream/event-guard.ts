@@ -1,10 +1,10 @@
 import { parseJsonObject } from '@portico/http/json'
 import type { ChatEvent, JsonObject, StartedPart, Usage } from '@portico/chat'
 import type { GuardNote, Rejection, TextInfo } from '../guard.ts'
-import { nowOrLater } from '../now-or-later.ts'
-import { textOf } from '../passage.ts'
+import { nowOrLater } from '../../../pipeline/call/follow.ts'
+import { joinPassages } from '../passage.ts'
 import { errorOf, failedClosed } from '../rejection.ts'
-import type { Release, Stage, StageFactory } from './stage.ts'
+import type { Release, Stage, StageFactory } from '../stage.ts'
 
 type PartStart = Extract<ChatEvent, { type: 'partStart' }>
 type PartEnd = Extract<ChatEvent, { type: 'partEnd' }>
@@ -112,7 +112,7 @@ export class EventGuard {
 
   #release(index: number, released: Release): void {
     if ('kind' in released) return this.#block(released)
-    const text = textOf(released)
+    const text = joinPassages(released)
     if (text !== '') this.#emit({ type: 'partDelta', index, text })
   }
 
@@ -203,11 +203,11 @@ type GuardedObject = { kind: 'object'; value: JsonObject } | Rejection
 function guardObject(value: JsonObject, pipe: Stage): GuardedObject | Promise<GuardedObject> {
   return nowOrLater(pipe.push(JSON.stringify(value)), (start) => {
     if ('kind' in start) return start
-    return nowOrLater(pipe.end(), (end) => ('kind' in end ? end : readObject(textOf(start) + textOf(end))))
+    return nowOrLater(pipe.end(), (end) => ('kind' in end ? end : readObject(joinPassages(start) + joinPassages(end))))
   })
 }
 
 function readObject(text: string): GuardedObject {
   const value = parseJsonObject(text)
-  return value === null ? failedClosed('masks broke the JSON of a part') : { kind: 'object', value }
+  return value === null ? failedClosed('masking would make the JSON of a part invalid') : { kind: 'object', value }
 }

@@ -1,8 +1,8 @@
 import { parseJson, replaceAt, type TextRange } from '@portico/http/json'
 import type { Dependent, FoundText } from '@portico/chat'
 import type { GuardChain } from '../chain.ts'
+import { nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { ExchangeContext, GuardNote, Rejection, TextInfo } from '../guard.ts'
-import { nowOrLater } from '../now-or-later.ts'
 
 /** The JSON of a response or record, with the edits of the guards. */
 export class NativeEdits {
@@ -104,7 +104,7 @@ export class NativeText {
   }
 }
 
-export interface WholeOutcome {
+interface WholeOutcome {
   rejection: Rejection | null
   notes: readonly GuardNote[]
 }

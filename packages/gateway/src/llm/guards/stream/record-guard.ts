@@ -1,13 +1,12 @@
 import { readJsonTree } from '@portico/http/json'
 import { SseData } from '@portico/http/sse'
 import type { FoundText, NativeTexts, TextStep } from '@portico/chat'
-import type { GuardChain } from '../chain.ts'
+import { type GuardChain, TextPipes } from '../chain.ts'
+import { nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { ExchangeContext, GuardNote, Rejection } from '../guard.ts'
 import { guardWholeTexts, infoOf, NativeEdits, type NativeText } from './native-edits.ts'
-import { nowOrLater } from '../now-or-later.ts'
 import { failedClosed } from '../rejection.ts'
 import { TextChannel } from './text-channel.ts'
-import { TextPipes } from './text-pipe.ts'
 
 interface QueuedRecord {
   bytes: Buffer
@@ -82,7 +81,8 @@ export class RecordGuard {
     const record: QueuedRecord = { bytes, data, edits: null }
     this.#queue.push(record)
     this.#queuedBytes += bytes.length
-    if (this.#queuedBytes > MAX_QUEUED_BYTES) return this.#fail('the provider sent more than guards can wait for')
+    if (this.#queuedBytes > MAX_QUEUED_BYTES)
+      return this.#fail('the provider sent more bytes than the gateway queues for guards')
     if (data.text === '') return
     if (data.text === '[DONE]') return this.#endTexts('', [])
     const root = readJsonTree(data.text)
@@ -177,7 +177,7 @@ export class RecordGuard {
       if (record === undefined || record.edits?.isSettled === false) break
       const written = this.#write(record)
       if (written === null) {
-        this.rejection = failedClosed('masks broke the JSON of a part')
+        this.rejection = failedClosed('masking would make the JSON of a part invalid')
         break
       }
       out.push(written)

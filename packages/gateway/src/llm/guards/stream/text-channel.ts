@@ -1,8 +1,8 @@
 import type { NativeText } from './native-edits.ts'
-import { nowOrLater } from '../now-or-later.ts'
+import { nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { Passage } from '../passage.ts'
 import type { Rejection, TextInfo } from '../guard.ts'
-import type { Release, Stage } from './stage.ts'
+import type { Release, Stage } from '../stage.ts'
 
 /** One text that spans several records: released text is written back to the records it came from. */
 export class TextChannel {

@@ -65,7 +65,7 @@ function readRejection(body: string, status: Json | undefined): Verdict {
   return { kind: 'reject', status, body, found: [], reason: 'the webhook rejected it' }
 }
 
-const UNREADABLE: Verdict = { kind: 'failed', reason: 'the webhook gave an answer that nobody understands' }
+const UNREADABLE: Verdict = { kind: 'failed', reason: 'the webhook sent an invalid response' }
 
 type HeaderMatch = WebhookGuardConfig['forwardHeaderMatches'][number]
 

@@ -11,11 +11,11 @@ const headerMatch = object({
   name: matchedHeader(),
   value: object(
     {
-      exact: string({ max: 4_096 }).optional().describe('The whole value, letter by letter.'),
+      exact: string({ max: 4_096 }).optional().describe('The exact value.'),
       regex: regex().optional().describe('A pattern that the whole value must match.'),
     },
     [exactlyOneOf('exact', 'regex')],
-  ).describe('What the value must be for the header to be sent.'),
+  ).describe('The header is sent only if its value matches.'),
 }).describe('A header.')
 
 /** The same header match in the syntax of Gateway API. */
@@ -24,7 +24,7 @@ const headerMatchOfResource = object({
   type: enumeration(['Exact', 'RegularExpression'])
     .prefault('Exact')
     .describe('Whether `value` is the whole value, or a pattern that the whole value must match.'),
-  value: string({ min: 1, max: 4_096 }).describe('What the value must be for the header to be sent.'),
+  value: string({ min: 1, max: 4_096 }).describe('The header is sent only if its value matches.'),
 }).describe('A header.')
 
 function matchedHeader() {
@@ -40,21 +40,21 @@ function settleMatch({
   const pattern = validate(regex(), value)
   return pattern.ok
     ? { name, value: { regex: value } }
-    : new Refusal('bad_format', { detail: 'found no pattern of RE2' })
+    : new Refusal('bad_format', { detail: 'found an invalid RE2 pattern' })
 }
 
 export const webhookGuard = object({
-  backendRef: namedBackendReference().describe('The backend that is asked; its policies hold for the connection.'),
+  backendRef: namedBackendReference().describe('The webhook; its backend policies apply to the calls.'),
   forwardHeaderMatches: list(localForm(headerMatch, headerMatchOfResource, settleMatch), { max: 64 })
     .prefault([])
     .describe(
-      'Headers that are sent along: of the request to `/request`, of the answer of the provider to `/response`. No others are.',
+      "Headers that are forwarded: from the client's request to `/request`, from the provider's response to `/response`. No other headers are forwarded.",
     ),
   failureMode: enumeration(['FailClosed', 'FailOpen'])
     .prefault('FailClosed')
     .describe(
-      'What happens when the webhook cannot be asked: `FailClosed` refuses with status 503, `FailOpen` lets the texts pass.',
+      'What happens when the call fails: `FailClosed` denies the request with status 503, `FailOpen` lets the text pass.',
     ),
-}).describe('Asks a server of your own: `POST /request` for prompts, `POST /response` for answers.')
+}).describe('Calls your own server: `POST /request` for prompts, `POST /response` for responses.')
 
 export type WebhookGuardConfig = Output<typeof webhookGuard>

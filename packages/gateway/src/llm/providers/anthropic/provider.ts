@@ -1,12 +1,19 @@
 import { NO_EDITS } from '@portico/http/json'
-import { Unsupported } from '@portico/chat'
-import { byModel } from '../by-model.ts'
+import { UnsupportedField } from '@portico/chat'
+import {
+  byModel,
+  type CredentialHeader,
+  placeCredential,
+  basePath,
+  createTarget,
+  destinationOf,
+  dropBrowserHeaders,
+  dropForeignHeaders,
+  setAnthropicVersion,
+} from '../provider-kit.ts'
 import { claudeQuirks } from '../claude-models.ts'
-import { type CredentialHeader, placeCredential } from '../credential.ts'
 import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
-import { basePath, createTarget, destinationOf } from '../target.ts'
-import { dropBrowserHeaders, dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { AnthropicConfig } from './schema.ts'
 
@@ -37,7 +44,7 @@ export function anthropic(config: AnthropicConfig, overrides: Overrides): Provid
   }
 }
 
-function ownTarget(base: string, { kind }: ProviderCall): string | Unsupported | null {
+function ownTarget(base: string, { kind }: ProviderCall): string | UnsupportedField | null {
   switch (kind) {
     case 'chat':
       return `${base}/messages`
@@ -46,14 +53,14 @@ function ownTarget(base: string, { kind }: ProviderCall): string | Unsupported |
     case 'models':
       return `${base}/models`
     case 'embeddings':
-      return new Unsupported('model', 'anthropic has no embeddings')
+      return new UnsupportedField('model', 'anthropic has no embeddings')
     case 'realtime':
     case 'raw':
       return null
   }
 }
 
-/** Tokens of subscriptions are no keys. */
+/** Subscription tokens are bearer tokens, not API keys. */
 function keyHeader(credential: string): CredentialHeader {
   return credential.startsWith('sk-ant-oat') ? 'authorization' : 'x-api-key'
 }

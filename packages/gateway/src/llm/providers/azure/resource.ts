@@ -1,14 +1,19 @@
 import { NO_EDITS } from '@portico/http/json'
-import { type FormatName, Unsupported } from '@portico/chat'
+import { type FormatName, UnsupportedField } from '@portico/chat'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
-import { type CredentialHeader, placeCredential } from '../credential.ts'
+import {
+  type CredentialHeader,
+  placeCredential,
+  createTarget,
+  destinationOf,
+  dropForeignHeaders,
+  setAnthropicVersion,
+  modelSegment,
+} from '../provider-kit.ts'
 import { NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
-import { createTarget, destinationOf } from '../target.ts'
-import { dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
 import { withParameter } from '../../../formats/query-parameters.ts'
-import { modelSegment } from '../model-segment.ts'
 
 /** An Azure resource, whichever way the config names it. */
 interface AzureResource {
@@ -82,7 +87,7 @@ const COMPLETIONS: readonly [FormatName] = ['completions']
 const FIRST_WITH_RESPONSES = '2025-03'
 
 /** The path of the `v1` API, of an older dated API version, or of Claude. */
-function ownTarget(resource: AzureResource, call: ProviderCall, isClaude: boolean): string | Unsupported | null {
+function ownTarget(resource: AzureResource, call: ProviderCall, isClaude: boolean): string | UnsupportedField | null {
   const suffix = suffixOf(call)
   if (suffix === null) return isClaude ? '/anthropic/v1/messages/count_tokens' : null
   if (isClaude && call.kind === 'chat') return '/anthropic/v1/messages'
@@ -97,7 +102,7 @@ function ownTarget(resource: AzureResource, call: ProviderCall, isClaude: boolea
   if (suffix === 'responses' || suffix === 'models') return `/openai/${suffix}${version}`
   if (suffix === 'realtime') return withParameter(`/openai/realtime${version}`, 'deployment', call.model)
   const deployment = modelSegment(call.model)
-  return deployment instanceof Unsupported ? deployment : `/openai/deployments/${deployment}/${suffix}${version}`
+  return deployment instanceof UnsupportedField ? deployment : `/openai/deployments/${deployment}/${suffix}${version}`
 }
 
 function suffixOf({ kind, format }: ProviderCall): string | null {

@@ -6,9 +6,9 @@ import { enumeration, string } from '../../../schema/fields/values.ts'
 
 export const azureKey = object(
   {
-    resourceName: resourceLabel().describe('Name of the resource, from which the host is made.'),
+    resourceName: resourceLabel().describe('Name of the resource; it determines the host.'),
     resourceType: enumeration(['OpenAI', 'Foundry']).describe(
-      'Kind of the resource: `OpenAI` is at `<name>.openai.azure.com`, `Foundry` at `<name>-resource.services.ai.azure.com`.',
+      'Kind of the resource. The host is `<name>.openai.azure.com` for `OpenAI`, and `<name>-resource.services.ai.azure.com` for `Foundry`.',
     ),
     model: model(),
     apiVersion: azureApiVersion(),

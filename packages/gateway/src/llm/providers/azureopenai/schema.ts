@@ -7,14 +7,14 @@ import { string, textual } from '../../../schema/fields/values.ts'
 
 export const azureopenaiKey = object(
   {
-    endpoint: azureEndpoint().describe('Host of the resource, such as `name.openai.azure.com`; a scheme is stripped.'),
-    deploymentName: string(short).optional().describe('Deployment to ask for; the model of the request when unset.'),
+    endpoint: azureEndpoint().describe('Host of the resource, such as `name.openai.azure.com`; a scheme is removed.'),
+    deploymentName: string(short).optional().describe('Deployment to call; the model in the request when unset.'),
     apiVersion: azureApiVersion(),
   },
   [requiredUnless('deploymentName', 'apiVersion', 'v1')],
 )
   .optional()
-  .describe('Azure OpenAI by the host of the resource; `azure` is the newer form.')
+  .describe('Azure OpenAI, configured by the host of the resource; for new configs use `azure`.')
 
 export type AzureopenaiConfig = NonNullable<Output<typeof azureopenaiKey>>
 

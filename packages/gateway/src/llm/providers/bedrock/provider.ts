@@ -1,12 +1,16 @@
 import { type MemberEdits, NO_EDITS, objectAt, parseJsonObject } from '@portico/http/json'
-import { type Json, type JsonObject, Unsupported } from '@portico/chat'
+import { type Json, type JsonObject, UnsupportedField } from '@portico/chat'
 import { claudeQuirks } from '../claude-models.ts'
-import { alwaysBearer, placeCredential } from '../credential.ts'
-import { modelSegment } from '../model-segment.ts'
+import {
+  alwaysBearer,
+  placeCredential,
+  modelSegment,
+  createTarget,
+  destinationOf,
+  dropForeignHeaders,
+} from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
 import type { EmbeddingsKind, Provider, ProviderCall } from '../provider.ts'
-import { createTarget, destinationOf } from '../target.ts'
-import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { BedrockConfig } from './schema.ts'
 
@@ -47,11 +51,11 @@ export function bedrock(config: BedrockConfig, overrides: Overrides): Provider {
 
 const SIGNATURE_HEADERS = ['x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256']
 
-function ownTarget({ kind, model, stream }: ProviderCall): string | Unsupported | null {
-  if (kind === 'models') return new Unsupported('path', 'bedrock lists no models where it answers chats')
+function ownTarget({ kind, model, stream }: ProviderCall): string | UnsupportedField | null {
+  if (kind === 'models') return new UnsupportedField('path', 'the chat endpoint of Bedrock cannot list models')
   if (kind === 'realtime' || kind === 'raw') return null
   const segment = modelSegment(model)
-  if (segment instanceof Unsupported) return segment
+  if (segment instanceof UnsupportedField) return segment
   const verbs = { chat: stream ? 'converse-stream' : 'converse', embeddings: 'invoke', countTokens: 'count-tokens' }
   return `/model/${segment}/${verbs[kind]}`
 }

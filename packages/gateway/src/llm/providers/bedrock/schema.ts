@@ -8,10 +8,10 @@ export const bedrockKey = object({
   model: model(),
   guardrail: object({
     identifier: string(short).describe('Id or ARN of the guardrail.'),
-    version: string(short).describe('Its version.'),
+    version: string(short).describe('Version of the guardrail.'),
   })
     .optional()
-    .describe('Guardrail of Bedrock that the provider itself holds against each chat request.'),
+    .describe('Bedrock guardrail that Bedrock applies to each chat request.'),
 })
   .optional()
   .describe('Amazon Bedrock.')

@@ -1,11 +1,16 @@
 import { NO_EDITS } from '@portico/http/json'
-import { Unsupported } from '@portico/chat'
-import { alwaysBearer, type CredentialHeader, placeCredential } from '../credential.ts'
-import { modelSegment } from '../model-segment.ts'
+import { UnsupportedField } from '@portico/chat'
+import {
+  alwaysBearer,
+  type CredentialHeader,
+  placeCredential,
+  modelSegment,
+  createTarget,
+  destinationOf,
+  dropForeignHeaders,
+} from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
-import { createTarget, destinationOf } from '../target.ts'
-import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { GeminiConfig } from './schema.ts'
 
@@ -34,7 +39,7 @@ export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
   }
 }
 
-function ownTarget(call: ProviderCall): string | Unsupported | null {
+function ownTarget(call: ProviderCall): string | UnsupportedField | null {
   switch (call.kind) {
     case 'chat':
       return generateTarget(call)
@@ -49,10 +54,10 @@ function ownTarget(call: ProviderCall): string | Unsupported | null {
   }
 }
 
-function generateTarget({ model, stream }: ProviderCall): string | Unsupported {
+function generateTarget({ model, stream }: ProviderCall): string | UnsupportedField {
   const [, collection = 'models', name = ''] = /^(?:(models|tunedModels)\/)?(.*)$/s.exec(model) ?? []
   const segment = modelSegment(name)
-  if (segment instanceof Unsupported) return segment
+  if (segment instanceof UnsupportedField) return segment
   return `/v1beta/${collection}/${segment}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 

@@ -8,22 +8,28 @@ const percent = () => integer({ min: 0, max: 100 }).prefault(0)
 export const mockModel = object({
   model: string({ min: 1, max: 256 })
     .prefault('mock')
-    .describe('What it calls itself in answers and in the list of models, whatever model is asked for.'),
+    .describe('Model name in responses and in the list of models, whatever model the client requests.'),
   text: string({ min: 1, max: 65_536 })
     .optional()
-    .describe('What it says, behind the mark `[mock]`; when unset it repeats what was said to it.'),
+    .describe('Text of responses, after the mark `[mock]`; when unset, the mock repeats the prompt.'),
   latency: duration({ max: '5m' }).prefault('0s').describe('Time before the first token.'),
   tokensPerSecond: integer({ min: 1, max: 100_000 })
     .optional()
-    .describe('How fast tokens follow one another; all at once when unset.'),
+    .describe('Rate of tokens after the first; all at once when unset.'),
   failures: object({
     rateLimited: percent().describe('Percentage of requests that get 429.'),
-    retryAfter: duration({ max: '1h' }).optional().describe('`retry-after` of these; none when unset.'),
+    retryAfter: duration({ max: '1h' })
+      .optional()
+      .describe('Value of `retry-after` in these 429 responses; no header when unset.'),
     unavailable: percent().describe('Percentage of requests that get 503.'),
     brokenStreams: percent().describe('Percentage of requests whose stream breaks off in the middle.'),
   })
     .prefault({})
-    .describe('What goes wrong, for rehearsals. One draw decides, in this order: their sum counts up to 100.'),
-}).describe('No model at all: it answers by itself and says so, for first steps, examples and rehearsals.')
+    .describe(
+      'Failures to simulate. At most one failure happens to a request, so the percentages should add up to at most 100.',
+    ),
+}).describe(
+  'A provider without a model: the gateway responds by itself and marks the response. For first steps, examples and tests.',
+)
 
 export type MockConfig = Output<typeof mockModel>

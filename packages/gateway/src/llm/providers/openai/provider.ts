@@ -1,11 +1,16 @@
 import { withParameter } from '../../../formats/query-parameters.ts'
 import { NO_EDITS } from '@portico/http/json'
-import { byModel } from '../by-model.ts'
-import { alwaysBearer, placeCredential } from '../credential.ts'
+import {
+  byModel,
+  alwaysBearer,
+  placeCredential,
+  basePath,
+  createTarget,
+  destinationOf,
+  dropForeignHeaders,
+} from '../provider-kit.ts'
 import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
-import { basePath, createTarget, destinationOf } from '../target.ts'
-import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { OpenaiConfig } from './schema.ts'
 

@@ -4,6 +4,6 @@ import { model } from '../../../schema/fields/llm-providers.ts'
 
 export const openaiKey = object({ model: model() })
   .optional()
-  .describe('OpenAI, and with `host` any server that speaks its formats.')
+  .describe('OpenAI, or with `host` any OpenAI-compatible server.')
 
 export type OpenaiConfig = NonNullable<Output<typeof openaiKey>>

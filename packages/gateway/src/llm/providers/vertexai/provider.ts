@@ -1,12 +1,16 @@
 import { isObject, type MemberEdits, NO_EDITS, objectAt } from '@portico/http/json'
-import { type FormatName, type Json, type JsonObject, Unsupported } from '@portico/chat'
+import { type FormatName, type Json, type JsonObject, UnsupportedField } from '@portico/chat'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
-import { alwaysBearer, placeCredential } from '../credential.ts'
-import { modelSegment } from '../model-segment.ts'
+import {
+  alwaysBearer,
+  placeCredential,
+  modelSegment,
+  createTarget,
+  destinationOf,
+  dropForeignHeaders,
+} from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
-import { createTarget, destinationOf } from '../target.ts'
-import { dropForeignHeaders } from '../vendor-headers.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { VertexaiConfig } from './schema.ts'
 
@@ -41,7 +45,7 @@ export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider
   }
 }
 
-function ownTarget(root: string, call: ProviderCall): string | Unsupported | null {
+function ownTarget(root: string, call: ProviderCall): string | UnsupportedField | null {
   switch (call.kind) {
     case 'chat':
       return chatTarget(root, call)
@@ -58,7 +62,7 @@ function ownTarget(root: string, call: ProviderCall): string | Unsupported | nul
   }
 }
 
-function chatTarget(root: string, { model, stream }: ProviderCall): string | Unsupported {
+function chatTarget(root: string, { model, stream }: ProviderCall): string | UnsupportedField {
   const { publisher, name } = vertexModel(model)
   switch (publisher) {
     case 'anthropic':
@@ -74,9 +78,9 @@ function chatTarget(root: string, { model, stream }: ProviderCall): string | Uns
   }
 }
 
-function modelTarget(collection: string, name: string, verb: string): string | Unsupported {
+function modelTarget(collection: string, name: string, verb: string): string | UnsupportedField {
   const segment = modelSegment(name)
-  return segment instanceof Unsupported ? segment : `${collection}/${segment}:${verb}`
+  return segment instanceof UnsupportedField ? segment : `${collection}/${segment}:${verb}`
 }
 
 function hostOf(region: string): string {

@@ -8,7 +8,7 @@ export const vertexaiKey = object({
     { min: 1, max: 256 },
     { pattern: /^[A-Za-z0-9.:_-]+$/, expected: 'the id of a Google Cloud project' },
   ).describe('Google Cloud project.'),
-  region: region('global').describe('Region of the models; `global`, `us` and `eu` are places too.'),
+  region: region('global').describe('Location of the models: a region, `global`, `us` or `eu`.'),
   model: model(),
 })
   .optional()

@@ -1,9 +1,9 @@
 import type { Waiter } from '../../conversation.ts'
 import { withId } from '../../edit.ts'
-import type { RpcId, RpcMessage } from '../../message.ts'
+import type { RpcId, RpcMessage } from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
 
-/** The one `initialize` of a process: whoever says the same gets the same answer. */
+/** The single `initialize` request to a process: requests with equal params share its response. */
 export class Beginning implements Waiter {
   readonly params: string
   readonly #refused: () => void

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../../telemetry/log/logger.ts'
-import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
 import type { ProcessSpec } from '../../hub.ts'
 import { createConcealer, environmentFor } from './environment.ts'
@@ -14,13 +14,13 @@ export interface ChildEvents {
   said(message: RpcMessage): void
   /** The program sent an oversized response or no JSON-RPC message; `id` is null if the request is not known. */
   sentUnusable(id: RpcId | null, failure: TargetFailure): void
-  /** It is gone, or was never there, and why; nothing follows. */
+  /** Called last, when the program has ended or could not be started. */
   ended(reason: string, wasStarted: boolean): void
 }
 
-/** One running program of a target, in a process group of its own: what it starts ends with it. */
+/** One running program of a target, in its own process group, so that its descendants end with it. */
 export class Child {
-  /** Resolves when nothing is left of it and of what it started. */
+  /** Resolves when the program and its descendants have ended. */
   readonly gone: Promise<void>
   readonly startedAt = performance.now()
   readonly #spec: ProcessSpec
@@ -42,7 +42,7 @@ export class Child {
   /** Process ids of descendants that left the process group of the program. */
   #strays: number[] = []
 
-  /** `speaksFirst`: it is started for something that every program answers at once, and has a limit to do so. */
+  /** `speaksFirst`: the program is started for a request that it answers at once, so the start timeout applies. */
   constructor(spec: ProcessSpec, log: Logger, events: ChildEvents, speaksFirst: boolean) {
     this.#spec = spec
     this.#log = log
@@ -58,13 +58,13 @@ export class Child {
     if (speaksFirst) this.#silence = setTimeout(() => this.#giveUp(), spec.startTimeoutMs).unref()
   }
 
-  /** False when it has not read what it was sent before; `done` is not called then. */
+  /** Writes a message to standard input; false when too many earlier bytes are unread, and `done` is then not called. */
   write(bytes: Buffer, done: (isWritten: boolean) => void): boolean {
-    // Its end is on the way, and tells why.
+    // `ended` will be called with the reason.
     if (this.#process === null) return true
     const { stdin } = this.#process
     if (!stdin?.writable || stdin.writableLength > MAX_UNREAD_BYTES) return false
-    // One message is one line: outside of strings a line break is a space like any other, and inside none can stand.
+    // One message is one line. JSON strings contain no raw line breaks, so those between tokens are replaced by spaces.
     const line = Buffer.allocUnsafe(bytes.length + 1)
     bytes.copy(line)
     for (let at = 0; at < bytes.length; at++) if (line[at] === LF || line[at] === CR) line[at] = SPACE
@@ -81,7 +81,7 @@ export class Child {
     this.#process?.stdout?.resume()
   }
 
-  /** Asks it to end, and sees to it that it does. */
+  /** Closes standard input; then sends SIGTERM, and SIGKILL, to a program that keeps running. */
   stop(): void {
     const child = this.#process
     if (child === null || this.#isStopping || this.#isOver) return
@@ -97,7 +97,7 @@ export class Child {
     })
   }
 
-  /** Without a word; for the last moment of the gateway itself. */
+  /** Sends SIGKILL at once, when the gateway itself exits. */
   kill(): void {
     this.#strays = markedProcesses(this.#mark)
     this.#signal('SIGKILL')
@@ -140,7 +140,7 @@ export class Child {
       this.#sweep(child, 0)
     })
     child.on('close', () => this.#end())
-    // A program that ends while it is written to is told of by its end.
+    // A write error of a program that ends is reported through its exit.
     child.stdin?.on('error', () => this.#pipeClosed('input'))
     child.stdout?.on('error', () => {})
     child.stdout?.on('end', () => this.#pipeClosed('output'))
@@ -168,9 +168,9 @@ export class Child {
     this.#events.sentUnusable(idAtEdge(line.head, line.tail), { code: 'bad_answer', message })
   }
 
-  /** Whoever waits is told at once, also where it takes its time to end. */
+  /** Reports the start timeout at once, without waiting for the program to end. */
   #giveUp(): void {
-    const said = this.#badLines > 0 ? 'nothing but lines that are no messages' : 'nothing'
+    const said = this.#badLines > 0 ? 'nothing but lines that are not messages' : 'nothing'
     this.#cause ??= `it said ${said} within ${this.#spec.startTimeoutMs} ms of its start`
     this.stop()
     this.#end()
@@ -182,19 +182,19 @@ export class Child {
       this.#hasSpoken()
       return this.#events.said(message)
     }
-    // Programs print things there that they should not; that alone harms nobody.
+    // Other output on standard output is logged and ignored.
     this.#badLines++
     if (this.#badLines <= MAX_REPORTED) {
-      this.#log.warn('a line on standard output is no message', { target: this.#spec.name, error: message.message })
+      this.#log.warn('a line on standard output is not a message', { target: this.#spec.name, error: message.message })
     }
     const ids = responsesIn(line)
     if (ids === null) return
     // An unreadable response still ends its request, which would wait forever otherwise.
-    const failure: TargetFailure = { code: 'bad_answer', message: `it sent no message: ${message.message}` }
+    const failure: TargetFailure = { code: 'bad_answer', message: `it sent an invalid message: ${message.message}` }
     for (const id of ids.length === 0 ? [null] : ids) this.#events.sentUnusable(id, failure)
   }
 
-  /** A program cannot be reached without its pipes; one that exits closes them a moment before. */
+  /** Stops a program that closed a pipe, unless it exits within a moment: pipes close shortly before the exit. */
   #pipeClosed(pipe: string): void {
     if (this.#isOver || this.#isStopping || this.#orphaned !== null) return
     this.#orphaned = setTimeout(() => {
@@ -204,9 +204,9 @@ export class Child {
     }, PIPE_MS).unref()
   }
 
-  /** What it started must not outlive it, nor keep its pipes open. */
+  /** Ends the descendants of the program, which must not outlive it or keep its pipes open. */
   #sweep(child: ChildProcess, waitedMs: number): void {
-    // Remains that nobody buries count as alive: they are not waited for for ever.
+    // Zombies count as running, so the wait has a limit.
     if (!this.#signal(waitedMs === 0 ? 'SIGTERM' : waitedMs < TERM_MS ? 0 : 'SIGKILL') || waitedMs > 2 * TERM_MS) {
       return this.#leave()
     }
@@ -217,7 +217,7 @@ export class Child {
     setTimeout(() => this.#sweep(child, waitedMs + SWEEP_MS), SWEEP_MS)
   }
 
-  /** Whether there is anybody to get it. */
+  /** Sends a signal to the program and its descendants; false when none is left. */
   #signal(signal: NodeJS.Signals | 0): boolean {
     const pid = this.#process?.pid
     if (pid === undefined) return false
@@ -238,7 +238,7 @@ export class Child {
     this.#stderr.end()
     const { lastLine } = this.#stderr
     const cause = this.#cause ?? 'it ended'
-    const reason = lastLine === '' ? cause : `${cause}; the last it said: ${lastLine.slice(0, MAX_SHOWN)}`
+    const reason = lastLine === '' ? cause : `${cause}; last line on stderr: ${lastLine.slice(0, MAX_SHOWN)}`
     this.#log.debug('ended', { target: this.#spec.name, reason })
     this.#events.ended(reason, this.#process?.pid !== undefined)
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** The variable that every process a program starts inherits, whatever process group or session it moves to. */
 export const MARK = 'PORTICO_STDIO_PROCESS'
 
-/** The processes that were started with this mark and still run. Empty where there is no `/proc`. */
+/** Returns the ids of the running processes with this mark. Empty on systems without `/proc`. */
 export function markedProcesses(mark: string): number[] {
   const wanted = `${MARK}=${mark}`
   return processIds().filter((pid) => environmentOf(pid).split('\0').includes(wanted))
@@ -17,7 +17,7 @@ function processIds(): number[] {
   }
 }
 
-/** Empty for processes of other users, and for those that have ended meanwhile. */
+/** Returns the environment of a process; empty for processes of other users, and for those that have ended. */
 function environmentOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1')

@@ -3,8 +3,8 @@ import type { ProcessSpec } from '../../hub.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What a program finds in its environment. Keys that the gateway itself was given are not there unless the config says
- * so: whoever has the one that seals sessions can forge them.
+ * Returns the environment of a program. The gateway's own secrets are not inherited unless the config names them; the
+ * session key is never passed on, because it can forge sessions.
  */
 export function environmentFor(
   { env, clearEnv }: Pick<ProcessSpec, 'env' | 'clearEnv'>,
@@ -17,7 +17,7 @@ export function environmentFor(
   return { ...found, ...named }
 }
 
-/** Replaces what must not be seen in words of the program: its variables, its arguments, and secrets of the gateway. */
+/** Returns a function that redacts the program's variables and arguments, and the gateway's secrets, in a text. */
 export function createConcealer(
   { env, args }: Pick<ProcessSpec, 'env' | 'args'>,
   own: Environment,
@@ -25,16 +25,16 @@ export function createConcealer(
   const secrets = [...Object.values(env), ...args]
   for (const [name, value] of Object.entries(own))
     if (value !== undefined && SECRET_NAME.test(name)) secrets.push(value)
-  // The longest first: one may be a part of another.
+  // The longest first, because a secret may contain another one.
   const hidden = [...new Set(secrets.filter((secret) => secret.length >= MIN_SECRET))].toSorted(
     (a, b) => b.length - a.length,
   )
   return (text) => hidden.reduce((left, secret) => left.replaceAll(secret, '***'), text)
 }
 
-/** Where things are, and how to speak: nothing of it is secret. */
+/** The variables that `clearEnv` keeps: paths, user and locale, which are not secret. */
 const KEPT = /^(HOME|LANG|LANGUAGE|LC_[A-Z]+|LOGNAME|PATH|SHELL|TERM|TMPDIR|TZ|USER)$/
 const OWN = /^(SESSION_KEY|ADMIN_TOKEN|.*_API_KEY)$/
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
-/** Shorter ones would turn ordinary words into stars. */
+/** Shorter values are not redacted, because they also occur in ordinary words. */
 const MIN_SECRET = 6

@@ -1,4 +1,4 @@
-/** What is left of a line that was too long: how it begins and ends. */
+/** The beginning and the end of a line that was too long. */
 export class LongLine {
   readonly head: string
   readonly tail: string
@@ -9,7 +9,7 @@ export class LongLine {
   }
 }
 
-/** Lines as bytes arrive, without what ends them. Of one that is too long only the edges are kept. */
+/** Splits bytes into lines, without line endings. Only the beginning and end of a line over the limit are kept. */
 export class Lines {
   readonly #max: number
   #held: Buffer[] = []
@@ -20,12 +20,12 @@ export class Lines {
     this.#max = maxBytes
   }
 
-  /** A line has no end in sight: it is no line. */
+  /** Whether the current line exceeds the limit so far that it will not be waited for. */
   get isFlooded(): boolean {
     return this.#long !== null && this.#long.bytes > FLOOD * this.#max
   }
 
-  /** Lines that these bytes complete; empty ones are left out. */
+  /** Returns the non-empty lines that these bytes complete. */
   push(chunk: Buffer): (Buffer | LongLine)[] {
     const lines: (Buffer | LongLine)[] = []
     let start = 0
@@ -39,7 +39,7 @@ export class Lines {
     }
   }
 
-  /** What has no end of its own. */
+  /** Returns the last line, which has no line ending. */
   end(): (Buffer | LongLine)[] {
     const line = this.#takeHeld()
     return line instanceof LongLine || line.length > 0 ? [line] : []
@@ -74,7 +74,7 @@ export class Lines {
   }
 }
 
-/** A copy, so that the rest of a large chunk can go. */
+/** Copies the end of the bytes, so that a large chunk can be freed. */
 function edge(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(-EDGE_BYTES))
 }
@@ -82,5 +82,5 @@ function edge(bytes: Buffer): Buffer {
 const LF = 0x0a
 const CR = 0x0d
 const EDGE_BYTES = 256
-/** How much longer than allowed a line may be and still be waited for. */
+/** A line may exceed the limit by this factor before it is given up. */
 const FLOOD = 8

@@ -1,18 +1,18 @@
 import { Conversation, type Waiter } from '../../conversation.ts'
-import { requestId, makeMessage, type RpcMessage } from '../../message.ts'
+import { requestId, makeMessage, type RpcMessage } from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
 import { Backoff } from './backoff.ts'
 import { Beginning } from './beginning.ts'
 import type { Child, ChildEvents } from './child.ts'
 import { Flow } from '../../flow.ts'
 import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
-import { isGreeting, type Seat, standsAlone, STUCK, TAKEN } from './seat.ts'
+import { isGreeting, type TargetSession, isSelfContained, STUCK, TAKEN } from './target-session.ts'
 
-/** `speaksFirst` as of `Child`. */
-export type StartChild = (events: ChildEvents, speaksFirst: boolean) => Child | TargetFailure
+/** Starts a process, or returns why it cannot; `speaksFirst` is the parameter of `Child`. */
+type StartChild = (events: ChildEvents, speaksFirst: boolean) => Child | TargetFailure
 
-/** A session that has a process to itself. */
-export class OwnProcess implements Seat {
+/** The link of a session to a process of its own. */
+export class OwnProcess implements TargetSession {
   usedAt = performance.now()
   readonly #start: StartChild
   readonly #conversation = new Conversation()
@@ -26,7 +26,6 @@ export class OwnProcess implements Seat {
   #beginning: Beginning | null = null
   #hasToldInitialized = false
 
-  /** `start` gives a process, or says why there is none. */
   constructor(start: StartChild) {
     this.#start = start
   }
@@ -39,7 +38,7 @@ export class OwnProcess implements Seat {
     return !this.#conversation.hasRequests
   }
 
-  /** Nothing would be lost with it. */
+  /** Whether the object can be dropped: no process, no waiters, and no restart delay. */
   get isEmpty(): boolean {
     return this.#child === null && this.isQuiet && this.#backoff.isOver(performance.now())
   }
@@ -57,7 +56,7 @@ export class OwnProcess implements Seat {
     this.usedAt = performance.now()
     if (this.#child === null) return done(LOST)
     if (message.method === 'notifications/initialized') {
-      // Two workers may have begun anew with it at the same time.
+      // Two workers may have initialized the process at the same time.
       if (this.#hasToldInitialized) return done(null)
       this.#hasToldInitialized = true
     }
@@ -85,12 +84,12 @@ export class OwnProcess implements Seat {
     child?.stop()
   }
 
-  /** Sees to it that there is a process that can take the message. */
+  /** Starts a process if there is none and the message can begin a session; returns why the message cannot be sent. */
   #prepare(message: RpcMessage): TargetFailure | null {
-    if (this.#child !== null && (this.#beginning !== null || standsAlone(message))) return null
+    if (this.#child !== null && (this.#beginning !== null || isSelfContained(message))) return null
     const refusal = this.#child === null ? this.#backoff.refusal(performance.now()) : null
     if (refusal !== null) return { code: 'unavailable', message: refusal }
-    if (!standsAlone(message)) return LOST
+    if (!isSelfContained(message)) return LOST
     const events: ChildEvents = {
       said: (said) => this.#said(said),
       sentUnusable: (id, failure) => this.#conversation.reject(id, failure),
@@ -104,7 +103,7 @@ export class OwnProcess implements Seat {
     return null
   }
 
-  /** A session is begun once, however many workers do so. */
+  /** Sends `initialize` to the process once, even if several workers send it. */
   #initialize(message: RpcMessage, waiter: RemoteWaiter): void {
     const params = JSON.stringify(message.value.params)
     if (this.#beginning === null) {

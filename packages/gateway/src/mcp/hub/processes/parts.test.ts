@@ -113,7 +113,7 @@ describe('standard error', () => {
     stderr.push(Buffer.from('again'))
     stderr.end()
     assert.deepEqual(entries, [
-      ['lines of stderr left out, there are too many', { target: 'x', lines: 903 }],
+      ['stderr lines dropped by the rate limit', { target: 'x', lines: 903 }],
       ['stderr', { target: 'x', line: 'again' }],
     ])
   })

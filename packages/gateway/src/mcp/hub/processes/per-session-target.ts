@@ -3,15 +3,15 @@ import type { TargetFailure } from '../../transport.ts'
 import type { ProcessSpec } from '../../hub.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { type ProcessTarget, RETIRE_MS, RETIRE_SWEEP_MS, Sweeper, sweepEveryMs } from './process-target.ts'
-import type { Seat } from './seat.ts'
+import type { TargetSession } from './target-session.ts'
 import { OwnProcess } from './own-process.ts'
 
 /** A target that starts a process for each session. */
 export class PerSessionTarget implements ProcessTarget {
   readonly #spec: ProcessSpec
   readonly #log: Logger
-  readonly #seats = new Map<string, OwnProcess>()
-  /** Those that are about to end too: they are still there. */
+  readonly #sessions = new Map<string, OwnProcess>()
+  /** The running processes, including those that are being stopped. */
   readonly #children = new Set<Child>()
   readonly #sweeper: Sweeper
   #retiredAt = Infinity
@@ -23,17 +23,17 @@ export class PerSessionTarget implements ProcessTarget {
   }
 
   get isEmpty(): boolean {
-    return this.#seats.size === 0 && this.#children.size === 0
+    return this.#sessions.size === 0 && this.#children.size === 0
   }
 
-  seat(session: string): Seat {
-    let seat = this.#seats.get(session)
-    if (seat === undefined) {
-      seat = new OwnProcess((events, speaksFirst) => this.#start(events, speaksFirst))
-      this.#seats.set(session, seat)
+  sessionLink(session: string): TargetSession {
+    let owner = this.#sessions.get(session)
+    if (owner === undefined) {
+      owner = new OwnProcess((events, speaksFirst) => this.#start(events, speaksFirst))
+      this.#sessions.set(session, owner)
       this.#sweeper.start()
     }
-    return seat
+    return owner
   }
 
   end(session: string): void {
@@ -47,7 +47,7 @@ export class PerSessionTarget implements ProcessTarget {
 
   async close(): Promise<void> {
     this.#sweeper.stop()
-    for (const session of [...this.#seats.keys()]) this.#end(session, 'the gateway ends')
+    for (const session of [...this.#sessions.keys()]) this.#end(session, 'the gateway ends')
     await Promise.all([...this.#children].map((child) => child.gone))
   }
 
@@ -58,8 +58,8 @@ export class PerSessionTarget implements ProcessTarget {
   #start(events: ChildEvents, speaksFirst: boolean): Child | TargetFailure {
     const { maxProcesses } = this.#spec
     if (this.#children.size >= maxProcesses) {
-      const message = `it has ${this.#children.size} processes already, and maxProcesses is ${maxProcesses}: sessions must end first`
-      this.#log.warn('no more processes', { target: this.#spec.name, maxProcesses })
+      const message = `it has reached maxProcesses (${maxProcesses}): sessions must end first`
+      this.#log.warn('process limit reached', { target: this.#spec.name, maxProcesses })
       return { code: 'unavailable', message }
     }
     const child = new Child(this.#spec, this.#log, events, speaksFirst)
@@ -69,21 +69,21 @@ export class PerSessionTarget implements ProcessTarget {
   }
 
   #end(session: string, why: string): void {
-    const seat = this.#seats.get(session)
-    this.#seats.delete(session)
-    seat?.end(why)
+    const owner = this.#sessions.get(session)
+    this.#sessions.delete(session)
+    owner?.end(why)
   }
 
   #sweep(): boolean {
     const now = performance.now()
     const { idleTimeoutMs } = this.#spec
-    for (const [session, seat] of this.#seats) {
-      if (this.#retiredAt !== Infinity && (seat.isIdle || now - this.#retiredAt > RETIRE_MS)) {
+    for (const [session, owner] of this.#sessions) {
+      if (this.#retiredAt !== Infinity && (owner.isIdle || now - this.#retiredAt > RETIRE_MS)) {
         this.#end(session, 'the config has changed')
-      } else if (seat.isEmpty || (seat.isQuiet && now - seat.usedAt >= idleTimeoutMs)) {
+      } else if (owner.isEmpty || (owner.isQuiet && now - owner.usedAt >= idleTimeoutMs)) {
         this.#end(session, 'the session was idle')
       }
     }
-    return this.#seats.size > 0
+    return this.#sessions.size > 0
   }
 }

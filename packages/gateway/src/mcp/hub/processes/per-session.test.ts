@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '@portico/http/json'
 import { eventually } from '../../../testing/process.ts'
-import { BadMessage, readMessage } from '../../message.ts'
+import { BadMessage, readMessage } from '../../protocol.ts'
 import {
   ask,
   begin,
@@ -146,7 +146,7 @@ describe('a process for each session', () => {
     const link = hub.workers[0]!.process(fakeServer(), 'one')
     await begin(link)
     assert.deepEqual(await result(link, request('print', { text: 'Server ready!' })), {})
-    assert.match(hub.logged(), /no message.*fake/)
+    assert.match(hub.logged(), /not a message.*fake/)
   })
 
   test('ends when it sends a line without an end', async (t) => {

@@ -1,22 +1,22 @@
-import type { Seat } from './seat.ts'
+import type { TargetSession } from './target-session.ts'
 
-/** A target with its processes, and the sessions that use them. */
+/** A stdio target with its processes, and the sessions that use them. */
 export interface ProcessTarget {
-  /** No session uses it, and no process of it is left. */
+  /** Whether the target has neither sessions nor processes. */
   readonly isEmpty: boolean
-  /** The place of the session, made when it has none. */
-  seat(session: string): Seat
-  /** The session is over, and whatever it had to itself ends. */
+  /** Returns the link of the session to the target, and creates it if needed. */
+  sessionLink(session: string): TargetSession
+  /** Ends the session, and its own process. */
   end(session: string): void
-  /** The config does not have it any more: what is under way may finish, and then everything ends. */
+  /** Called when the config has dropped the target: running requests may finish, then sessions and processes end. */
   retire(): void
-  /** Everything ends; resolves when no process is left. */
+  /** Ends all sessions and processes; resolves when no process is left. */
   close(): Promise<void>
-  /** At once, without a word. */
+  /** Sends SIGKILL to all processes at once. */
   kill(): void
 }
 
-/** Runs `sweep` now and then while there is something to sweep, which its answer says. */
+/** Runs `sweep` at an interval until it returns false. */
 export class Sweeper {
   readonly #sweep: () => boolean
   #everyMs: number
@@ -45,13 +45,13 @@ export class Sweeper {
   }
 }
 
-/** How often sessions are looked at: an idle one ends at most a quarter of its limit late. */
+/** Returns the interval of sweeps: an idle session ends at most a quarter of its timeout late. */
 export function sweepEveryMs(idleTimeoutMs: number): number {
   return Math.min(MAX_SWEEP_MS, Math.max(MIN_SWEEP_MS, idleTimeoutMs / 4))
 }
 
 const MIN_SWEEP_MS = 20
 const MAX_SWEEP_MS = 15_000
-/** How long what is under way may go on at a target that the config has lost. */
+/** How long running requests may take after the config has dropped their target. */
 export const RETIRE_MS = 30_000
 export const RETIRE_SWEEP_MS = 100

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../telemetry/log/logger.ts'
-import { BadMessage, readMessage } from '../../message.ts'
+import { BadMessage, readMessage } from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
 import type { ProcessSpec } from '../../hub.ts'
 import type { ProcessFromWorker, ProcessToWorker } from '../hub-messages.ts'
@@ -7,16 +7,16 @@ import { contentOf } from '../process-content.ts'
 import { PerSessionTarget } from './per-session-target.ts'
 import type { ProcessTarget } from './process-target.ts'
 import { RemoteWaiter } from '../../remote/remote-waiter.ts'
-import type { Seat } from './seat.ts'
+import type { TargetSession } from './target-session.ts'
 import { SharedTarget } from './shared-target.ts'
 
-/** All processes of the gateway. The main thread has them, so that they outlive workers. */
+/** All stdio processes of the gateway. They belong to the main thread, so that they outlive workers. */
 export class Processes {
   readonly #log: Logger
   readonly #targetsByContent = new Map<string, ProcessTarget>()
-  /** Lost by the config, but not yet gone. */
+  /** The targets that the config has dropped, and that have not ended yet. */
   readonly #retired = new Set<ProcessTarget>()
-  readonly #workers = new Map<number, Caller>()
+  readonly #workers = new Map<number, WorkerCalls>()
   #isClosed = false
 
   constructor(log: Logger) {
@@ -32,26 +32,26 @@ export class Processes {
         caller.specs.set(message.spec, { spec: message.content, content: contentOf(message.content) })
         return
       case 'request': {
-        const { seat, waiter } = this.#attend(caller, message, post)
+        const { owner, waiter } = this.#attend(caller, message, post)
         const request = readMessage(Buffer.from(message.text))
-        return request instanceof BadMessage ? waiter.failed(notSent(request)) : seat.request(request, waiter)
+        return request instanceof BadMessage ? waiter.failed(notSent(request)) : owner.request(request, waiter)
       }
       case 'listen': {
-        const { seat, waiter } = this.#attend(caller, message, post)
-        return seat.listen(waiter)
+        const { owner, waiter } = this.#attend(caller, message, post)
+        return owner.listen(waiter)
       }
       case 'tell': {
         const told = readMessage(Buffer.from(message.text))
         const done = (failure: TargetFailure | null): void => post({ kind: 'told', call: message.call, failure })
         if (told instanceof BadMessage) return done(notSent(told))
-        return this.#targetOf(caller, message.spec).seat(message.session).tell(told, done)
+        return this.#targetOf(caller, message.spec).sessionLink(message.session).tell(told, done)
       }
       case 'end':
         return this.#targetOf(caller, message.spec).end(message.session)
       case 'cancel': {
         const call = caller.calls.get(message.call)
         caller.calls.delete(message.call)
-        return call?.seat.forget(call.waiter)
+        return call?.owner.forget(call.waiter)
       }
       case 'took':
         return caller.calls.get(message.call)?.waiter.took(message.bytes)
@@ -61,10 +61,10 @@ export class Processes {
   died(worker: number): void {
     const caller = this.#workers.get(worker)
     this.#workers.delete(worker)
-    for (const { seat, waiter } of caller?.calls.values() ?? []) seat.forget(waiter)
+    for (const { owner, waiter } of caller?.calls.values() ?? []) owner.forget(waiter)
   }
 
-  /** Targets of other contents are not in the config any more. */
+  /** Retires the targets whose contents are not among these: they are not in the config any more. */
   keep(contents: ReadonlySet<string>): void {
     for (const target of this.#retired) if (target.isEmpty) this.#retired.delete(target)
     for (const [content, target] of this.#targetsByContent) {
@@ -81,15 +81,19 @@ export class Processes {
     process.off('exit', this.#killAll)
   }
 
-  #attend(caller: Caller, { spec, session, call }: Place, post: (message: ProcessToWorker) => void): Attended {
-    const seat = this.#targetOf(caller, spec).seat(session)
+  #attend(
+    caller: WorkerCalls,
+    { spec, session, call }: CallAddress,
+    post: (message: ProcessToWorker) => void,
+  ): ProcessCall {
+    const owner = this.#targetOf(caller, spec).sessionLink(session)
     const waiter = new RemoteWaiter(call, post, () => caller.calls.delete(call))
-    const attended = { seat, waiter }
-    caller.calls.set(call, attended)
-    return attended
+    const made = { owner, waiter }
+    caller.calls.set(call, made)
+    return made
   }
 
-  #callerOf(worker: number): Caller {
+  #callerOf(worker: number): WorkerCalls {
     let caller = this.#workers.get(worker)
     if (caller === undefined) {
       caller = { specs: new Map(), calls: new Map() }
@@ -98,9 +102,9 @@ export class Processes {
     return caller
   }
 
-  #targetOf(caller: Caller, number: number): ProcessTarget {
+  #targetOf(caller: WorkerCalls, number: number): ProcessTarget {
     const known = caller.specs.get(number)
-    if (known === undefined) throw new Error(`worker named process ${number} before it told what that is`)
+    if (known === undefined) throw new Error(`worker used process spec ${number} before it was assigned`)
     const { spec, content } = known
     let target = this.#targetsByContent.get(content)
     if (target === undefined) {
@@ -115,24 +119,25 @@ export class Processes {
     yield* this.#retired
   }
 
-  /** However the gateway ends, its processes end with it; only a kill leaves them to find their input closed. */
+  /** Ends the processes when the gateway exits. After a SIGKILL of the gateway, they notice that their input is closed. */
   readonly #killAll = (): void => {
     for (const target of this.#targets()) target.kill()
   }
 }
 
-/** What a worker has told of itself, by its own numbers. */
-interface Caller {
+/** The specs and calls of a worker, by the worker's own numbers. */
+interface WorkerCalls {
   readonly specs: Map<number, { spec: ProcessSpec; content: string }>
-  readonly calls: Map<number, Attended>
+  readonly calls: Map<number, ProcessCall>
 }
 
-interface Attended {
-  readonly seat: Seat
+/** A call of a worker, with the session that it belongs to. */
+interface ProcessCall {
+  readonly owner: TargetSession
   readonly waiter: RemoteWaiter
 }
 
-interface Place {
+interface CallAddress {
   spec: number
   session: string
   call: number

@@ -1,101 +1,102 @@
 import { objectAt } from '@portico/http/json'
 import { SUBSCRIPTION_ID } from '../../conversation.ts'
 import { withId, withParams, withResult } from '../../edit.ts'
-import { requestId, type RpcId, type RpcMessage } from '../../message.ts'
+import { requestId, type RpcId, type RpcMessage } from '../../protocol.ts'
 
 /**
- * Requests of many sessions at one process. Each has a number of its own there, which stands for its id and its progress
- * token; what comes back carries those of the session again.
+ * The requests of many sessions to one process. The process gets a unique number in place of the id and progress token;
+ * its messages get the session's own id and token back.
  */
-export class SharedCalls<Seat> {
-  readonly #calls = new Map<number, SharedCall<Seat>>()
+export class SharedCalls<Owner> {
+  readonly #calls = new Map<number, SharedCall<Owner>>()
   #lastNumber = 0
 
   newNumber(): number {
     return ++this.#lastNumber
   }
 
-  /** Gives the request as the process gets it. */
-  add(seat: Seat, message: RpcMessage): RpcMessage {
+  /** Adds a request; returns it with the number that the process gets. */
+  add(owner: Owner, message: RpcMessage): RpcMessage {
     const number = this.newNumber()
     const meta = objectAt(objectAt(message.value, 'params'), '_meta')
     const token = isId(meta.progressToken) ? meta.progressToken : null
-    this.#calls.set(number, { seat, id: requestId(message), token })
+    this.#calls.set(number, { owner, id: requestId(message), token })
     const numbered = withId(message, number)
     return token === null ? numbered : withParams(numbered, { _meta: { ...meta, progressToken: number } })
   }
 
-  remove(seat: Seat, id: RpcId): void {
-    const number = this.#numberOf(seat, id)
+  remove(owner: Owner, id: RpcId): void {
+    const number = this.#numberOf(owner, id)
     if (number !== null) this.#calls.delete(number)
   }
 
-  removeAll(seat: Seat): void {
-    for (const [number, call] of this.#calls) if (call.seat === seat) this.#calls.delete(number)
+  removeAll(owner: Owner): void {
+    for (const [number, call] of this.#calls) if (call.owner === owner) this.#calls.delete(number)
   }
 
   clear(): void {
     this.#calls.clear()
   }
 
-  /** A cancellation as the process gets it; null when the session has no such request under way. */
-  cancellation(seat: Seat, message: RpcMessage): RpcMessage | null {
+  /** Returns a cancellation with the number that the process knows; null when the session has no such request running. */
+  cancellation(owner: Owner, message: RpcMessage): RpcMessage | null {
     const { requestId } = objectAt(message.value, 'params')
-    const number = isId(requestId) ? this.#numberOf(seat, requestId) : null
+    const number = isId(requestId) ? this.#numberOf(owner, requestId) : null
     return number === null ? null : withParams(message, { requestId: number })
   }
 
-  /** Whose call has this number there, and what they call it; null when nobody's. It is over. */
-  take(number: unknown): { seat: Seat; id: RpcId } | null {
+  /** Removes the call with this number; returns its session and its own id, or null when there is none. */
+  take(number: unknown): { owner: Owner; id: RpcId } | null {
     const call = this.#callOf(number)
     if (call === undefined) return null
     this.#calls.delete(Number(number))
-    return { seat: call.seat, id: call.id }
+    return { owner: call.owner, id: call.id }
   }
 
-  /** Whose response it is, as they get it; null when nobody waits for it. */
-  response(message: RpcMessage): Addressed<Seat> | null {
+  /** Returns the session of a response, and the response with the session's own id; null when nobody waits for it. */
+  response(message: RpcMessage): SessionMessage<Owner> | null {
     const call = this.#callOf(message.id)
     if (call === undefined) return null
     this.#calls.delete(Number(message.id))
-    const { seat, id } = call
+    const { owner, id } = call
     const own = withId(message, id)
     const meta = objectAt(objectAt(message.value, 'result'), '_meta')
-    if (meta[SUBSCRIPTION_ID] === undefined) return { seat, message: own }
-    return { seat, message: withResult(own, { _meta: { ...meta, [SUBSCRIPTION_ID]: id } }) }
+    if (meta[SUBSCRIPTION_ID] === undefined) return { owner, message: own }
+    return { owner, message: withResult(own, { _meta: { ...meta, [SUBSCRIPTION_ID]: id } }) }
   }
 
-  /** Whose notification it is, as they get it; null when it does not say. */
-  notification(message: RpcMessage): Addressed<Seat> | null {
+  /** Returns the session of a notification, and the notification with the session's own ids; null when it names no call. */
+  notification(message: RpcMessage): SessionMessage<Owner> | null {
     const params = objectAt(message.value, 'params')
     const meta = objectAt(params, '_meta')
     const subscription = this.#callOf(meta[SUBSCRIPTION_ID])
     if (subscription !== undefined) {
-      const { seat, id } = subscription
-      return { seat, message: withParams(message, { _meta: { ...meta, [SUBSCRIPTION_ID]: id } }) }
+      const { owner, id } = subscription
+      return { owner, message: withParams(message, { _meta: { ...meta, [SUBSCRIPTION_ID]: id } }) }
     }
     const call = message.method === 'notifications/progress' ? this.#callOf(params.progressToken) : undefined
     if (call === undefined || call.token === null) return null
-    return { seat: call.seat, message: withParams(message, { progressToken: call.token }) }
+    return { owner: call.owner, message: withParams(message, { progressToken: call.token }) }
   }
 
-  #callOf(number: unknown): SharedCall<Seat> | undefined {
+  #callOf(number: unknown): SharedCall<Owner> | undefined {
     return typeof number === 'number' ? this.#calls.get(number) : undefined
   }
 
-  #numberOf(seat: Seat, id: RpcId): number | null {
-    for (const [number, call] of this.#calls) if (call.seat === seat && call.id === id) return number
+  #numberOf(owner: Owner, id: RpcId): number | null {
+    for (const [number, call] of this.#calls) if (call.owner === owner && call.id === id) return number
     return null
   }
 }
 
-export interface Addressed<Seat> {
-  seat: Seat
+/** A message for one session. */
+interface SessionMessage<Owner> {
+  owner: Owner
   message: RpcMessage
 }
 
-interface SharedCall<Seat> {
-  readonly seat: Seat
+interface SharedCall<Owner> {
+  readonly owner: Owner
   readonly id: RpcId
   readonly token: RpcId | null
 }

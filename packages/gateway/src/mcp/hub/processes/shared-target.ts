@@ -2,33 +2,40 @@ import { type JsonObject, objectAt, textAt } from '@portico/http/json'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import { VERSION } from '../../../version.ts'
 import { withId, withResult } from '../../edit.ts'
-import { requestId, makeMessage, METHOD_NOT_FOUND, type RpcId, type RpcMessage } from '../../message.ts'
-import { isKnownRevision, LATEST_WITH_SESSIONS } from '../../revisions.ts'
+import {
+  requestId,
+  makeMessage,
+  METHOD_NOT_FOUND,
+  type RpcId,
+  type RpcMessage,
+  isKnownRevision,
+  LATEST_WITH_SESSIONS,
+} from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
 import type { ProcessSpec } from '../../hub.ts'
 import { Backoff } from './backoff.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { type ProcessTarget, RETIRE_MS, RETIRE_SWEEP_MS, Sweeper, sweepEveryMs } from './process-target.ts'
-import { isGreeting, standsAlone, STUCK } from './seat.ts'
+import { isGreeting, isSelfContained, STUCK } from './target-session.ts'
 import { SharedCalls } from './shared-calls.ts'
-import { SharedSeat } from './shared-seat.ts'
+import { SharedSession } from './shared-session.ts'
 import { Subscribers } from './subscribers.ts'
 
 /**
- * A target whose one process serves all sessions. The gateway begins with it once, and gives every request an id and a
- * progress token of its own, so that no session gets what is meant for another; what cannot be told apart reaches none.
+ * A target whose single process serves all sessions. The gateway initializes the process once, and gives every request a
+ * unique id and progress token, so that no session gets a message for another. Messages that name no session are dropped.
  */
 export class SharedTarget implements ProcessTarget {
   readonly #spec: ProcessSpec
   readonly #log: Logger
-  readonly #seats = new Map<string, SharedSeat>()
-  readonly #calls = new SharedCalls<SharedSeat>()
-  readonly #subscribers = new Subscribers<SharedSeat>()
+  readonly #sessions = new Map<string, SharedSession>()
+  readonly #calls = new SharedCalls<SharedSession>()
+  readonly #subscribers = new Subscribers<SharedSession>()
   readonly #backoff = new Backoff()
   readonly #children = new Set<Child>()
   readonly #sweeper: Sweeper
   #child: Child | null = null
-  /** The answer to the gateway's own `initialize`. */
+  /** The response to the gateway's own `initialize`. */
   #begun: RpcMessage | null = null
   #beginLimit: NodeJS.Timeout | null = null
   #whenBegun: ((failure: TargetFailure | null) => void)[] = []
@@ -42,44 +49,44 @@ export class SharedTarget implements ProcessTarget {
   }
 
   get isEmpty(): boolean {
-    return this.#seats.size === 0 && this.#children.size === 0
+    return this.#sessions.size === 0 && this.#children.size === 0
   }
 
-  seat(session: string): SharedSeat {
-    let seat = this.#seats.get(session)
-    if (seat === undefined) {
-      seat = new SharedSeat(this, this.#spec.maxMessageBytes)
-      this.#seats.set(session, seat)
+  sessionLink(session: string): SharedSession {
+    let owner = this.#sessions.get(session)
+    if (owner === undefined) {
+      owner = new SharedSession(this, this.#spec.maxMessageBytes)
+      this.#sessions.set(session, owner)
       this.#sweeper.start()
     }
-    return seat
+    return owner
   }
 
-  /** Sends a request of a session; `failed` is told when it could not be sent. */
-  ask(seat: SharedSeat, message: RpcMessage, failed: (failure: TargetFailure) => void): void {
+  /** Sends a request of a session; `failed` is called when the request could not be sent. */
+  ask(owner: SharedSession, message: RpcMessage, failed: (failure: TargetFailure) => void): void {
     this.#usedAt = performance.now()
     const { method, value } = message
     const uri = textAt(objectAt(value, 'params'), 'uri') ?? ''
-    if (method === 'logging/setLevel') return seat.answer(message, {})
-    if (method === 'resources/unsubscribe' && !this.#subscribers.remove(seat, uri)) return seat.answer(message, {})
-    if (method === 'resources/subscribe' && !this.#subscribers.add(seat, uri)) return failed(FULL)
+    if (method === 'logging/setLevel') return owner.answer(message, {})
+    if (method === 'resources/unsubscribe' && !this.#subscribers.remove(owner, uri)) return owner.answer(message, {})
+    if (method === 'resources/subscribe' && !this.#subscribers.add(owner, uri)) return failed(FULL)
     this.#whenReady(message, (failure) => {
       if (failure !== null) return failed(failure)
-      if (method === 'initialize') return seat.take(this.#beginning(message))
-      if (!this.#send(seat, message)) failed(STUCK)
+      if (method === 'initialize') return owner.take(this.#beginning(message))
+      if (!this.#send(owner, message)) failed(STUCK)
     })
   }
 
-  /** What a session tells the process; what is about the session itself means nothing to it. */
-  tell(seat: SharedSeat, message: RpcMessage, done: (failure: TargetFailure | null) => void): void {
-    const passing = this.#passing(seat, message)
+  /** Forwards a notification of a session; responses, and notifications about the session itself, are dropped. */
+  tell(owner: SharedSession, message: RpcMessage, done: (failure: TargetFailure | null) => void): void {
+    const passing = this.#passing(owner, message)
     if (passing === null || this.#child === null) return done(null)
     if (!this.#child.write(passing.bytes, (isWritten) => done(isWritten ? null : BROKEN))) done(STUCK)
   }
 
-  /** Nobody waits for the answer any more. */
-  abandon(seat: SharedSeat, id: RpcId): void {
-    this.#calls.remove(seat, id)
+  /** Forgets a request whose client has left. */
+  abandon(owner: SharedSession, id: RpcId): void {
+    this.#calls.remove(owner, id)
   }
 
   end(session: string): void {
@@ -93,7 +100,7 @@ export class SharedTarget implements ProcessTarget {
 
   async close(): Promise<void> {
     this.#sweeper.stop()
-    for (const session of [...this.#seats.keys()]) this.#end(session, 'the gateway ends')
+    for (const session of [...this.#sessions.keys()]) this.#end(session, 'the gateway ends')
     this.#stop()
     await Promise.all([...this.#children].map((child) => child.gone))
   }
@@ -102,12 +109,12 @@ export class SharedTarget implements ProcessTarget {
     for (const child of this.#children) child.kill()
   }
 
-  /** Starts the process where there is none, and begins with it where the message takes that for granted. */
+  /** Starts the process if needed, and initializes it if the message requires that. */
   #whenReady(message: RpcMessage, done: (failure: TargetFailure | null) => void): void {
     const isStarted = this.#child !== null
-    const child = this.#child ?? this.#start(!standsAlone(message) || isGreeting(message))
+    const child = this.#child ?? this.#start(!isSelfContained(message) || isGreeting(message))
     if ('code' in child) return done(child)
-    const needsBeginning = message.method === 'initialize' || !standsAlone(message)
+    const needsBeginning = message.method === 'initialize' || !isSelfContained(message)
     if (!needsBeginning || this.#begun !== null) return done(null)
     this.#whenBegun.push(done)
     if (isStarted && this.#whenBegun.length > 1) return
@@ -132,23 +139,23 @@ export class SharedTarget implements ProcessTarget {
     return child
   }
 
-  #send(seat: SharedSeat, message: RpcMessage): boolean {
-    const passing = this.#calls.add(seat, message)
+  #send(owner: SharedSession, message: RpcMessage): boolean {
+    const passing = this.#calls.add(owner, message)
     if (this.#child?.write(passing.bytes, () => {}) === true) return true
-    if (message.id !== undefined && message.id !== null) this.#calls.remove(seat, message.id)
+    if (message.id !== undefined && message.id !== null) this.#calls.remove(owner, message.id)
     return false
   }
 
-  #passing(seat: SharedSeat, message: RpcMessage): RpcMessage | null {
+  #passing(owner: SharedSession, message: RpcMessage): RpcMessage | null {
     if (message.kind === 'response' || OF_SESSIONS.has(message.method)) return null
-    return message.method === 'notifications/cancelled' ? this.#calls.cancellation(seat, message) : message
+    return message.method === 'notifications/cancelled' ? this.#calls.cancellation(owner, message) : message
   }
 
-  /** What a session hears when it begins: a version that it asked for and that is not newer than the agreed one. */
+  /** Returns the response to a session's `initialize`: the requested revision, unless it is newer than the negotiated one. */
   #beginning(message: RpcMessage): RpcMessage {
     const asked = textAt(objectAt(message.value, 'params'), 'protocolVersion') ?? ''
     const begun = this.#begun
-    if (begun === null) throw new Error('the program has not begun')
+    if (begun === null) throw new Error('the process has not been initialized')
     const agreed = textAt(objectAt(begun.value, 'result'), 'protocolVersion') ?? ''
     const protocolVersion = isKnownRevision(asked) && asked < agreed ? asked : agreed
     return withResult(withId(begun, requestId(message)), { protocolVersion })
@@ -158,28 +165,31 @@ export class SharedTarget implements ProcessTarget {
     if (message.kind === 'response') return this.#responded(message)
     if (message.kind === 'request') return this.#refuse(message)
     const own = this.#calls.notification(message)
-    if (own !== null) return own.seat.take(own.message)
+    if (own !== null) return own.owner.take(own.message)
     if (message.method === 'notifications/resources/updated') {
       const uri = textAt(objectAt(message.value, 'params'), 'uri') ?? ''
-      for (const seat of this.#subscribers.of(uri)) seat.take(message)
+      for (const owner of this.#subscribers.of(uri)) owner.take(message)
     } else if (/^notifications\/\w+\/list_changed$/.test(message.method)) {
-      for (const seat of this.#seats.values()) seat.take(message)
+      for (const owner of this.#sessions.values()) owner.take(message)
     } else {
-      this.#log.debug('nobody gets a message of a shared process', { target: this.#spec.name, method: message.method })
+      this.#log.debug('message of a shared process dropped: it names no session', {
+        target: this.#spec.name,
+        method: message.method,
+      })
     }
   }
 
   #sentUnusable(id: RpcId | null, failure: TargetFailure): void {
     if (id === INITIALIZE_ID) return this.#haveBegun(failure)
     const call = this.#calls.take(id)
-    if (call !== null) return call.seat.reject(call.id, failure)
-    for (const seat of this.#seats.values()) seat.fail(failure)
+    if (call !== null) return call.owner.reject(call.id, failure)
+    for (const owner of this.#sessions.values()) owner.fail(failure)
   }
 
   #responded(message: RpcMessage): void {
     if (message.id === INITIALIZE_ID) return this.#answeredBeginning(message)
     const own = this.#calls.response(message)
-    own?.seat.take(own.message)
+    own?.owner.take(own.message)
   }
 
   #answeredBeginning(message: RpcMessage): void {
@@ -193,7 +203,7 @@ export class SharedTarget implements ProcessTarget {
     this.#haveBegun(null)
   }
 
-  /** Another one may do better. */
+  /** Stops a process that did not answer `initialize` in time, so that the next request starts another one. */
   #tooSlow(): void {
     this.#stop()
     this.#haveBegun(SLOW)
@@ -207,16 +217,16 @@ export class SharedTarget implements ProcessTarget {
     for (const done of waiting) done(failure)
   }
 
-  /** Nobody can say which session it is for. */
+  /** Refuses a request of the process to a client, because it names no session; pings are answered. */
   #refuse({ id, method }: RpcMessage): void {
     const answer: JsonObject =
       method === 'ping'
         ? { result: {} }
-        : { error: { code: METHOD_NOT_FOUND, message: 'A shared process cannot ask clients' } }
+        : { error: { code: METHOD_NOT_FOUND, message: 'A shared process cannot send requests to clients' } }
     this.#child?.write(makeMessage({ jsonrpc: '2.0', id, ...answer }).bytes, () => {})
   }
 
-  /** On account of the gateway: the answer is of no use. */
+  /** Sends a request of the gateway itself, and ignores the response. */
   #write(method: string, uri: string): void {
     this.#child?.write(
       makeMessage({ jsonrpc: '2.0', id: this.#calls.newNumber(), method, params: { uri } }).bytes,
@@ -229,7 +239,7 @@ export class SharedTarget implements ProcessTarget {
     this.#backoff.died(child.startedAt, performance.now(), reason)
     const failure: TargetFailure = { code: wasStarted ? 'broken' : 'unavailable', message: reason }
     this.#haveBegun(failure)
-    for (const seat of this.#seats.values()) seat.fail(failure)
+    for (const owner of this.#sessions.values()) owner.fail(failure)
   }
 
   #stop(): void {
@@ -245,32 +255,33 @@ export class SharedTarget implements ProcessTarget {
   }
 
   #end(session: string, why: string): void {
-    const seat = this.#seats.get(session)
-    if (seat === undefined) return
-    this.#seats.delete(session)
-    this.#calls.removeAll(seat)
-    for (const uri of this.#subscribers.removeAll(seat)) {
+    const owner = this.#sessions.get(session)
+    if (owner === undefined) return
+    this.#sessions.delete(session)
+    this.#calls.removeAll(owner)
+    for (const uri of this.#subscribers.removeAll(owner)) {
       if (this.#begun !== null) this.#write('resources/unsubscribe', uri)
     }
-    seat.end(why)
+    owner.end(why)
   }
 
   #sweep(): boolean {
     const now = performance.now()
     const isRetired = this.#retiredAt !== Infinity
-    for (const [session, seat] of this.#seats) {
-      const isDone = isRetired && (seat.isIdle || now - this.#retiredAt > RETIRE_MS)
+    for (const [session, owner] of this.#sessions) {
+      const isDone = isRetired && (owner.isIdle || now - this.#retiredAt > RETIRE_MS)
       if (isDone) this.#end(session, 'the config has changed')
-      else if (seat.isQuiet && now - seat.usedAt >= this.#spec.idleTimeoutMs) this.#end(session, 'the session was idle')
+      else if (owner.isQuiet && now - owner.usedAt >= this.#spec.idleTimeoutMs)
+        this.#end(session, 'the session was idle')
     }
-    if (this.#seats.size === 0 && (isRetired || now - this.#usedAt >= this.#spec.idleTimeoutMs)) this.#stop()
-    return this.#seats.size > 0 || this.#child !== null
+    if (this.#sessions.size === 0 && (isRetired || now - this.#usedAt >= this.#spec.idleTimeoutMs)) this.#stop()
+    return this.#sessions.size > 0 || this.#child !== null
   }
 }
 
-/** The numbers of calls begin behind it. */
+/** The numbers of calls begin at 1. */
 const INITIALIZE_ID = 0
-/** Without capabilities: what the process would ask a client cannot be told apart. */
+/** Declares no capabilities: requests of the process to clients could not be assigned to a session. */
 const INITIALIZE = makeMessage({
   jsonrpc: '2.0',
   id: INITIALIZE_ID,
@@ -286,4 +297,4 @@ const OF_SESSIONS = new Set(['notifications/initialized', 'notifications/roots/l
 const BROKEN: TargetFailure = { code: 'broken', message: 'its process ended' }
 const FULL: TargetFailure = { code: 'unavailable', message: 'its sessions have too many subscriptions' }
 const SLOW: TargetFailure = { code: 'unavailable', message: 'it did not answer `initialize` in time' }
-const REFUSED: TargetFailure = { code: 'bad_answer', message: 'it refused to begin' }
+const REFUSED: TargetFailure = { code: 'bad_answer', message: 'it refused `initialize`' }

@@ -1,15 +1,15 @@
 import type { Logger } from '../../../telemetry/log/logger.ts'
 
-export interface StderrOptions {
+interface StderrOptions {
   log: Logger
-  /** Name of the target. */
+  /** The name of the target. */
   name: string
   conceal: (text: string) => string
-  /** Milliseconds that never go back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number
 }
 
-/** What a program says on standard error, into the log: by lines, cut where they are long, and not too many. */
+/** Logs the lines that a program writes to standard error; long lines are cut, and their rate is limited. */
 export class Stderr {
   readonly #options: StderrOptions
   readonly #decoder = new TextDecoder()
@@ -24,7 +24,7 @@ export class Stderr {
     this.#refilledAt = options.now()
   }
 
-  /** The last thing it said; empty when it said nothing. */
+  /** The last line that the program wrote; empty without one. */
   get lastLine(): string {
     return this.#lastLine
   }
@@ -68,7 +68,7 @@ export class Stderr {
 
   #reportLeftOut(): void {
     if (this.#leftOut === 0) return
-    this.#options.log.warn('lines of stderr left out, there are too many', {
+    this.#options.log.warn('stderr lines dropped by the rate limit', {
       target: this.#options.name,
       lines: this.#leftOut,
     })

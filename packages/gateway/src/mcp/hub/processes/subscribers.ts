@@ -1,8 +1,8 @@
-/** Who wants to know of changes, by URI. */
+/** The subscribers of resources, by URI. */
 export class Subscribers<S> {
   readonly #byUri = new Map<string, Set<S>>()
 
-  /** False when there are too many. */
+  /** Adds a subscriber; false when there are too many URIs. */
   add(subscriber: S, uri: string): boolean {
     const known = this.#byUri.get(uri)
     if (known === undefined && this.#byUri.size >= MAX_URIS) return false
@@ -11,7 +11,7 @@ export class Subscribers<S> {
     return true
   }
 
-  /** Whether nobody is left. */
+  /** Removes a subscriber; true when the URI has none left. */
   remove(subscriber: S, uri: string): boolean {
     const left = this.#byUri.get(uri)
     left?.delete(subscriber)
@@ -20,7 +20,7 @@ export class Subscribers<S> {
     return true
   }
 
-  /** Gives the URIs that nobody is left for. */
+  /** Removes a subscriber from all URIs; returns the URIs that have none left. */
   removeAll(subscriber: S): string[] {
     return this.uris().filter((uri) => this.#byUri.get(uri)?.has(subscriber) === true && this.remove(subscriber, uri))
   }

@@ -4,7 +4,7 @@ import { startHub } from '../../../testing/hub.ts'
 import { parseLogFilter } from '../../../telemetry/log/log-filter.ts'
 import { createLogger } from '../../../telemetry/log/logger.ts'
 import type { JsonObject } from '@portico/http/json'
-import { makeMessage, type RpcMessage } from '../../message.ts'
+import { makeMessage, type RpcMessage } from '../../protocol.ts'
 import type { LinkCall, TargetFailure } from '../../transport.ts'
 import type { ProcessLink, ProcessSpec } from '../../hub.ts'
 
@@ -31,7 +31,7 @@ export function fakeServer(more: Partial<ProcessSpec> = {}, ...flags: string[]):
   }
 }
 
-/** Answers everything with `{}` by its number, and costs next to nothing. */
+/** A cheap server, which answers every request with `{}`. */
 export function cheapServer(more: Partial<ProcessSpec> = {}): ProcessSpec {
   const script = `while read -r line; do id=\${line#*'"id":'}; id=\${id%%,*}; echo '{"jsonrpc":"2.0","id":'"$id"',"result":{}}'; done`
   return fakeServer({ cmd: 'sh', args: ['-c', script], ...more })
@@ -47,7 +47,7 @@ export function useHub(t: TestContext, workers = 1) {
   return { ...hub, logged: () => lines.join('') }
 }
 
-export interface Answer {
+interface Answer {
   messages: RpcMessage[]
   failure: TargetFailure | null
 }
@@ -105,7 +105,7 @@ export async function begin(link: ProcessLink, version = '2025-11-25'): Promise<
   return begun
 }
 
-/** What the process calls itself. */
+/** Returns the process id that the process reports. */
 export async function pidOf(link: ProcessLink): Promise<number> {
   return Number((await result(link, request('pid'))).pid)
 }

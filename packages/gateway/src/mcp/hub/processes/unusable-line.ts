@@ -1,10 +1,9 @@
 import { isObject, type Json, parseJson } from '@portico/http/json'
-import type { RpcId } from '../../message.ts'
+import type { RpcId } from '../../protocol.ts'
 
 /**
- * The ids of the responses that a line was meant to be, where it is no message the gateway takes: a batch, bytes that are
- * not UTF-8, a name that stands twice. Null when the line is no JSON-RPC at all, or nobody waits for what it says. An
- * empty list stands for a response whose id cannot be told.
+ * Returns the ids of the responses in a line that the gateway rejects: a batch, bytes that are not UTF-8, or a duplicate
+ * member name. Null when the line is not JSON-RPC, or has no response. Empty for a response whose id cannot be read.
  */
 export function responsesIn(line: Buffer): RpcId[] | null {
   const text = line.toString('latin1')
@@ -29,7 +28,7 @@ function idsIn(text: string): RpcId[] {
   return id === null ? [] : [id]
 }
 
-/** The id of a response where it stands first or last, as libraries write it. */
+/** Returns the id of a response when it is the first or last member, as libraries write it. */
 export function idAtEdge(head: string, tail: string): RpcId | null {
   const found =
     /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,128}")\s*,/.exec(head) ??

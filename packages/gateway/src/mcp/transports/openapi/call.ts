@@ -1,7 +1,7 @@
 import type { OpenApiOperation, OpenApiTools } from '../../../formats/openapi/operation.ts'
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import { collect, emptySource, HeaderBlock, sourceOf } from '@portico/http'
-import { sendAttempt } from '../../../pipeline/call/send-attempt.ts'
+import { sendAttempt } from '../../../pipeline/call/attempt.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
 import type { LocalServer } from '../local-server.ts'
 import { stopped } from '../stopped.ts'
@@ -11,9 +11,9 @@ import type { ApiRequest } from './encode-request.ts'
 export interface OpenapiOptions {
   connection: CompiledBackend
   tools: OpenApiTools
-  /** Host as the API knows itself. */
+  /** The value of the `Host` header. */
   authority: string
-  /** Of one answer. */
+  /** The largest response. */
   maxMessageBytes: number
   bug: (error: unknown) => void
 }
@@ -23,12 +23,12 @@ export interface OpenapiServices extends OpenapiOptions {
   operationsByName: ReadonlyMap<string, OpenApiOperation>
 }
 
-export interface ApiOutcome {
+interface ApiOutcome {
   answered(status: number, contentType: string, body: Buffer): void
   failed(failure: TargetFailure): void
 }
 
-/** One request to the API, and its whole answer. */
+/** One request to the API, and its complete response. */
 export class ApiCall implements LinkCall, UpstreamHandler {
   readonly #caller: Caller
   readonly #services: OpenapiServices
@@ -74,14 +74,14 @@ export class ApiCall implements LinkCall, UpstreamHandler {
     this.#call?.cancel(cause)
   }
 
-  /** One answer is all that comes. */
+  /** Does nothing: the response is a single message. */
   resume(): void {}
 
   informed(): void {}
 
   upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
     raw.socket.destroy()
-    this.#fail('bad_answer', 'it changed the protocol')
+    this.#fail('bad_answer', 'it switched the protocol')
   }
 
   failed(error: UpstreamError): void {
@@ -93,7 +93,7 @@ export class ApiCall implements LinkCall, UpstreamHandler {
     const encoding = headers.get('content-encoding')
     if (encoding !== null && encoding.toLowerCase() !== 'identity') {
       body.cancel(NOT_NEEDED)
-      return this.#fail('bad_answer', 'it answered in an encoding that nobody asked for')
+      return this.#fail('bad_answer', 'it used a content encoding that was not requested')
     }
     const { maxMessageBytes } = this.#services
     collect(body, maxMessageBytes, (bytes) => {
@@ -109,7 +109,7 @@ export class ApiCall implements LinkCall, UpstreamHandler {
     if (this.#end()) this.#outcome.failed({ code, message })
   }
 
-  /** False when it was over before. */
+  /** Marks the call as over; false when it was over already. */
   #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -117,7 +117,7 @@ export class ApiCall implements LinkCall, UpstreamHandler {
   }
 }
 
-/** Headers of a request to the API: what the document declares, and of the client's own only what says whose request it is. */
+/** Returns the headers of a request to the API: those in the document, and the client's headers that identify the request. */
 function apiHeaders({ headers, cookies, accept, body }: ApiRequest, ofClient: HeaderBlock): HeaderBlock {
   const all = new HeaderBlock()
   ofClient.forEach((name, value) => {
@@ -131,7 +131,7 @@ function apiHeaders({ headers, cookies, accept, body }: ApiRequest, ofClient: He
   return all
 }
 
-/** Credentials are among them only where the config lets them through. */
+/** The client's headers that are forwarded; credentials are present only if the config allows them. */
 function isPassedOn(name: string): boolean {
   return PASSED_ON.has(name) || name.startsWith('x-forwarded-')
 }
@@ -147,4 +147,4 @@ const PASSED_ON = new Set([
   'x-request-id',
 ])
 
-const NOT_NEEDED = new Error('the rest is not needed')
+const NOT_NEEDED = new Error('the rest of the body is not needed')

@@ -112,7 +112,7 @@ describe('bodies', () => {
     fields: {},
   })
 
-  it('of text and bytes are what was given', () => {
+  it('are sent unchanged as text and bytes', () => {
     const csv = encoded(body('text', 'text/csv'), 'a,é')
     assert.deepEqual([csv.contentType, csv.bytes.toString()], ['text/csv; charset=utf-8', 'a,é'])
     assert.ok(encodeBody(body('text', 'text/csv'), { a: 1 }) instanceof BadArgument)

@@ -5,24 +5,24 @@ import { encodeInQuery, escape } from './encode-parameter.ts'
 import { BadArgument, scalarText } from './parameter-text.ts'
 
 export interface ApiBody {
-  /** With its boundary, where it has one. */
+  /** The media type, with the boundary of a multipart body. */
   contentType: string
   bytes: Buffer
 }
 
-/** The body of a request to the API, from what the call says of it. */
+/** Encodes the `body` argument of a call as the document describes it. */
 export function encodeBody(body: OpenApiBody, value: Json): ApiBody | BadArgument {
   const { mediaType: contentType } = body
   switch (body.as) {
     case 'json':
       return { contentType, bytes: Buffer.from(JSON.stringify(value)) }
     case 'text': {
-      if (typeof value !== 'string') return new BadArgument('`body` must be a text')
+      if (typeof value !== 'string') return new BadArgument('`body` must be a string')
       return { contentType: `${contentType}; charset=utf-8`, bytes: Buffer.from(value) }
     }
     case 'base64': {
       const bytes = bytesOf(value)
-      return bytes === null ? new BadArgument('`body` must be a text in base64') : { contentType, bytes }
+      return bytes === null ? new BadArgument('`body` must be a base64 string') : { contentType, bytes }
     }
     case 'form':
       return encodeForm(body, value)
@@ -52,7 +52,7 @@ function encodeForm(body: OpenApiBody, value: Json): ApiBody | BadArgument {
   return { contentType: body.mediaType, bytes: Buffer.from(parts.join('&')) }
 }
 
-/** Lists repeat their name, and what is nested goes as JSON (OpenAPI 3.1, Encoding Object). */
+/** Encodes one form field: lists repeat the name, nested values are JSON (OpenAPI 3.1, Encoding Object). */
 function plainField(name: string, value: Json): string[] {
   return valuesOf(value).map(({ text }) => `${escape(name)}=${escape(text.toWellFormed())}`)
 }
@@ -66,7 +66,7 @@ function encodeMultipart(body: OpenApiBody, value: Json): ApiBody | BadArgument 
     if (encoded instanceof BadArgument) return encoded
     parts.push(...encoded)
   }
-  // Made of the content, so that the content cannot hold it.
+  // A hash of the content, so that the content cannot contain the boundary.
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   const boundary = `portico-${hash.digest('hex').slice(0, 40)}`
@@ -87,7 +87,7 @@ function encodeParts(name: string, value: Json, { mediaType, isFile }: FormField
   const parts: Buffer[] = []
   for (const item of Array.isArray(value) ? value : [value]) {
     const bytes = bytesOf(item)
-    if (bytes === null) return new BadArgument(`\`${name}\` in \`body\` is a file, and must be a text in base64`)
+    if (bytes === null) return new BadArgument(`\`${name}\` in \`body\` is a file, and must be a base64 string`)
     const disposition = `Content-Disposition: form-data; name="${quoted}"; filename="${quoted}"`
     const type = `Content-Type: ${mediaType ?? 'application/octet-stream'}`
     parts.push(Buffer.concat([Buffer.from(`${disposition}\r\n${type}\r\n\r\n`), bytes]))
@@ -106,14 +106,14 @@ function fieldOf({ fields }: OpenApiBody, name: string): FormField {
   return own ?? { style: null, explode: false, mediaType: null, isFile: false }
 }
 
-/** One for each item of a list of plain values. */
+/** Returns one text for each item of a list of plain values, or a single one. */
 function valuesOf(value: Json): { text: string; isJson: boolean }[] {
   if (Array.isArray(value) && value.every((item) => scalarText(item) !== null)) return value.flatMap(valuesOf)
   const text = scalarText(value)
   return [{ text: text ?? JSON.stringify(value), isJson: text === null }]
 }
 
-/** As web forms write names (HTML, multipart/form-data encoding algorithm). */
+/** Escapes a field name as web forms do (HTML, multipart/form-data encoding algorithm). */
 function quote(name: string): string {
   return name.toWellFormed().replaceAll(/[\r\n"]/g, (found) => escape(found))
 }

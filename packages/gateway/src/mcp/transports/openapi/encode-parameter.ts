@@ -1,20 +1,20 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
 import type { Json } from '@portico/http/json'
 import { isHeaderValue } from '@portico/http'
-import { allOf, BadArgument, short, type Texts, textsOf, type Written } from './parameter-text.ts'
+import { allOf, BadArgument, short, type Texts, textsOf, type ParameterStyle } from './parameter-text.ts'
 
-/** Where values end up, each by its own rules: what separates must come from the document, never from an argument. */
+// Encodes arguments by the rules of each location. Separators come from the document, never from an argument.
 
 export function encodeInPath(parameter: OpenApiParameter, value: Json): string | BadArgument {
   const texts = textsOf(parameter, value)
   if (texts instanceof BadArgument) return texts
   if (allOf(texts).some((text) => LEAVES_SEGMENT.test(text))) {
     return new BadArgument(
-      `\`${parameter.name}\` is part of a path, and may not hold \`/\`, \`\\\` or control characters`,
+      `\`${parameter.name}\` is part of a path, and must not contain \`/\`, \`\\\` or control characters`,
     )
   }
   const encoded = inSegment(parameter, texts)
-  return encoded === '' ? new BadArgument(`\`${parameter.name}\` is part of a path, and may not be empty`) : encoded
+  return encoded === '' ? new BadArgument(`\`${parameter.name}\` is part of a path, and must not be empty`) : encoded
 }
 
 function inSegment({ name, style, explode }: OpenApiParameter, texts: Texts): string {
@@ -31,8 +31,12 @@ function inSegment({ name, style, explode }: OpenApiParameter, texts: Texts): st
   return parts.map((part) => `${sign}${part}`).join('')
 }
 
-/** Parts of a query or of a form, to be joined by `&`. `others` are the names of the other parameters there. */
-export function encodeInQuery(parameter: Written, value: Json, others: readonly string[]): string[] | BadArgument {
+/** Encodes a parameter of a query or form as parts to join with `&`; `others` are the names of the other parameters. */
+export function encodeInQuery(
+  parameter: ParameterStyle,
+  value: Json,
+  others: readonly string[],
+): string[] | BadArgument {
   const texts = textsOf(parameter, value)
   if (texts instanceof BadArgument) return texts
   const { style, explode } = parameter
@@ -52,12 +56,12 @@ export function encodeInQuery(parameter: Written, value: Json, others: readonly 
   }
   const taken = texts.entries.find(([key]) => others.includes(key))
   if (taken !== undefined) {
-    return new BadArgument(`\`${parameter.name}\` may not hold \`${short(taken[0])}\`, which is a parameter of its own`)
+    return new BadArgument(`\`${parameter.name}\` must not contain \`${short(taken[0])}\`, which is another parameter`)
   }
   return texts.entries.map(([key, text]) => `${escape(key)}=${escape(text)}`)
 }
 
-/** Escaped themselves: a bare `|` or blank cannot stand in a URL. */
+/** The separators of list styles, percent-encoded: a URL cannot contain a bare `|` or space. */
 const separators: Partial<Record<OpenApiParameter['style'], string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 
 export function encodeInHeader(parameter: OpenApiParameter, value: Json): string | BadArgument {
@@ -65,15 +69,17 @@ export function encodeInHeader(parameter: OpenApiParameter, value: Json): string
   if (texts instanceof BadArgument) return texts
   const all = allOf(texts)
   if (!all.every(isHeaderValue)) {
-    return new BadArgument(`\`${parameter.name}\` is a header, and may not hold line breaks or unprintable characters`)
+    return new BadArgument(
+      `\`${parameter.name}\` is a header, and must not contain line breaks or unprintable characters`,
+    )
   }
   if (texts.kind !== 'one' && all.some((text) => /[,=]/.test(text))) {
-    return new BadArgument(`\`${parameter.name}\` is a list in a header, whose items may not hold \`,\` or \`=\``)
+    return new BadArgument(`\`${parameter.name}\` is a list in a header, whose items must not contain \`,\` or \`=\``)
   }
   return simple(texts, parameter.explode, (text) => text)
 }
 
-/** Pairs of a cookie header. A list has one value there, as a name that stands twice would hide one of them. */
+/** Encodes a cookie parameter as pairs. A list becomes a single pair, because servers read only one cookie of a name. */
 export function encodeInCookie(
   parameter: OpenApiParameter,
   value: Json,
@@ -86,10 +92,12 @@ export function encodeInCookie(
   }
   const bad = texts.entries.find(([key]) => others.includes(key) || !/^[A-Za-z0-9!#$&'*+.^_`|~-]+$/.test(key))
   if (bad === undefined) return texts.entries.map(([key, text]) => `${key}=${escape(text)}`)
-  return new BadArgument(`\`${parameter.name}\` may not hold \`${short(bad[0])}\`, which is no cookie of its own`)
+  return new BadArgument(
+    `\`${parameter.name}\` must not contain \`${short(bad[0])}\`, which is another parameter or not a cookie name`,
+  )
 }
 
-/** Percent-encodes everything that could mean anything in a URL. */
+/** Percent-encodes every character with a meaning in URLs. */
 export function escape(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

@@ -1,15 +1,19 @@
-import { type OpenApiOperation, type OpenApiParameter, PARAMETER_PLACES } from '../../../formats/openapi/operation.ts'
+import {
+  type OpenApiOperation,
+  type OpenApiParameter,
+  PARAMETER_LOCATIONS,
+} from '../../../formats/openapi/operation.ts'
 import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { type ApiBody, encodeBody } from './encode-body.ts'
 import { encodeInCookie, encodeInHeader, encodeInPath, encodeInQuery } from './encode-parameter.ts'
 import { BadArgument, short } from './parameter-text.ts'
 
-/** A call of a tool as a request to the API. */
+/** The request to the API for one tool call. */
 export interface ApiRequest {
   method: string
   target: string
   headers: [name: string, value: string][]
-  /** Pairs of a cookie header. */
+  /** The pairs of the `Cookie` header. */
   cookies: string[]
   accept: string
   body: ApiBody | null
@@ -35,7 +39,7 @@ export function encodeRequest(operation: OpenApiOperation, input: Json | undefin
 
 type ValueOf = (parameter: OpenApiParameter) => Json | undefined
 
-/** What is given for each parameter, and nothing that the operation does not know. */
+/** Returns the argument of each parameter; arguments that the operation does not declare are rejected. */
 function sortArguments(
   { parameters, body }: OpenApiOperation,
   input: Json,
@@ -43,7 +47,7 @@ function sortArguments(
   if (!isObject(input)) return new BadArgument('the arguments must be an object')
   const groups: Partial<Record<string, JsonObject>> = {}
   for (const [key, value] of Object.entries(input)) {
-    const place = PARAMETER_PLACES.find((each) => each === key)
+    const place = PARAMETER_LOCATIONS.find((each) => each === key)
     if (key === 'body' && body !== null) continue
     const own = parameters.filter((parameter) => parameter.in === place)
     if (own.length === 0) return new BadArgument(`unknown argument \`${short(key)}\``)
@@ -78,9 +82,9 @@ function pathOf({ path, parameters }: OpenApiOperation, valueOf: ValueOf): strin
     if (encoded instanceof BadArgument) return encoded
     text += encoded
   }
-  // Several parameters may make up one segment together.
+  // Several parameters may form one path segment together.
   if (!text.split('/').some((segment) => segment === '.' || segment === '..')) return text
-  return new BadArgument('the arguments make up a path with `.` or `..` as a segment')
+  return new BadArgument('the arguments form a path with the segment `.` or `..`')
 }
 
 function queryOf({ parameters }: OpenApiOperation, valueOf: ValueOf): string[] | BadArgument {
@@ -91,7 +95,7 @@ function cookiesOf({ parameters }: OpenApiOperation, valueOf: ValueOf): string[]
   return partsOf(parameters, 'cookie', valueOf, encodeInCookie)
 }
 
-/** Places where each parameter may come to several pairs, and none may take the name of another. */
+/** Encodes the parameters of a location in which each may become several pairs, none with the name of another parameter. */
 function partsOf(
   parameters: readonly OpenApiParameter[],
   place: OpenApiParameter['in'],

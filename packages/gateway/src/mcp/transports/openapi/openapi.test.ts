@@ -178,7 +178,7 @@ describe('an API behind an MCP backend', () => {
     const result = await client.callTool({ name: 'getPet', arguments: { path: { id: 1 } } })
     assert.deepEqual(result, {
       content: [
-        { type: 'text', text: 'The API answered with HTTP 404.' },
+        { type: 'text', text: 'The API responded with HTTP 404.' },
         { type: 'text', text: '{"error":"no such pet"}' },
       ],
       structuredContent: { error: 'no such pet' },

@@ -1,7 +1,7 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
 import { isObject, type Json, type JsonObject } from '@portico/http/json'
 
-/** Why a call cannot be made; for the one who calls. */
+/** The reason why a call cannot be sent, for the client. */
 export class BadArgument {
   readonly message: string
 
@@ -10,16 +10,16 @@ export class BadArgument {
   }
 }
 
-/** A value taken apart into texts, before anything is escaped or joined. */
+/** A value split into texts, before they are escaped or joined. */
 export type Texts =
   | { kind: 'one'; text: string }
   | { kind: 'list'; texts: string[] }
   | { kind: 'object'; entries: [string, string][] }
 
-/** What is written by its style alone; its name is for messages. */
-export type Written = Pick<OpenApiParameter, 'name' | 'style' | 'explode' | 'keys'>
+/** The parts of a parameter that its texts depend on; `name` is for messages. */
+export type ParameterStyle = Pick<OpenApiParameter, 'name' | 'style' | 'explode' | 'keys'>
 
-export function textsOf({ name, style, keys }: Written, value: Json): Texts | BadArgument {
+export function textsOf({ name, style, keys }: ParameterStyle, value: Json): Texts | BadArgument {
   if (style === 'json') return { kind: 'one', text: JSON.stringify(value) }
   const one = scalarText(value)
   if (one !== null) return checked({ kind: 'one', text: one }, name)
@@ -33,7 +33,7 @@ export function textsOf({ name, style, keys }: Written, value: Json): Texts | Ba
   return style === 'deepObject' ? deepEntries(name, value) : flatEntries(name, value)
 }
 
-function unknownKey({ name, keys }: Pick<Written, 'name' | 'keys'>, value: JsonObject): BadArgument | null {
+function unknownKey({ name, keys }: Pick<ParameterStyle, 'name' | 'keys'>, value: JsonObject): BadArgument | null {
   const key = keys === null ? undefined : Object.keys(value).find((each) => !keys.includes(each))
   return key === undefined ? null : new BadArgument(`\`${name}\` has no member \`${short(key)}\``)
 }
@@ -48,7 +48,7 @@ function flatEntries(name: string, value: JsonObject): Texts | BadArgument {
   return checked({ kind: 'object', entries }, name)
 }
 
-/** `[a]`, and `[a][b]` for what lies deeper; items of a list have the key of the list. */
+/** Returns the members of nested objects with keys such as `[a][b]`; items of a list have the key of the list. */
 function deepEntries(name: string, value: JsonObject): Texts | BadArgument {
   const entries: [string, string][] = []
   const isGood = add('', value, 0)
@@ -63,7 +63,7 @@ function deepEntries(name: string, value: JsonObject): Texts | BadArgument {
   }
 }
 
-/** Null for what is no single value. Numbers that no double holds keep their digits. */
+/** Returns the text of a single value, null for others. Numbers beyond double precision keep their digits. */
 export function scalarText(value: Json): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -71,7 +71,7 @@ export function scalarText(value: Json): string | null {
 }
 
 function nested(name: string): BadArgument {
-  return new BadArgument(`\`${name}\` must be a text, a number, true or false, or a list or an object of these`)
+  return new BadArgument(`\`${name}\` must be a string, number or boolean, or a list or object of these`)
 }
 
 function checked(texts: Texts, name: string): Texts | BadArgument {
@@ -83,7 +83,7 @@ export function allOf(texts: Texts): string[] {
   return texts.kind === 'list' ? texts.texts : texts.entries.flat()
 }
 
-/** For messages. */
+/** Shortens a text for messages. */
 export function short(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text
 }
@@ -92,7 +92,7 @@ const MOST_LEVELS = 16
 
 declare global {
   interface JSON {
-    /** In the runtime, not yet in the types. */
+    /** Available in the runtime, but not yet in the types. */
     isRawJSON(value: unknown): boolean
   }
 }

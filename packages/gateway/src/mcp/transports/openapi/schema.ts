@@ -9,7 +9,7 @@ import { enumeration, integer, port, string } from '../../../schema/fields/value
 
 const expected = 'an OpenAPI document'
 
-/** An HTTP API with a description; `policies` gives the block of backend policies. */
+/** Returns the schema of an OpenAPI target; `policies` returns the schema of its backend policies. */
 export function openapiTarget<Policies>(policies: () => Schema<Policies>) {
   return object(
     {
@@ -18,30 +18,32 @@ export function openapiTarget<Policies>(policies: () => Schema<Policies>) {
         name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.'),
       })
         .optional()
-        .describe('A backend whose host is used in place of `host`.'),
+        .describe('A backend to use instead of `host`.'),
       port: port()
         .optional()
-        .describe('Port of the API; 443 when unset beside `policies.tls`, and required otherwise.'),
+        .describe('Port of the API. With `policies.tls` it is 443 when unset; otherwise it is required.'),
       basePath: urlPath()
         .optional()
         .describe(
-          'Path in front of all others. When unset: that of the server of the document on the same host, or of its first.',
+          'Prefix of all paths. When unset: the path of the `servers` entry with the same host, or else of the first entry.',
         ),
       schema: object(
         {
           file: textFile(expected, readText).optional().describe('Path of the document, in YAML or JSON.'),
-          inline: inlineDocument().optional().describe('The document itself, as a mapping or as text.'),
+          inline: inlineDocument().optional().describe('The document itself, as a map or as a string.'),
         },
         [exactlyOneOf('file', 'inline')],
-      ).describe('The OpenAPI document, of version 2.0, 3.0 or 3.1.'),
+      ).describe('The OpenAPI document, version 2.0, 3.0 or 3.1.'),
       include: list(operationMatch(), { min: 1, max: 256 })
         .optional()
         .describe('Operations that become tools; all when unset.'),
-      exclude: list(operationMatch(), { max: 256 }).prefault([]).describe('Operations of these that do not.'),
+      exclude: list(operationMatch(), { max: 256 })
+        .prefault([])
+        .describe('Exceptions from `include`: operations that do not become tools.'),
       maxTools: integer({ min: 1, max: 10_000 })
         .prefault(5_000)
-        .describe('Most operations that may become tools; a config with more is refused.'),
-      policies: policies().optional().describe('Policies for this target alone.'),
+        .describe('Largest number of tools; a config with more is rejected.'),
+      policies: policies().optional().describe('Policies for this target only.'),
     },
     [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef'), portUnlessTls],
   )
@@ -50,20 +52,20 @@ export function openapiTarget<Policies>(policies: () => Schema<Policies>) {
 function operationMatch() {
   const pattern = (text: string) => string({ min: 1, max: 256 }).optional().describe(text)
   return object({
-    operationId: pattern('Its `operationId`; `*` stands for any text.'),
-    tag: pattern('One of its tags; `*` stands for any text.'),
-    path: pattern('Its path as the document has it, as `/pets/{id}`; `*` stands for any text.'),
+    operationId: pattern('The `operationId`; `*` matches any text.'),
+    tag: pattern('A tag of the operation; `*` matches any text.'),
+    path: pattern('The path as in the document, such as `/pets/{id}`; `*` matches any text.'),
     methods: list(enumeration(METHODS).describe('A method.'), { min: 1, max: METHODS.length })
       .optional()
-      .describe('Its method is one of these.'),
-  }).describe('Operations for which all that is said holds.')
+      .describe('Methods of the operation.'),
+  }).describe('Selects the operations that match all of these fields.')
 }
 
-/** A document as it stands: which of its operations become tools is decided when all of the config is read. */
+/** The OpenAPI document, unchecked: its operations become tools after the whole config was read. */
 function inlineDocument(): Schema<Json> {
   return scalar<Json>(
     (input) => {
-      // A text is read later, by those who have a parser.
+      // A string is parsed later, where the YAML parser is loaded.
       if (typeof input === 'string') return unread(input)
       return typeof input === 'object' ? asJson(input) : new Refusal('wrong_type')
     },
@@ -86,7 +88,7 @@ function readText(text: string, parse: ParseText): Json | Refusal {
   if (text.length > LONGEST) return new Refusal('out_of_range', { detail: `more than ${LONGEST} characters` })
   const json = parseJson(text)
   if (json !== undefined) return json
-  // Parsing it takes a hundred times as long, and as much memory.
+  // YAML takes a hundred times as much time and memory to parse as JSON.
   if (text.length > LONGEST_YAML) {
     return new Refusal('out_of_range', { detail: `YAML of more than ${LONGEST_YAML} characters; JSON may be larger` })
   }
@@ -102,7 +104,7 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/** As JSON would have it: YAML knows more, even things that have no end. */
+/** Whether the value consists of JSON types only: YAML has more types, and cyclic references. */
 function asJson(input: unknown): Json | Refusal {
   try {
     return JSON.parse(JSON.stringify(input) ?? 'null') as Json

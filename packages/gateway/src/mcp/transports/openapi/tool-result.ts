@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 import { isObject, type JsonObject, parseExactJson } from '@portico/http/json'
 
-export interface ApiAnswer {
+interface ApiAnswer {
   status: number
-  /** Empty where it says none. */
+  /** The content type; empty without one. */
   contentType: string
   body: Buffer
 }
 
-/** What an API answered, as the result of a tool. Models see a status beyond 2xx as a call that failed. */
+/** Converts the response of an API to a tool result. A status other than 2xx becomes a tool error. */
 export function toolResult(answer: ApiAnswer): JsonObject {
   const { status } = answer
   const { structured, content } = read(answer)
   if (status >= 200 && status <= 299) return { content: [content], structuredContent: structured }
-  const failed = { type: 'text', text: `The API answered with HTTP ${status}.` }
+  const failed = { type: 'text', text: `The API responded with HTTP ${status}.` }
   return { content: [failed, content], structuredContent: structured, isError: true }
 }
 
@@ -30,16 +30,16 @@ function read({ status, contentType, body }: ApiAnswer): ReadAnswer {
     return { structured, content: { type: kind, data: body.toString('base64'), mimeType: mediaType.trim() } }
   }
   const text = textOf(contentType, body)
-  if (text === null) return plain(status, `${body.length} bytes that are no text`)
+  if (text === null) return plain(status, `${body.length} bytes of binary data`)
   const value = parseExactJson(text)
   if (value === undefined) return plain(status, text)
-  // A number that no double holds looks like an object here.
+  // A number beyond double precision is represented by an object here.
   if (isObject(value) && !JSON.isRawJSON(value)) return { structured: value, content: { type: 'text', text } }
   const structured = { data: value }
   return { structured, content: { type: 'text', text: JSON.stringify(structured) } }
 }
 
-/** Null for bytes that are none. */
+/** Decodes UTF-8 text; null for other bytes. */
 function textOf(contentType: string, body: Buffer): string | null {
   if (isUtf8(body)) return body.toString('utf8')
   const [, charset] = /;\s*charset="?([a-z0-9_:.-]+)/i.exec(contentType) ?? []

@@ -1,6 +1,6 @@
 import { type JsonObject, textAt } from '@portico/http/json'
-import { exactMember } from '../../edit-exactly.ts'
-import { requestId, BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import { exactMember } from '../../edit.ts'
+import { requestId, BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../protocol.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { answerLocally, type LocalServer, paramsOf, refuse, respond, say, soon } from '../local-server.ts'
 import { ApiCall, type OpenapiOptions, type OpenapiServices } from './call.ts'
@@ -8,12 +8,12 @@ import { encodeRequest } from './encode-request.ts'
 import { BadArgument, short } from './parameter-text.ts'
 import { toolResult } from './tool-result.ts'
 
-/** An HTTP API whose operations are tools. It knows no sessions, so any worker can go on. */
+/** Creates the transport of an HTTP API whose operations are tools. It has no sessions, so any worker can serve a request. */
 export function openapiTransport(options: OpenapiOptions): TargetTransport {
   const { title, version, operations } = options.tools
   const server: LocalServer = {
     info: { name: title, version },
-    // Plain data, but of a type of its own.
+    // The copy changes the type only: `tool` is plain data.
     tools: operations.map(({ tool }): JsonObject => ({ ...tool })),
   }
   const operationsByName = new Map(operations.map((operation) => [operation.tool.name, operation]))
@@ -21,11 +21,11 @@ export function openapiTransport(options: OpenapiOptions): TargetTransport {
   return { isPortable: true, link: () => new OpenapiLink(services) }
 }
 
-/** An API in one session, of which it knows nothing. */
+/** The link of one session to an API, which has no sessions itself. */
 class OpenapiLink implements TargetLink {
   readonly session = ''
   readonly #services: OpenapiServices
-  /** Calls under way, for clients that think better of one. */
+  /** The functions that cancel running calls, by request id. */
   readonly #callsById = new Map<RpcId, () => void>()
 
   constructor(services: OpenapiServices) {
@@ -49,7 +49,7 @@ class OpenapiLink implements TargetLink {
   }
 
   listen(_lastEventId: string, _caller: Caller, answer: AnswerSink): LinkCall {
-    return soon(() => answer.failed({ code: 'unsupported', message: 'an API says nothing on its own account' }))
+    return soon(() => answer.failed({ code: 'unsupported', message: 'an API sends no messages outside of requests' }))
   }
 
   end(): void {}
@@ -67,10 +67,10 @@ class OpenapiLink implements TargetLink {
     const call = new ApiCall(caller, this.#services, {
       answered: (status, contentType, body) => {
         this.#callsById.delete(id)
-        // Read once more, so that numbers are numbers to those who look into it.
+        // Parsed again, so that numbers are numbers in the message.
         const response = readMessage(respond(message, server, toolResult({ status, contentType, body })).bytes)
         if (response instanceof BadMessage) {
-          return answer.failed({ code: 'bad_answer', message: 'its answer is nested too deeply' })
+          return answer.failed({ code: 'bad_answer', message: 'its response is nested too deeply' })
         }
         answer.message(response, '')
         answer.closed()

@@ -2,7 +2,7 @@ import { collect, emptySource, type HeaderBlock, type Sink, type Source } from '
 import { type SseEvent, SseParser } from '@portico/http/sse'
 import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '@portico/http/client'
 import { Conversation, type Waiter } from '../../conversation.ts'
-import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
+import { BadMessage, readMessage, type RpcMessage } from '../../protocol.ts'
 import { Outbox } from '../../outbox.ts'
 import { Flow } from '../../flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
@@ -13,7 +13,7 @@ import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../../transpor
 import { headersFor, readEndpoint, sendRequest, type SseServices } from './post.ts'
 import type { HostedStream } from '../../remote/session-stream.ts'
 
-/** The one stream on which the target says everything to a session; this worker has it. */
+/** The single stream with all messages of the target to a session, in this worker. */
 export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   source: Source | null = null
   readonly #services: SseServices
@@ -32,7 +32,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   readonly #idling: NodeJS.Timeout
   #call: UpstreamCall | null = null
   #endpoint: string | null = null
-  /** Who has opened it; empty where there is only one. */
+  /** The replica that opened the stream; empty without replicas. */
   #replica = ''
   #whenOpen: ((failure: TargetFailure | null) => void)[] = []
   #usedAt = performance.now()
@@ -40,14 +40,14 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   #isFull = false
   #isOver = false
 
-  /** `closed` is told when it is over, whoever ended it. */
+  /** `closed` is called when the stream ends, for any reason. */
   constructor(services: SseServices, closed: () => void) {
     this.#services = services
     this.#events = new SseParser(services.maxMessageBytes)
     this.#closed = closed
     const { idleTimeoutMs, openTimeoutMs } = services
     this.#opening = setTimeout(
-      () => this.#close({ code: 'unavailable', message: 'it named no endpoint in time' }),
+      () => this.#close({ code: 'unavailable', message: 'it did not send its endpoint in time' }),
       openTimeoutMs,
     )
     this.#idling = setInterval(() => this.#endIfIdle(), Math.min(MAX_SWEEP_MS, idleTimeoutMs / 4))
@@ -88,7 +88,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     if (request === null) this.#conversation.listen(waiter)
     else if (!this.#conversation.expect(request, waiter)) return waiter.failed(TAKEN)
     this.#whenReady((failure) => {
-      // Whoever waits has been told by the end of the stream.
+      // After a failure, the waiter has been called when the stream ended.
       if (failure === null && this.#endpoint !== null) ready(this.#endpoint)
     })
   }
@@ -111,17 +111,17 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     this.#close({ code: 'broken', message: 'the session has ended' })
   }
 
-  // What the target answers.
+  // The response of the target.
 
   informed(): void {}
 
   upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
     raw.socket.destroy()
-    this.#close({ code: 'bad_answer', message: 'it changed the protocol' })
+    this.#close({ code: 'bad_answer', message: 'it switched the protocol' })
   }
 
   failed(error: UpstreamError): void {
-    // Where no address is there, that is known at once.
+    // A missing address fails synchronously, but the caller expects failures after `open` has returned.
     if (this.#isStarting) return void soon(() => this.failed(error))
     this.#close({ code: error.unsent ? 'unavailable' : 'broken', message: error.message })
   }
@@ -132,11 +132,11 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) return body.pipe(this)
     if (status >= 200 && status <= 299) {
       body.cancel(NOT_NEEDED)
-      return this.#close({ code: 'bad_answer', message: 'it answered with something else than a stream of events' })
+      return this.#close({ code: 'bad_answer', message: 'it answered with something other than an event stream' })
     }
     collect(body, MAX_ERROR_BYTES, (said) => {
       const failure = httpFailure({ method: 'GET', status, headers, body: said, hasSession: false })
-      // Without this stream there is no session at all.
+      // A target of this transport must have the stream: without it there is no session.
       this.#close(failure.code === 'unsupported' ? { ...failure, code: 'refused' } : failure)
     })
   }
@@ -166,19 +166,19 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   #take({ event, data }: SseEvent): void {
     if (this.#isOver) return
     if (event === 'endpoint') return this.#takeEndpoint(data)
-    // Other kinds of events are for others.
+    // Events of other types are not MCP messages.
     if (event !== '' && event !== 'message') return
     const message = readMessage(Buffer.from(data))
     if (!(message instanceof BadMessage)) return this.#conversation.take(message)
-    this.#close({ code: 'bad_answer', message: `it sent no message: ${message.message}` })
+    this.#close({ code: 'bad_answer', message: `it sent an invalid message: ${message.message}` })
   }
 
   #takeEndpoint(data: string): void {
-    // The first word holds: where messages go must not change under way.
+    // Only the first endpoint counts: it must not change during a session.
     if (this.#endpoint !== null) return
     const endpoint = readEndpoint(data, this.#services)
     if (endpoint === null) {
-      return this.#close({ code: 'bad_answer', message: 'it named an endpoint that is not its own' })
+      return this.#close({ code: 'bad_answer', message: 'it sent an endpoint that is not its own' })
     }
     this.#endpoint = this.#replica === '' ? endpoint : printAtReplica({ endpoint: this.#replica, text: endpoint })
     clearTimeout(this.#opening)
@@ -213,8 +213,8 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   }
 }
 
-const TAKEN: TargetFailure = { code: 'unavailable', message: 'another request of the same id is under way' }
+const TAKEN: TargetFailure = { code: 'unavailable', message: 'another request with the same id is running' }
 const MAX_SWEEP_MS = 15_000
 const MAX_HELD_BYTES = 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
-const NOT_NEEDED = new Error('the stream is not needed any more')
+const NOT_NEEDED = new Error('the stream is no longer needed')

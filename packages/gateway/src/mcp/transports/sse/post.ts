@@ -1,7 +1,7 @@
 import { collect, HeaderBlock, sourceOf } from '@portico/http'
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import type { Hub } from '../../hub.ts'
-import { type SentAttempt, sendAttempt } from '../../../pipeline/call/send-attempt.ts'
+import { type SentAttempt, sendAttempt } from '../../../pipeline/call/attempt.ts'
 import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '@portico/http/client'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import { soon } from '../local-server.ts'
@@ -11,25 +11,25 @@ import type { Caller, TargetFailure } from '../../transport.ts'
 
 export interface SseServices {
   connection: CompiledBackend
-  /** Path and query of the stream. */
+  /** The path and query of the stream. */
   path: string
-  /** Host as the target knows itself. */
+  /** The value of the `Host` header. */
   authority: string
   bug: (error: unknown) => void
-  /** Of one message. */
+  /** The longest message. */
   maxMessageBytes: number
-  /** Several servers stand for one another, and each knows its own sessions only. */
+  /** Whether the target has several replicas, each of which knows its own sessions only. */
   hasReplicas: boolean
   hub: Hub
-  /** Of the target, with what it is made of: streams of another one must not be taken for its own. */
+  /** The key of the target and its config: another config must not reuse the streams. */
   key: string
-  /** How long a stream stays open that nobody uses. */
+  /** How long an unused stream stays open. */
   idleTimeoutMs: number
-  /** Until the target has named the place for messages. */
+  /** The time until the target has to send its endpoint. */
   openTimeoutMs: number
 }
 
-/** Hands one message to the target; what comes of it is said on the stream. */
+/** Posts one message to the target; responses arrive on the stream. */
 export class Post implements UpstreamHandler {
   readonly #services: SseServices
   readonly #caller: Caller
@@ -72,11 +72,11 @@ export class Post implements UpstreamHandler {
 
   upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
     raw.socket.destroy()
-    this.#finish({ code: 'bad_answer', message: 'it changed the protocol' })
+    this.#finish({ code: 'bad_answer', message: 'it switched the protocol' })
   }
 
   failed(error: UpstreamError): void {
-    // Where no address is there, or not the right one, that is known at once.
+    // A missing address fails synchronously, but the caller expects failures after `start` has returned.
     if (this.#isStarting) return void soon(() => this.failed(error))
     const isLost = this.#isPinned && isReplicaGone(error)
     this.#finish({
@@ -87,7 +87,7 @@ export class Post implements UpstreamHandler {
 
   responded({ status, headers, body }: UpstreamResponse): void {
     const isTaken = status >= 200 && status <= 299
-    // Read to its end, so that the connection can be used again.
+    // The body is read to its end, so that the connection can be reused.
     collect(body, MAX_ANSWER_BYTES, (said) => {
       if (!isTaken) this.#finish(httpFailure({ method: 'POST', status, headers, body: said, hasSession: true }))
     })
@@ -101,7 +101,7 @@ export class Post implements UpstreamHandler {
   }
 }
 
-/** What goes on of the client's headers. */
+/** Returns the client's headers to forward, with the protocol revision. */
 export function headersFor({ headers, version }: Caller): HeaderBlock {
   const own = headers.clone()
   if (version !== '') own.set('mcp-protocol-version', version)
@@ -128,19 +128,19 @@ export function sendRequest(services: SseServices, caller: Caller, request: Requ
 const MAX_ANSWER_BYTES = 64 * 1024
 
 /**
- * Where messages go, as the first event of a stream says it: path and query; null when it is no place on the target
- * itself. A target must not send the gateway elsewhere.
+ * Parses the `endpoint` event of a stream; returns the path and query that messages are posted to. Null when the URL has
+ * another host: a target must not redirect the gateway.
  */
 export function readEndpoint(data: string, { authority, path }: { authority: string; path: string }): string | null {
   const text = data.trim()
   const base = `http://${authority}${path}`
-  if (text === '' || text.length > MAX_PLACE_LENGTH || !URL.canParse(text, base)) return null
+  if (text === '' || text.length > MAX_ENDPOINT_LENGTH || !URL.canParse(text, base)) return null
   const own = new URL(base)
   const url = new URL(text, base)
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null
-  // Behind TLS the port may be left out on either side.
+  // With TLS, either side may omit the port.
   const isSamePort = url.port === own.port || url.port === '' || own.port === ''
   return url.hostname === own.hostname && isSamePort ? url.pathname + url.search : null
 }
 
-const MAX_PLACE_LENGTH = 8_192
+const MAX_ENDPOINT_LENGTH = 8_192

@@ -94,7 +94,7 @@ describe('a worker with a stream that dies', () => {
     await eventually('asked', () => server.waiting() === 1)
     main.died(9)
     const { failure } = await waiting
-    assert.deepEqual([failure?.code, failure?.message], ['broken', 'the worker that had its stream died'])
+    assert.deepEqual([failure?.code, failure?.message], ['broken', 'the worker with its stream died'])
     assert.equal((await askLink(link, request('ping'))).failure?.code, 'session_lost')
   })
 })
@@ -127,7 +127,7 @@ describe('an odd server', () => {
       const { port } = await useOddServer(t, { endpoint })
       const link = useTransport(t, useHub(t).workers[0]!, port).link({ key: 's', target: '' })
       const { failure } = await askLink(link, initialize())
-      assert.deepEqual([failure?.code, failure?.message], ['bad_answer', 'it named an endpoint that is not its own'])
+      assert.deepEqual([failure?.code, failure?.message], ['bad_answer', 'it sent an endpoint that is not its own'])
     })
   }
 
@@ -218,7 +218,7 @@ describe('an endpoint', () => {
     assert.equal(readEndpoint('javascript:alert(1)', at), null)
   })
 
-  test('of any text leads to the target or nowhere', () => {
+  test('is on the host of the target for any text, or is rejected', () => {
     fc.assert(
       fc.property(
         fc.oneof(

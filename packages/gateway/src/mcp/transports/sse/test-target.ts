@@ -10,7 +10,7 @@ import type { RequestContext } from '../../../pipeline/context/request-context.t
 import { createTable, SharedTable } from '../../../state/shared-table.ts'
 import { createResolver, Endpoints, Pools } from '@portico/http/client'
 import type { Hub } from '../../hub.ts'
-import type { RpcMessage } from '../../message.ts'
+import type { RpcMessage } from '../../protocol.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { sseTransport } from './transport.ts'
 
@@ -95,14 +95,14 @@ export function caller(header = 'nobody'): Caller {
   }
 }
 
-export interface Answered {
+interface CollectedMessages {
   messages: RpcMessage[]
   failure: TargetFailure | null
 }
 
 export function recordAnswer() {
   const messages: RpcMessage[] = []
-  const over = Promise.withResolvers<Answered>()
+  const over = Promise.withResolvers<CollectedMessages>()
   const sink: AnswerSink = {
     message(message) {
       messages.push(message)
@@ -118,7 +118,7 @@ export function askLink(
   link: TargetLink,
   message: RpcMessage,
   from = caller(),
-): Promise<Answered> & { call: LinkCall } {
+): Promise<CollectedMessages> & { call: LinkCall } {
   const { sink, answered } = recordAnswer()
   return Object.assign(answered, { call: link.request(message, from, sink) })
 }

@@ -1,4 +1,4 @@
-import type { RpcMessage } from '../../message.ts'
+import type { RpcMessage } from '../../protocol.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { OwnStream } from './own-stream.ts'
 import { Post, type SseServices } from './post.ts'
@@ -6,8 +6,9 @@ import { LOST, type SessionStream } from '../../remote/session-stream.ts'
 import { SessionStreams } from '../../remote/session-streams.ts'
 
 /**
- * A target of the revision 2024-11-05: it says everything on one stream of events, which names the place that messages
- * are sent to. The stream is in one worker; others reach it by mail, and send their messages themselves.
+ * Creates the transport of a target of revision 2024-11-05: it sends all messages on one SSE stream, whose first event
+ * names the path that messages are posted to. One worker has the stream; others receive its messages through the hub,
+ * and post their messages themselves.
  */
 export function sseTransport(services: SseServices): TargetTransport {
   const { hub, key: place } = services
@@ -23,9 +24,9 @@ export function sseTransport(services: SseServices): TargetTransport {
   }
 }
 
-/** One session with the target. */
+/** The link of one session to the target. */
 class SseLink implements TargetLink {
-  /** The target tells its name of a session nobody else can use. */
+  /** Always empty: the target's session is bound to the stream. */
   readonly session = ''
   readonly #key: string
   readonly #streams: SessionStreams
@@ -74,7 +75,7 @@ class SseLink implements TargetLink {
   }
 }
 
-/** One request: sent by POST, answered on the stream. */
+/** One request, which is posted; its response arrives on the stream. */
 class SseCall implements LinkCall {
   readonly #message: RpcMessage
   readonly #caller: Caller
@@ -131,4 +132,4 @@ class SseCall implements LinkCall {
   }
 }
 
-const NOT_SENT = new Error('the request was not taken')
+const NOT_SENT = new Error('the target did not accept the request')

@@ -2,8 +2,8 @@ import type { Hub, ProcessSpec } from '../../hub.ts'
 import type { TargetTransport } from '../../transport.ts'
 
 /**
- * A program on this machine. The main thread has its processes, so every worker reaches them; another replica does not.
- * A session whose process has gone is lost: whoever sends `initialize` again gets a new one, and goes on.
+ * Creates the transport of a local program. Its processes belong to the main thread, so every worker of this gateway can
+ * use them, but other replicas cannot. A session whose process has ended is lost until `initialize` starts a new process.
  */
 export function stdioTransport(spec: ProcessSpec, hub: Hub): TargetTransport {
   return {

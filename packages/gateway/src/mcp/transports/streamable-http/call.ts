@@ -2,10 +2,10 @@ import { collect, type HeaderBlock, type Sink, type Source } from '@portico/http
 import { type SseEvent, SseParser } from '@portico/http/sse'
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import { observeStart } from '../../../pipeline/body/buffered-body.ts'
-import { sendAttempt } from '../../../pipeline/call/send-attempt.ts'
+import { sendAttempt } from '../../../pipeline/call/attempt.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
 import { isObject } from '@portico/http/json'
-import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../protocol.ts'
 import { soon } from '../local-server.ts'
 import { isReplicaGone } from '../replica.ts'
 import { stopped } from '../stopped.ts'
@@ -16,12 +16,12 @@ export interface StreamableServices {
   connection: CompiledBackend
   /** Path and query of the endpoint. */
   path: string
-  /** Host as the target knows itself. */
+  /** The value of the `Host` header. */
   authority: string
   bug: (error: unknown) => void
-  /** Of one message that is looked into. */
+  /** The longest message that is parsed. */
   maxMessageBytes: number
-  /** Several servers stand for one another, and each knows its own sessions only. */
+  /** Whether the target has several replicas, each of which knows its own sessions only. */
   hasReplicas: boolean
 }
 
@@ -31,19 +31,19 @@ interface CallRequest {
   body: Source
 }
 
-/** One HTTP request to a target, and what it says in return. */
+/** One HTTP request to a target, and the messages in its response. */
 export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   source: Source | null = null
-  /** The request that the response must be for; undefined when nothing must come. */
+  /** The id that the JSON-RPC response must have; undefined when no response is expected. */
   awaits: RpcId | null | undefined = undefined
-  /** Told the name of a session that begins with this call. */
+  /** Called with the session id in the response to `initialize`. */
   began: ((session: string) => void) | null = null
   readonly #request: CallRequest
   readonly #caller: Caller
   readonly #answer: AnswerSink
   readonly #services: StreamableServices
   readonly #hasSession: boolean
-  /** Of an answer in events; most are JSON. */
+  /** Null while no SSE events have arrived; most responses are JSON. */
   #events: SseParser | null = null
   #call: UpstreamCall | null = null
   #canTakeMore = true
@@ -94,17 +94,17 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.source?.resume()
   }
 
-  // What the target answers.
+  // The response of the target.
 
   informed(): void {}
 
   upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
     raw.socket.destroy()
-    this.#fail('bad_answer', 'it changed the protocol')
+    this.#fail('bad_answer', 'it switched the protocol')
   }
 
   failed(error: UpstreamError): void {
-    // Where no address is there, or not the right one, that is known at once.
+    // A missing address fails synchronously, but the caller expects failures after `start` has returned.
     if (this.#isStarting) return void soon(() => this.failed(error))
     const isLost = this.#caller.context.belongsTo?.isOnly === true && isReplicaGone(error)
     this.#fail(isLost ? 'session_lost' : error.unsent ? 'unavailable' : 'broken', error.message)
@@ -130,7 +130,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     body.pipe(this)
   }
 
-  /** An answer is read before the client gets any of it, unless it is a long one. */
+  /** Reads a short response completely before the client gets any of it; a long one is forwarded unread. */
   #readStart({ headers, body }: UpstreamResponse): void {
     observeStart(body, MOST_READ, {
       started: ({ whole }, rest, cause) => {
@@ -142,7 +142,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     })
   }
 
-  /** The body goes on as it is: nobody needs to see into it. */
+  /** Forwards the body unread. */
   #handOver(headers: HeaderBlock, body: Source): void {
     if (this.#answer.raw === undefined) return this.#readJson(body)
     this.#isOver = true
@@ -166,7 +166,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#fail('bad_answer', `it answered a request with \`${type}\``)
   }
 
-  /** A body without a type is what its bytes say it is. */
+  /** Reads a JSON body, or one without a content type; `status` is not 0 when the body may be empty by mistake. */
   #readJson(body: Source, status = 0): void {
     const { maxMessageBytes } = this.#services
     collect(body, maxMessageBytes, (bytes) => {
@@ -195,14 +195,14 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     })
   }
 
-  /** Newer revisions answer some requests with an HTTP error that says the same in JSON-RPC. */
+  /** Returns the JSON-RPC error in an HTTP error response, as newer revisions send it. */
   #errorIn(bytes: Buffer | null): { error?: RpcMessage } {
     const message = bytes === null || this.awaits === undefined ? null : readMessage(bytes)
     if (message === null || message instanceof BadMessage || message.id !== this.awaits) return {}
     return isObject(message.value.error) ? { error: message } : {}
   }
 
-  // A stream of events, as a sink.
+  // The SSE response, as a sink.
 
   write(chunk: Buffer): void {
     this.#events ??= new SseParser(this.#services.maxMessageBytes)
@@ -227,13 +227,13 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   #take({ event, data, id, retry }: SseEvent): void {
     if (this.#isOver) return
     if (data === '') return this.#answer.mark?.(id, retry)
-    // Other kinds of events are for others.
+    // Events of other types are not MCP messages.
     if (event === '' || event === 'message') this.#say(Buffer.from(data), id)
   }
 
   #say(bytes: Buffer, eventId: string): void {
     const message = readMessage(bytes)
-    if (message instanceof BadMessage) return this.#stop('bad_answer', `it sent no message: ${message.message}`)
+    if (message instanceof BadMessage) return this.#stop('bad_answer', `it sent an invalid message: ${message.message}`)
     if (!this.#answer.message(message, eventId)) this.#canTakeMore = false
   }
 
@@ -265,6 +265,6 @@ function mediaType(value: string | null): string {
 }
 
 const MAX_ERROR_BYTES = 64 * 1024
-/** Larger answers to a client of one target are passed on unread. */
+/** Larger responses are forwarded unread when no code has to read them. */
 const MOST_READ = 64 * 1024
-const NOT_NEEDED = new Error('the rest is not needed')
+const NOT_NEEDED = new Error('the rest of the body is not needed')

@@ -1,13 +1,14 @@
 import type { Waiter } from '../../conversation.ts'
-import type { RpcMessage } from '../../message.ts'
+import type { RpcMessage } from '../../protocol.ts'
 import { Outbox } from '../../outbox.ts'
 import { Flow } from '../../flow.ts'
 import type { HostedStream } from '../../remote/session-stream.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../../transport.ts'
 
 /**
- * What a target says on its own account to a caller that is several clients: a session has one such stream. Notices are
- * for all who listen. Many servers ask here what a call needs to know, and do not say which call.
+ * The stream of messages outside of requests, shared by several clients, because a session has only one such stream.
+ * Notifications go to all listeners. Requests go to the oldest running call: many servers send them here without saying
+ * which call they belong to.
  */
 export class CallerStream implements HostedStream {
   readonly flow = new Flow({
@@ -20,7 +21,7 @@ export class CallerStream implements HostedStream {
   })
   readonly #listen: (caller: Caller, answer: AnswerSink) => LinkCall
   readonly #closed: () => void
-  /** In the order they came. */
+  /** The running calls, oldest first. */
   readonly #requests = new Set<Waiter>()
   readonly #listeners = new Set<Waiter>()
   #whenReady: (() => void)[] | null = []
@@ -29,7 +30,7 @@ export class CallerStream implements HostedStream {
   #isFull = false
   #isOver = false
 
-  /** `closed` is told when it is over, whoever ended it. */
+  /** `closed` is called when the stream ends, for any reason. */
   constructor(listen: (caller: Caller, answer: AnswerSink) => LinkCall, closed: () => void) {
     this.#listen = listen
     this.#closed = closed
@@ -41,7 +42,7 @@ export class CallerStream implements HostedStream {
       message: (message) => this.#take(message),
       closed: () => this.#close(null),
       failed: (failure) => {
-        // Whoever listens does so all the same, in vain, and it is not asked for again at once.
+        // Listeners stay without messages, so that the stream is not requested again at once.
         if (failure.code === 'unsupported') this.#tellReady()
         else this.#close(failure)
       },
@@ -101,7 +102,7 @@ export class CallerStream implements HostedStream {
     for (const ready of waiting) ready()
   }
 
-  /** Kept for a while: the next call is not far. */
+  /** Closes the stream after a delay, because another call may follow soon. */
   #idleSoon(): void {
     if (this.#isOver || this.#idling !== null || this.#requests.size + this.#listeners.size > 0) return
     this.#idling = setTimeout(() => this.#close(null), IDLE_MS).unref()
@@ -113,7 +114,7 @@ export class CallerStream implements HostedStream {
     if (this.#idling !== null) clearTimeout(this.#idling)
     this.#closed()
     this.#call?.cancel(NOT_NEEDED)
-    // Whoever waits for it is told by its end.
+    // Waiting calls learn of the end through `closed` or `failed` below.
     this.#whenReady = null
     for (const waiter of [...this.#requests, ...this.#listeners]) {
       if (failure === null) waiter.closed()
@@ -126,4 +127,4 @@ export class CallerStream implements HostedStream {
 
 const IDLE_MS = 30_000
 const MAX_HELD_BYTES = 1024 * 1024
-const NOT_NEEDED = new Error('the stream is not needed any more')
+const NOT_NEEDED = new Error('the stream is no longer needed')

@@ -41,7 +41,7 @@ for (const [what, method, status, body, hasSession, code] of [
   })
 }
 
-test('what an error says is told, and not at any length', () => {
+test('the message of an error is reported, with a limited length', () => {
   const body = Buffer.from(error(-32603, 'x'.repeat(10_000)))
   const { message } = httpFailure({ method: 'POST', status: 500, headers: new HeaderBlock(), body, hasSession: true })
   assert.match(message, /^it answered HTTP 500: x{256}$/)

@@ -1,15 +1,14 @@
 import { emptySource, HeaderBlock, sourceOf } from '@portico/http'
 import type { Hub } from '../../hub.ts'
-import type { RpcMessage } from '../../message.ts'
+import { type RpcMessage, isSessionless } from '../../protocol.ts'
 import { SessionStreams } from '../../remote/session-streams.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../../transport.ts'
 import { encodeHeaderText, mirroredName } from '../../merge/header-text.ts'
-import { isSessionless } from '../../revisions.ts'
 import { printAtReplica, readAtReplica, toReplica, watchingReplica } from '../replica.ts'
 import { CallerStream } from './caller-stream.ts'
 import { StreamableCall, type StreamableServices } from './call.ts'
 
-/** A target that is spoken to by POST, and answers in JSON or in events. All that a session is stands in its id. */
+/** Creates the transport of a target that takes POST requests and responds with JSON or SSE. Its sessions are portable. */
 export function streamableTransport(services: StreamableServices, hub: Hub): TargetTransport {
   const streams: SessionStreams = new SessionStreams({
     hub,
@@ -26,13 +25,13 @@ export function streamableTransport(services: StreamableServices, hub: Hub): Tar
   }
 }
 
-/** One session with the target. */
+/** The link of one session to the target. */
 class StreamableLink implements TargetLink {
   readonly #services: StreamableServices
   readonly #streams: SessionStreams
   readonly #isPassing: boolean
   #session: string
-  /** The replica that the session was begun with; empty where there are none. */
+  /** The replica that the session began with; empty without replicas. */
   #endpoint: string
 
   constructor(session: string, isPassing: boolean, services: StreamableServices, streams: SessionStreams) {
@@ -45,7 +44,7 @@ class StreamableLink implements TargetLink {
   }
 
   get session(): string {
-    // What a session lasts for may be known to one replica although it calls it nothing.
+    // A replica may keep the state of a session although it gave out no session id.
     const isPinned = this.#endpoint !== '' && (this.#session !== '' || !this.#isPassing)
     return isPinned ? printAtReplica({ endpoint: this.#endpoint, text: this.#session }) : this.#session
   }
@@ -89,7 +88,7 @@ class StreamableLink implements TargetLink {
     this.#streams.findOrOpen(this.session, caller, (stream) => {
       if (!isWanted) return
       const again = (failure: TargetFailure): void => {
-        // Another worker was quicker, and a session has one such stream.
+        // Another worker has opened the stream first: a session has only one.
         if (failure.status !== CONFLICT) answer.failed(failure)
         else attending = this.#streams.find(this.session).attend(request, answer, ready)
       }
@@ -108,7 +107,7 @@ class StreamableLink implements TargetLink {
   end(caller: Caller): void {
     if (this.#session === '') return
     const request = { method: 'DELETE', headers: this.#headers(caller), body: emptySource }
-    // Whether the target can forget a session on request is its own affair.
+    // The result is ignored: targets may not support the end of a session.
     const nobody: AnswerSink = { message: () => true, closed() {}, failed() {} }
     this.#call(request, caller, nobody, false).start()
     this.#session = ''
@@ -141,7 +140,7 @@ class StreamableLink implements TargetLink {
   }
 }
 
-/** Headers repeat what the body says: the target holds one against the other. */
+/** Repeats the method and name of the body in headers, as revisions without sessions require. */
 function mirror(message: RpcMessage, headers: HeaderBlock): void {
   headers.set('mcp-method', message.method)
   const name = mirroredName(message)

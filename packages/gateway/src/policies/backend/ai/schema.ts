@@ -12,11 +12,11 @@ import { tunnel } from '../tunnel/schema.ts'
 
 /** SPEC 2.7 BackendSimple. */
 const guardPolicies = object({
-  tcp: tcp.schema.optional().describe('The connection.'),
-  tls: tls.schema.optional().describe('TLS.'),
-  http: http.schema.optional().describe('HTTP.'),
-  tunnel: tunnel.schema.optional().describe('A proxy on the way.'),
-  auth: auth.schema.optional().describe('The credential.'),
+  tcp: tcp.schema.optional().describe('TCP connection settings.'),
+  tls: tls.schema.optional().describe('TLS settings.'),
+  http: http.schema.optional().describe('HTTP settings.'),
+  tunnel: tunnel.schema.optional().describe('A forward proxy between gateway and provider.'),
+  auth: auth.schema.optional().describe('Credential for the provider.'),
 })
 
 /** SPEC 2.10 BackendAI. */
@@ -29,18 +29,18 @@ export const ai = definePolicy({
     object({
       prompt: prompt().optional(),
       promptGuard: promptGuard(guardPolicies).optional(),
-      defaults: fieldValues().optional().describe('Members of the body that are set where the client left them out.'),
-      overrides: fieldValues().optional().describe('Members of the body that are set whatever the client sent.'),
+      defaults: fieldValues().optional().describe('Fields of the body that are set if the client omitted them.'),
+      overrides: fieldValues().optional().describe('Fields of the body that are always set, whatever the client sent.'),
       transformations: fieldExpressions().optional(),
-      modelAliases: map(string({ min: 1, max: 256 }).describe('The model of the provider.'), { max: 64 })
+      modelAliases: map(string({ min: 1, max: 256 }).describe('Name of the model at the provider.'), { max: 64 })
         .optional()
         .describe(
-          'Models by the names that clients use. A name may hold `*` for any characters; an exact name wins, then the longest.',
+          'Maps the model names of clients to the models of the provider. `*` in a name matches any characters. An exact name takes precedence, then the longest pattern.',
         ),
       promptCaching: promptCaching().optional(),
       routes: routeTypes().optional(),
     }),
-  ).describe('Shapes, guards and routes requests to language models.'),
+  ).describe('Changes, guards and routes requests to language models.'),
 })
 
 export type AiConfig = Output<typeof ai.schema>

@@ -120,7 +120,7 @@ test('a body in pieces of which nobody signed one stays one; pieces that the cli
   const signed = { ...headers, 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' }
   const refused = await request(port, { method: 'PUT', headers: signed, body })
   assert.deepEqual([refused.status, origin.seen.length], [400, 1])
-  assert.match(refused.body, /signed the body piece by piece/)
+  assert.match(refused.body, /signed the body in chunks/)
 })
 
 test('a body that is too large to be kept is refused', async (t) => {
@@ -211,9 +211,7 @@ test('configs that cannot work are refused', (t) => {
   const fixed = { static: { host: 'bedrock-runtime.eu-west-1.amazonaws.com', port: 443 } }
   const unknown = { static: { host: '127.0.0.1', port: 443 } }
   assert.deepEqual(problemsOf({ aws: {} }, fixed), [])
-  assert.deepEqual(problemsOf({ aws: {} }, unknown), [
-    'found a host that does not tell its region, expected a `region`',
-  ])
+  assert.deepEqual(problemsOf({ aws: {} }, unknown), ['found a host without a region in its name, expected a `region`'])
   assert.deepEqual(problemsOf({ aws: { region: 'eu-west-1' } }, { dynamicForwardProxy: {} }), [
     'found `auth` of a cloud for hosts that clients name, expected a backend whose host the config names',
   ])

@@ -4,7 +4,7 @@ import { type HeaderBlock, sourceOf } from '@portico/http'
 import { CredentialFault, type SignatureHeaders, type SigningScope } from '../../../pipeline/cloud-credentials.ts'
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'
-import type { BackendPlace, BackendStep, OutgoingRequest } from '../../../pipeline/context/outgoing.ts'
+import type { OutgoingTarget, BackendStep, OutgoingRequest } from '../../../pipeline/context/outgoing.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
 import { takeWhole } from '../../../pipeline/body/take-whole.ts'
 import { credentialFailure } from './failure.ts'
@@ -12,8 +12,8 @@ import type { BackendAuthConfig } from './schema.ts'
 
 type AwsConfig = NonNullable<BackendAuthConfig['aws']>
 
-/** Signs each attempt behind everything that changes it, over the bytes that are sent. */
-export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): BackendStep {
+/** Signs each attempt after all other changes, over the bytes that are sent. */
+export function awsAuth(config: AwsConfig, env: Env, place: OutgoingTarget): BackendStep {
   const scope = scopeFor(config, place, env)
   const sign = env.credentials.awsSigner({ ...scope, keys: config.secretRef?.data })
   return {
@@ -23,7 +23,7 @@ export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): Backe
       const isInPieces = claimed.startsWith('STREAMING-')
       if (isInPieces && claimed !== UNSIGNED_PIECES) return SIGNED_PIECES
       const body = takeWhole(outgoing.body)
-      // It may be read only once.
+      // The original body may be readable only once.
       outgoing.body = sourceOf(body.bytes, body.trailers)
       const { method, target, authority, headers } = outgoing
       for (const name of OWN_HEADERS) headers.removeAlike(name)
@@ -35,11 +35,11 @@ export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): Backe
   }
 }
 
-/** The body has checksums between its pieces: whoever reads it must be told so. */
+/** The value of `x-amz-content-sha256` for a body with checksums between its chunks; the receiver needs it to parse. */
 const UNSIGNED_PIECES = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
 const SIGNED_PIECES: Failure = {
   status: 400,
-  message: 'backend authentication failed: the client signed the body piece by piece, and it cannot be signed anew',
+  message: 'backend authentication failed: the client signed the body in chunks, so it cannot be signed again',
   reason: 'InvalidRequest',
   code: 'signed_in_pieces',
 }
@@ -58,12 +58,12 @@ function signedOf(headers: HeaderBlock): [string, string][] {
   return found
 }
 
-function scopeFor(config: AwsConfig, place: BackendPlace, env: Env): SigningScope {
+function scopeFor(config: AwsConfig, place: OutgoingTarget, env: Env): SigningScope {
   const { region, service } = config
   const known = place.signing ?? (place.host === null ? null : scopeOfHost(place.host))
   const found = region ?? known?.region ?? env.credentials.awsRegion
   if (found === null) {
-    const phrases = { found: 'found a host that does not tell its region', expected: 'a `region`' }
+    const phrases = { found: 'found a host without a region in its name', expected: 'a `region`' }
     throw new ConfigFault(config, [], phrases)
   }
   return { region: found, service: service ?? known?.service ?? 'bedrock' }

@@ -16,7 +16,7 @@ export const auth = definePolicy({
     {
       key: secretText({ max: 2_048 })
         .optional()
-        .describe('The credential itself; `secretRef` keeps it out of the config.'),
+        .describe('The credential as a literal. Use `secretRef` to keep it out of the config.'),
       secretRef: orSecretEntry(
         secret('a credential of printable characters', parseCredential),
         'Authorization',
@@ -29,19 +29,19 @@ export const auth = definePolicy({
       passthrough: object({})
         .optional()
         .describe(
-          'Restores what client authentication took off the request, where it stood; nothing changes when there is nothing. With `location` the credential goes there.',
+          "Sends the client's credential to the backend, in its original location or in `location`. This has an effect only where a client authentication policy removed the credential.",
         ),
-      aws: awsCredentials().optional().describe('Signs each request with keys of AWS (Signature Version 4).'),
+      aws: awsCredentials().optional().describe('Signs each request with AWS keys (Signature Version 4).'),
       azure: azureCredentials()
         .optional()
         .describe(
-          'A token of Azure; with neither key the environment says who the gateway is: client secret, workload identity, managed identity.',
+          'Sends an Azure token. With neither key, the identity comes from the environment: client secret, workload identity or managed identity.',
         ),
-      gcp: gcpCredentials().optional().describe('A token of Google.'),
+      gcp: gcpCredentials().optional().describe('Sends a Google token.'),
       location: credentialLocation()
         .optional()
         .describe(
-          'Where the backend expects the credential. When unset: `Authorization: Bearer`, or with `passthrough` where it stood. Clouds have a place of their own.',
+          'Where the backend expects the credential. When unset: `Authorization: Bearer`, or with `passthrough` its original location. Not for `aws`, `azure` and `gcp`.',
         ),
     },
     [
@@ -50,7 +50,9 @@ export const auth = definePolicy({
       atMostOneOf('azure', 'location'),
       atMostOneOf('gcp', 'location'),
     ],
-  ).describe('Shows a credential to the backend, in place of what the client sent there.'),
+  ).describe(
+    'Sends a credential to the backend, in place of the client header, parameter or cookie at the same location.',
+  ),
 })
 
 export type BackendAuthConfig = Output<typeof auth.schema>

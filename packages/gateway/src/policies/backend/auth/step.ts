@@ -1,21 +1,21 @@
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import { credentialWriter } from '../../../pipeline/policy/credential.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'
-import type { BackendPlace, BackendStep } from '../../../pipeline/context/outgoing.ts'
+import type { OutgoingTarget, BackendStep } from '../../../pipeline/context/outgoing.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
 import { awsAuth } from './aws.ts'
 import type { BackendAuthConfig } from './schema.ts'
 import { azureAuth, gcpAuth } from './token.ts'
 
 /**
- * Shows a credential to the backend with each attempt; the request itself never holds it, so mirrors do not get it.
- * Throws where the config cannot work: compiling is the check of a config.
+ * Adds a credential to each attempt. The credential is not part of the request itself, so mirrors do not get it. Throws
+ * a `ConfigFault` when the config cannot work, because a config is checked by compiling it.
  */
-export function backendAuth(config: BackendAuthConfig, env: Env, place: BackendPlace): BackendStep {
+export function backendAuth(config: BackendAuthConfig, env: Env, place: OutgoingTarget): BackendStep {
   if (config.passthrough !== undefined && config.location === undefined) return restored
   const make = cloudAuth(config)
   if (make === null) return fixedAuth(config)
-  // A static key may be meant for many hosts; what a cloud gives out is worth too much to be sent to any.
+  // A static key may be for many hosts, but cloud credentials must not go to a host that a client names.
   if (!place.isFixed) {
     const found = 'found `auth` of a cloud for hosts that clients name'
     throw new ConfigFault(config, [], { found, expected: 'a backend whose host the config names' })
@@ -23,13 +23,13 @@ export function backendAuth(config: BackendAuthConfig, env: Env, place: BackendP
   return make(env, place)
 }
 
-function cloudAuth({ aws, azure, gcp }: BackendAuthConfig): ((env: Env, place: BackendPlace) => BackendStep) | null {
+function cloudAuth({ aws, azure, gcp }: BackendAuthConfig): ((env: Env, place: OutgoingTarget) => BackendStep) | null {
   if (aws !== undefined) return (env, place) => awsAuth(aws, env, place)
   if (azure !== undefined) return (env, place) => azureAuth(azure, env, place)
   return gcp === undefined ? null : (env, place) => gcpAuth(gcp, env, place)
 }
 
-/** A credential of the config, or of the client in the place that the config says. */
+/** A credential of the config, or the client's own token in the configured location. */
 function fixedAuth({ key, secretRef, location = BEARER }: BackendAuthConfig): BackendStep {
   const write = credentialWriter(location)
   const fixed = key ?? secretRef
@@ -44,7 +44,10 @@ function fixedAuth({ key, secretRef, location = BEARER }: BackendAuthConfig): Ba
   }
 }
 
-/** All that authentication took off, as the client sent it; the last first, because each was taken from what the others had left. */
+/**
+ * Restores the credentials that authentication removed. The last one comes first, because each was removed from what the
+ * earlier ones had left.
+ */
 const restored: BackendStep = {
   request(outgoing, { taken }) {
     for (let i = taken.length - 1; i >= 0; i--) taken[i]?.restore(outgoing)

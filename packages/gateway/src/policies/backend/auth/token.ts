@@ -2,7 +2,7 @@ import { CredentialFault, type TokenSource } from '../../../pipeline/cloud-crede
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import { credentialWriter } from '../../../pipeline/policy/credential.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'
-import type { BackendPlace, BackendStep, OutgoingRequest } from '../../../pipeline/context/outgoing.ts'
+import type { OutgoingTarget, BackendStep, OutgoingRequest } from '../../../pipeline/context/outgoing.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
 import { credentialFailure } from './failure.ts'
 import type { BackendAuthConfig } from './schema.ts'
@@ -10,14 +10,18 @@ import type { BackendAuthConfig } from './schema.ts'
 export function azureAuth(
   { secretRef, managedIdentity }: NonNullable<BackendAuthConfig['azure']>,
   env: Env,
-  { host }: BackendPlace,
+  { host }: OutgoingTarget,
 ): BackendStep {
   const isFoundry = host !== null && /\.services\.ai\.azure\.com$/i.test(host)
   const scope = isFoundry ? 'https://ai.azure.com/.default' : 'https://cognitiveservices.azure.com/.default'
   return tokenAuth(env.credentials.azureToken({ scope, clientSecret: secretRef?.data, managedIdentity }))
 }
 
-export function gcpAuth(config: NonNullable<BackendAuthConfig['gcp']>, env: Env, { host }: BackendPlace): BackendStep {
+export function gcpAuth(
+  config: NonNullable<BackendAuthConfig['gcp']>,
+  env: Env,
+  { host }: OutgoingTarget,
+): BackendStep {
   const { type, secretRef, audience } = config
   if (type !== 'IdToken') {
     if (audience !== undefined) {

@@ -247,8 +247,8 @@ test('authorizers that would have to be asked about themselves are refused with 
     assert.deepEqual([fault?.path, fault?.part !== null], [['backendRef'], true])
     return fault?.message ?? ''
   }
-  assert.match(problemsOf({ a: 'a' }), /without end/)
-  assert.match(problemsOf({ a: 'b', b: 'a' }), /without end/)
+  assert.match(problemsOf({ a: 'a' }), /authorization by itself/)
+  assert.match(problemsOf({ a: 'b', b: 'a' }), /authorization by itself/)
 })
 
 describe('language models', () => {

@@ -11,7 +11,7 @@ import type { Env } from '../../../pipeline/context/step.ts'
 import type { ExtAuthConfig } from '../../../schema/fields/auth/ext-auth.ts'
 import type { OrConditional } from '../../../pipeline/policy/conditional.ts'
 
-/** Asked about each attempt, with the request as the route has left it: what the backend is shown comes after. */
+/** Calls the authorizer for each attempt, with the request after the policies of the route and before those of the backend. */
 export function backendExtAuth(config: OrConditional<ExtAuthConfig>, env: Env): BackendStep {
   const forms = formsOf(config).map(({ condition, policy }) => ({
     condition: condition === undefined ? null : env.cel(condition, 'request'),
@@ -19,7 +19,7 @@ export function backendExtAuth(config: OrConditional<ExtAuthConfig>, env: Env): 
     readsBody: policy.forwardBody !== undefined,
   }))
   return {
-    // An attempt may be repeated, so that its body is read before the first.
+    // An attempt may be repeated, so the body is buffered before the first.
     ...(forms.some(({ readsBody }) => readsBody) && { requestBody: 'prefix' }),
     request(outgoing, rx) {
       const form = forms.find(({ condition }) => condition === null || condition.isTrue(rx))
@@ -45,8 +45,11 @@ function authorizerOf(config: ExtAuthConfig, env: Env): Authorizer {
     return new Authorizer(config, env, 'backend')
   } catch (error) {
     if (!(error instanceof CyclicBackend)) throw error
-    const found = 'found an authorizer whose own calls would have to be asked about, without end'
-    throw new ConfigFault(config, ['backendRef'], { found, expected: 'one that can be called without asking it' })
+    const found = 'found an authorizer whose own calls would need authorization by itself'
+    throw new ConfigFault(config, ['backendRef'], {
+      found,
+      expected: 'an authorizer that can be called without its own authorization',
+    })
   }
 }
 

@@ -13,31 +13,33 @@ export const health = definePolicy({
     unhealthyCondition: condition('responseHead')
       .optional()
       .describe(
-        'Responses for which this is true are unhealthy; those with a status from 500 on when unset. No response at all is always unhealthy.',
+        'A response for which this expression is true is unhealthy. When unset: responses with status 500 and above. A missing response is always unhealthy.',
       ),
     eviction: object({
       duration: duration({ min: '100ms', max: '24h' })
         .prefault('3s')
-        .describe('How long an address is left out the first time; the second time in a row twice as long, and so on.'),
+        .describe(
+          'Duration of the first eviction; the second eviction in a row lasts twice as long, the third three times, and so on.',
+        ),
       restoreHealth: integer({ min: 0, max: 100 })
         .optional()
-        .describe('Health score, in percent, that it returns with; the one it had when unset.'),
+        .describe('Health score of the address after its eviction, in percent; its previous score when unset.'),
       consecutiveFailures: integer({ min: 0, max: 255 })
         .optional()
         .describe(
-          'Unhealthy responses in a row that evict an address; 0 is as if unset. At most 255, because workers share the count in one word with score and time.',
+          'Number of consecutive unhealthy responses that evicts an address; 0 is the same as unset. At most 255, because workers share count, score and time in one word.',
         ),
       healthThreshold: integer({ min: 0, max: 100 })
         .optional()
         .describe(
-          'An address is evicted when an unhealthy response lets its health score, in percent, fall below this.',
+          'An address is evicted when an unhealthy response reduces its health score, in percent, below this value.',
         ),
     })
       .optional()
       .describe(
-        'Leaves addresses out for a while. Either condition is enough; with neither, one unhealthy response is. Unset, only the score moves.',
+        'Evicts unhealthy addresses for some time. One of the two conditions is enough; with neither, one unhealthy response evicts. When `eviction` is unset, responses change only the score.',
       ),
-  }).describe('Which responses count as unhealthy, and when an address of the backend is left out because of them.'),
+  }).describe('Defines unhealthy responses, and when they evict an address of the backend.'),
 })
 
 export type HealthConfig = Output<typeof health.schema>

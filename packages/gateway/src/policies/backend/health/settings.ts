@@ -17,7 +17,7 @@ export function applyHealth(settings: ConnectionSettings, { eviction }: HealthCo
   }
 }
 
-/** Null leaves it to the status. */
+/** The condition of an unhealthy response; null uses the status. */
 export function unhealthyCondition(config: HealthConfig | undefined, env: Pick<Env, 'cel'>): Expression | null {
   const source = config?.unhealthyCondition
   return source === undefined ? null : env.cel(source, 'responseHead')

@@ -12,14 +12,14 @@ export const http = definePolicy({
     version: enumeration(['HTTP1', 'HTTP2'])
       .optional()
       .describe(
-        'Protocol version to speak. Unset: HTTP/2 for gRPC; otherwise the version of the client on plaintext listeners, and HTTP/1.1 on TLS listeners.',
+        'HTTP version of requests to the backend. When unset: HTTP/2 for gRPC; otherwise the version of the client on plaintext listeners, and HTTP/1.1 on TLS listeners.',
       ),
     requestTimeout: duration({ min: '1ms' })
       .optional()
       .describe(
-        'Longest time of one try, from the call to the head of the response. Unset: 30 minutes from the end of the request; no limit for models, agents and MCP servers.',
+        'Timeout of one attempt, from its start to the response headers. When unset: 30 minutes from the end of the request; no limit for models, agents and MCP servers.',
       ),
-  }).describe('Chooses the version of HTTP, and limits how long one try takes.'),
+  }).describe('Sets the HTTP version, and limits the duration of one attempt.'),
 })
 
 export type BackendHttpConfig = Output<typeof http.schema>

@@ -10,7 +10,7 @@ export const mcpAuthorization: Explainer = (subject) => {
   })
   const found = explainRules(subject, 'mcp', placesOf(view, configs), 'MCP authorization')
   const { spelling } = subject.reason.values
-  const headline = typeof spelling === 'string' ? `MCP authorization denied it: ${spelling}` : found.headline
+  const headline = typeof spelling === 'string' ? `MCP authorization denied the request: ${spelling}` : found.headline
   const { mcp } = record
   if (mcp === null || mcp.kind === null) return { ...found, headline }
   return { ...found, headline: `${headline} (${mcp.kind} ${cut(mcp.name ?? '', 80)} of ${mcp.target})` }

@@ -1,7 +1,6 @@
 import { authorization } from '../../../schema/fields/auth/authorization.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { filledInResources, object } from '../../../schema/kit.ts'
-import type { Output } from '../../../schema/kit.ts'
 import { mcpAuthentication } from '../../../schema/fields/auth/mcp-authentication.ts'
 
 /** SPEC 2.7 BackendMCP. */
@@ -15,11 +14,9 @@ export const mcp = definePolicy({
       authorization: authorization('mcp')
         .optional()
         .describe(
-          'Decides by CEL expressions which tools, prompts, resources and tasks a caller may see and use. Rules of all attachments count together.',
+          'CEL rules that decide which tools, prompts, resources and tasks a caller may see and use. The rules of all attached policies are combined.',
         ),
       authentication: mcpAuthentication().optional(),
     }),
-  ).describe('Decides which tools, prompts and resources of MCP servers callers may use.'),
+  ).describe('Access to the tools, prompts and resources of MCP servers.'),
 })
-
-export type McpPolicyConfig = Output<typeof mcp.schema>

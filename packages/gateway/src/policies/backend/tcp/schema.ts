@@ -10,11 +10,11 @@ export const tcp = definePolicy({
   attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object({
-    keepalive: keepalive().optional().describe('Probes that find dead connections.'),
+    keepalive: keepalive().optional().describe('TCP keepalive: probes that detect dead connections.'),
     connectTimeout: duration({ min: '100ms' })
       .optional()
-      .describe('Longest time to connect, with the TLS handshake; `config.backend.connectTimeout` when unset.'),
-  }).describe('Limits how long connecting to the backend takes, and finds dead connections.'),
+      .describe('Timeout of connecting, including the TLS handshake; `config.backend.connectTimeout` when unset.'),
+  }).describe('Limits the time to connect to the backend, and detects dead connections.'),
 })
 
 export type BackendTcpConfig = Output<typeof tcp.schema>

@@ -12,7 +12,7 @@ const certificateFiles = object({
   key: pemFile('privateKey').describe('PEM file with the private key.'),
   ca: pemFile('authorities')
     .optional()
-    .describe('PEM file with the authorities that the server is verified against, unless `caCertificateRefs` is set.'),
+    .describe('PEM file with CA certificates to verify the server, unless `caCertificateRefs` is set.'),
 })
 
 /** A Secret of the type `kubernetes.io/tls`, perhaps with authorities. */
@@ -59,32 +59,32 @@ export const tls = definePolicy({
         localForm(certificateFiles, list(objectReference(), { min: 1, max: 1 }), certificateOf),
       )
         .optional()
-        .describe('Certificate shown to the backend.'),
+        .describe('Client certificate for the backend.'),
       caCertificateRefs: localForm(
-        list(pemFile('authorities').describe('PEM file with authorities.'), { max: 1 }),
+        list(pemFile('authorities').describe('PEM file with CA certificates.'), { max: 1 }),
         list(objectReference(), { max: 1 }),
         authoritiesOf,
       )
         .optional()
-        .describe('Authorities that the server is verified against; the trust store of the system when unset.'),
+        .describe('CA certificates to verify the server; the trust store of the system when unset.'),
       insecureSkipVerify: enumeration(['All', 'Hostname'])
         .optional()
-        .describe('`All` verifies nothing; `Hostname` verifies the chain but not the names in it.'),
-      sni: serverName().optional().describe('Server name to ask for; the hostname of the destination when unset.'),
+        .describe('`All` skips all verification; `Hostname` verifies the chain but not the names.'),
+      sni: serverName().optional().describe('Server name (SNI); the hostname of the destination when unset.'),
       verifySubjectAltNames: list(string({ min: 1, max: 256 }).describe('A name in the certificate.'), {
         min: 1,
         max: 16,
       })
         .optional()
-        .describe('Names of which the certificate must carry one; the hostname of the destination when unset.'),
+        .describe('The certificate must contain one of these names; the hostname of the destination when unset.'),
       alpnProtocols: alpnProtocols()
         .optional()
-        .describe('Protocols to offer; those that fit the chosen HTTP version when unset.'),
+        .describe('ALPN protocols to offer; when unset, those of the HTTP version in use.'),
       keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
     },
     [atMostOneOf('verifySubjectAltNames', 'insecureSkipVerify')],
   ).describe(
-    'Speaks TLS to the backend. `{}` verifies against the trust store of the system and takes the name from the destination.',
+    'Uses TLS for connections to the backend. `{}` verifies the server with the trust store of the system and the hostname of the destination.',
   ),
 })
 

@@ -6,7 +6,7 @@ export function applyTls(settings: ConnectionSettings, config: BackendTlsConfig)
   const tls = { ...config, caCertificateRefs: config.caCertificateRefs?.join('\n') }
   const problem = clientTlsProblem(tls)
   if (problem !== null) {
-    const phrases = { found: `found ${problem.message}`, expected: 'TLS that can be set up' }
+    const phrases = { found: `found ${problem.message}`, expected: 'valid TLS settings' }
     throw new ConfigFault(config, [problem.of], phrases)
   }
   settings.tls = tls

@@ -9,9 +9,11 @@ export const transformation = definePolicy({
   attach: ['route', 'backend'],
   merge: 'replace',
   schema: object({
-    request: transform('request', 'backend').optional().describe('Changes to each attempt, before it is sent.'),
+    request: transform('request', 'backend')
+      .optional()
+      .describe('Changes to the request of each attempt, before it is sent.'),
     response: transform('response', 'response').optional().describe('Changes to the response of this backend.'),
-  }).describe('Changes what one backend gets and answers, by CEL expressions.'),
+  }).describe('Changes the requests and responses of one backend, with CEL expressions.'),
 })
 
 export type BackendTransformationConfig = Output<typeof transformation.schema>

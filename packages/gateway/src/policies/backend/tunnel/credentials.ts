@@ -17,7 +17,7 @@ export function proxyCredentials(auth: BackendAuthConfig | undefined): string | 
   }
   const header = auth.location === undefined ? DEFAULT : auth.location.header
   if (header === undefined || !NAMES.has(header.name.toLowerCase())) {
-    const found = 'found another place for the credential of a proxy'
+    const found = 'found an unsupported location for the credential of a proxy'
     throw new ConfigFault(auth, ['location'], {
       found,
       expected: 'the header `Proxy-Authorization` or `Authorization`',

@@ -300,12 +300,12 @@ test('an impossible tunnel is rejected at load', () => {
     [
       app,
       [egress(proxy, location({ queryParameter: { name: 'k' } }))],
-      /another place for the credential of a proxy, expected the header/,
+      /unsupported location for the credential of a proxy, expected the header/,
     ],
     [
       app,
       [egress(proxy, location({ header: { name: 'x-key' } }))],
-      /another place for the credential of a proxy, expected the header/,
+      /unsupported location for the credential of a proxy, expected the header/,
     ],
   ] as const) {
     assert.match(problemsOf(httpConfig([{ backends: [entry] }], { backends: [...backends] })), expected)

@@ -1,10 +1,10 @@
 import { computedFields } from '../../../pipeline/expression/computed-fields.ts'
 import { compileExpression } from '../../../pipeline/expression/expression.ts'
-import type { LineChanges } from '../../../telemetry/log/edited-line.ts'
+import type { LineChanges } from '../../../telemetry/log/access-log.ts'
 import type { AccessLogConfig } from './schema.ts'
 
 /** Returns the changes to the log line of the request or connection in `scope`; null when no line is written. */
-export type EditLine = (scope: object) => LineChanges | null
+type EditLine = (scope: object) => LineChanges | null
 
 export function accessLogEdit(config: AccessLogConfig | undefined): EditLine | null {
   const fields = computedFields(config?.attributes)

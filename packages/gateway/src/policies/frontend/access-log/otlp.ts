@@ -1,12 +1,12 @@
 import type { ExportEnv } from '../../../pipeline/callouts/otlp-delivery.ts'
-import { keptExporter } from '../../../pipeline/callouts/otlp-exporter.ts'
-import type { ExportLog, ExportServices } from '../../../pipeline/run/telemetry.ts'
+import { type ExportServices, keptExporter } from '../../../pipeline/callouts/otlp-exporter.ts'
 import { gatewayName, type ProxyIdentity } from '../../../pipeline/context/proxy-identity.ts'
 import { LogRecordEncoder } from '../../../telemetry/otlp/log-record.ts'
-import { WallTime } from '../../../telemetry/wall-time.ts'
+import { WallTime } from '../../../state/clock.ts'
+import type { ExportLog } from '../../../telemetry/request-telemetry.ts'
 import type { AccessLogConfig } from './schema.ts'
 
-/** Sends what is logged to a collector; null where the config names none. */
+/** Sends the access log to a collector; null when the config names none. */
 export function otlpLog(
   config: AccessLogConfig,
   env: ExportEnv,

@@ -6,7 +6,7 @@ import { defaultFields, oneOfFields } from '../../../schema/fields/line-fields.t
 import { filledInResources, list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 
-/** Words that every line has to say what it is. */
+/** Field names that every line uses itself. */
 const taken = ['level', 'time', 'scope']
 
 export const accessLog = definePolicy({
@@ -17,7 +17,9 @@ export const accessLog = definePolicy({
   schema: object({
     filter: condition('log')
       .optional()
-      .describe('Only what makes this expression true is logged; one that fails is not.'),
+      .describe(
+        'Logs only requests and connections for which this expression is true; an expression that fails is false.',
+      ),
     attributes: filledInResources(
       object({
         remove: list(
@@ -27,20 +29,20 @@ export const accessLog = definePolicy({
           { min: 1, max: 32 },
         )
           .optional()
-          .describe('Fields that lines have by themselves, and that are left out.'),
+          .describe('Default fields to omit.'),
         add: attributes('log', addedField(), 64)
           .optional()
           .describe(
-            'Fields at the end of a line, in this order. One of a name that lines have by themselves replaces that one. A field whose expression fails or gives null is left out.',
+            'Additional fields at the end of a line, in this order. A field with the name of a default field replaces it. A field whose expression fails or returns null is omitted.',
           ),
       }),
     )
       .optional()
-      .describe('Which fields a line has.'),
+      .describe('Changes the fields of a line.'),
     otlp: object(collectorFields('/v1/logs'))
       .optional()
-      .describe('Also sends the access log to an OpenTelemetry collector, whether or not lines are written.'),
-  }).describe('Chooses what is logged of requests and connections.'),
+      .describe('Also sends the access log to an OTLP collector, whether or not the gateway writes log lines.'),
+  }).describe('Configures the access log of requests and connections.'),
 })
 
 export type AccessLogConfig = Output<typeof accessLog.schema>

@@ -14,12 +14,12 @@ export const forwardedHeaders = definePolicy({
     mode: enumeration(['Replace', 'Append', 'Preserve'])
       .prefault('Replace')
       .describe(
-        'What happens to the `x-forwarded-*` headers of peers that are not trusted: `Replace` writes them anew, `Append` believes and extends them, `Preserve` leaves the headers of every peer alone.',
+        'What happens to `x-forwarded-*` headers from peers that are not trusted: `Replace` overwrites them, `Append` trusts and extends them. `Preserve` forwards the headers of every peer unchanged.',
       ),
     trustedProxies: list(cidr().describe('An address range.'), { max: 64 })
       .prefault([])
-      .describe('Peers whose `x-forwarded-*` headers are believed and extended.'),
-  }).describe('Says which forwarding headers backends see.'),
+      .describe('Peers whose `x-forwarded-*` headers are trusted and extended.'),
+  }).describe('Controls the `x-forwarded-*` headers that backends get.'),
 })
 
 export type ForwardedHeadersConfig = Output<typeof forwardedHeaders.schema>

@@ -15,21 +15,23 @@ export const http = definePolicy({
     maxBufferSize: byteSize()
       .optional()
       .describe(
-        'Largest body that is buffered. Bodies are buffered for policies that read them, 2 MiB when unset, and for model calls, 32 MiB when unset.',
+        'Largest body that is buffered. When unset: 2 MiB for policies that read bodies, 32 MiB for model calls.',
       ),
-    http1MaxHeaders: integer({ min: 1, max: 4_096 }).prefault(100).describe('Most header lines of an HTTP/1 request.'),
+    http1MaxHeaders: integer({ min: 1, max: 4_096 })
+      .prefault(100)
+      .describe('Largest number of header lines in an HTTP/1 request.'),
     http1IdleTimeout: duration({ min: '1s' })
       .prefault('10m')
       .describe('Closes an HTTP/1 connection that has sent no complete request head for this long.'),
     http2WindowSize: byteSize({ max: largestWindow })
       .optional()
       .describe(
-        'Initial flow-control window of an HTTP/2 stream; 256 KiB when unset, and 1 MiB once the backend has taken the first half MiB. One stream holds at most this much of a request that its backend does not take.',
+        'Initial flow-control window of an HTTP/2 stream. When unset: 256 KiB, and 1 MiB once the backend has accepted the first 512 KiB. A stream buffers at most this much of a request that its backend does not accept.',
       ),
     http2ConnectionWindowSize: byteSize({ min: 65_535, max: largestWindow })
       .optional()
       .describe(
-        'Initial flow-control window of an HTTP/2 connection; 4 MiB when unset. Bounds what a client has on its way for all streams together; it is given back as data comes, so `http2WindowSize` bounds memory.',
+        'Initial flow-control window of an HTTP/2 connection; 4 MiB when unset. It limits the bytes in flight of all streams together. The window is restored as data arrives, so `http2WindowSize` limits memory, not this field.',
       ),
     http2FrameSize: byteSize({ min: 16_384, max: 2 ** 24 - 1 })
       .prefault('16kb')
@@ -43,8 +45,8 @@ export const http = definePolicy({
       .describe('Closes an HTTP/2 connection whose ping is not answered for this long; 20s when unset.'),
     maxConnectionDuration: duration({ min: '1s' })
       .optional()
-      .describe('After this time a connection is closed gracefully, once its requests have finished.'),
-  }).describe('Limits and times of HTTP with clients.'),
+      .describe('Lifetime of a connection; after it, the connection is closed when its requests have finished.'),
+  }).describe('Limits and timeouts of HTTP connections from clients.'),
 })
 
 export type FrontendHttpConfig = Output<typeof http.schema>

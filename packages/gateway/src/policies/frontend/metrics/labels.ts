@@ -1,6 +1,6 @@
+import { labelText } from '../../../telemetry/metrics/metrics.ts'
 import { Double, type Result, toText, Uint } from '@portico/cel'
 import { compileExpression } from '../../../pipeline/expression/expression.ts'
-import { labelText } from '../../../telemetry/metrics/label-sets.ts'
 import type { AddedLabels } from '../../../telemetry/metrics/request-metrics.ts'
 import type { MetricsConfig } from './schema.ts'
 

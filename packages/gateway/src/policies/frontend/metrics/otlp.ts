@@ -1,10 +1,10 @@
-import { type ExportEnv, wayToCollector } from '../../../pipeline/callouts/otlp-delivery.ts'
+import { type ExportEnv, connectCollector } from '../../../pipeline/callouts/otlp-delivery.ts'
 import type { Deliver } from '../../../telemetry/otlp/retrying-sender.ts'
 import type { MetricsOtlpConfig } from './schema.ts'
 
-/** The way to the collector of metrics. Workers know it; what goes there the main thread makes of what they all count. */
+/** Delivers metrics to the collector. Workers send the requests, which the main thread builds from the counters of all workers. */
 export function metricsDelivery(config: MetricsOtlpConfig, env: ExportEnv): Deliver {
-  return wayToCollector(config, METRICS, env).deliver
+  return connectCollector(config, METRICS, env).deliver
 }
 
 const METRICS = {

@@ -30,7 +30,7 @@ export const ownLabels = [
   'le',
 ] as const
 
-/** What Prometheus takes; names that start with two underscores are its own. */
+/** Label names that Prometheus accepts; names that start with two underscores are reserved. */
 const labelPattern = '^([a-zA-Z]|_[a-zA-Z0-9])[a-zA-Z0-9_]*$'
 
 export const metrics = definePolicy({
@@ -42,20 +42,22 @@ export const metrics = definePolicy({
     {
       attributes: object({
         add: attributes('log', labelName(), 16).describe(
-          'Labels on the metrics of requests, computed at the end of each. The value is `unknown` when the expression fails or gives neither a text, a number nor a truth value.',
+          'Labels of the request metrics, computed at the end of each request. The value is `unknown` when the expression fails or returns something other than a string, a number or a boolean.',
         ),
       })
         .optional()
-        .describe('Labels beside those that the metrics have by themselves.'),
+        .describe('Additional labels.'),
       otlp: object({
         ...collectorFields('/v1/metrics'),
         interval: duration({ min: '1s', max: '1h' }).prefault('60s').describe('Time between two pushes.'),
       })
         .optional()
-        .describe('Sends all metrics to an OpenTelemetry collector at intervals, whether or not they are scraped too.'),
+        .describe(
+          'Pushes all metrics to an OTLP collector at intervals; the metrics server works independently of it.',
+        ),
     },
     [atLeastOneOf('attributes', 'otlp')],
-  ).describe('Adds labels to the metrics of requests, and sends metrics to a collector.'),
+  ).describe('Adds labels to the request metrics, and pushes metrics to an OTLP collector.'),
 })
 
 export type MetricsConfig = Output<typeof metrics.schema>

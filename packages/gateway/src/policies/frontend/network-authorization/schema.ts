@@ -8,7 +8,7 @@ export const networkAuthorization = definePolicy({
   attach: ['gateway'],
   merge: 'join',
   schema: authorization('network').describe(
-    'Decides by CEL expressions over `source` which connections are accepted; others are closed without a response, before TLS and HTTP. Rules of all attachments count together.',
+    'Accepts or closes connections by CEL expressions over `source`. A connection that is not allowed is closed without a response, before TLS and HTTP. The rules of all attached policies are combined.',
   ),
 })
 

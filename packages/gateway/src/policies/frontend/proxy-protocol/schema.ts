@@ -1,6 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
-import type { Output } from '../../../schema/kit.ts'
 import { enumeration } from '../../../schema/fields/values.ts'
 
 export const proxyProtocol = definePolicy({
@@ -9,11 +8,11 @@ export const proxyProtocol = definePolicy({
   attach: ['gateway'],
   merge: 'replace',
   schema: object({
-    version: enumeration(['V1', 'V2', 'All']).prefault('V2').describe('Header versions that are understood.'),
+    version: enumeration(['V1', 'V2', 'All'])
+      .prefault('V2')
+      .describe('Accepted versions of the PROXY protocol header.'),
     mode: enumeration(['Strict', 'Optional'])
       .prefault('Strict')
       .describe('`Strict` closes connections without a header; `Optional` accepts both.'),
-  }).describe('Takes the address of the client from a PROXY protocol header.'),
+  }).describe('Reads the address of the client from a PROXY protocol header.'),
 })
-
-export type ProxyProtocolConfig = Output<typeof proxyProtocol.schema>

@@ -13,49 +13,49 @@ export const recorder = definePolicy({
   attach: ['gateway'],
   merge: 'replace',
   schema: object({
-    enabled: boolean().prefault(true).describe('Whether requests are recorded at all.'),
+    enabled: boolean().prefault(true).describe('Whether requests are recorded.'),
     passedSize: byteSize({ min: smallest, max: largest })
       .prefault('2Mi')
       .describe(
-        'Memory of each worker for requests that passed, rounded up to a power of two; one takes about 200 bytes. The oldest make room for the newest.',
+        'Memory of each worker for records of requests that passed, rounded up to a power of two. A record takes about 200 bytes. New records replace the oldest.',
       ),
     notableSize: byteSize({ min: smallest, max: largest })
       .prefault('2Mi')
       .describe(
-        'The same, apart, for those that were denied, limited, failed or slow, whose endpoint was evicted, or whose client left, with their heads and steps: one takes about 1 KiB.',
+        'Memory of each worker for records of requests that were denied, rate limited, failed or slow, whose endpoint was evicted, or whose client disconnected. These records have headers and steps and take about 1 KiB each.',
       ),
     slow: duration({ min: '1ms' })
       .prefault('10s')
-      .describe('A request is slow when the answer of its backend begins later than this.'),
+      .describe('A request is slow when its backend takes longer than this to begin the response.'),
     sampling: condition('log')
       .optional()
       .describe(
-        'Requests that make this expression true at their end are kept with heads and steps, though they passed; one that fails is not true.',
+        'Also records headers and steps of passed requests for which this expression is true at their end. An expression that fails is false.',
       ),
     retention: duration({ min: '1s' })
       .optional()
-      .describe(
-        'Records of requests that began longer ago than this are not shown any more; without it, all that are kept are.',
-      ),
+      .describe('Records of requests that began longer ago than this are hidden; when unset, no record is hidden.'),
     bodies: object({
       when: condition('request').describe(
-        'Bodies of requests for which this is true are kept, such as `proxy.route.name == "chat"`; it is asked after all policies.',
+        'Records bodies of requests for which this expression is true, such as `proxy.route.name == "chat"`. It is evaluated after all policies.',
       ),
       maxSize: byteSize({ min: 1, max: 32 * 1024 })
         .prefault('16Ki')
-        .describe('Of each body, this much from its beginning.'),
+        .describe('Number of bytes that are recorded from the beginning of each body.'),
     })
       .optional()
-      .describe('Keeps bodies too, of requests and answers, as far as they are text; none when unset.'),
+      .describe('Also records bodies of requests and responses that are text; no bodies when unset.'),
     disk: fileOnly(
       object({
-        folder: string({ min: 1, max: 4_096 }).describe('Path of a folder of its own, relative to the config file.'),
+        folder: string({ min: 1, max: 4_096 }).describe(
+          'Path of a folder for this gateway only, relative to the config file.',
+        ),
         maxSize: byteSize({ min: 1024 * 1024, max: 4 * 1024 * 1024 * 1024 - 1 })
           .prefault('64Mi')
-          .describe('The most that its files take; the oldest are deleted.'),
+          .describe('Largest size of all files together; the oldest are deleted.'),
       })
         .optional()
-        .describe('Writes records to files too, which are read again after a restart.'),
+        .describe('Also writes records to files, so that they survive a restart.'),
     ),
   }).describe('Chooses which requests are recorded, and what each record contains.'),
 })

@@ -53,7 +53,7 @@ function trustIn(forwarded: ForwardedHeadersConfig | undefined): ((address: stri
   return forwarded.mode === 'Replace' ? rangeMatcher(forwarded.trustedProxies) : () => true
 }
 
-/** One that can stand in logs as it is; of several none counts. */
+/** The id of the header if it is safe in logs; null when the header is repeated. */
 function idIn({ headers }: RequestContext, header: string): string | null {
   const id = headers.get(header)
   return id !== null && USABLE.test(id) && headers.nth(header, 1) === null ? id : null

@@ -10,13 +10,13 @@ export const requestId = definePolicy({
   attach: ['gateway'],
   merge: 'replace',
   schema: object({
-    header: editableHeaderName().prefault('x-request-id').describe('The header that has it.'),
+    header: editableHeaderName().prefault('x-request-id').describe('Header that carries the request id.'),
     inResponses: boolean()
       .prefault(false)
       .describe(
-        'Whether answers of backends that have no such header get it too; answers of the gateway itself always do.',
+        "Whether the header is added to backend responses that lack it. The gateway's own responses always have it.",
       ),
-  }).describe('Gives every request an id: the one of a trusted peer, or a new one.'),
+  }).describe('Gives every request an id: the id from a trusted peer, or a new one.'),
 })
 
 export type RequestIdConfig = Output<typeof requestId.schema>

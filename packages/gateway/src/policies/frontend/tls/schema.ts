@@ -1,6 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
-import type { Output } from '../../../schema/kit.ts'
 import { otherRule } from '../../../schema/rules.ts'
 import { alpnProtocols, clientCertificates, keyExchangeGroups, tlsVersion } from '../../../schema/fields/tls-options.ts'
 import { duration, enumeration } from '../../../schema/fields/values.ts'
@@ -33,11 +32,11 @@ export const tls = definePolicy({
       maxProtocolVersion: tlsVersion().optional().describe('Newest TLS version accepted; 1.3 when unset.'),
       cipherSuites: list(cipherSuite.describe('A cipher suite.'), { min: 1, max: 9 })
         .optional()
-        .describe('Cipher suites in order of preference; the safe defaults of the runtime when unset.'),
+        .describe('Cipher suites in order of preference; the secure defaults of Node when unset.'),
       clientCertificates: clientCertificates()
         .optional()
         .describe(
-          'On listeners with authorities for client certificates: `Require` (when unset) refuses clients without one, `Request` lets them in.',
+          'On listeners with CA certificates for clients: `Require` (the default) rejects clients without a certificate, `Request` accepts them.',
         ),
       keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
     },
@@ -48,7 +47,5 @@ export const tls = definePolicy({
         ({ minProtocolVersion, maxProtocolVersion }) => !(minProtocolVersion === '1.3' && maxProtocolVersion === '1.2'),
       ),
     ],
-  ).describe('Versions, suites, groups and protocols of TLS with clients, on HTTPS listeners.'),
+  ).describe('TLS settings of HTTPS listeners: versions, cipher suites, key exchange groups and ALPN protocols.'),
 })
-
-export type FrontendTlsConfig = Output<typeof tls.schema>

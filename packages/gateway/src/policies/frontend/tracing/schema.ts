@@ -11,7 +11,7 @@ import type { Output, Schema } from '../../../schema/kit.ts'
 const unsaid: readonly string[] = ['error', 'duration', 'trace_id', 'span_id']
 
 /** The attributes that spans have without any config: the fields of the access log, and those of spans alone. */
-export const ownAttributes: readonly string[] = [
+const ownAttributes: readonly string[] = [
   ...defaultFields.filter((name) => !unsaid.includes(name)),
   'url.scheme',
   'network.protocol.version',
@@ -35,32 +35,32 @@ export const tracing = definePolicy({
           { min: 1, max: 32 },
         )
           .optional()
-          .describe('Attributes that spans have by themselves, and that are left out.'),
+          .describe('Default attributes to omit.'),
         add: attributes('log', attributeName(), 64)
           .optional()
           .describe(
-            'Attributes of the span of a request. One of a name that spans have by themselves replaces that one, `span.name` the name of the span. One whose expression fails or gives null is left out.',
+            'Additional attributes of the span of a request. An attribute with the name of a default attribute replaces it; `span.name` replaces the name of the span. An attribute whose expression fails or returns null is omitted.',
           ),
       }),
     )
       .optional()
-      .describe('Which attributes spans have.'),
+      .describe('Changes the attributes of spans.'),
     resources: attributes('process', attributeName(), 64)
       .optional()
       .describe(
-        'Attributes of who sends the spans, computed once. One whose expression fails or gives null is left out.',
+        'OpenTelemetry resource attributes, computed once. An attribute whose expression fails or returns null is omitted.',
       ),
     randomSampling: sampling()
       .optional()
       .describe(
-        'Whether a request without a trace begins one: the share of such requests, from 0 to 1, or true or false. None when unset.',
+        'Sampling of requests without a trace context: a ratio from 0 to 1, or true or false. None when unset.',
       ),
     clientSampling: sampling()
       .optional()
       .describe(
-        'Whether a request that came with a trace, which its client samples, goes on with it: a share, or true or false. All when unset.',
+        'Sampling of requests whose client sent a sampled trace context: a ratio from 0 to 1, or true or false. All when unset.',
       ),
-  }).describe('Sends spans of requests, and of the calls made for them, to a collector.'),
+  }).describe('Sends spans of requests, and of the calls that they cause, to an OTLP collector.'),
 })
 
 export type TracingConfig = Output<typeof tracing.schema>

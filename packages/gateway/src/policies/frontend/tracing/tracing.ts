@@ -1,21 +1,21 @@
 import { computedFields, addField, removedFields } from '../../../pipeline/expression/computed-fields.ts'
 import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { ExportEnv } from '../../../pipeline/callouts/otlp-delivery.ts'
-import { keptExporter } from '../../../pipeline/callouts/otlp-exporter.ts'
+import { type ExportServices, keptExporter } from '../../../pipeline/callouts/otlp-exporter.ts'
 import type { RequestTracing } from '../../../pipeline/run/run-services.ts'
 import { RequestSpans } from '../../../pipeline/spans/request-spans.ts'
 import type { SpanTools } from '../../../pipeline/spans/spanned-request.ts'
 import { readTrace } from '../../../pipeline/spans/trace-headers.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
-import type { ExportServices } from '../../../pipeline/run/telemetry.ts'
 import { gatewayName } from '../../../pipeline/context/proxy-identity.ts'
 import { requestScope } from '../../../pipeline/run/log-scope.ts'
 import type { ScopeServices } from '../../../pipeline/views/scope.ts'
-import type { LogValue } from '../../../telemetry/log/edited-line.ts'
+import type { LogValue } from '../../../telemetry/log/access-log.ts'
 import { SpanEncoder } from '../../../telemetry/otlp/span.ts'
 import { SAMPLED } from '../../../telemetry/traceparent.ts'
-import { createSampling } from './sampling.ts'
 import type { TracingConfig } from './schema.ts'
+import { Double, isCelError, type Result, Uint } from '@portico/cel'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 
 /** Decides for each request whether it has spans: nothing is made for those that have none. */
 export function requestTracing(
@@ -65,3 +65,25 @@ function resourceOf({ resources = [] }: TracingConfig, { identity, random }: Sco
 }
 
 const TRACES = { method: '/opentelemetry.proto.collector.trace.v1.TraceService/Export', path: '/v1/traces' }
+
+type Sample = (rx: RequestContext) => boolean
+
+/** Whether a request is sampled; what is written as a number or a truth value needs no look at the request. */
+function createSampling(source: string | undefined, unset: boolean, env: Pick<Env, 'cel' | 'random'>): Sample {
+  if (source === undefined) return () => unset
+  const { random } = env
+  const fixed = source === 'true' ? 1 : source === 'false' ? 0 : Number(source)
+  if (!Number.isNaN(fixed)) return fixed >= 1 ? () => true : fixed <= 0 ? () => false : () => random() < fixed
+  const expression = env.cel(source, 'start')
+  return (rx) => random() < shareOf(expression.evaluate(rx))
+}
+
+/** The share of requests to sample; 0 when the expression fails or its result is neither a boolean nor a number. */
+function shareOf(result: Result): number {
+  if (isCelError(result)) return 0
+  if (typeof result === 'boolean') return result ? 1 : 0
+  if (typeof result === 'number' || typeof result === 'bigint') return Number(result)
+  // Whole numbers that an expression writes as `1.0` or `1u`.
+  if (result instanceof Double || result instanceof Uint) return Number(result.value)
+  return 0
+}

@@ -15,7 +15,7 @@ const keys = object(
       max: 10_000,
     })
       .optional()
-      .describe('Keys under names of your choice.'),
+      .describe('Keys by name; you choose the names.'),
     file: textFile('a JSON object of names and keys', parseApiKeys)
       .optional()
       .describe('Path of a file with a JSON object of the same form as `data`.'),
@@ -26,13 +26,13 @@ const keys = object(
 const shared = {
   mode: enumeration(['Strict', 'Optional'])
     .prefault('Strict')
-    .describe('`Strict` needs a known key; `Optional` lets requests without a key pass.'),
+    .describe('`Strict` requires a valid key; `Optional` also allows requests without a key.'),
   location: credentialLocation().optional().describe('Where the key is; `Authorization: Bearer` when unset.'),
 }
 
 const inFile = object({
   mode: shared.mode,
-  secretRef: keys.describe('The known keys; in a cluster a Secret with a key in each entry.'),
+  secretRef: keys.describe('The valid keys; in a cluster, a Secret with a key in each entry.'),
   location: shared.location,
 })
 
@@ -44,11 +44,11 @@ const inCluster = object(
       .describe('A Secret with a key, or JSON with `key` and `metadata`, in each entry.'),
     secretSelector: object({
       matchLabels: map(string({ max: 63 }).describe('Value of the label.'), { min: 1, max: 64 }).describe(
-        'Labels that a Secret must have, all of them.',
+        'Labels; a Secret must have all of them.',
       ),
     })
       .optional()
-      .describe('All Secrets of the namespace with these labels, in the same form.'),
+      .describe('All Secrets of the namespace with these labels; entries as with `secretRef`.'),
     location: shared.location,
   },
   [exactlyOneOf('secretRef', 'secretSelector')],
@@ -86,7 +86,7 @@ export const apiKeyAuthentication = definePolicy({
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'apiKey',
   schema: localForm(inFile, inCluster, withKeys).describe(
-    'Requires an API key; later policies read its metadata and its `name` as `apiKey`.',
+    'Requires an API key. Later policies read its metadata and its `name` as `apiKey`.',
   ),
 })
 

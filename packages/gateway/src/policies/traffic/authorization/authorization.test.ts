@@ -231,7 +231,7 @@ test('a rule that a header sent twice slips past gets a warning with its place, 
     assert.ok(result.ok)
     assert.equal(result.warnings.length, 1, rule)
     const warned =
-      /^gateway\.yaml:1:\d+.*`request\.headers\.x-role` sent twice slips past.* at column \d+[^]*split\(\)\["x-role"\]/
+      /^gateway\.yaml:1:\d+.*`request\.headers\.x-role` bypasses when sent twice.* at column \d+[^]*split\(\)\["x-role"\]/
     assert.match(printProblems(result.warnings), warned)
     const action = mode[0]!.toUpperCase() + mode.slice(1)
     const resource = loadPolicy({ action, policy: { matchExpressions: [rule] } })

@@ -10,7 +10,7 @@ export const authorization = definePolicy({
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'authorization',
   schema: rules('request').describe(
-    'Decides by CEL expressions who may pass; answers 403. Rules of all attachments count together.',
+    'Allows or denies requests by CEL expressions; denied requests get 403. The rules of all attached policies are combined.',
   ),
 })
 

@@ -6,7 +6,7 @@ export function digits(value: number, count: number): string {
 }
 
 /** Lets others have the thread. */
-export type GiveWay = () => Promise<void>
+export type YieldThread = () => Promise<void>
 
 /** About a fifth of a millisecond: other requests hardly notice. */
 export const ROUNDS_PER_TURN = 100

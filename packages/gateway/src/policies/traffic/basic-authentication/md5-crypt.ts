@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { digits, type GiveWay, ROUNDS_PER_TURN } from './crypt-digits.ts'
+import { digits, type YieldThread, ROUNDS_PER_TURN } from './crypt-digits.ts'
 
 /**
  * The MD5 hash of Apache's `htpasswd -m`, `$apr1$<salt>$<22 characters>`, and that of crypt(3), which says `$1$` instead.
@@ -8,7 +8,7 @@ import { digits, type GiveWay, ROUNDS_PER_TURN } from './crypt-digits.ts'
 export async function md5Crypt(
   password: Buffer,
   { magic, salt }: { magic: '$apr1$' | '$1$'; salt: string },
-  giveWay: GiveWay,
+  giveWay: YieldThread,
 ): Promise<string> {
   const saltBytes = Buffer.from(salt, 'latin1')
   const inner = md5(password, saltBytes, password)

@@ -1,10 +1,10 @@
 import { hash as digest, timingSafeEqual } from 'node:crypto'
-import type { GiveWay } from './crypt-digits.ts'
+import type { YieldThread } from './crypt-digits.ts'
 import { md5Crypt } from './md5-crypt.ts'
 import { shaCrypt } from './sha-crypt.ts'
 
 /** Whether a password has that hash, which is of one of the kinds that `schema/htpasswd.ts` admits. */
-export async function isPassword(password: Buffer, hash: string, giveWay: GiveWay): Promise<boolean> {
+export async function isPassword(password: Buffer, hash: string, giveWay: YieldThread): Promise<boolean> {
   if (hash.startsWith('$2')) return (await import('@node-rs/bcrypt')).verify(password, hash)
   const [, kind, salt = ''] = hash.split('$')
   if (kind === 'apr1' || kind === '1') {

@@ -18,13 +18,13 @@ export const basicAuthentication = definePolicy({
     {
       mode: enumeration(['Strict', 'Optional'])
         .prefault('Strict')
-        .describe('`Strict` needs valid credentials; `Optional` lets requests without credentials pass.'),
+        .describe('`Strict` requires valid credentials; `Optional` also allows requests without credentials.'),
       realm: string(
         { min: 1, max: 256 },
         { pattern: /^[\x20-\x7e]+$/, expected: 'text of 1 to 256 printable characters' },
       )
         .prefault('Restricted')
-        .describe('What browsers show when they ask for a password.'),
+        .describe('Realm of the challenge; some browsers show it in the password dialog.'),
       users: list(htpasswdLine().describe('A line `<username>:<hash>`.'), { min: 1, max: 256 })
         .optional()
         .describe('Users and the hashes of their passwords, as `htpasswd` prints them.'),
@@ -38,7 +38,7 @@ export const basicAuthentication = definePolicy({
         .describe('Where the credentials are; `Authorization: Basic` when unset.'),
     },
     [exactlyOneOf('users', 'secretRef')],
-  ).describe('Requires a username and a password; later policies read the name as `basicAuth.username`.'),
+  ).describe('Requires a username and a password. Later policies read the username as `basicAuth.username`.'),
 })
 
 export type BasicAuthenticationConfig = Output<typeof basicAuthentication.schema>

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
-import { digits, type GiveWay, ROUNDS_PER_TURN } from './crypt-digits.ts'
+import { digits, type YieldThread, ROUNDS_PER_TURN } from './crypt-digits.ts'
 
 /**
  * The SHA-2 hashes of crypt(3), by the specification of Ulrich Drepper: `$5$[rounds=<n>$]<salt>$<43 characters>` with
  * SHA-256, `$6$` and 86 characters with SHA-512. `setting` is all of it before the last `$`. Gives up the thread between
  * its rounds.
  */
-export async function shaCrypt(password: Buffer, setting: string, giveWay: GiveWay): Promise<string> {
+export async function shaCrypt(password: Buffer, setting: string, giveWay: YieldThread): Promise<string> {
   const [, kind, ...rest] = setting.split('$')
   const salt = Buffer.from(rest.at(-1) ?? '', 'latin1')
   const rounds = rest.length > 1 ? Number(rest[0]?.slice('rounds='.length)) : DEFAULT_ROUNDS

@@ -16,11 +16,11 @@ export const cors: Explainer = (subject) => {
   const place = placeIn(subject, ...(allowed.length > 0 ? [field] : []))
   return {
     code: `cors_${lacks ?? 'origin'}`,
-    headline: `the preflight was answered without leave: \`${field}\` does not have ${asked ?? 'what it asks for'}`,
+    headline: `the preflight was denied: \`${field}\` does not contain ${asked ?? 'the requested value'}`,
     place,
     values: [value(`request.headers.${header}`, asked), configured(subject, field, allowed)],
     wouldPass: [
-      way('config', `\`${field}\` has ${asked ?? 'it'}`, {
+      way('config', `\`${field}\` contains ${asked ?? 'the requested value'}`, {
         of: field,
         found: allowed,
         relation: 'contains',
@@ -30,7 +30,7 @@ export const cors: Explainer = (subject) => {
       ...(allowed.length === 0
         ? []
         : [
-            way('client', `the page asks for ${allowed.join(' or ')}`, {
+            way('client', `the request uses ${allowed.join(' or ')}`, {
               of: `request.headers.${header}`,
               found: asked,
               relation: 'oneOf',

@@ -31,7 +31,7 @@ interface Pattern extends Origin {
 }
 
 /** Null for what is no http(s) origin; default ports are made explicit. */
-export function parseOrigin(text: string): Origin | null {
+function parseOrigin(text: string): Origin | null {
   const [, scheme, host, port] =
     /^(https?):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._*-]+)(?::([0-9]{1,5}|\*))?$/.exec(text.toLowerCase()) ?? []
   if (scheme === undefined || host === undefined) return null

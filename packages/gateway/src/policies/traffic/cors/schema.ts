@@ -27,24 +27,24 @@ export const cors = definePolicy({
     allowOrigins: list(origin.describe('An origin.'), { max: 64 })
       .prefault([])
       .describe(
-        'Origins that may read responses; `*` alone is any origin, and `*` inside a host is a wildcard. Empty allows none.',
+        'Origins that may read responses. `*` is any origin, and `*` inside a host is a wildcard. An empty list allows none.',
       ),
     allowMethods: list(method.describe('A method, or `*`.'), { max: 16 })
       .prefault([])
-      .describe('Methods named in answers to preflight requests; `*` answers with the method that was asked for.'),
+      .describe('Methods in responses to preflight requests; `*` returns the requested method.'),
     allowHeaders: list(headerName().describe('A header name, or `*`.'), { max: 64 })
       .prefault([])
-      .describe(
-        'Request headers named in answers to preflight requests; `*` answers with the headers that were asked for.',
-      ),
+      .describe('Request headers in responses to preflight requests; `*` returns the requested headers.'),
     exposeHeaders: list(headerName().describe('A header name, or `*`.'), { max: 64 })
       .prefault([])
       .describe('Response headers that scripts may read.'),
     allowCredentials: boolean().prefault(false).describe('Whether requests may carry cookies and other credentials.'),
     maxAge: durationOrSeconds()
       .optional()
-      .describe('How long a browser may keep the answer to a preflight request, as a duration or a number of seconds.'),
-  }).describe('Lets browsers read responses from other origins, and answers their preflight requests.'),
+      .describe(
+        'How long a browser may cache the response to a preflight request, as a duration or a number of seconds.',
+      ),
+  }).describe('Allows browsers to read responses from other origins, and responds to preflight requests.'),
 })
 
 export type CorsConfig = Output<typeof cors.schema>

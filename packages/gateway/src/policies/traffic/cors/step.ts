@@ -57,7 +57,7 @@ export const cors = implementBoth<CorsConfig>((config) => {
   }
 })
 
-/** For records: browsers get an answer without leave, which says nothing of why. */
+/** The reason for records; browsers only get a response without CORS headers. */
 function refused(lacks: 'origin' | 'method' | 'headers', asked: string): { [name: string]: unknown } {
   return { code: 'cors_refused', lacks, asked: asked.slice(0, MAX_NOTED) }
 }

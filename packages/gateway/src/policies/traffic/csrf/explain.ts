@@ -12,7 +12,7 @@ export const csrf: Explainer = (subject) => {
       headline: 'a browser sends `origin` and `sec-fetch-site` once, and this request has one of them twice',
       place: placeIn(subject),
       values,
-      wouldPass: [way('client', 'each of these headers is sent once')],
+      wouldPass: [way('client', 'the client sends each of these headers once')],
     }
   }
   const config: CsrfConfig | undefined = held?.config
@@ -20,11 +20,11 @@ export const csrf: Explainer = (subject) => {
   const own = `${record.scheme}://${record.host ?? ''}`
   return {
     code: 'csrf_cross_origin',
-    headline: `a page of another site made a browser send it: ${origin ?? `sec-fetch-site is ${site ?? ''}`}`,
+    headline: `a page of another site sent the request: ${origin ?? `sec-fetch-site is ${site ?? ''}`}`,
     place: placeIn(subject),
     values: [...values, value('own origin', own), configured(subject, 'additionalOrigins', others)],
     wouldPass: [
-      way('client', `a page of ${[own, ...others].join(' or ')} sends it`, {
+      way('client', `a page of ${[own, ...others].join(' or ')} sends the request`, {
         of: 'request.headers.origin',
         found: origin,
         relation: 'oneOf',
@@ -33,7 +33,7 @@ export const csrf: Explainer = (subject) => {
       ...(origin === null
         ? []
         : [
-            way('config', `\`additionalOrigins\` has ${origin}`, {
+            way('config', `\`additionalOrigins\` contains ${origin}`, {
               of: 'additionalOrigins',
               found: others,
               relation: 'contains',

@@ -21,8 +21,8 @@ export const csrf = definePolicy({
       { min: 1, max: 16 },
     )
       .optional()
-      .describe('Other origins whose pages may send requests that change something.'),
-  }).describe('Refuses requests that another site made a browser send; answers 403.'),
+      .describe('Other origins whose pages may send requests with unsafe methods.'),
+  }).describe('Denies cross-site requests of browsers, with status 403.'),
 })
 
 export type CsrfConfig = Output<typeof csrf.schema>

@@ -6,8 +6,8 @@ export const ownAnswer: Explainer = (subject) => {
   const what = reason.policy === 'requestRedirect' ? 'is redirected' : 'is answered'
   return {
     code: reason.policy === 'requestRedirect' ? 'redirected' : 'answered_by_config',
-    headline: `the request ${what} by ${reason.policy ?? 'the gateway'} with status ${record.status}, as the config says`,
+    headline: `the request ${what} by ${reason.policy ?? 'the gateway'} with status ${record.status}`,
     place: placeIn(subject),
-    wouldPass: [way('config', 'the route has no such answer', { place: placeIn(subject) })],
+    wouldPass: [way('config', 'the route does not have this policy', { place: placeIn(subject) })],
   }
 }

@@ -8,7 +8,7 @@ import { integer, string } from '../../../schema/fields/values.ts'
 const header = object({
   name: editableHeaderName().describe('Name of the header.'),
   value: headerValue().describe('Literal value.'),
-}).describe('One header line.')
+}).describe('A header line.')
 
 export const directResponse = definePolicy({
   name: 'directResponse',
@@ -17,12 +17,12 @@ export const directResponse = definePolicy({
   merge: 'replace',
   traceKey: 'directResponse',
   schema: conditionalPolicy({
-    status: integer({ min: 200, max: 599 }).describe('Status code of the answer.'),
-    body: string({ min: 1, max: 4_096 }).optional().describe('Body of the answer; empty when unset.'),
+    status: integer({ min: 200, max: 599 }).describe('Status code of the response.'),
+    body: string({ min: 1, max: 4_096 }).optional().describe('Body of the response; empty when unset.'),
     headers: list(header, { max: 16 })
       .optional()
-      .describe('Headers of the answer. No content type is added by itself.'),
-  }).describe('Answers by itself instead of calling a backend.'),
+      .describe('Headers of the response. No content type is added by default.'),
+  }).describe('Responds with a fixed response, without calling a backend.'),
 })
 
 export type DirectResponseConfig = PlainForm<Output<typeof directResponse.schema>>

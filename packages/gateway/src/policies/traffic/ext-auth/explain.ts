@@ -6,17 +6,17 @@ export const extAuth: Explainer = (subject) => {
   if (reason.code === 'no_decision') {
     return {
       code: 'authorizer_failed',
-      headline: `the call of the external authorizer failed: ${textIn(reason, 'cause') ?? ''}`,
+      headline: `the call to the external authorizer failed: ${textIn(reason, 'cause') ?? ''}`,
       place: placeIn(subject, 'backendRef'),
       values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
-      wouldPass: [way('backend', 'the authorizer answers'), failOpen(subject)],
+      wouldPass: [way('backend', 'the authorizer responds'), failOpen(subject)],
     }
   }
   if (reason.code === 'invalid_header') {
     const header = textIn(reason, 'header') ?? ''
     return {
       code: 'authorizer_invalid_header',
-      headline: `the authorizer set the header ${header} to a value that no header can have`,
+      headline: `the authorizer set the header ${header} to an invalid value`,
       place: placeIn(subject, 'backendRef'),
       values: [value('header', header)],
       wouldPass: [way('backend', `the authorizer sets ${header} to a value without line breaks or control characters`)],
@@ -24,9 +24,9 @@ export const extAuth: Explainer = (subject) => {
   }
   return {
     code: 'authorizer_denied',
-    headline: `the authorizer refused it with status ${numberIn(reason, 'status') ?? subject.record.status}`,
+    headline: `the authorizer denied the request with status ${numberIn(reason, 'status') ?? subject.record.status}`,
     place: placeIn(subject, 'backendRef'),
     values: [value('status', numberIn(reason, 'status'))],
-    wouldPass: [way('backend', 'the authorizer allows it')],
+    wouldPass: [way('backend', 'the authorizer allows the request')],
   }
 }

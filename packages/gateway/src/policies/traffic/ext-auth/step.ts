@@ -29,7 +29,7 @@ function apply(verdict: Verdict, rx: RequestContext): Reply | void {
   editHeaders(verdict, rx.headers)
   const target = editQuery(rx.upstreamTarget, verdict.query)
   if (target !== null) rx.setTarget(target)
-  // One for the listener and one for the route may both have spoken.
+  // The authorizers of the listener and of the route may both have responded.
   rx.extAuth = {
     metadata: { ...rx.extAuth?.metadata, ...verdict.metadata },
     responseHeaders: [...(rx.extAuth?.responseHeaders ?? []), ...verdict.responseHeaders],

@@ -1,13 +1,13 @@
 import { type HeaderBlock, type Source, ThroughBody } from '@portico/http'
 
-/** Gets a copy of a body and of its end. */
-export interface CopySink {
+/** The receiver of a copy of a body and of its end. */
+interface CopySink {
   /** The memory of the chunk is reused after the call. */
   write(chunk: Buffer): void
   end(trailers: HeaderBlock | null): void
 }
 
-/** A body that passes as it comes, with a copy for somebody else. */
+/** A body that passes unchanged, with a copy for an observer. */
 export class CopiedBody extends ThroughBody {
   readonly #copy: CopySink
 

@@ -6,17 +6,17 @@ export const extProc: Explainer = (subject) => {
   if (reason.code === 'answered') {
     return {
       code: 'processor_answered',
-      headline: `the processor answered itself with status ${numberIn(reason, 'status') ?? subject.record.status}`,
+      headline: `the external processor sent its own response, with status ${numberIn(reason, 'status') ?? subject.record.status}`,
       place: placeIn(subject, 'backendRef'),
       values: [value('status', numberIn(reason, 'status')), value('details', textIn(reason, 'details'))],
-      wouldPass: [way('backend', 'the processor lets it go on')],
+      wouldPass: [way('backend', 'the processor lets the request continue')],
     }
   }
   return {
     code: 'processor_failed',
-    headline: `the processor failed: ${textIn(reason, 'cause') ?? ''}`,
+    headline: `the external processor failed: ${textIn(reason, 'cause') ?? ''}`,
     place: placeIn(subject, 'backendRef'),
     values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
-    wouldPass: [way('backend', 'the processor works'), failOpen(subject)],
+    wouldPass: [way('backend', 'the processor responds without an error'), failOpen(subject)],
   }
 }

@@ -3,10 +3,11 @@ import type { OpenCall, RequestContext } from '../../../pipeline/context/request
 import type { GrpcError, StreamHandler } from '@portico/http/grpc'
 import type { ProcessingResponse } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { CopiedBody } from './copied-body.ts'
-import { bodyMessage, headersMessage, type RequestPart, trailersMessage } from './messages.ts'
-import { protocolConfig } from './modes.ts'
-import type { ProcessingSettings, Stream } from './processing-settings.ts'
-import type { Side } from './side.ts'
+import { bodyMessage, headersMessage, type RequestPart, trailersMessage } from '../../../pipeline/ext-proc/messages.ts'
+import { protocolConfig } from '../../../pipeline/ext-proc/modes.ts'
+import type { PolicySettings } from './policy-exchange.ts'
+import type { ProcessingSettings, Stream } from '../../../pipeline/ext-proc/processing-settings.ts'
+import type { Side } from '../../../pipeline/ext-proc/side.ts'
 
 /**
  * Copies of one request and its response for a processor that only looks on. The request never waits: a processor that
@@ -14,7 +15,7 @@ import type { Side } from './side.ts'
  */
 export class Observation implements OpenCall, StreamHandler<ProcessingResponse> {
   readonly #rx: RequestContext
-  readonly #settings: ProcessingSettings
+  readonly #settings: ProcessingSettings & PolicySettings
   readonly #closing = new Deadline(() => this.#drop())
   #stream: Stream | null = null
   /** Messages from before the stream was open. */
@@ -26,7 +27,7 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
   #isFinished = false
   #isOver = false
 
-  constructor(rx: RequestContext, settings: ProcessingSettings) {
+  constructor(rx: RequestContext, settings: ProcessingSettings & PolicySettings) {
     this.#rx = rx
     this.#settings = settings
   }
@@ -61,7 +62,7 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
     this.#finish()
   }
 
-  // From the stream: what the processor says does not count.
+  // Events of the stream: responses of the processor are ignored.
 
   message(): void {}
 
@@ -124,7 +125,7 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
   #fail(cause: string): void {
     if (this.#isOver) return
     this.#settings.record('failed', 0, this.#rx.spans)
-    this.#settings.log.warn('ext_proc gets no more copies of a request', { cause, route: this.#rx.routeName })
+    this.#settings.log.warn('external processor gets no more copies of a request', { cause, route: this.#rx.routeName })
     this.#drop()
   }
 

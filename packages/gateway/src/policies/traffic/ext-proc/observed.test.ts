@@ -105,7 +105,7 @@ test('copies as large as the buffer are taken, and no more: the observer gets no
     assert.equal((await sendRaw(gateway.port(), head + body)).body, 'ok')
     assert.equal(origin.seen[0]?.body, body)
     await until(() => processor.ended + processor.cancelled === 1 || gateway.warnings.length > 0)
-    assert.equal(gateway.warnings.join().includes('ext_proc gets no more copies'), isLarge)
+    assert.equal(gateway.warnings.join().includes('external processor gets no more copies'), isLarge)
     assert.equal(bytesOf(processor.seen, 'requestBody'), isLarge ? '' : body)
   }
 })

@@ -11,13 +11,13 @@ const bodyMode = (what: string) =>
   enumeration(['None', 'Streamed', 'Buffered', 'BufferedPartial', 'FullDuplexStreamed'])
     .prefault('FullDuplexStreamed')
     .describe(
-      `How the processor gets the body of ${what}: not at all; piece by piece, with one answer for each piece (\`Streamed\`); whole; its beginning (as much as \`maxBufferSize\` allows); or piece by piece, while it sends the new body back at its own pace (\`FullDuplexStreamed\`).`,
+      `How the processor gets the body of ${what}. \`None\`: not at all. \`Streamed\`: in chunks, with one reply for each chunk. \`Buffered\`: as a whole. \`BufferedPartial\`: only the beginning, up to \`maxBufferSize\`. \`FullDuplexStreamed\`: in chunks, and it sends the new body back at its own pace.`,
     )
 
 const sendMode = (what: string) =>
   enumeration(['Send', 'Skip']).prefault('Send').describe(`Whether the processor gets ${what}.`)
 
-const late = 'Always, where a body is streamed.'
+const late = 'Trailers are always sent if the body is streamed.'
 
 const processingOptions = object({
   requestHeaderMode: sendMode('the headers of requests'),
@@ -28,14 +28,14 @@ const processingOptions = object({
   responseTrailerMode: sendMode(`the trailers of responses. ${late}`),
   allowModeOverride: boolean()
     .prefault(false)
-    .describe('Whether the processor may change these for one request, with `mode_override`.'),
-}).describe('Which parts of a request and its response the processor gets.')
+    .describe('Whether the processor may change these modes for one request, with `mode_override`.'),
+}).describe('The parts of requests and responses that the processor gets.')
 
 const attributes = (phase: 'request' | 'responseHead', what: string) =>
-  map(expression(phase).describe('Its value.'), { min: 1, max: 64 })
+  map(expression(phase).describe('The value.'), { min: 1, max: 64 })
     .optional()
     .describe(
-      `Values that the processor gets with ${what}, as \`attributes\`, by name. One whose expression fails is left out.`,
+      `Values that the processor gets with ${what}, as \`attributes\`, by name. A value whose expression fails is omitted.`,
     )
 
 const OBSERVED_BODIES: OtherRule = {
@@ -58,39 +58,39 @@ export const extProc = definePolicy({
   traceKey: 'extProc',
   schema: conditionalPolicy(
     {
-      backendRef: serviceReference().describe('The processor; its backend policies hold for the calls.'),
+      backendRef: serviceReference().describe('The processor; its backend policies apply to the calls.'),
       processingOptions: processingOptions.optional(),
       metadataContext: map(
-        map(expression('request').describe('Its value.'), { min: 1, max: 64 }).describe('Values of this namespace.'),
+        map(expression('request').describe('The value.'), { min: 1, max: 64 }).describe('Values of this namespace.'),
         { min: 1, max: 16 },
       )
         .optional()
         .describe(
-          'Values that the processor gets with the first message, as `metadata_context`, by namespace and name. One whose expression fails is left out.',
+          'Values that the processor gets with the first message, as `metadata_context`, by namespace and name. A value whose expression fails is omitted.',
         ),
       requestAttributes: attributes('request', 'the first message about a request'),
       responseAttributes: attributes('responseHead', 'the first message about a response'),
       failureMode: enumeration(['FailClosed', 'FailOpen'])
         .optional()
         .describe(
-          'What happens when the processor fails: the request is answered with 500 (`FailClosed`, the default), or goes on as it is, unless bytes of a streamed body were given away already.',
+          'What happens when the processor fails: the request gets 500 (`FailClosed`, the default), or continues unchanged (`FailOpen`). It gets 500 in both modes if the processor holds bytes of a streamed body.',
         ),
       messageTimeout: duration({ min: '1ms' })
         .optional()
-        .describe('How long the processor may be silent when it is its turn to speak; 2s when unset.'),
+        .describe('Timeout for each expected message of the processor; 2s when unset.'),
       maxMessageTimeout: duration({ min: '1ms' })
         .optional()
         .describe(
-          'The longest timeout that the processor may ask for with `override_message_timeout`, once for each message; such requests are ignored when unset.',
+          'Largest timeout that the processor may request with `override_message_timeout`, once for each message. When unset, such requests are ignored.',
         ),
       observabilityMode: boolean()
         .optional()
         .describe(
-          'Sends the processor a copy of each message and waits for no answer: it cannot change, delay or fail a request. Bodies go piece by piece as they pass.',
+          'Sends the processor copies only and ignores its replies, so it cannot change, delay or fail a request. Bodies are sent in chunks.',
         ),
     },
     [OBSERVED_BODIES],
-  ).describe('Lets an outside processor look at requests and responses, change them, or answer itself.'),
+  ).describe('Calls an external processor that can read and change requests and responses, or respond itself.'),
 })
 
 export type ExtProcConfig = PlainForm<Output<typeof extProc.schema>>

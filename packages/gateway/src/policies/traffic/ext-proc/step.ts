@@ -3,35 +3,37 @@ import { Callouts } from '../../../pipeline/callouts/callouts.ts'
 import type { ExpressionPhase } from '../../../pipeline/expression/expression.ts'
 import type { JsonObject, RequestContext } from '../../../pipeline/context/request-context.ts'
 import { type Env, implementBoth, type Step } from '../../../pipeline/context/step.ts'
-import { type GrpcOptions, GrpcStream } from '@portico/http/grpc'
 import { conditional } from '../../../pipeline/policy/conditional.ts'
-import { modesOf, observed } from './modes.ts'
+import { connectProcessor } from '../../../pipeline/ext-proc/connect.ts'
+import { modesOf, observed } from '../../../pipeline/ext-proc/modes.ts'
 import { Observation } from './observation.ts'
-import type { ProcessingSettings } from './processing-settings.ts'
-import { Processing } from './processing.ts'
+import type { ProcessingSettings } from '../../../pipeline/ext-proc/processing-settings.ts'
+import { Processing } from '../../../pipeline/ext-proc/processing.ts'
+import { PolicyExchange, type PolicySettings } from './policy-exchange.ts'
 import type { ExtProcConfig } from './schema.ts'
-import { requestSide, responseSide } from './side.ts'
+import { requestSide, responseSide } from '../../../pipeline/ext-proc/side.ts'
 
 export const extProc = conditional(
   implementBoth<ExtProcConfig>((config, env) => {
     const settings = settingsOf(config, env)
-    /** Names this policy among those that have something under way for a request. */
+    /** The key of this policy in the state of a request. */
     const own = {}
     if (config.observabilityMode === true) return observing({ ...settings, modes: observed(settings.modes) }, own)
     return {
       replacesBodies: true,
       request(rx) {
-        const processing = new Processing(rx, settings)
+        const processing = new Processing(new PolicyExchange(rx, settings), settings)
         ;(rx.open ??= new Map()).set(own, processing)
         return processing.run(requestSide(rx))
       },
       response(rx) {
         const processing = rx.open?.get(own)
-        if (!(processing instanceof Processing)) return rx.trace?.skipped('the request was not processed')
+        if (!(processing instanceof Processing))
+          return rx.trace?.skipped('the external processor did not see the request')
         // Answers of the gateway itself are none of the processor's business.
         if (!rx.isFromBackend) {
           processing.close(null)
-          return rx.trace?.skipped('the answer comes from the gateway')
+          return rx.trace?.skipped('the response comes from the gateway itself')
         }
         if (processing.isOver) return rx.trace?.skipped('the processor has ended')
         return processing.run(responseSide(rx))
@@ -40,8 +42,8 @@ export const extProc = conditional(
   }),
 )
 
-/** Copies go to the processor, and nobody waits for it. */
-function observing(settings: ProcessingSettings, own: object): Step {
+/** Sends copies to the processor, without waiting for it. */
+function observing(settings: ExtProcSettings, own: object): Step {
   return {
     request(rx) {
       const observation = new Observation(rx, settings)
@@ -50,14 +52,17 @@ function observing(settings: ProcessingSettings, own: object): Step {
     },
     response(rx) {
       const observation = rx.open?.get(own)
-      if (!(observation instanceof Observation)) return rx.trace?.skipped('the request was not processed')
-      if (rx.reason !== 'Upstream') return rx.trace?.skipped('the answer comes from the gateway')
+      if (!(observation instanceof Observation))
+        return rx.trace?.skipped('the external processor did not see the request')
+      if (rx.reason !== 'Upstream') return rx.trace?.skipped('the response comes from the gateway itself')
       observation.copy(responseSide(rx))
     },
   }
 }
 
-function settingsOf(config: ExtProcConfig, env: Env): ProcessingSettings {
+type ExtProcSettings = ProcessingSettings & PolicySettings
+
+function settingsOf(config: ExtProcConfig, env: Env): ExtProcSettings {
   const { backendRef, processingOptions, failureMode = 'FailClosed', messageTimeout = DEFAULT_TIMEOUT_MS } = config
   const key = backendRef.name ?? backendRef.host
   const callouts = new Callouts('ExtProc', key, env)
@@ -68,9 +73,10 @@ function settingsOf(config: ExtProcConfig, env: Env): ProcessingSettings {
   const namespaces = Object.entries(config.metadataContext ?? {}).map(
     ([name, values]) => [name, valuesOf(values, env, 'request')] as const,
   )
-  const settings: ProcessingSettings = {
+  const settings: ExtProcSettings = {
     modes: modesOf(processingOptions),
     allowModeOverride: processingOptions?.allowModeOverride === true,
+    isLenient: false,
     failureMode,
     timeoutMs: messageTimeout,
     maxTimeoutMs: config.maxMessageTimeout ?? 0,
@@ -79,16 +85,7 @@ function settingsOf(config: ExtProcConfig, env: Env): ProcessingSettings {
     log: env.log,
     now: env.monotonic,
     record: env.callouts('ExtProc'),
-    async connect(rx, handler) {
-      const { processMethod } = await import('./process-method.ts')
-      const options: GrpcOptions = {
-        send: (outgoing, answer) => callouts.send(rx, outgoing, answer),
-        authority: callouts.authority,
-        deadlines: env.deadlines,
-        maxMessageBytes: env.maxBufferBytes + ROOM,
-      }
-      return new GrpcStream(processMethod, options, handler)
-    },
+    connect: connectProcessor(callouts, env),
     context(rx, name) {
       const values = attributes[name].evaluate(rx)
       const filterMetadata = new Map(
@@ -107,7 +104,7 @@ interface Values {
   evaluate(rx: RequestContext): JsonObject
 }
 
-/** Values by name, without those that cannot be computed. */
+/** The values by name, without expressions that fail. */
 function valuesOf(sources: Readonly<Record<string, string>>, env: Env, phase: ExpressionPhase): Values {
   const all = Object.entries(sources).map(([name, source]) => ({ name, value: env.cel(source, phase) }))
   return {
@@ -126,5 +123,3 @@ const NOTHING: JsonObject = {}
 /** The key under which processors expect attributes. */
 const NAMESPACE = 'envoy.filters.http.ext_proc'
 const DEFAULT_TIMEOUT_MS = 2_000
-/** For headers and the frame, beside a body as large as may be kept. */
-const ROOM = 4_194_304

@@ -236,7 +236,7 @@ test('an answer without a piece is no answer to a streamed body', async (t) => {
   const answer = await ask({ method: 'POST', body: 'x' })
   assert.deepEqual(
     [answer.status, answer.body],
-    [500, 'ext_proc failed: a streamed body was answered without streamed_response'],
+    [500, 'ext_proc failed: the processor answered a full-duplex body without streamed_response'],
   )
 })
 

@@ -6,19 +6,19 @@ import { editableHeaderName, headerValue } from '../../../schema/fields/http-par
 const header = object({
   name: editableHeaderName().describe('Name of the header.'),
   value: headerValue().describe('Literal value.'),
-}).describe('One header line.')
+}).describe('A header line.')
 
 function changes(message: string) {
   return object({
     set: list(header, { min: 1, max: 16 })
       .optional()
-      .describe(`Headers that replace any of the same name on the ${message}.`),
+      .describe(`Headers that replace headers of the same name in the ${message}.`),
     add: list(header, { min: 1, max: 16 })
       .optional()
-      .describe(`Headers appended to the ${message}, beside any of the same name.`),
+      .describe(`Headers appended to the ${message}; headers of the same name stay.`),
     remove: list(editableHeaderName().describe('Name of a header.'), { min: 1, max: 16 })
       .optional()
-      .describe(`Headers taken off the ${message}.`),
+      .describe(`Headers removed from the ${message}.`),
   })
 }
 
@@ -34,7 +34,7 @@ export const headerModifiers = definePolicy({
       response: changes('response').optional().describe('Changes to the response before it is sent to the client.'),
     }),
   ).describe(
-    'Changes headers with literal values. The order is add, set, remove. On requests, `host` is the authority.',
+    'Changes headers with literal values, in the order add, set, remove. In requests, `host` is the authority.',
   ),
 })
 

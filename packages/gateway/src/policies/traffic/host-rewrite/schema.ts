@@ -10,10 +10,10 @@ export const hostRewrite = definePolicy({
   merge: 'replace',
   schema: object({
     mode: enumeration(['Auto', 'None']).describe(
-      '`Auto` sends the hostname of the destination as `Host`; `None` sends what the client asked for.',
+      "`Auto` sends the hostname of the destination as `Host`; `None` sends the client's `Host`.",
     ),
   }).describe(
-    'Chooses the `Host` that backends see. Unset, it is `Auto` for backends with a hostname and `None` for addresses. Ignored where `urlRewrite` sets a host.',
+    'Sets the `Host` header of requests to backends. When unset: `Auto` for backends with a hostname, `None` for addresses. Ignored where `urlRewrite` sets a host.',
   ),
 })
 

@@ -27,7 +27,7 @@ export const jwt: Explainer = (subject) => {
     .map((name) => value(`token.${name}`, reason.values[name]))
   return {
     code: `jwt_${check}`,
-    headline: `the token was refused: ${textIn(reason, 'reason') ?? 'it is not valid'}`,
+    headline: `the token was rejected: ${textIn(reason, 'reason') ?? 'it is not valid'}`,
     place: placeIn(subject),
     values: [...seen, ...(check === 'expired' || check === 'not_yet_valid' ? [value('time', isoTime(record.at))] : [])],
     ...explained(subject, issuersOf(subject)),
@@ -36,24 +36,24 @@ export const jwt: Explainer = (subject) => {
 
 type TokenExplainer = (subject: Subject, issuers: readonly Issuer[]) => Partial<Findings>
 
-const anyToken: TokenExplainer = () => ({ wouldPass: [way('client', 'a token of a known issuer is sent')] })
+const anyToken: TokenExplainer = () => ({ wouldPass: [way('client', 'the client sends a token of a known issuer')] })
 
 const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
   no_token: (subject) => ({
     wouldPass: [
-      way('client', `a token is sent in ${locationOf(subject)}`),
+      way('client', `the client sends a token in ${locationOf(subject)}`),
       way('config', '`mode` is Optional', { of: 'mode', found: 'Strict', value: 'Optional', place: placeIn(subject) }),
     ],
   }),
   several_tokens: (subject) => ({
-    wouldPass: [way('client', `one token alone is sent in ${locationOf(subject)}`)],
+    wouldPass: [way('client', `the client sends only one token in ${locationOf(subject)}`)],
   }),
   unknown_issuer: (subject, issuers) => ({
     place: placeIn(subject, 'providers'),
     wouldPass: issuers.flatMap(({ issuer }): Passing[] =>
       typeof issuer === 'string'
         ? [
-            way('client', `the token is of the issuer ${issuer}`, {
+            way('client', `the token was issued by ${issuer}`, {
               of: 'token.issuer',
               found: textIn(subject.reason, 'issuer'),
               relation: 'equals',
@@ -94,7 +94,7 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
     wouldPass: [
       way(
         'client',
-        `a newer token is sent: this one ended ${secondsBefore(numberIn(reason, 'expiresAt'), record.at)}`,
+        `the client sends a newer token: this token expired ${secondsBefore(numberIn(reason, 'expiresAt'), record.at)}`,
         {
           of: 'token.expiresAt',
           found: numberIn(reason, 'expiresAt'),
@@ -106,12 +106,19 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
   }),
   not_yet_valid: ({ reason }) => {
     const begins = numberIn(reason, 'notBefore')
-    return { wouldPass: [way('time', `it is ${begins === null ? 'later' : isoTime(begins * 1000)}`)] }
+    return {
+      wouldPass: [
+        way(
+          'time',
+          begins === null ? 'the token has become valid' : `the token is used after ${isoTime(begins * 1000)}`,
+        ),
+      ],
+    }
   },
   unknown_key: (subject) => ({
     wouldPass: [
-      way('client', 'the token is signed with a key that the issuer has now'),
-      way('config', 'the key set has that key', { place: placeIn(subject, 'providers') }),
+      way('client', 'the token is signed with a current key of the issuer'),
+      way('config', 'the key set contains the key of the token', { place: placeIn(subject, 'providers') }),
     ],
   }),
   no_expiry: () => ({
@@ -130,7 +137,7 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
     ],
   }),
   wrong_signature: () => ({
-    wouldPass: [way('client', 'the token is sent as its issuer signed it')],
+    wouldPass: [way('client', 'the client sends the token unchanged, as its issuer signed it')],
   }),
   keys_unavailable: (subject) => ({
     place: placeIn(subject, 'providers'),

@@ -7,9 +7,9 @@ import { identityProvider, resourceMetadata } from '../../../schema/fields/auth/
 import { string } from '../../../schema/fields/values.ts'
 
 const provider = object({
-  issuer: string({ min: 1, max: 256 }).describe('What the `iss` claim must be, letter by letter.'),
+  issuer: string({ min: 1, max: 256 }).describe('Expected `iss` claim; must match exactly.'),
   audiences: audiences(),
-  jwks: jwks().describe('The keys that sign the tokens of this issuer.'),
+  jwks: jwks().describe('Signing keys of this issuer.'),
 }).describe('An issuer of tokens.')
 
 export const jwtAuthentication = definePolicy({
@@ -21,14 +21,14 @@ export const jwtAuthentication = definePolicy({
   traceKey: 'jwt',
   schema: object({
     mode: tokenMode(),
-    providers: list(provider, { min: 1, max: 64 }).describe('Whose tokens are accepted.'),
+    providers: list(provider, { min: 1, max: 64 }).describe('Issuers whose tokens are accepted.'),
     location: credentialLocation().optional().describe('Where the token is; `Authorization: Bearer` when unset.'),
     mcp: object({ provider: identityProvider(), resourceMetadata: resourceMetadata() })
       .optional()
       .describe(
-        'Serves the discovery documents of MCP OAuth, and denies requests with a challenge that links to them. The first issuer must then be a URL.',
+        'Serves the discovery documents of MCP OAuth, and denies requests with a challenge that links to them. Requires that the first issuer is a URL.',
       ),
-  }).describe('Checks a JSON Web Token, and gives its claims to later policies as `jwt`.'),
+  }).describe('Verifies a JSON Web Token. Later policies read its claims as `jwt`.'),
 })
 
 export type JwtAuthenticationConfig = Output<typeof jwtAuthentication.schema>

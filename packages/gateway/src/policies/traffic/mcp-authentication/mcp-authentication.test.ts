@@ -185,7 +185,7 @@ test('configs that cannot work are refused at their place', async (t) => {
   await assert.rejects(start({ mcpAuthentication: { ...base, provider: 'Okta' } }), /`Auth0` or `Keycloak`/)
   await assert.rejects(
     start({ jwtAuthentication: { providers, mcp: {} } }),
-    /issuer.*because clients of MCP are led there/s,
+    /issuer.*because MCP clients are directed there/s,
   )
   await assert.rejects(
     start({ mcpAuthentication: base, jwtAuthentication: { providers } }),

@@ -14,19 +14,17 @@ export const mcpAuthentication = definePolicy({
   fileOnly: true,
   schema: object({
     mode: tokenMode(),
-    issuer: issuerUrl().describe(
-      'URL of the authorization server, and what the `iss` claim must be, letter by letter.',
-    ),
+    issuer: issuerUrl().describe('URL of the authorization server; the `iss` claim must be exactly this URL.'),
     audiences: audiences(),
     jwks: jwks()
       .optional()
       .describe(
-        'The keys that sign the tokens; when unset those at `protocol/openid-connect/certs` of the issuer for `Keycloak`, else at its `.well-known/jwks.json`.',
+        'Signing keys of the tokens. When unset: those at `protocol/openid-connect/certs` of the issuer for `Keycloak`, otherwise at its `.well-known/jwks.json`.',
       ),
     provider: identityProvider(),
     resourceMetadata: resourceMetadata(),
   }).describe(
-    'OAuth for MCP servers: checks tokens and tells clients where the authorization server is; later policies read the claims as `jwt`.',
+    'OAuth for MCP servers: verifies tokens, and tells clients the authorization server. Later policies read the claims as `jwt`.',
   ),
 })
 

@@ -8,7 +8,7 @@ import type { GlobalLimitConfig } from './schema.ts'
 /** A descriptor of the rate limit service: the entries that it counts by, and the hits. */
 export interface Descriptor {
   entries: readonly (readonly [key: string, value: string])[]
-  /** Null leaves it at one, 0 only asks. */
+  /** The number of hits; null counts one, 0 only checks the limit. */
   hits: number | null
 }
 
@@ -43,7 +43,7 @@ function costOf(config: GlobalLimitConfig, index: number, cost: string, unit: Ru
     return env.cel(cost, 'request')
   } catch (error) {
     const found = `found ${error instanceof Error ? error.message : String(error)}`
-    const expected = 'what is known of the request, or `unit: Tokens`'
+    const expected = 'an expression over the request, or `unit: Tokens`'
     throw new ConfigFault(config, ['descriptors', index, 'cost'], { found, expected })
   }
 }
@@ -57,7 +57,7 @@ export function descriptorOf(rule: Rule, rx: RequestContext): AskedDescriptor[] 
   return hits === null ? [] : [{ rule, entries, hits }]
 }
 
-/** Null when one of them has no value. */
+/** The entries; null when one of them has no value. */
 function entriesOf({ entries }: Rule, rx: RequestContext): Descriptor['entries'] | null {
   const found: [string, string][] = []
   for (const { name, value } of entries) {
@@ -68,7 +68,7 @@ function entriesOf({ entries }: Rule, rx: RequestContext): Descriptor['entries']
   return found
 }
 
-/** Providers and expressions say what they like; a server counts whole numbers. */
+/** Rounds a cost, because the rate limit service counts whole numbers. */
 export function wholeNumber(result: Result): number | null {
   const value = isScalar(result) && typeof result !== 'boolean' ? Math.ceil(Number(toText(result))) : Number.NaN
   return value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null

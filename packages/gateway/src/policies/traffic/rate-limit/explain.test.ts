@@ -157,7 +157,7 @@ describe('the spending of a limit', () => {
   it('is nobody while fewer than the budget are recorded', () => {
     const { spending, headline } = explained(perMinute, reason, spent(1, 1))
     assert.deepEqual([spending?.total, spending?.usedUpBy], [1, null])
-    assert.equal(headline, 'the limit 2/Minutes is used up: it passes again in 10 s')
+    assert.equal(headline, 'the limit 2/Minutes is used up: requests pass again in 10 s')
   })
 
   it('is told of as many requests as there were to spend, and of the ten newest', () => {
@@ -374,14 +374,14 @@ describe('the limit that refused', () => {
       assert.deepEqual(
         told.wouldPass.map(({ text }) => text),
         [
-          `it is ${new Date(AT + 10_000).toISOString()}, 10 s later.`,
+          `the request is sent after ${new Date(AT + 10_000).toISOString()}, 10 s later.`,
           `\`${code === 'token_limit' ? 'tokens' : 'requests'}\` is more than 5.`,
         ],
       )
       assert.equal(told.wouldPass[0]?.changes[0]?.value, new Date(AT + 10_000).toISOString())
       const room = explained(limits, reasonOf({ limit }, { code: 'no_room' }), [])
       assert.equal(room.code, 'limit_without_room')
-      assert.equal(room.headline, `there is no room for another key of the limit ${limit}`)
+      assert.equal(room.headline, `no free budget slot is left for another key of the limit ${limit}`)
       assert.equal(lineOf(room.decidedBy?.place), line)
     }
   })
@@ -393,7 +393,7 @@ describe('the limit that refused', () => {
       [],
     )
     assert.equal(code, 'rate_limited')
-    assert.equal(headline, 'the limit 6/Hours is used up for the budget ab12: it passes again in 10 s')
+    assert.equal(headline, 'the limit 6/Hours is used up for the budget ab12: requests pass again in 10 s')
     assert.equal(wouldPass.length, 1)
     assert.equal(spending, null)
     assert.match(lineOf(decidedBy?.place) ?? '', /^local:/)
@@ -421,7 +421,7 @@ describe('the limit that refused', () => {
       values.map(({ name }) => name),
       ['limit', 'remaining', 'resetSeconds'],
     )
-    assert.match(headline, /passes again in 0 s$/)
+    assert.match(headline, /requests pass again in 0 s$/)
   })
 
   it('says what the last of it was taken by', () => {
@@ -432,7 +432,7 @@ describe('the limit that refused', () => {
     )
     assert.equal(
       requests.headline,
-      'the limit 1/Hours is used up, since request r0 took the last of it at 22:13:20: it passes again in 10 s',
+      'the limit 1/Hours is used up, since request r0 took the last of it at 22:13:20: requests pass again in 10 s',
     )
     const call = { id: 'c', at: AT, llm: tokens(4, 5) }
     const ofTokens = loaded({ local: [{ tokens: 9, unit: 'Hours', burst: 0 }] })
@@ -465,9 +465,12 @@ describe('a limit that a service counts', () => {
     const soon = explained(config, reasonOf({ domain: 'shop' }), [])
     assert.equal(soon.code, 'global_limit')
     assert.match(soon.headline, / for the domain shop$/)
-    assert.equal(soon.wouldPass[0]?.text, `it is ${new Date(AT + 10_000).toISOString()}, 10 s later.`)
+    assert.equal(
+      soon.wouldPass[0]?.text,
+      `the request is sent after ${new Date(AT + 10_000).toISOString()}, 10 s later.`,
+    )
     const whenever = explained(config, reasonOf({ domain: 'shop', resetSeconds: null }), [])
-    assert.equal(whenever.wouldPass[0]?.text, 'the rate limit service allows it.')
+    assert.equal(whenever.wouldPass[0]?.text, 'the rate limit service allows the request.')
   })
 
   it('names the header that the service may not set', () => {
@@ -480,5 +483,18 @@ describe('a limit that a service counts', () => {
     const told = explained(config, reasonOf({ cause: 'timeout' }, { code: 'no_decision' }), [])
     assert.equal(told.code, 'limit_server_failed')
     assert.match(told.headline, /: timeout$/)
+  })
+
+  it('leads to `failureMode` where the config has it, and else to the limits of the service', () => {
+    const global = { backendRef: { host: '127.0.0.1:1' }, domain: 'shop', descriptors }
+    for (const [given, line] of [
+      [config, /^backendRef:/],
+      [loaded({ global: { ...global, failureMode: 'FailClosed' } }), /^failureMode: FailClosed/],
+    ] as const) {
+      const told = explained(given, reasonOf({ cause: 'timeout' }, { code: 'no_decision' }), [])
+      const place = told.wouldPass[1]?.changes[0]?.place
+      assert.ok(place && 'line' in place)
+      assert.match(given.text.split('\n')[place.line - 1]?.trim() ?? '', line)
+    }
   })
 })

@@ -27,7 +27,7 @@ function invalidHeader(subject: Subject): Findings {
   const header = textIn(subject.reason, 'header') ?? ''
   return {
     code: 'limit_service_invalid_header',
-    headline: `the rate limit service set the header ${header} to a value that no header can have`,
+    headline: `the rate limit service set the header ${header} to an invalid value`,
     place: placeIn(subject, 'global', 'backendRef'),
     values: [value('header', header)],
     wouldPass: [way('backend', `the service sets ${header} to a value without line breaks or control characters`)],
@@ -49,7 +49,7 @@ function local(subject: Subject): Findings {
   const most = limit === null || amount === undefined ? null : enough(limit, amount, spending)
   return {
     ...(limit !== null && { code: counted === 'tokens' ? 'token_limit' : 'request_limit' }),
-    headline: `the limit ${name ?? ''} is used up${budget === null ? '' : ` for the budget ${budget}`}${lastTaken(spending)}: it passes again in ${reset} s`,
+    headline: `the limit ${name ?? ''} is used up${budget === null ? '' : ` for the budget ${budget}`}${lastTaken(spending)}: requests pass again in ${reset} s`,
     place,
     spending,
     values: [
@@ -61,7 +61,7 @@ function local(subject: Subject): Findings {
       ...(limit?.key === undefined ? [] : [value('limit.key', limit.key)]),
     ],
     wouldPass: [
-      way('time', `it is ${isoTime(record.at + reset * 1000)}, ${reset} s later`, {
+      way('time', `the request is sent after ${isoTime(record.at + reset * 1000)}, ${reset} s later`, {
         of: 'time',
         relation: 'atLeast',
         value: isoTime(record.at + reset * 1000),
@@ -81,7 +81,7 @@ function local(subject: Subject): Findings {
   }
 }
 
-/** The caller, or what the key of the limit gave; nothing where the record cannot tell. */
+/** The caller, or the key of the limit; empty when the record does not have it. */
 function keyOf(record: Subject['record'], limit: LocalLimitConfig | null): ReadValue[] {
   if (record.key !== null) return [value('key', record.key)]
   if (limit?.key === undefined) return []
@@ -109,7 +109,7 @@ function global(subject: Subject): Findings {
   const reset = numberIn(reason, 'resetSeconds')
   return {
     code: 'global_limit',
-    headline: `the rate limit service denied it for the domain ${textIn(reason, 'domain') ?? ''}`,
+    headline: `the rate limit service denied the request for the domain ${textIn(reason, 'domain') ?? ''}`,
     place: placeIn(subject, 'global'),
     values: [
       value('domain', textIn(reason, 'domain')),
@@ -119,8 +119,8 @@ function global(subject: Subject): Findings {
     ],
     wouldPass: [
       reset === null
-        ? way('backend', 'the rate limit service allows it')
-        : way('time', `it is ${isoTime(record.at + reset * 1000)}, ${reset} s later`),
+        ? way('backend', 'the rate limit service allows the request')
+        : way('time', `the request is sent after ${isoTime(record.at + reset * 1000)}, ${reset} s later`),
     ],
   }
 }
@@ -133,7 +133,7 @@ function undecided(subject: Subject): Findings {
     place,
     values: [value('cause', textIn(subject.reason, 'cause')), value('failureMode', 'FailClosed')],
     wouldPass: [
-      way('backend', 'the rate limit service answers'),
+      way('backend', 'the rate limit service responds'),
       way('config', '`failureMode` is FailOpen', {
         of: 'failureMode',
         found: 'FailClosed',
@@ -151,10 +151,13 @@ function noRoom(subject: Subject): Findings {
   const place = placeIn(subject, 'local', Math.max(0, index))
   return {
     code: 'limit_without_room',
-    headline: `there is no room for another key of the limit ${name ?? ''}`,
+    headline: `no free budget slot is left for another key of the limit ${name ?? ''}`,
     place,
     values: [value('limit', name)],
-    wouldPass: [way('time', 'a budget of the limit is full again'), way('config', '`keys.size` is larger', { place })],
+    wouldPass: [
+      way('time', 'another budget of the limit has refilled'),
+      way('config', '`keys.size` is larger', { place }),
+    ],
   }
 }
 
@@ -163,7 +166,7 @@ function localsOf(subject: Subject): readonly LocalLimitConfig[] {
   return form?.local ?? []
 }
 
-/** As the policy itself calls it. */
+/** The name of the limit, as the policy prints it. */
 function nameOf({ requests, tokens, unit, burst }: LocalLimitConfig): string {
   return `${tokens ?? requests}${tokens === undefined ? '' : ' tokens'}/${unit}${burst === 0 ? '' : `+${burst}`}`
 }

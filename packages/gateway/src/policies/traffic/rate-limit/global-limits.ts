@@ -33,7 +33,7 @@ export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits 
 }
 
 /** Limits that a server counts for all gateways. */
-export class GlobalLimits {
+class GlobalLimits {
   readonly #config: GlobalLimitConfig
   readonly #env: Env
   readonly #callouts: Callouts
@@ -49,7 +49,7 @@ export class GlobalLimits {
     this.#rules = config.descriptors.map((_, index) => ruleOf(config, index, env))
   }
 
-  /** Asks about a request, unless no descriptor applies to it; a reply where it may not go on. */
+  /** Calls the rate limit service for a request, unless no descriptor applies; returns a reply when the request is denied. */
   take(rx: RequestContext): Promise<Reply | undefined> | undefined {
     const asked = this.#rules.flatMap((rule) => descriptorOf(rule, rx))
     if (asked.length > 0) return this.#decide(asked, rx)
@@ -90,7 +90,10 @@ export class GlobalLimits {
     if (counted.length === 0) return
     const told = this.#ask(counted, rx, true).then((answer) => {
       if (answer instanceof CalloutFault)
-        this.#env.log.warn('tokens could not be counted', { cause: answer.cause, route: rx.routeName })
+        this.#env.log.warn('rate limit service unavailable: tokens not counted', {
+          cause: answer.cause,
+          route: rx.routeName,
+        })
     })
     follow(rx, told)
   }
@@ -100,7 +103,7 @@ export class GlobalLimits {
     rx: RequestContext,
     isReport: boolean,
   ): Promise<RateLimitResponse | CalloutFault> {
-    // Loading what is loaded costs a request some microseconds still.
+    // Awaiting a module that is loaded already would still cost each request some microseconds.
     const limitMethod = (this.#method ??= (await import('./limit-method.ts')).limitMethod)
     const { domain, timeout: timeoutMs } = this.#config
     return this.#callouts.unary(rx, limitMethod, { domain, descriptors }, { timeoutMs, problemOf, isReport })
@@ -130,7 +133,7 @@ export class GlobalLimits {
       response.rawBody.length === 0
         ? failureReply(exceeded, rx.headers.get('content-type'))
         : new Reply(exceeded.status, {
-            // Unless the server says otherwise, among its headers: browsers should not guess.
+            // The default content type, unless the service sets one, so that browsers do not guess.
             headers: HeaderBlock.of([['content-type', 'text/plain']]),
             body: Buffer.from(response.rawBody),
             reason: 'RateLimit',
@@ -139,7 +142,7 @@ export class GlobalLimits {
     return reply
   }
 
-  /** No failure mode overlooks it: the backend would take the client's own header of that name for the service's. */
+  /** An invalid header denies the request in every failure mode: the backend could mistake the client's own header for it. */
   #unusable({ header, message }: InvalidHeader, rx: RequestContext): Reply {
     this.#env.log.warn('the rate limit service sent an invalid header', { header, route: rx.routeName })
     rx.note({ code: 'invalid_header', header })
@@ -164,14 +167,14 @@ export class GlobalLimits {
 }
 
 function problemOf({ overallCode }: RateLimitResponse): string | null {
-  return overallCode === UNKNOWN ? 'the answer says nothing' : null
+  return overallCode === UNKNOWN ? 'the rate limit service sent a response without a code' : null
 }
 
 function edits(headers: readonly HeaderValue[]): HeaderEdit[] | InvalidHeader {
   return allEdits(headers.map((header) => headerEdit(header.key, valueOf(header), 'set')))
 }
 
-/** The limit that is nearest to its end, of those that the server tells. */
+/** The limit with the least remaining, among those that the service reports. */
 function tightest({ statuses }: RateLimitResponse): RateLimitState | null {
   let state: RateLimitState | null = null
   for (const { currentLimit, limitRemaining, durationUntilReset } of statuses) {

@@ -211,7 +211,7 @@ test('tokens that the rate limit service did not count are a warning, and only t
     assert.equal((await send()).status, 200)
     await until(() => limits.seen.length === 4)
     assert.equal(
-      gateway.warnings.some((line) => line.includes('tokens could not be counted')),
+      gateway.warnings.some((line) => line.includes('rate limit service unavailable: tokens not counted')),
       fails,
     )
   }
@@ -259,5 +259,5 @@ test('a config that cannot work is refused', () => {
     global: { backendRef: { host: '127.0.0.1:1' }, domain: 'd', descriptors: [{ ...byUser, cost: 'response.code' }] },
   })
   assert.ok(late.ok)
-  assert.match(checkCompile(late.ir)[0]?.message ?? '', /what is known of the request/)
+  assert.match(checkCompile(late.ir)[0]?.message ?? '', /an expression over the request/)
 })

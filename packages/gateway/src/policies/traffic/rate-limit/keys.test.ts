@@ -135,7 +135,7 @@ for (const [failureMode, status] of [
     await gateway.finished(SLOTS + 1)
     if (failureMode === 'FailClosed') {
       const error = gateway.records.at(-1)?.error ?? ''
-      assert.match(error, /^rate limit exceeded: 1\/Minutes of key [0-9a-f]{8}, for which there is no room$/)
+      assert.match(error, /^rate limit exceeded: 1\/Minutes of key [0-9a-f]{8}, which has no free budget slot$/)
     }
     assert.equal(withoutRoom(gateway.metrics(), failureMode), 1)
     // Nobody's budget was given away, and all make room once they are full again.

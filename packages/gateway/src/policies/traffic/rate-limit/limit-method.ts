@@ -7,7 +7,7 @@ export interface LimitQuestion {
   descriptors: readonly Descriptor[]
 }
 
-/** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
+/** A module of its own, because the protobuf messages are much code, which is loaded at the first call. */
 export const limitMethod: GrpcMethod<LimitQuestion, RateLimitResponse> = {
   path: '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit',
   encode: encoderOf(({ domain, descriptors }, writer) =>

@@ -7,10 +7,10 @@ import { KeyedBudgets } from '../../../state/keyed-budgets.ts'
 import type { LocalLimitConfig } from './schema.ts'
 import type { Limit } from './take-from-all.ts'
 
-/** A limit as the config has it: which budget a request spends from is known when it comes. */
+/** A configured limit; the request decides which budget it spends from. */
 export interface LimitSource {
   counts: Limit['counts']
-  /** The same for all requests; null where it depends on them. */
+  /** The budget of all requests; null when the budget depends on the request. */
   fixed: Limit | null
   of(rx: RequestContext): Limit
 }
@@ -24,7 +24,7 @@ export function limitSource(local: LocalLimitConfig, index: number, env: Env): L
   const amount = tokens ?? requests
   const name = `${amount}${counts === 'tokens' ? ' tokens' : ''}/${unit}${burst === 0 ? '' : `+${burst}`}`
   const numbers = { amount, burst, windowMs: windowMsByUnit[unit] }
-  // Other numbers keep what was spent; windows of another length cannot.
+  // A change of the amount keeps the spent units; a change of the window does not.
   const place = `${env.attachment}/local/${index}/${counts}/${unit}`
   if (local.key !== undefined) return keyed(local, local.key, { name, counts, numbers, place }, env)
   const cells = env.counters.cells(place)
@@ -62,7 +62,7 @@ function keyed(local: LocalLimitConfig, key: string, limit: LimitNumbers, env: E
   const whenFull = {
     isOpen,
     tell: occasionally(name, env),
-    // A request may look at a budget before it takes from it.
+    // A request may check a budget before it takes from it.
     asked() {
       if (last !== requests) count()
       last = requests
@@ -82,7 +82,7 @@ function keyed(local: LocalLimitConfig, key: string, limit: LimitNumbers, env: E
 /** The default of `keys`. */
 const DEFAULT_KEYS = { size: 10_000, failureMode: 'FailClosed' } as const
 
-/** Requests for which there is no key share a budget, which no key has. */
+/** Requests without a key share a separate budget. */
 function keyText(value: Result): string {
   if (typeof value === 'string') return `key ${value}`
   if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return `key ${value}`
@@ -90,13 +90,13 @@ function keyText(value: Result): string {
   return 'none'
 }
 
-/** A full table is worth a line in the log, not one for each request. */
+/** Logs a full table at most every ten seconds, not for each request. */
 function occasionally(name: string, env: Env): () => void {
   let nextAt = -Infinity
   return () => {
     const now = env.monotonic()
     if (now < nextAt) return
     nextAt = now + 10_000
-    env.log.warn('no room for another key of a rate limit', { limit: name, policy: env.attachment })
+    env.log.warn('rate limit table is full: no room for another key', { limit: name, policy: env.attachment })
   }
 }

@@ -10,7 +10,7 @@ import { type Decision, type Limit, takeFromAll } from './take-from-all.ts'
 type Limits = readonly [Limit, ...Limit[]]
 
 /** Limits that this gateway counts by itself. */
-export class LocalLimits {
+class LocalLimits {
   readonly countsTokens: boolean
   /** Without keys: the same for all requests. */
   readonly #fixed: Limits | null
@@ -27,12 +27,12 @@ export class LocalLimits {
     this.#env = env
   }
 
-  /** A reply where one of them is exceeded. */
+  /** Returns a reply when one of the limits is exceeded. */
   take(rx: RequestContext): Reply | null {
     const limits = this.#fixed ?? this.#limitsOf(rx)
     const decision = takeFromAll(limits, this.#env.monotonic())
     const { limit, standing } = decision
-    // Rounded up: who waits that long is served.
+    // Rounded up, so that a client that waits that long is served.
     const resetSeconds = Math.ceil(standing.resetMs / 1000)
     const isCounted = standing.hasNoRoom === undefined
     if (isCounted || !standing.granted) {
@@ -45,7 +45,7 @@ export class LocalLimits {
       return null
     }
     const whose = limit.hash === undefined ? '' : ` of key ${limit.hash}`
-    rx.error = `${exceeded.message}: ${limit.name}${whose}${isCounted ? '' : ', for which there is no room'}`
+    rx.error = `${exceeded.message}: ${limit.name}${whose}${isCounted ? '' : ', which has no free budget slot'}`
     const reply = failureReply(exceeded, rx.headers.get('content-type'))
     reply.headers.add('retry-after', String(resetSeconds))
     return reply
@@ -56,7 +56,7 @@ export class LocalLimits {
     const budgets = limits.filter(({ counts }) => counts === 'tokens').map(({ budget }) => budget)
     const account: TokenAccount = {
       charge: (tokens) => {
-        // Providers say what they like; a budget holds whole numbers.
+        // Rounds a number of tokens, because a budget holds whole numbers.
         for (const budget of budgets) budget.charge(Math.ceil(tokens), this.#env.monotonic())
       },
     }

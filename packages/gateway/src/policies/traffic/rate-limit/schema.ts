@@ -19,77 +19,77 @@ const localLimit = object(
     tokens: integer({ min: 1, max: MOST })
       .optional()
       .describe(
-        'LLM tokens, of prompts and answers, that each unit of time adds to the budget. They are known when an answer is complete, so the one that crosses the limit still passes.',
+        'LLM tokens, of prompts and responses, that each unit of time adds to the budget. Tokens are counted when a response is complete, so the response that exceeds the limit still passes.',
       ),
     unit: enumeration(['Seconds', 'Minutes', 'Hours']).describe(
-      'Length of a window. The first request begins the first one.',
+      'Length of a window. The first window begins with the first request.',
     ),
     burst: integer({ min: 0, max: MOST })
       .prefault(0)
       .describe(
-        'What the budget holds beyond `requests` or `tokens`. It is full at first; once spent, what a window leaves unused fills it again.',
+        'Capacity of the budget in addition to `requests` or `tokens`. It is full at first; later, unused budget of a window refills it.',
       ),
     key: expression('request', scalars)
       .optional()
       .describe(
-        'Gives each value of this expression a budget of its own, such as `apiKey.name`, `jwt.sub` or `source.address`. Requests for which it fails share one.',
+        'Each value of this expression has its own budget, for example `apiKey.name`, `jwt.sub` or `source.address`. Requests for which the expression fails share one budget.',
       ),
     keys: object({
       size: integer({ min: 1, max: 1_000_000 })
         .prefault(10_000)
         .describe(
-          'For so many keys at once there is room, and for up to twice as many by chance; each takes 48 bytes, for all workers together. A budget that is full again makes room for another, the one that is so for longest first.',
+          'Number of keys that the table has room for; by chance up to twice as many fit. A key takes 48 bytes, shared by all workers. When the table is full, a new key replaces the key whose budget has been full for the longest time.',
         ),
       failureMode: enumeration(['FailClosed', 'FailOpen'])
         .prefault('FailClosed')
         .describe(
-          'What happens to a request whose key finds no room, because all budgets there are in use: status 429 (`FailClosed`), or it passes uncounted.',
+          'What happens to a request whose key finds no room because all budgets are in use: it gets 429 (`FailClosed`), or it passes uncounted (`FailOpen`).',
         ),
     })
       .optional()
       .describe('The table of keys.'),
   },
   [exactlyOneOf('requests', 'tokens'), onlyWith('keys', 'key')],
-).describe('One limit.')
+).describe('A limit.')
 
 const local = list(localLimit, { min: 1, max: 16 }).describe(
-  'Limits that this proxy counts by itself, over all its workers; other replicas count their own. A request must pass all of them.',
+  'Limits that this gateway counts in memory, over all its workers; each replica counts separately. A request must pass all limits.',
 )
 
 const descriptor = object({
   entries: list(
     object({
-      name: string({ min: 1, max: 64 }).describe('Name of the entry, as the server knows it.'),
-      expression: expression('request', scalars).describe('Its value.'),
-    }).describe('One entry.'),
+      name: string({ min: 1, max: 64 }).describe('Key of the entry, as in the config of the rate limit service.'),
+      expression: expression('request', scalars).describe('Expression for the value.'),
+    }).describe('An entry.'),
     { min: 1, max: 16 },
-  ).describe('What is counted together. A descriptor with an entry whose expression fails is not sent.'),
+  ).describe(
+    'Entries of the descriptor; requests with equal values count together. If an expression fails, the descriptor is not sent.',
+  ),
   unit: enumeration(['Requests', 'Tokens'])
     .prefault('Requests')
     .describe(
-      '`Requests` counts each request before it goes on. `Tokens` counts what a call to a model has used, once it is over; before it goes on the server is only asked whether anything is left.',
+      '`Requests` counts each request before it is forwarded. `Tokens` counts the tokens of a model call after it ends; before the call, the gateway only checks whether the limit is reached.',
     ),
   cost: expression('log', number)
     .optional()
     .describe(
-      'What is counted instead of 1, or of all tokens: a whole number of 0 and more. Of `Requests` it sees the request; of `Tokens` also `llm`, and `response` where the answer is not streamed.',
+      'Number to count instead of 1, or instead of all tokens: an integer, at least 0. With `Requests` it reads the request; with `Tokens` also `llm`, and `response` if it is not streamed.',
     ),
-}).describe('One descriptor.')
+}).describe('A descriptor.')
 
 const global = object({
-  backendRef: serviceReference().describe('The rate limit service; its backend policies hold for the calls.'),
-  domain: string({ min: 1, max: 256 }).describe('Tells applications apart at the server.'),
+  backendRef: serviceReference().describe('The rate limit service; its backend policies apply to the calls.'),
+  domain: string({ min: 1, max: 256 }).describe('Domain of the limits in the config of the rate limit service.'),
   descriptors: list(descriptor, { min: 1, max: 16 }).describe(
-    'What the server counts by. It refuses when one of them is exceeded.',
+    'Descriptors of a request. The request is denied when the limit of one of them is exceeded.',
   ),
   failureMode: enumeration(['FailClosed', 'FailOpen'])
     .prefault('FailClosed')
-    .describe('What happens to requests when the server cannot be asked: status 500 (`FailClosed`), or they pass.'),
-  timeout: duration({ min: '1ms' })
-    .prefault('1s')
-    .describe('How long the server may take. After it, it counts as one that cannot be asked.'),
+    .describe('What happens to a request when the call fails: it gets 500 (`FailClosed`), or it passes (`FailOpen`).'),
+  timeout: duration({ min: '1ms' }).prefault('1s').describe('Timeout of the call. A timeout is a failed call.'),
 }).describe(
-  'Limits that a server counts for all gateways: `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`.',
+  'Limits that a rate limit service counts for all gateways: `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`.',
 )
 
 export const rateLimit = definePolicy({
@@ -100,7 +100,7 @@ export const rateLimit = definePolicy({
   traceKey: { local: 'localRateLimit', global: 'remoteRateLimit' },
   schema: conditionalPolicy({ local: local.optional(), global: global.optional() }, [
     atLeastOneOf('local', 'global'),
-  ]).describe('Refuses requests beyond a number per unit of time, with status 429.'),
+  ]).describe('Limits the number of requests or tokens per unit of time; denied requests get 429.'),
 })
 
 export type RateLimitConfig = PlainForm<Output<typeof rateLimit.schema>>

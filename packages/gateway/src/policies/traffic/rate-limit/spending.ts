@@ -1,7 +1,7 @@
 import type { OrConditional } from '../../../pipeline/policy/conditional.ts'
 import type { LocalLimitConfig } from './schema.ts'
 import type { RequestRecord } from '../../../telemetry/recorder/record.ts'
-import type { Spending, Spent } from '../../../findings/explanation.ts'
+import type { Spending, BudgetCharge } from '../../../findings/explanation.ts'
 import { explainExpression } from '../../../findings/expression-values.ts'
 import { chosenForm, numberIn, type Subject } from '../../../findings/subject.ts'
 
@@ -17,7 +17,7 @@ export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending 
   const from = record.at + ((numberIn(reason, 'resetSeconds') ?? 0) - 1) * 1000 - WINDOW_MS[limit.unit]
   const isSpender = spenderOf(subject)
   const hasSameForm = formReader(subject)
-  const spent: Spent[] = []
+  const spent: BudgetCharge[] = []
   let unknown = 0
   // Tokens are known when an answer is whole, which may have begun before the window.
   for (const other of others.between(counts === 'tokens' ? from - LONGEST_CALL_MS : from, record.at)) {
@@ -41,7 +41,7 @@ interface SpendingScope {
   isWhole: boolean
 }
 
-function told(newestFirst: readonly Spent[], { counts, limit, from, isWhole }: SpendingScope): Spending {
+function told(newestFirst: readonly BudgetCharge[], { counts, limit, from, isWhole }: SpendingScope): Spending {
   const capacity = (limit.tokens ?? limit.requests ?? 0) + limit.burst
   // More requests than there were to spend are of a window before.
   const spent = counts === 'requests' ? newestFirst.slice(0, capacity) : newestFirst
@@ -57,13 +57,13 @@ function told(newestFirst: readonly Spent[], { counts, limit, from, isWhole }: S
   }
 }
 
-/** The one with which the budget was empty. */
-function lastOf(newestFirst: readonly Spent[], capacity: number): Spent | null {
+/** The charge that emptied the budget. */
+function lastOf(newestFirst: readonly BudgetCharge[], capacity: number): BudgetCharge | null {
   let sum = 0
   return newestFirst.findLast(({ cost }) => (sum += cost) >= capacity) ?? null
 }
 
-function spentBy({ id, at, took, key, llm }: RequestRecord, counts: Spending['counts']): Spent {
+function spentBy({ id, at, took, key, llm }: RequestRecord, counts: Spending['counts']): BudgetCharge {
   if (counts === 'requests') return { id, at, key, cost: 1 }
   return { id, at: at + took / 1000, key, cost: (llm?.inputTokens ?? 0) + (llm?.outputTokens ?? 0) }
 }
@@ -94,7 +94,7 @@ function formReader({ held, reason }: Subject): (record: RequestRecord) => boole
   }
 }
 
-/** As where it decides: what fails does not hold. */
+/** Whether the condition held, as when the policy was selected: a failed expression is false. */
 function holds(condition: string | undefined, record: RequestRecord): boolean | null {
   if (condition === undefined) return true
   const found = explainExpression(condition, 'request', record)

@@ -35,7 +35,7 @@ function uncharged({ llm }: RequestContext): number {
   return llm === null ? 0 : llm.totalTokens - llm.chargedTokens
 }
 
-/** A backend that speaks of its own limit is let speak: a mixture of both would be wrong about both. */
+/** Headers of a backend with its own limit stay unchanged: a mixture of both limits would be wrong. */
 function tell({ limit, remaining, resetSeconds }: RateLimitState, headers: HeaderBlock): void {
   if (headers.has('x-ratelimit-limit') || headers.has('x-ratelimit-remaining') || headers.has('x-ratelimit-reset'))
     return

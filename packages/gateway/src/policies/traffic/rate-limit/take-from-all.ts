@@ -2,7 +2,7 @@ import type { Spendable, Standing } from '../../../state/budget-rule.ts'
 
 /** A limit of the policy. */
 export interface Limit {
-  /** As traces and logs call it, such as `100/Seconds+20`. */
+  /** The name in traces and logs, such as `100/Seconds+20`. */
   name: string
   /** Requests are taken when they come; tokens are charged when they are known, so a request needs only that some are left. */
   counts: 'requests' | 'tokens'
@@ -19,7 +19,7 @@ export interface Decision {
 
 /** Takes one request from every budget of requests, or from none. */
 export function takeFromAll(limits: readonly [Limit, ...Limit[]], now: number): Decision {
-  // Looking first, so that hardly ever something must be given back: in the meantime it is missing to others.
+  // Checks all budgets first, so that units rarely have to be given back, which other requests would miss meanwhile.
   const refusal = limits.length === 1 ? null : lastingRefusal(limits, now)
   if (refusal !== null) return refusal
   const taken: Decision[] = []

@@ -5,8 +5,8 @@ import { backendReference } from '../../../schema/fields/references.ts'
 import { number } from '../../../schema/fields/values.ts'
 
 const place = {
-  backend: backendReference().describe('Where copies go: the name of a backend, or `host:port`.'),
-  percentage: number({ min: 0, max: 100 }).prefault(100).describe('Share of the requests that are copied, in percent.'),
+  backend: backendReference().describe('Destination of the copies: the name of a backend, or `host:port`.'),
+  percentage: number({ min: 0, max: 100 }).prefault(100).describe('Percentage of requests that are copied.'),
 }
 
 export const requestMirror = definePolicy({
@@ -17,10 +17,10 @@ export const requestMirror = definePolicy({
   fileOnly: true,
   schema: object({
     ...place,
-    others: list(object(place).describe('Another place for copies.'), { min: 1, max: 15 })
+    others: list(object(place).describe('Another destination.'), { min: 1, max: 15 })
       .optional()
-      .describe('Further places, each with a share of its own.'),
-  }).describe('Sends a copy of requests, with their bodies, to a second backend and ignores its answers.'),
+      .describe('Further destinations, each with its own percentage.'),
+  }).describe('Sends copies of requests, including bodies, to a second backend and ignores its responses.'),
 })
 
 export type RequestMirrorConfig = Output<typeof requestMirror.schema>

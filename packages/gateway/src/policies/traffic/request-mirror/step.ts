@@ -22,7 +22,7 @@ function createMirror({ backend, percentage }: { backend: string; percentage: nu
   const share = percentage / 100
   const underWay = new Set<MirrorCall>()
   return (rx: RequestContext): void => {
-    if (share < 1 && env.random() >= share) return
+    if (env.random() >= share) return
     const tee = rx.body.length === 0 ? null : new TeeBody(rx.body, env.maxBufferBytes)
     if (tee !== null) rx.body = tee
     const headers = rx.headers.clone()

@@ -14,12 +14,14 @@ export const requestRedirect = definePolicy({
   schema: object({
     scheme: enumeration(['http', 'https'])
       .optional()
-      .describe('Scheme of the new address; the present one when unset.'),
-    authority: authorityChange().optional().describe('Authority of the new address; the present one when unset.'),
-    path: pathChange().optional().describe('Path of the new address; the query is kept.'),
+      .describe('Scheme of the new URL; the scheme of the request when unset.'),
+    authority: authorityChange()
+      .optional()
+      .describe('Authority of the new URL; the authority of the request when unset.'),
+    path: pathChange().optional().describe('Path of the new URL; the query stays.'),
     status: statusCode([301, 302, 303, 307, 308]).prefault(302).describe('Status code of the redirect.'),
   }).describe(
-    'Sends the client to another address. `Location` is absolute; the default port of the scheme is left out.',
+    'Redirects the client to another URL. `Location` is absolute; the default port of the scheme is omitted.',
   ),
 })
 

@@ -9,15 +9,17 @@ export const retry = definePolicy({
   attach: ['listener', 'route'],
   merge: 'replace',
   schema: object({
-    attempts: integer({ min: 1, max: 255 }).prefault(1).describe('How often to try again after the first try.'),
+    attempts: integer({ min: 1, max: 255 })
+      .prefault(1)
+      .describe('Largest number of retries, not counting the first attempt.'),
     backoff: duration({ max: '1h' }).optional().describe('Pause before each retry; none when unset.'),
     codes: list(integer({ min: 400, max: 599 }).describe('A status code.'), { max: 64 })
       .prefault([])
       .describe(
-        'Status codes of the backend that cause a retry. A call that failed or timed out is retried when nothing of it was sent or its method is idempotent.',
+        'Backend status codes that cause a retry. A call that failed or timed out is retried if nothing was sent or its method is idempotent.',
       ),
   }).describe(
-    'Sends a request again when the backend fails. A request is retried only while its body is still at hand: up to 64 KiB of it, or all of it where a policy has read it whole. Retries carry `x-retry-attempt`.',
+    'Retries a request when the backend fails, if its body is still buffered: bodies up to 64 KiB, or any size if a policy has read the whole body. Retries have the header `x-retry-attempt`.',
   ),
 })
 

@@ -23,25 +23,30 @@ export const sessionPersistence = definePolicy({
     {
       type: enumeration(['Cookie', 'Header'])
         .prefault('Cookie')
-        .describe('What clients show again: a cookie, or a header of requests and responses.'),
+        .describe('How the session id is carried: in a cookie, or in a header of requests and responses.'),
       sessionName: string(
         { min: 1, max: 128 },
         { pattern: /^[!#$%&'*+.^_`|~A-Za-z0-9-]+$/, expected: 'a name of letters, digits, `-` and the like' },
       )
         .optional()
-        .describe('Name of the cookie or header; one that no other route has when unset.'),
+        .describe('Name of the cookie or header; when unset, a name that is unique for the route.'),
       absoluteTimeout: duration({ min: '1s' })
         .optional()
-        .describe('How long a session lasts, used or not; as long as the client keeps it when unset.'),
+        .describe('Lifetime of a session, used or not. When unset, the client decides how long it keeps the session.'),
       idleTimeout: duration({ min: '1s' })
         .optional()
-        .describe('How long it lasts without requests; for ever when unset.'),
+        .describe('A session ends after this time without requests; no limit when unset.'),
       lifetimeType: enumeration(['Session', 'Permanent'])
         .prefault('Session')
-        .describe('Of a cookie: `Session` leaves its end to the browser, `Permanent` keeps it for `absoluteTimeout`.'),
+        .describe(
+          'Lifetime of the cookie: `Session` ends with the browser session, `Permanent` lasts for `absoluteTimeout`.',
+        ),
+      path: string({ min: 1, max: 1024 }, { pattern: /^\/[!#-:<-~]*$/, expected: 'a path without `;` and blanks' })
+        .optional()
+        .describe('Path of the cookie: browsers send it with requests below this path; `/` when unset.'),
     },
     [requiredWhen('absoluteTimeout', 'lifetimeType', 'Permanent'), carriedByHeader],
-  ).describe('Sends all requests of a client to the backend, and to the address, that got its first one.'),
+  ).describe('Sends all requests of a session to the backend and address of its first request.'),
 })
 
 export type SessionPersistenceConfig = Output<typeof sessionPersistence.schema>

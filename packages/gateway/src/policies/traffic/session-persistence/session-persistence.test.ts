@@ -99,6 +99,21 @@ describe('a cookie', () => {
     assert.notEqual((await ask(gateway, { cookie })).cookie, '')
   })
 
+  test('with a timeout of hours ends at the exact second', async (t) => {
+    for (const policy of [{ absoluteTimeout: '3h' }, { idleTimeout: '3h' }]) {
+      const time = { now: 1_700_000_000_000 }
+      let random = 0.9
+      const { gateway } = await useShops(t, { policy, options: { clock: () => time.now, random: () => random } })
+      const { body, cookie } = await ask(gateway)
+      assert.equal(body, '2')
+      random = 0
+      time.now += 3 * 3_600_000 - 1_000
+      assert.equal((await ask(gateway, { cookie })).body, '2')
+      time.now += 1_000
+      assert.equal((await ask(gateway, { cookie })).body, '0')
+    }
+  })
+
   test('that is used lives on, one that is not used ends', async (t) => {
     const time = { now: 1_700_000_000_000 }
     const { gateway } = await useShops(t, { policy: { idleTimeout: '60s' }, options: { clock: () => time.now } })
@@ -198,4 +213,13 @@ test('a watcher of the request is told where it belongs', async (t) => {
   const watching = gateway.trace()
   await ask(gateway, { cookie })
   assert.match(JSON.stringify(await watching), /sessionPersistence.*"endpoint":"127\.0\.0\.1:\d+"/)
+})
+
+test('the cookie has the path of the policy, which cannot add attributes', async (t) => {
+  const { gateway } = await useShops(t, { policy: { sessionName: 's', path: '/shop' } })
+  assert.match((await ask(gateway)).line, /; Path=\/shop; HttpOnly/)
+  for (const path of ['shop', '/a; Domain=example.com', '/a b', '/a\r\nx: y']) {
+    const config = httpConfig([{ policies: { sessionPersistence: { path } } }])
+    await assert.rejects(useGateway(t, config), /path/)
+  }
 })

@@ -12,7 +12,7 @@ interface Token extends StickyPlace {
 }
 
 export const sessionPersistence = implementBoth<SessionPersistenceConfig>((config, env) => {
-  const { type, absoluteTimeout, idleTimeout } = config
+  const { type, absoluteTimeout, idleTimeout, path = '/' } = config
   const name = config.sessionName ?? defaultName(env.attachment)
   const header = name.toLowerCase()
   const isPermanent = config.lifetimeType === 'Permanent' && absoluteTimeout !== undefined
@@ -38,7 +38,7 @@ export const sessionPersistence = implementBoth<SessionPersistenceConfig>((confi
     }
     const left = isPermanent ? `; Max-Age=${token.begunAt + Math.floor(absoluteTimeout / 1000) - now()}` : ''
     const secure = rx.scheme === 'https' ? '; Secure' : ''
-    rx.responseHeaders.add('set-cookie', `${name}=${text}; Path=/${left}; HttpOnly; SameSite=Lax${secure}`)
+    rx.responseHeaders.add('set-cookie', `${name}=${text}; Path=${path}${left}; HttpOnly; SameSite=Lax${secure}`)
   }
 
   return {

@@ -12,9 +12,9 @@ export const timeouts = definePolicy({
     request: duration({ min: '1ms' })
       .optional()
       .describe(
-        'Longest time from the first byte sent to a backend to the full response, over all tries. It cuts streams that last longer. No limit when unset.',
+        'Timeout from the first byte sent to a backend to the end of the response, over all attempts. It also cuts longer streams. No limit when unset.',
       ),
-  }).describe('Limits how long a request may take; answers 504 when the time is over.'),
+  }).describe('Limits the duration of a request; a request that takes longer gets 504.'),
 })
 
 export type TimeoutsConfig = Output<typeof timeouts.schema>

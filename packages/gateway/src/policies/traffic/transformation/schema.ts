@@ -17,7 +17,7 @@ export const transformation = definePolicy({
     response: transform('response', 'response')
       .optional()
       .describe('Changes to the response, before it is sent to the client.'),
-  }).describe('Changes requests and responses by CEL expressions.'),
+  }).describe('Changes requests and responses with CEL expressions.'),
 })
 
 export type TransformationConfig = Output<typeof transformation.schema>

@@ -150,10 +150,10 @@ test('a set that fails removes the header, so that a client cannot bring its own
   assert.deepEqual(notes(await watched, 'route'), {
     'header x-more failed': 'no such key: request.headers.missing',
     'header x-user failed': 'no such key: jwt.sub',
-    'header x-null failed': 'the value cannot stand there',
-    'header x-map failed': 'the value cannot stand there',
-    'header x-nested failed': 'the value cannot stand there',
-    'header x-long failed': 'the value cannot stand there',
+    'header x-null failed': 'the value has the wrong type or characters',
+    'header x-map failed': 'the value has the wrong type or characters',
+    'header x-nested failed': 'the value has the wrong type or characters',
+    'header x-long failed': 'the value has the wrong type or characters',
   })
 })
 

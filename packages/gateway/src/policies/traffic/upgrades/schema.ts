@@ -13,9 +13,9 @@ export const upgrades = definePolicy({
     protocols: list(protocolToken().describe('A protocol name as in the `Upgrade` header.'), { max: 16 })
       .prefault(['websocket'])
       .describe(
-        'Protocols that clients may upgrade to. `connect` allows the CONNECT method, `h2c` is never allowed. Empty allows none.',
+        'Protocols that clients may upgrade to. `connect` allows the CONNECT method; `h2c` is never allowed. An empty list allows none.',
       ),
-  }).describe('Allows connections to change their protocol. Without this policy, `websocket` is allowed.'),
+  }).describe('Allows protocol upgrades. Without this policy, only `websocket` is allowed.'),
 })
 
 export type UpgradesConfig = Output<typeof upgrades.schema>

@@ -13,8 +13,8 @@ export const urlRewrite = definePolicy({
   schema: object({
     authority: authorityChange()
       .optional()
-      .describe('The authority (`Host`) that the backend sees; unset leaves it to `hostRewrite`.'),
-    path: pathChange().optional().describe('The path that the backend sees; the query is kept.'),
+      .describe('New authority (`Host`) of the request; when unset, `hostRewrite` decides.'),
+    path: pathChange().optional().describe('New path of the request; the query stays.'),
   }).describe('Changes the host and the path of a request before it is sent to the backend.'),
 })
 

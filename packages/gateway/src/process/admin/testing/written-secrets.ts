@@ -4,13 +4,13 @@ import { nodeOf, type Schema } from '../../../schema/kit.ts'
 import { configFile } from '../../../sources/schema.ts'
 
 /** Ways to values that the definition of the config file calls secrets; `*` is a name of the user's. */
-export interface SecretPlace {
+interface SecretPath {
   path: readonly (string | 0)[]
   type: string
 }
 
-export function secretPlaces(): SecretPlace[] {
-  const found: SecretPlace[] = []
+export function secretPaths(): SecretPath[] {
+  const found: SecretPath[] = []
   const walk = (schema: Schema, path: readonly (string | 0)[], around: readonly Schema[]): void => {
     // A definition may stand in itself.
     if (around.includes(schema)) return
@@ -26,7 +26,7 @@ export function secretPlaces(): SecretPlace[] {
   return found
 }
 
-export interface TextWithSecrets {
+interface TextWithSecrets {
   text: string
   secrets: string[]
 }
@@ -41,7 +41,7 @@ const COMMENTS = [
 ]
 
 /** Files with secrets in some of these places, in any style, with comments and anchors that have them, too. */
-export function written(places: readonly SecretPlace[]): fc.Arbitrary<TextWithSecrets> {
+export function written(places: readonly SecretPath[]): fc.Arbitrary<TextWithSecrets> {
   const entry = fc.record({
     place: fc.constantFrom(...places),
     name: fc.constantFrom('alice', 'bob', 'key', 'x-y'),

@@ -28,7 +28,7 @@ test('an invalid key is rejected, and not repeated', () => {
   assert.equal(read('line\nbreak-in-it'), unfit)
   assert.equal(read({ key: 'short' }), unfit)
   assert.equal(read({ key: 'x'.repeat(2000) }), unfit)
-  assert.equal(read({ keyHash: 'md5:abc' }), 'found a `keyHash` of another form')
+  assert.equal(read({ keyHash: 'md5:abc' }), 'found an invalid `keyHash`')
   assert.equal(read({ key: 'sk-12345678', keyHash: sha }), 'found not exactly one of `key` and `keyHash`')
   assert.equal(read({ metadata: {} }), 'found not exactly one of `key` and `keyHash`')
   assert.equal(read({ key: 'sk-12345678', meta: {} }), 'found an unknown key "meta"')

@@ -58,24 +58,24 @@ function readEntry(input: unknown): ApiKeyEntry | Refusal {
   if (typeof input === 'string' && !input.startsWith('{')) {
     return keyPattern.test(input)
       ? { key: input, metadata: {} }
-      : refuse('a key that is too short or too long, or has spaces in it')
+      : rejectKey('a key that is too short or too long, or has spaces in it')
   }
   const value = typeof input === 'string' ? parseJson(input) : input
-  if (!isObject(value)) return refuse('neither a key nor a JSON object')
+  if (!isObject(value)) return rejectKey('neither a key nor a JSON object')
   const { key, keyHash, metadata = {}, ...rest } = value as JsonObject
-  if (Object.keys(rest).length > 0) return refuse(`an unknown key ${JSON.stringify(Object.keys(rest)[0])}`)
+  if (Object.keys(rest).length > 0) return rejectKey(`an unknown key ${JSON.stringify(Object.keys(rest)[0])}`)
   if (!isObject(metadata) || JSON.stringify(metadata).length > MAX_METADATA) {
-    return refuse(`metadata that is not an object of at most ${MAX_METADATA} characters`)
+    return rejectKey(`metadata that is not an object of at most ${MAX_METADATA} characters`)
   }
-  if ((key === undefined) === (keyHash === undefined)) return refuse('not exactly one of `key` and `keyHash`')
+  if ((key === undefined) === (keyHash === undefined)) return rejectKey('not exactly one of `key` and `keyHash`')
   if (typeof key === 'string' && keyPattern.test(key)) return { key, metadata }
   if (typeof keyHash === 'string' && hashPattern.test(keyHash)) return { keyHash: keyHash.toLowerCase(), metadata }
-  return refuse(
-    key === undefined ? 'a `keyHash` of another form' : 'a key that is too short or too long, or has spaces in it',
+  return rejectKey(
+    key === undefined ? 'an invalid `keyHash`' : 'a key that is too short or too long, or has spaces in it',
   )
 }
 
-function refuse(detail: string): Refusal {
+function rejectKey(detail: string): Refusal {
   return new Refusal('bad_format', { detail })
 }
 

@@ -6,7 +6,7 @@ import { exactlyOneOf, onlyWith } from '../../rules.ts'
 import { enumeration } from '../values.ts'
 
 /** One rule, in the same form for all spellings. */
-export interface AuthorizationRule {
+interface AuthorizationRule {
   mode: 'allow' | 'deny' | 'require'
   expression: string
 }
@@ -16,23 +16,26 @@ export function authorization(phase: ExpressionPhase) {
   return object(
     {
       rules: fileOnly(
-        list(rule(phase).describe('An expression that allows, or `{allow}`, `{deny}` or `{require}` with one.'), {
-          min: 1,
-          max: 256,
-        })
+        list(
+          rule(phase).describe('An expression that allows, or `{allow}`, `{deny}` or `{require}` with an expression.'),
+          {
+            min: 1,
+            max: 256,
+          },
+        )
           .optional()
-          .describe('Rules with a mode each.'),
+          .describe('Rules, each with its own mode.'),
       ),
       action: enumeration(['Allow', 'Deny', 'Require'])
         .optional()
-        .describe('What the expressions of `policy` do; `Allow` when unset.'),
+        .describe('Effect of the expressions in `policy`; `Allow` when unset.'),
       policy: object({
         matchExpressions: list(matchExpression(phase).describe('A condition.'), { min: 1, max: 256 }).describe(
-          'Each is a rule of its own.',
+          'Conditions; each is a separate rule.',
         ),
       })
         .optional()
-        .describe('Rules of one mode.'),
+        .describe('Rules with the same action.'),
     },
     [exactlyOneOf('rules', 'policy'), onlyWith('action', 'policy')],
   )
@@ -103,8 +106,8 @@ function headerDoubts(source: string, mode: AuthorizationRule['mode'], phase: Ex
   return oneLineComparisons(source, phase, mode === 'deny').map(({ header, place }) => {
     const [, headers = 'request.headers', name = 'name'] = /^(\w+\.headers)\.(.+)$/.exec(header) ?? []
     return {
-      found: `found ${mode === 'allow' ? 'an' : 'a'} ${mode} rule that \`${header}\` sent twice slips past, compared with one value at ${place}`,
-      expected: `a look at all its values: \`"..." in default(${headers}.split()["${name}"], [])\``,
+      found: `found ${mode === 'allow' ? 'an' : 'a'} ${mode} rule that \`${header}\` bypasses when sent twice: the rule compares one value at ${place}`,
+      expected: `a comparison with all its values: \`"..." in default(${headers}.split()["${name}"], [])\``,
     }
   })
 }

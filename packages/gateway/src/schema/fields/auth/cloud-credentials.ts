@@ -12,21 +12,25 @@ export function awsCredentials() {
     secretRef: keysOf({
       accessKey: secretValue({ max: 256 }).describe('Access key id.'),
       secretKey: secretValue({ max: 1_024 }).describe('Secret access key.'),
-      sessionToken: secretValue({ max: 8_192 }).optional().describe('Token of keys that end.'),
+      sessionToken: secretValue({ max: 8_192 }).optional().describe('Session token of temporary keys.'),
     })
       .optional()
       .describe(
-        'The keys; in a cluster a Secret with `accessKey`, `secretKey` and perhaps `sessionToken`. Without it they are looked for as the SDK does: variables, profiles, web identity, containers, instances.',
+        'The keys; in a cluster, a Secret with `accessKey`, `secretKey` and optionally `sessionToken`. When unset, keys are searched for as in the AWS SDKs: environment variables, profiles, web identity, containers, instances.',
       ),
     region: string({ min: 1, max: 64 }, { pattern: /^[a-z0-9-]+$/, expected: 'a region such as `eu-west-1`' })
       .optional()
-      .describe('The region to sign for; when unset that of the backend, of its host, or of `AWS_REGION`.'),
+      .describe(
+        'Region of the signature. When unset: the region of the backend, the region in its host name, or `AWS_REGION`.',
+      ),
     service: string(
       { min: 1, max: 64 },
       { pattern: /^[a-z0-9-]+$/, expected: 'the name of a service such as `execute-api`' },
     )
       .optional()
-      .describe('The service to sign for; when unset that of the backend or of its host, else `bedrock`.'),
+      .describe(
+        'Service of the signature. When unset: the service of the backend, the service in its host name, or `bedrock`.',
+      ),
   })
 }
 
@@ -34,19 +38,19 @@ export function azureCredentials() {
   return object(
     {
       secretRef: keysOf({
-        clientID: secretValue({ max: 256 }).describe('Id of the application.'),
+        clientID: secretValue({ max: 256 }).describe('Client id of the application.'),
         tenantID: secretValue({ max: 256 }).describe('Id or name of the tenant.'),
         clientSecret: secretValue({ max: 1_024 }).describe('Secret of the application.'),
       })
         .optional()
-        .describe('An application; in a cluster a Secret with `clientID`, `tenantID` and `clientSecret`.'),
+        .describe('An Entra application; in a cluster, a Secret with `clientID`, `tenantID` and `clientSecret`.'),
       managedIdentity: object({
-        clientId: string({ max: 256 }).describe('Client id of the identity, or empty.'),
-        objectId: string({ max: 256 }).describe('Object id of the identity, or empty.'),
-        resourceId: string({ max: 1_024 }).describe('Resource id of the identity, or empty.'),
+        clientId: string({ max: 256 }).describe('Client id of the managed identity, or empty.'),
+        objectId: string({ max: 256 }).describe('Object id of the managed identity, or empty.'),
+        resourceId: string({ max: 1_024 }).describe('Resource id of the managed identity, or empty.'),
       })
         .optional()
-        .describe('An identity that was given to the machine: the first id that is not empty says which.'),
+        .describe('A managed identity of the machine, selected by the first id that is not empty.'),
     },
     [atMostOneOf('secretRef', 'managedIdentity')],
   )
@@ -56,18 +60,20 @@ export function gcpCredentials() {
   return object({
     type: enumeration(['AccessToken', 'IdToken'])
       .prefault('AccessToken')
-      .describe('`AccessToken` for APIs of Google; `IdToken` for services of Cloud Run and the like.'),
+      .describe('`AccessToken` for Google APIs; `IdToken` for your own services, for example on Cloud Run.'),
     secretRef: orSecretEntry(secret(googleExpected, parseGoogleCredentials), 'credentials.json', parseGoogleCredentials)
       .optional()
       .describe(
-        'The JSON of a service account or of other credentials: `{file: path}` or `{env: NAME}`; in a cluster a Secret with the key `credentials.json`. Without it they are looked for as the SDK does.',
+        'Credentials as JSON, such as a service account: `{file: path}` or `{env: NAME}`; in a cluster, a Secret with the key `credentials.json`. When unset, credentials are searched for as in the Google SDKs.',
       ),
     audience: string(
       { min: 1, max: 256 },
       { pattern: /^[\x21-\x25\x27-\x7e]+$/, expected: 'text of 1 to 256 printable characters' },
     )
       .optional()
-      .describe('Whom an ID token is for; `https://` and the host of the backend when unset. Only with `IdToken`.'),
+      .describe(
+        'Audience of an ID token; `https://` followed by the host of the backend when unset. Only with `IdToken`.',
+      ),
   })
 }
 
@@ -82,7 +88,7 @@ const googleTypes = new Set<unknown>([
 ])
 
 /** Checks the credentials and returns the text unchanged, because printed configs redact whole texts. */
-export function parseGoogleCredentials(text: string): string | Refusal {
+function parseGoogleCredentials(text: string): string | Refusal {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -96,7 +102,7 @@ export function parseGoogleCredentials(text: string): string | Refusal {
 
 /** Keys inline in the file; in custom resources, entries of a Secret. */
 function keysOf<Shape extends Record<string, Schema<string | undefined>>>(shape: Shape) {
-  const keys = object({ data: object(shape).describe('Each in place, or as `{file: path}` or `{env: NAME}`.') })
+  const keys = object({ data: object(shape).describe('Each value is a literal, `{file: path}` or `{env: NAME}`.') })
   return localForm(keys, objectReference(), ({ name }, objects) => {
     const entries = objects.secret(name)
     if (entries instanceof Refusal) return entries

@@ -1,5 +1,4 @@
 import { object } from '../../kit.ts'
-import type { Output } from '../../kit.ts'
 import { editableHeaderName } from '../http-parts.ts'
 import { exactlyOneOf } from '../../rules.ts'
 import { string } from '../values.ts'
@@ -15,13 +14,13 @@ export function credentialLocation() {
           { pattern: /^[\x20-\x7e]+$/, expected: 'text of 1 to 256 printable characters' },
         )
           .optional()
-          .describe('What stands before the credential, with its space: `Bearer `. Letter case does not matter.'),
+          .describe('Text before the credential, including the space, such as `Bearer `; case-insensitive.'),
       })
         .optional()
-        .describe('A header.'),
-      queryParameter: object({ name: string({ min: 1, max: 256 }).describe('Name of the parameter.') })
+        .describe('The credential is in a header.'),
+      queryParameter: object({ name: string({ min: 1, max: 256 }).describe('Name of the query parameter.') })
         .optional()
-        .describe('A parameter of the query.'),
+        .describe('The credential is in a query parameter.'),
       cookie: object({
         name: string(
           { min: 1, max: 256 },
@@ -29,10 +28,8 @@ export function credentialLocation() {
         ).describe('Name of the cookie.'),
       })
         .optional()
-        .describe('A cookie.'),
+        .describe('The credential is in a cookie.'),
     },
     [exactlyOneOf('header', 'queryParameter', 'cookie')],
   )
 }
-
-export type CredentialLocationConfig = Output<ReturnType<typeof credentialLocation>>

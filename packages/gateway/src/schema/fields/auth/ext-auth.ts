@@ -14,13 +14,13 @@ const headerLines = oneOf(bool, number, text, bytes, celList, nullType)
 
 const grpc = (phase: Phase) =>
   object({
-    contextExtensions: map(string({ max: 4_096 }).describe('Its value.'), { min: 1, max: 64 })
+    contextExtensions: map(string({ max: 4_096 }).describe('The value.'), { min: 1, max: 64 })
       .optional()
-      .describe('Texts that the authorizer gets with every request, as `context_extensions`.'),
-    requestMetadata: map(expression(phase).describe('Its value.'), { min: 1, max: 64 })
+      .describe('Strings that the gateway sends with every call, as `context_extensions`.'),
+    requestMetadata: map(expression(phase).describe('The value.'), { min: 1, max: 64 })
       .optional()
       .describe(
-        'Values that the authorizer gets as `metadata_context`, by namespace: a mapping is taken as it is, anything else stands under `value`. One whose expression fails is left out. Left out altogether, the claims of a verified token stand under `envoy.filters.http.jwt_authn`, as `jwt_payload`.',
+        'Values that the authorizer gets as `metadata_context`, by namespace: a map is sent unchanged, another value as `value`. A value whose expression fails is omitted. When unset, the claims of a verified token are sent under `envoy.filters.http.jwt_authn`, as `jwt_payload`.',
       ),
   }).describe('The authorizer speaks gRPC: `envoy.service.auth.v3.Authorization/Check`.')
 
@@ -28,59 +28,63 @@ const http = (phase: Phase) =>
   object({
     path: expression(phase, text)
       .optional()
-      .describe("Path and query that are asked; those of the client's request when unset."),
+      .describe("Path and query of the call; those of the client's request when unset."),
     redirect: expression(phase, text)
       .optional()
-      .describe('Where clients are sent, with status 302, when the authorizer answers 401 or 403.'),
+      .describe('URL to redirect clients to, with status 302, when the authorizer responds with 401 or 403.'),
     allowedRequestHeaders: list(headerName().describe('Name of a header.'), { min: 1, max: 64 })
       .optional()
       .describe('Headers of the request that the authorizer gets; only `authorization` when unset.'),
-    addRequestHeaders: map(expression(phase, headerLines).describe('Its value.'), { min: 1, max: 64 })
+    addRequestHeaders: map(expression(phase, headerLines).describe('The value.'), { min: 1, max: 64 })
       .optional()
-      .describe('Headers that the authorizer gets besides, by name. One whose expression fails is left out.'),
+      .describe('Additional headers of the call, by name. A header whose expression fails is omitted.'),
     allowedResponseHeaders: list(editableHeaderName().describe('Name of a header.'), { min: 1, max: 64 })
       .optional()
       .describe(
-        "Headers of the authorizer's answer that the backend gets. The client's own of these names are taken off, also where the answer lacks them.",
+        "Headers of the authorizer's response that are sent to the backend. Headers of these names from the client are always removed.",
       ),
-    responseMetadata: map(expression('responseHead').describe('Its value.'), { min: 1, max: 64 })
+    responseMetadata: map(expression('responseHead').describe('The value.'), { min: 1, max: 64 })
       .optional()
       .describe(
-        "Values for later expressions, as `extauthz.<name>`, made of the authorizer's answer in `response`. One whose expression fails is left out.",
+        "Values for later expressions, as `extauthz.<name>`. Their expressions read the authorizer's response as `response`. A value whose expression fails is omitted.",
       ),
-  }).describe('The authorizer speaks HTTP: a 2xx answer lets the request pass.')
+  }).describe('The authorizer speaks HTTP: a 2xx response allows the request.')
 
 /** The settings of an external authorizer, for requests or for calls to one backend. */
 export const extAuthFields = (phase: Phase) => ({
-  backendRef: serviceReference().describe('The authorizer; its backend policies hold for the calls.'),
+  backendRef: serviceReference().describe('The authorizer; its backend policies apply to the calls.'),
   grpc: grpc(phase).optional(),
   http: http(phase).optional(),
   forwardBody: object({
     maxSize: byteSize({ min: 1 })
       .prefault('8192')
-      .describe('Bytes of it at most: of a longer body the authorizer gets only the beginning.'),
+      .describe('Largest number of bytes that is sent; the authorizer gets only the beginning of a longer body.'),
   })
     .optional()
-    .describe('The authorizer gets the body of the request too, which waits for that much of it.'),
-  cache: object({
-    key: list(expression(phase).describe('A text, a number or a truth value.'), { min: 1, max: 16 }).describe(
-      'What a decision depends on: requests that are equal in all of it share one. A request where a part fails is asked about each time.',
+    .describe(
+      'Sends the body of the request to the authorizer too. The call waits until `maxSize` bytes or the whole body have arrived.',
     ),
-    ttl: duration({ min: '1ms', max: '24h' }).describe('How long a decision holds.'),
+  cache: object({
+    key: list(expression(phase).describe('A string, a number or a boolean.'), { min: 1, max: 16 }).describe(
+      'The cache key: requests with equal values share a decision. If one of the expressions fails, the decision is not cached.',
+    ),
+    ttl: duration({ min: '1ms', max: '24h' }).describe('How long a decision is cached.'),
     maxEntries: integer({ min: 1, max: 1_000_000 })
       .prefault(10_000)
-      .describe('Decisions that each worker keeps; the one that was used longest ago leaves first.'),
+      .describe(
+        'Largest number of decisions in the cache of each worker; the least recently used one is removed first.',
+      ),
   })
     .optional()
-    .describe('Keeps decisions for a while, yes and no alike. Each request is asked about when unset.'),
+    .describe('Caches decisions, both allowed and denied. When unset, every request causes a call.'),
   failureMode: enumeration(['FailClosed', 'FailOpen'])
     .optional()
     .describe(
-      'What happens to requests when the authorizer cannot be asked: they are refused with 403 (`FailClosed`, the default), or pass.',
+      'What happens to a request when the call fails: it is denied with 403 (`FailClosed`, the default), or it passes (`FailOpen`).',
     ),
   timeout: duration({ min: '1ms' })
     .optional()
-    .describe('How long the authorizer may take; 2s when unset. After it, it counts as one that cannot be asked.'),
+    .describe('Timeout of the call; 2s when unset. A timeout is a failed call.'),
 })
 
 export const extAuthRules = [atMostOneOf('grpc', 'http')]

@@ -3,7 +3,7 @@ import type { Schema } from '../../kit.ts'
 
 /** Lines in the format of the program `htpasswd`: a name and the hash of a password. */
 
-export interface PasswordEntry {
+interface PasswordEntry {
   username: string
   hash: string
 }

@@ -10,28 +10,26 @@ export function tokenMode() {
   return enumeration(['Strict', 'Optional', 'Permissive'])
     .prefault('Strict')
     .describe(
-      '`Strict` needs a valid token; `Optional` lets requests without a token pass; `Permissive` lets every request pass, and gives the claims of valid tokens to later policies.',
+      '`Strict` requires a valid token. `Optional` also allows requests without a token. `Permissive` allows every request; later policies can read the claims of valid tokens.',
     )
 }
 
 export function audiences() {
   return list(string({ min: 1, max: 256 }).describe('An audience.'), { min: 1, max: 64 })
     .optional()
-    .describe('Audiences of which the `aud` claim must name one; any audience when unset.')
+    .describe('Allowed audiences: the `aud` claim must contain one of them. Any audience when unset.')
 }
 
 /** SPEC 2.7 RemoteJWKS. */
 export function remoteJwks() {
   return object({
     backendRef: namedBackendReference().describe(
-      'The backend that has the key set; its policies hold for the connection.',
+      'The backend that serves the key set; its policies apply to the connection.',
     ),
     jwksPath: string({ min: 1, max: 2_000 }, { pattern: /^[\x21\x22\x24-\x7e]+$/, expected: 'a path' }).describe(
       'Path of the key set, such as `.well-known/jwks.json`.',
     ),
-    cacheDuration: duration({ min: '1s' })
-      .prefault('5m')
-      .describe('How long a key set is used before it is fetched again.'),
+    cacheDuration: duration({ min: '1s' }).prefault('5m').describe('How long a key set is cached.'),
   })
 }
 
@@ -40,15 +38,15 @@ export function jwks() {
   return object(
     {
       inline: keySet().optional().describe('The key set itself, as JSON text.'),
-      file: fileOnly(keySetFile().optional().describe('Path of a file that holds the key set.')),
+      file: fileOnly(keySetFile().optional().describe('Path of a file with the key set.')),
       url: fileOnly(
         backendUrl()
           .optional()
           .describe(
-            'Where the key set is fetched. It is kept for the `max-age` of the answer, between 10s and 1h; 5m without one.',
+            'URL of the key set. It is cached for the `max-age` of the response, between 10s and 1h; 5m without `max-age`.',
           ),
       ),
-      remote: remoteJwks().optional().describe('A backend that has the key set.'),
+      remote: remoteJwks().optional().describe('A backend that serves the key set.'),
     },
     [exactlyOneOf('inline', 'file', 'url', 'remote')],
   )

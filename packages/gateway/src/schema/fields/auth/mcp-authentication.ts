@@ -7,13 +7,11 @@ export function mcpAuthentication() {
   return object({
     mode: tokenMode(),
     issuer: issuerUrl({ refers: { to: 'deprecated', instead: 'jwtAuthentication.mcp' } }).describe(
-      'URL of the authorization server, and what the `iss` claim must be, letter by letter.',
+      'URL of the authorization server; the `iss` claim must be exactly this URL.',
     ),
     audiences: audiences(),
-    jwks: remoteJwks().describe('A backend that has the keys that sign the tokens.'),
+    jwks: remoteJwks().describe('The backend that serves the signing keys of the tokens.'),
     provider: identityProvider(),
     resourceMetadata: resourceMetadata(),
-  }).describe(
-    'Deprecated: use `jwtAuthentication.mcp`. It holds for every route with a backend that this policy holds for.',
-  )
+  }).describe('Deprecated: use `jwtAuthentication.mcp`. It applies to every route with a backend that has this policy.')
 }

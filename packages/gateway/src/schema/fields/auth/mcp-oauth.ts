@@ -24,14 +24,14 @@ export function identityProvider() {
   return enumeration(['Auth0', 'Keycloak'])
     .optional()
     .describe(
-      'Adapts the metadata of this identity provider for clients, which then come to the gateway for it; clients go to the issuer itself when unset.',
+      'The gateway serves clients an adapted copy of the metadata of this identity provider. When unset, clients read the metadata from the issuer.',
     )
 }
 
 export function resourceMetadata() {
-  return map(json({ max: 8_192 }).describe('Value of the member.'), { max: 64 })
+  return map(json({ max: 8_192 }).describe('The value.'), { max: 64 })
     .prefault({})
     .describe(
-      'Members of the protected-resource metadata, over those that the gateway makes: `scopesSupported` becomes `scopes_supported`. `resource` is the URL of the endpoint, where the request does not show it.',
+      'Fields of the protected-resource metadata; they replace the defaults. `scopesSupported` becomes `scopes_supported`. Set `resource` to the public URL of the endpoint if it differs from the URL of requests.',
     )
 }

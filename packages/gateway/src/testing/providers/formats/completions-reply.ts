@@ -1,6 +1,14 @@
 import type OpenAI from 'openai'
-import { type Answer, answerText, argumentPieces, type CallPart, type Failure, type Finish, textOf } from '../answer.ts'
-import type { Asked } from '../asked.ts'
+import {
+  type Answer,
+  answerText,
+  argumentPieces,
+  type CallPart,
+  type Failure,
+  type Finish,
+  joinPieces,
+} from '../answer.ts'
+import type { ParsedRequest } from '../parsed-request.ts'
 import { type FakeReply, json, retryHeaders, sse } from '../reply.ts'
 import { dataFrame } from '../sse.ts'
 
@@ -21,7 +29,7 @@ interface OpenAiError {
   error: { message: string; type: string; param: string | null; code: string | null }
 }
 
-export function completionsReply(answer: Answer, asked: Asked, quirks: CompletionsQuirks): FakeReply {
+export function completionsReply(answer: Answer, asked: ParsedRequest, quirks: CompletionsQuirks): FakeReply {
   const refusal = partText(answer, 'refusal')
   const calls = callsOf(answer)
   const content = answerText(answer)
@@ -56,7 +64,7 @@ export function completionsReply(answer: Answer, asked: Asked, quirks: Completio
 
 export function completionsStream(
   answer: Answer,
-  asked: Asked & { includeUsage: boolean },
+  asked: ParsedRequest & { includeUsage: boolean },
   quirks: CompletionsQuirks,
 ): FakeReply {
   const frames: Buffer[] = []
@@ -136,7 +144,7 @@ function callsOf(answer: Answer): CallPart[] {
 }
 
 function partText(answer: Answer, type: 'refusal' | 'reasoning'): string {
-  return answer.parts.map((part) => (part.type === type ? textOf(part) : '')).join('')
+  return answer.parts.map((part) => (part.type === type ? joinPieces(part) : '')).join('')
 }
 
 function wholeCall(call: CallPart): OpenAI.Chat.ChatCompletionMessageFunctionToolCall {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { invalid } from '../answer.ts'
-import { type Asked, type AskedPart, mergeTurns, type Turn } from '../asked.ts'
+import { type ParsedRequest, type ParsedPart, mergeTurns, type Turn } from '../parsed-request.ts'
 import { check, type Complaints, dotted } from '../check.ts'
 
 /** Reads chat completions as strictly as OpenAI does: what it does not know is a 400 that names it. */
-export function readCompletions(body: unknown): Asked & { includeUsage: boolean } {
+export function readCompletions(body: unknown): ParsedRequest & { includeUsage: boolean } {
   const request = check(requestSchema, body, openaiComplaints)
   if (request.stream_options != null && request.stream !== true) {
     throw invalid(`The 'stream_options' parameter is only allowed when 'stream' is enabled.`, 'stream_options')
@@ -28,7 +28,7 @@ export function readCompletions(body: unknown): Asked & { includeUsage: boolean 
     switch (message.role) {
       case 'system':
       case 'developer':
-        system.push(textOf(message.content))
+        system.push(joinTexts(message.content))
         break
       case 'user':
         turns.push({ role: 'user', parts: userParts(message.content) })
@@ -44,7 +44,7 @@ export function readCompletions(body: unknown): Asked & { includeUsage: boolean 
             `messages[${at}].role`,
           )
         }
-        turns.push({ role: 'user', parts: [resultPart(message.tool_call_id, textOf(message.content))] })
+        turns.push({ role: 'user', parts: [resultPart(message.tool_call_id, joinTexts(message.content))] })
         break
     }
   }
@@ -82,14 +82,14 @@ export const openaiComplaints: Complaints = {
   wrong: (path, message) => `Invalid value for '${dotted(path)}': ${message}.`,
 }
 
-export function imageOf(url: string): AskedPart {
+export function imageOf(url: string): ParsedPart {
   const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url)
   return inline === null
     ? { type: 'imageUrl', url }
     : { type: 'image', mediaType: inline[1] ?? '', data: inline[2] ?? '' }
 }
 
-export function resultPart(id: string, text: string): AskedPart {
+export function resultPart(id: string, text: string): ParsedPart {
   return { type: 'result', id, name: null, text, isError: false }
 }
 
@@ -102,18 +102,18 @@ export function parsedArguments(text: string, param: string): unknown {
   }
 }
 
-function textOf(content: string | { text: string }[]): string {
+function joinTexts(content: string | { text: string }[]): string {
   return typeof content === 'string' ? content : content.map((part) => part.text).join('')
 }
 
-function userParts(content: z.infer<typeof userSchema>['content']): AskedPart[] {
+function userParts(content: z.infer<typeof userSchema>['content']): ParsedPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : imageOf(part.image_url.url)))
 }
 
-function assistantParts(message: z.infer<typeof assistantSchema>): AskedPart[] {
+function assistantParts(message: z.infer<typeof assistantSchema>): ParsedPart[] {
   const { content, tool_calls: calls = [] } = message
-  const text = typeof content === 'string' ? content : textOf((content ?? []).filter((part) => part.type === 'text'))
+  const text = typeof content === 'string' ? content : joinTexts((content ?? []).filter((part) => part.type === 'text'))
   return [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...calls.map(({ id, function: call }) => ({
@@ -125,7 +125,7 @@ function assistantParts(message: z.infer<typeof assistantSchema>): AskedPart[] {
   ]
 }
 
-function choiceOf(choice: z.infer<typeof choiceSchema> | undefined): Asked['toolChoice'] {
+function choiceOf(choice: z.infer<typeof choiceSchema> | undefined): ParsedRequest['toolChoice'] {
   return choice === undefined || typeof choice === 'string' ? (choice ?? null) : { name: choice.function.name }
 }
 

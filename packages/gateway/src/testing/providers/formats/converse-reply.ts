@@ -7,7 +7,7 @@ import type {
   TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime'
 import { eventMessage, exceptionMessage } from '../../../../../chat/src/testing/event-stream-message.ts'
-import { type Answer, type AnswerPart, argumentPieces, type Failure, textOf } from '../answer.ts'
+import { type Answer, type AnswerPart, argumentPieces, type Failure, joinPieces } from '../answer.ts'
 import { type FakeReply, json, retryHeaders } from '../reply.ts'
 import { sign } from '../signatures.ts'
 
@@ -62,9 +62,9 @@ function blockOf(part: AnswerPart): ContentBlock {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return { text: textOf(part) }
+      return { text: joinPieces(part) }
     case 'reasoning': {
-      const text = textOf(part)
+      const text = joinPieces(part)
       return { reasoningContent: { reasoningText: { text, signature: sign('anthropic', text) } } }
     }
     case 'call':
@@ -80,7 +80,7 @@ function deltasOf(part: AnswerPart): ContentBlockDelta[] {
     case 'reasoning':
       return [
         ...part.pieces.map((text) => ({ reasoningContent: { text } })),
-        { reasoningContent: { signature: sign('anthropic', textOf(part)) } },
+        { reasoningContent: { signature: sign('anthropic', joinPieces(part)) } },
       ]
     case 'call':
       return argumentPieces(part).map((input) => ({ toolUse: { input } }))

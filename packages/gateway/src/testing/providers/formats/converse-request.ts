@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { invalid } from '../answer.ts'
-import type { Asked, AskedPart, Turn } from '../asked.ts'
+import type { ParsedRequest, ParsedPart, Turn } from '../parsed-request.ts'
 import { check, type Complaints, dotted } from '../check.ts'
 import { isSignedBy } from '../signatures.ts'
 
 /** Reads Bedrock's Converse. It is stricter than AWS about unknown fields, which AWS leaves unread. */
-export function readConverse(body: unknown, model: string, streamed: boolean): Asked {
+export function readConverse(body: unknown, model: string, streamed: boolean): ParsedRequest {
   const request = check(requestSchema, body, bedrockComplaints)
   const turns = (request.messages ?? []).map(({ role, content }): Turn => ({ role, parts: content.flatMap(partsOf) }))
   expectTurns(turns, request.toolConfig !== undefined)
@@ -110,7 +110,7 @@ function idsOf(turn: Turn | undefined, type: 'call' | 'result'): string[] {
   )
 }
 
-function partsOf(block: z.infer<typeof blockSchema>): AskedPart[] {
+function partsOf(block: z.infer<typeof blockSchema>): ParsedPart[] {
   if ('text' in block) return [{ type: 'text', text: block.text }]
   if ('image' in block) {
     return [{ type: 'image', mediaType: `image/${block.image.format}`, data: block.image.source.bytes }]
@@ -212,7 +212,7 @@ const requestSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  // What Claude takes beyond the common fields.
+  // Fields that only Claude accepts.
   additionalModelRequestFields: z
     .strictObject({
       thinking: z

@@ -1,5 +1,5 @@
-import { type Answer, type AnswerPart, type Failure, textOf } from '../answer.ts'
-import type { Asked } from '../asked.ts'
+import { type Answer, type AnswerPart, type Failure, joinPieces } from '../answer.ts'
+import type { ParsedRequest } from '../parsed-request.ts'
 import { type FakeReply, json, retryHeaders, sse } from '../reply.ts'
 import { dataFrame } from '../sse.ts'
 import { sign } from '../signatures.ts'
@@ -13,12 +13,12 @@ interface WirePart {
   functionCall?: { name: string; args: unknown }
 }
 
-export function geminiReply(answer: Answer, asked: Asked): FakeReply {
+export function geminiReply(answer: Answer, asked: ParsedRequest): FakeReply {
   const parts = answer.parts.map((part, at) => signed(wholePart(part), part, at, { answer, asked }))
   return json(chunkOf(answer, asked, { parts, isLast: true }))
 }
 
-export function geminiStream(answer: Answer, asked: Asked): FakeReply {
+export function geminiStream(answer: Answer, asked: ParsedRequest): FakeReply {
   const chunks: WirePart[][] = []
   for (const [at, part] of answer.parts.entries()) {
     const pieces =
@@ -37,7 +37,7 @@ export function geminiStream(answer: Answer, asked: Asked): FakeReply {
   return sse(frames)
 }
 
-export function googleError(failure: Failure): { status: number; body: object } {
+function googleError(failure: Failure): { status: number; body: object } {
   const [code, status] = ERRORS[failure.kind]
   const details =
     failure.retryAfter === undefined
@@ -54,7 +54,11 @@ export function googleFailure(failure: Failure): FakeReply {
   return json(body, retryHeaders(failure), status)
 }
 
-function chunkOf(answer: Answer, asked: Asked, { parts, isLast }: { parts: WirePart[]; isLast: boolean }): object {
+function chunkOf(
+  answer: Answer,
+  asked: ParsedRequest,
+  { parts, isLast }: { parts: WirePart[]; isLast: boolean },
+): object {
   const shown = asked.reasoning?.isShown ? parts : parts.filter((part) => part.thought !== true)
   const { usage } = answer
   return {
@@ -81,20 +85,20 @@ function wholePart(part: AnswerPart): WirePart {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return { text: textOf(part) }
+      return { text: joinPieces(part) }
     case 'reasoning':
-      return { text: textOf(part), thought: true }
+      return { text: joinPieces(part), thought: true }
     case 'call':
       return { functionCall: { name: part.name, args: JSON.parse(part.arguments) } }
   }
 }
 
-/** What follows thinking carries its signature; of several calls only the first does. */
+/** Adds the thought signature to the part after a thought; among several calls, only to the first. */
 function signed(
   wire: WirePart,
   part: AnswerPart,
   at: number,
-  { answer, asked }: { answer: Answer; asked: Asked },
+  { answer, asked }: { answer: Answer; asked: ParsedRequest },
 ): WirePart {
   const isFirstCall = part.type === 'call' && answer.parts.findIndex(({ type }) => type === 'call') === at
   const isAfterThinking = answer.parts[at - 1]?.type === 'reasoning'

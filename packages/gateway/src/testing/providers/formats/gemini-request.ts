@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { invalid } from '../answer.ts'
-import type { Asked, AskedPart, Turn } from '../asked.ts'
+import type { ParsedRequest, ParsedPart, Turn } from '../parsed-request.ts'
 import { check, type Complaints, dotted } from '../check.ts'
 import { isSignedBy } from '../signatures.ts'
 import { schemaSchema, type SchemaNode } from './gemini-schema.ts'
 
 /** Reads generateContent; the model and whether it streams stand in the path. */
-export function readGenerateContent(body: unknown, model: string, streamed: boolean): Asked {
+export function readGenerateContent(body: unknown, model: string, streamed: boolean): ParsedRequest {
   const request = check(requestSchema, body, geminiComplaints)
   const turns = request.contents.map((content, at) => turnOf(content, at, model))
   expectTurns(turns)
@@ -57,14 +57,14 @@ function turnOf({ role, parts }: Content, at: number, model: string): Turn {
   const isFirstCall = (index: number): boolean => !parts.slice(0, index).some((part) => 'functionCall' in part)
   return {
     role: role === 'model' ? 'assistant' : 'user',
-    parts: parts.flatMap((part, index): AskedPart[] => {
+    parts: parts.flatMap((part, index): ParsedPart[] => {
       const isSigned = checkSignature(part, isFirstCall(index), at, model)
       return isSigned ? [{ type: 'reasoning', text: '', isSigned }, partOf(part)] : [partOf(part)]
     }),
   }
 }
 
-function partOf(part: Content['parts'][number]): AskedPart {
+function partOf(part: Content['parts'][number]): ParsedPart {
   if ('functionCall' in part) {
     const { id, name, args } = part.functionCall
     return { type: 'call', id: id ?? null, name, arguments: args ?? {} }
@@ -117,11 +117,11 @@ function expectTurns(turns: readonly Turn[]): void {
   }
 }
 
-function count(turn: Turn | undefined, type: AskedPart['type']): number {
+function count(turn: Turn | undefined, type: ParsedPart['type']): number {
   return (turn?.parts ?? []).filter((part) => part.type === type).length
 }
 
-function choiceOf(calling: z.infer<typeof callingSchema> | undefined): Asked['toolChoice'] {
+function choiceOf(calling: z.infer<typeof callingSchema> | undefined): ParsedRequest['toolChoice'] {
   switch (calling?.mode) {
     case undefined:
       return null
@@ -137,7 +137,7 @@ function choiceOf(calling: z.infer<typeof callingSchema> | undefined): Asked['to
   }
 }
 
-function thinkingOf(config: ThinkingConfig | undefined, model: string): Asked['reasoning'] {
+function thinkingOf(config: ThinkingConfig | undefined, model: string): ParsedRequest['reasoning'] {
   if (config === undefined || config.thinkingBudget === 0) return null
   if (config.thinkingLevel !== undefined && !wantsSignatures(model)) {
     throw invalid('Thinking level is not supported for this model.')
@@ -163,7 +163,7 @@ function lowerCased(node: SchemaNode): object {
   }
 }
 
-/** What Google documents for calls that another model made. */
+/** The signature that Google documents for calls of another model. */
 const SKIP = 'skip_thought_signature_validator'
 
 const anyJson = z.record(z.string(), z.unknown())

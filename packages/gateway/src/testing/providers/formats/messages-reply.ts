@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import { type Answer, type AnswerPart, argumentPieces, type Failure, textOf } from '../answer.ts'
-import type { Asked } from '../asked.ts'
+import { type Answer, type AnswerPart, argumentPieces, type Failure, joinPieces } from '../answer.ts'
+import type { ParsedRequest } from '../parsed-request.ts'
 import { type FakeReply, json, retryHeaders, sse } from '../reply.ts'
 import { eventFrame } from '../sse.ts'
 import { sign } from '../signatures.ts'
@@ -8,11 +8,11 @@ import { sign } from '../signatures.ts'
 type Event = Anthropic.RawMessageStreamEvent | { type: 'ping' } | { type: 'error'; error: object }
 type Block = Anthropic.ContentBlock
 
-export function messagesReply(answer: Answer, asked: Asked): FakeReply {
+export function messagesReply(answer: Answer, asked: ParsedRequest): FakeReply {
   return json(messageOf(answer, asked), HEADERS)
 }
 
-export function messagesStream(answer: Answer, asked: Asked): FakeReply {
+export function messagesStream(answer: Answer, asked: ParsedRequest): FakeReply {
   const frames: Buffer[] = []
   const say = (event: Event): void => void frames.push(eventFrame(event.type, event))
   const whole = messageOf(answer, asked)
@@ -54,7 +54,7 @@ export function messagesStream(answer: Answer, asked: Asked): FakeReply {
   return sse(frames, HEADERS)
 }
 
-export function messagesError(failure: Failure): { status: number; body: object } {
+function messagesError(failure: Failure): { status: number; body: object } {
   const [status, type] = ERRORS[failure.kind]
   return { status, body: { type: 'error', error: { type, message: failure.message }, request_id: 'req_fake' } }
 }
@@ -64,7 +64,7 @@ export function messagesFailure(failure: Failure): FakeReply {
   return json(body, { ...HEADERS, ...retryHeaders(failure) }, status)
 }
 
-function messageOf(answer: Answer, asked: Asked): Anthropic.Message {
+function messageOf(answer: Answer, asked: ParsedRequest): Anthropic.Message {
   const { usage } = answer
   return {
     id: 'msg_fake1',
@@ -100,9 +100,9 @@ function blockOf(part: AnswerPart): Block {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return { type: 'text', text: textOf(part), citations: null }
+      return { type: 'text', text: joinPieces(part), citations: null }
     case 'reasoning':
-      return { type: 'thinking', thinking: textOf(part), signature: sign('anthropic', textOf(part)) }
+      return { type: 'thinking', thinking: joinPieces(part), signature: sign('anthropic', joinPieces(part)) }
     case 'call': {
       const input: unknown = JSON.parse(part.arguments)
       return { type: 'tool_use', id: `toolu_${part.id}`, name: part.name, input, caller: { type: 'direct' } }
@@ -125,7 +125,7 @@ function deltasOf(part: AnswerPart): Anthropic.RawContentBlockDelta[] {
     case 'reasoning':
       return [
         ...part.pieces.map((thinking) => ({ type: 'thinking_delta' as const, thinking })),
-        { type: 'signature_delta', signature: sign('anthropic', textOf(part)) },
+        { type: 'signature_delta', signature: sign('anthropic', joinPieces(part)) },
       ]
     case 'call':
       // The first one is empty, as the real one sends it.

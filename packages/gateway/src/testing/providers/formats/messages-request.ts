@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { invalid } from '../answer.ts'
-import { type Asked, type AskedPart, mergeTurns, type Turn } from '../asked.ts'
+import { type ParsedRequest, type ParsedPart, mergeTurns, type Turn } from '../parsed-request.ts'
 import { check, type Complaints } from '../check.ts'
 import { isSignedBy } from '../signatures.ts'
 
 /** Reads Anthropic's messages, with the rules that its API holds requests against. */
-export function readMessages(body: unknown, version: string): Asked {
+export function readMessages(body: unknown, version: string): ParsedRequest {
   const request = check(requestSchema, body, anthropicComplaints)
   const removed = SAMPLING.find((name) => request[name] !== undefined)
   if (version !== '2023-06-01' && removed !== undefined) throw invalid(`${removed}: Extra inputs are not permitted`)
@@ -13,7 +13,7 @@ export function readMessages(body: unknown, version: string): Asked {
 }
 
 /** On Vertex AI the path says the model, and the body says the version. */
-export function readVertexMessages(body: unknown, model: string): Asked {
+export function readVertexMessages(body: unknown, model: string): ParsedRequest {
   const asked = askedOf(check(vertexSchema, body, anthropicComplaints), model, UNSTRUCTURED_ON_VERTEX)
   const hasUrl = asked.turns.some(({ parts }) => parts.some(({ type }) => type === 'imageUrl'))
   if (hasUrl) throw invalid('messages.0.content.0.image.source.base64.data: URL sources are not supported')
@@ -21,7 +21,7 @@ export function readVertexMessages(body: unknown, model: string): Asked {
 }
 
 /** So it is on Bedrock, where the path says as well whether the answer is a stream. */
-export function readInvokedMessages(body: unknown, model: string, streamed: boolean): Asked {
+export function readInvokedMessages(body: unknown, model: string, streamed: boolean): ParsedRequest {
   return { ...askedOf(check(bedrockSchema, body, anthropicComplaints), model, UNSTRUCTURED), streamed }
 }
 
@@ -29,7 +29,7 @@ export function readInvokedMessages(body: unknown, model: string, streamed: bool
 const UNSTRUCTURED = /claude-(?:3|opus-4-[01]|(?:sonnet|opus)-4(?:-2|$))/
 const UNSTRUCTURED_ON_VERTEX = /claude-(?:3|opus-4-[015]|haiku-4-5|sonnet-4-5|(?:sonnet|opus)-4(?:[-@]2|$))/
 
-function askedOf(request: z.infer<typeof fieldsSchema>, model: string, unstructured: RegExp): Asked {
+function askedOf(request: z.infer<typeof fieldsSchema>, model: string, unstructured: RegExp): ParsedRequest {
   if (request.output_config?.format != null && unstructured.test(model)) {
     throw invalid(`output_config.format: '${model}' does not support structured outputs`)
   }
@@ -81,12 +81,12 @@ export function readTokenCount(body: unknown, place: 'anthropic' | 'vertexai'): 
   )
 }
 
-export const anthropicComplaints: Complaints = {
+const anthropicComplaints: Complaints = {
   unknown: (path, name) => `${[...path, name].map(String).join('.')}: Extra inputs are not permitted`,
   wrong: (path, message) => `${path.map(String).join('.')}: ${message}`,
 }
 
-function thinkingOf(request: z.infer<typeof fieldsSchema>): Asked['reasoning'] {
+function thinkingOf(request: z.infer<typeof fieldsSchema>): ParsedRequest['reasoning'] {
   const { thinking, max_tokens: maxTokens } = request
   if (thinking === undefined || thinking.type === 'disabled') return null
   if (request.temperature !== undefined && request.temperature !== 1) {
@@ -150,7 +150,7 @@ function turnOf(message: z.infer<typeof messageSchema>): Turn {
   return { role, parts: content.map(partOf) }
 }
 
-function partOf(block: z.infer<typeof blockSchema>): AskedPart {
+function partOf(block: z.infer<typeof blockSchema>): ParsedPart {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text }

@@ -1,10 +1,10 @@
 import type OpenAI from 'openai'
-import { type Answer, type AnswerPart, argumentPieces, textOf } from '../answer.ts'
+import { type Answer, type AnswerPart, argumentPieces, joinPieces } from '../answer.ts'
 import { type FakeReply, json, sse } from '../reply.ts'
 import { eventFrame } from '../sse.ts'
 import { sign } from '../signatures.ts'
 import { completionsError, openaiCallId } from './completions-reply.ts'
-import type { ResponsesAsked } from './responses-request.ts'
+import type { ParsedResponsesRequest } from './responses-request.ts'
 
 type Response = OpenAI.Responses.Response
 type Item = OpenAI.Responses.ResponseReasoningItem | OpenAI.Responses.ResponseOutputMessage | Call
@@ -12,24 +12,24 @@ type Call = OpenAI.Responses.ResponseFunctionToolCall
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
 
 /** An event before it has its number. */
-type Said = StreamEvent extends infer E
+type UnnumberedEvent = StreamEvent extends infer E
   ? E extends { sequence_number: number }
     ? Omit<E, 'sequence_number'>
     : never
   : never
 
-export function outputOf(answer: Answer, asked: ResponsesAsked): Item[] {
+export function outputOf(answer: Answer, asked: ParsedResponsesRequest): Item[] {
   return answer.parts.map((part, at) => itemOf(part, at, asked, answer))
 }
 
-export function responsesReply(answer: Answer, asked: ResponsesAsked, id: string): FakeReply {
+export function responsesReply(answer: Answer, asked: ParsedResponsesRequest, id: string): FakeReply {
   return json(responseOf(answer, asked, { id, output: outputOf(answer, asked) }))
 }
 
-export function responsesStream(answer: Answer, asked: ResponsesAsked, id: string): FakeReply {
+export function responsesStream(answer: Answer, asked: ParsedResponsesRequest, id: string): FakeReply {
   const frames: Buffer[] = []
   const output: Item[] = []
-  const say = (event: Said): void => {
+  const say = (event: UnnumberedEvent): void => {
     frames.push(eventFrame(event.type, { ...event, sequence_number: frames.length }))
   }
   const begun: Response = {
@@ -64,14 +64,17 @@ export function responsesStream(answer: Answer, asked: ResponsesAsked, id: strin
   return sse(frames)
 }
 
-function sayItem(say: (event: Said) => void, { part, item, at }: { part: AnswerPart; item: Item; at: number }): void {
+function sayItem(
+  say: (event: UnnumberedEvent) => void,
+  { part, item, at }: { part: AnswerPart; item: Item; at: number },
+): void {
   const place = { output_index: at, item_id: item.id ?? '' }
   say({ type: 'response.output_item.added', output_index: at, item: emptied(item) })
   switch (part.type) {
     case 'text':
     case 'refusal': {
       const where = { ...place, content_index: 0 }
-      const text = textOf(part)
+      const text = joinPieces(part)
       const isText = part.type === 'text'
       const whole = isText ? outputText(text) : ({ type: 'refusal', refusal: text } as const)
       const empty = isText ? outputText('') : ({ type: 'refusal', refusal: '' } as const)
@@ -88,7 +91,7 @@ function sayItem(say: (event: Said) => void, { part, item, at }: { part: AnswerP
     case 'reasoning': {
       if (item.type !== 'reasoning' || item.summary.length === 0) break
       const where = { ...place, summary_index: 0 }
-      const text = textOf(part)
+      const text = joinPieces(part)
       say({ type: 'response.reasoning_summary_part.added', ...where, part: { type: 'summary_text', text: '' } })
       for (const delta of part.pieces) say({ type: 'response.reasoning_summary_text.delta', ...where, delta })
       say({ type: 'response.reasoning_summary_text.done', ...where, text })
@@ -103,18 +106,18 @@ function sayItem(say: (event: Said) => void, { part, item, at }: { part: AnswerP
   say({ type: 'response.output_item.done', output_index: at, item })
 }
 
-function itemOf(part: AnswerPart, at: number, asked: ResponsesAsked, answer: Answer): Item {
+function itemOf(part: AnswerPart, at: number, asked: ParsedResponsesRequest, answer: Answer): Item {
   const status = answer.finish === 'length' || answer.finish === 'filtered' ? 'incomplete' : 'completed'
   switch (part.type) {
     case 'text':
     case 'refusal': {
-      const text = textOf(part)
+      const text = joinPieces(part)
       const content = part.type === 'text' ? outputText(text) : { type: 'refusal' as const, refusal: text }
       return { id: `msg_fake${at}`, type: 'message', status, role: 'assistant', content: [content] }
     }
     case 'reasoning': {
       const id = `rs_fake${at}`
-      const summary = asked.summary ? [{ type: 'summary_text' as const, text: textOf(part) }] : []
+      const summary = asked.summary ? [{ type: 'summary_text' as const, text: joinPieces(part) }] : []
       return { id, type: 'reasoning', summary, encrypted_content: sign('openai', id) }
     }
     case 'call': {
@@ -139,7 +142,11 @@ function outputText(text: string): OpenAI.Responses.ResponseOutputText {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }
 
-function responseOf(answer: Answer, asked: ResponsesAsked, { id, output }: { id: string; output: Item[] }): Response {
+function responseOf(
+  answer: Answer,
+  asked: ParsedResponsesRequest,
+  { id, output }: { id: string; output: Item[] },
+): Response {
   const incomplete = INCOMPLETE[answer.finish]
   const { usage } = answer
   // `output_text` is made by the SDK; it is not on the wire.

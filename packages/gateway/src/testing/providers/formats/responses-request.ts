@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { invalid } from '../answer.ts'
-import { type Asked, type AskedPart, mergeTurns, type Turn } from '../asked.ts'
+import { type ParsedRequest, type ParsedPart, mergeTurns, type Turn } from '../parsed-request.ts'
 import { check } from '../check.ts'
 import { isSignedBy } from '../signatures.ts'
 import { imageOf, openaiComplaints, parsedArguments, resultPart } from './completions-request.ts'
 
 export type InputItem = z.infer<typeof itemSchema>
-export type ResponsesAsked = Asked & { items: InputItem[]; stores: boolean; summary: boolean }
+export type ParsedResponsesRequest = ParsedRequest & { items: InputItem[]; stores: boolean; summary: boolean }
 
-/** What OpenAI keeps of earlier responses, by the ids that it gave. */
+/** The earlier responses that OpenAI stores, by their ids. */
 export interface ResponseStore {
   items: Map<string, InputItem>
   conversations: Map<string, InputItem[]>
 }
 
-export function readResponses(body: unknown, store: ResponseStore): ResponsesAsked {
+export function readResponses(body: unknown, store: ResponseStore): ParsedResponsesRequest {
   const request = check(requestSchema, body, openaiComplaints)
   const given: InputItem[] =
     typeof request.input === 'string' ? [{ type: 'message', role: 'user', content: request.input }] : request.input
@@ -27,7 +27,7 @@ export function readResponses(body: unknown, store: ResponseStore): ResponsesAsk
     if (item.type === 'function_call_output' && !open.delete(item.call_id)) {
       throw invalid(`No tool call found for function call output with call_id ${item.call_id}.`, 'input')
     }
-    if (isInstruction(item)) system.push(textOf(item.content))
+    if (isInstruction(item)) system.push(joinTexts(item.content))
     else turns.push(turnOf(item))
   }
   const [unanswered] = open
@@ -102,7 +102,7 @@ function turnOf(item: InputItem): Turn {
   }
 }
 
-function reasoningPart(item: Extract<InputItem, { type: 'reasoning' }>): AskedPart {
+function reasoningPart(item: Extract<InputItem, { type: 'reasoning' }>): ParsedPart {
   const text = item.summary.map((section) => section.text).join('')
   const sealed = item.encrypted_content ?? null
   // With another id it is refused everywhere, without one by the projects of Azure.
@@ -112,15 +112,15 @@ function reasoningPart(item: Extract<InputItem, { type: 'reasoning' }>): AskedPa
   return { type: 'reasoning', text, isSigned: sealed !== null }
 }
 
-function contentParts(content: MessageItem['content']): AskedPart[] {
+function contentParts(content: MessageItem['content']): ParsedPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return content.flatMap((part): AskedPart[] => {
+  return content.flatMap((part): ParsedPart[] => {
     if (part.type === 'refusal') return []
     return [part.type === 'input_image' ? imageOf(part.image_url) : { type: 'text', text: part.text }]
   })
 }
 
-function textOf(content: MessageItem['content']): string {
+function joinTexts(content: MessageItem['content']): string {
   return contentParts(content)
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('')

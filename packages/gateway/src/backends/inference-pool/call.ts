@@ -1,0 +1,35 @@
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
+import { tracedSend } from '../../pipeline/traced/traced-send.ts'
+import { chooseVersion, type ConnectionSettings, type UpstreamCall, UpstreamError } from '@portico/http/client'
+import { PoolCall, type PoolParts } from './pool-call.ts'
+
+interface InferencePoolOptions extends Omit<PoolParts, 'name' | 'version'> {
+  settings: ConnectionSettings
+}
+
+/** A pool of model servers: its picker chooses the server of each request. */
+export function inferencePoolBackend(
+  identity: BackendIdentity,
+  { settings, ...parts }: InferencePoolOptions,
+): CompiledBackend {
+  const pool: PoolParts = { ...parts, name: identity.name, version: settings.version }
+  return {
+    ...identity,
+    needsName: false,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    limitsHead: settings.requestTimeoutMs === 0,
+    hostname: null,
+    send: tracedSend(identity, (request, context, handler) => {
+      const { rx } = context
+      // Only requests of clients are worth the picker's attention: calls of the gateway itself are balanced.
+      if (rx !== undefined) return new PoolCall(pool, rx, request, context, handler).start()
+      return parts.destination.send(request, chooseVersion(settings.version, request, context), context, handler)
+    }),
+    connect(_destination, _context, done) {
+      done(new UpstreamError('bad_response', 'an inference pool does not support tunnels', true))
+      return NOTHING
+    },
+  }
+}
+
+const NOTHING: UpstreamCall = { cancel() {} }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { MeshCertificate } from './identity.ts'
+import { type MeshState, ReceivedIdentity } from './received-identity.ts'
+
+const trust = { trustDomain: 'cluster.local', additionalTrustDomains: ['other.test'] }
+const certificate = (version: number, notAfter: number): MeshCertificate => ({
+  key: 'key',
+  chain: 'chain',
+  roots: 'roots',
+  notAfter,
+  version,
+})
+const issued = (version: number, notAfter = 1_000): MeshState => ({
+  certificate: certificate(version, notAfter),
+  failure: null,
+})
+
+test('the local trust domain is always accepted', () => {
+  const identity = new ReceivedIdentity(trust, () => 0)
+  assert.deepEqual([...identity.acceptedTrustDomains], ['cluster.local', 'other.test'])
+})
+
+test('without a certificate the reason is told', () => {
+  const identity = new ReceivedIdentity(trust, () => 0)
+  assert.equal(identity.current(), null)
+  assert.equal(identity.problem(), 'no mesh certificate yet')
+  identity.take({ certificate: null, failure: 'the mesh CA refused the token' })
+  assert.equal(identity.problem(), 'no mesh certificate yet: the mesh CA refused the token')
+})
+
+test('without `config.mesh` there is never a certificate', () => {
+  const identity = new ReceivedIdentity(null, () => 0)
+  assert.equal(identity.current(), null)
+  assert.equal(identity.problem(), 'the gateway has no mesh identity, `config.mesh` is not set')
+})
+
+test('a certificate is used until it expires, also while renewals fail', () => {
+  let now = 0
+  const identity = new ReceivedIdentity(trust, () => now)
+  identity.take(issued(1))
+  identity.take({ certificate: certificate(1, 1_000), failure: 'connection refused' })
+  now = 999
+  assert.equal(identity.current()?.version, 1)
+  assert.equal(identity.problem(), null)
+  now = 1_000
+  assert.equal(identity.current(), null)
+  assert.equal(identity.problem(), 'the mesh certificate expired at 1970-01-01T00:00:01.000Z: connection refused')
+  identity.take(issued(2, 2_000))
+  assert.equal(identity.current()?.version, 2)
+})
+
+test('listeners hear of new versions alone, until they are removed', () => {
+  const identity = new ReceivedIdentity(trust, () => 0)
+  const heard: (number | undefined)[] = []
+  const remove = identity.onChange(() => heard.push(identity.current()?.version))
+  identity.take(issued(1))
+  identity.take(issued(1))
+  identity.take(issued(2))
+  remove()
+  identity.take(issued(3))
+  assert.deepEqual(heard, [1, 2])
+})

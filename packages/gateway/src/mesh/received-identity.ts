@@ -1,0 +1,60 @@
+import type { MeshCertificate, MeshIdentity } from './identity.ts'
+
+/** Trust domains of the config. */
+export interface MeshTrust {
+  readonly trustDomain: string
+  readonly additionalTrustDomains: readonly string[]
+}
+
+/** The state that the main thread sends to workers. */
+export interface MeshState {
+  readonly certificate: MeshCertificate | null
+  /** Why the last request for a certificate failed; null after a success. */
+  readonly failure: string | null
+}
+
+/** The identity on a worker, which the main thread obtains and renews. */
+export class ReceivedIdentity implements MeshIdentity {
+  readonly trustDomain: string
+  readonly acceptedTrustDomains: ReadonlySet<string>
+  readonly #clock: () => number
+  readonly #listeners = new Set<() => void>()
+  #state: MeshState = { certificate: null, failure: null }
+
+  readonly #isConfigured: boolean
+
+  /** `trust` is null for a gateway that has no identity; `clock` returns milliseconds since 1970. */
+  constructor(trust: MeshTrust | null, clock: () => number) {
+    const { trustDomain, additionalTrustDomains } = trust ?? { trustDomain: '', additionalTrustDomains: [] }
+    this.#isConfigured = trust !== null
+    this.trustDomain = trustDomain
+    this.acceptedTrustDomains = new Set([trustDomain, ...additionalTrustDomains])
+    this.#clock = clock
+  }
+
+  take(state: MeshState): void {
+    const before = this.#state.certificate?.version
+    this.#state = state
+    if (state.certificate?.version === before) return
+    for (const listener of this.#listeners) listener()
+  }
+
+  current(): MeshCertificate | null {
+    const { certificate } = this.#state
+    return certificate !== null && this.#clock() < certificate.notAfter ? certificate : null
+  }
+
+  problem(): string | null {
+    if (this.current() !== null) return null
+    if (!this.#isConfigured) return 'the gateway has no mesh identity, `config.mesh` is not set'
+    const { certificate, failure } = this.#state
+    const why = failure === null ? '' : `: ${failure}`
+    if (certificate === null) return `no mesh certificate yet${why}`
+    return `the mesh certificate expired at ${new Date(certificate.notAfter).toISOString()}${why}`
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+}

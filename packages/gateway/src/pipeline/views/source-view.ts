@@ -1,0 +1,39 @@
+import type { ConnectionInfo } from '@portico/http'
+import { parseSpiffe } from '../../formats/spiffe.ts'
+
+/** The variable `source`: the client of a connection. */
+export class SourceView {
+  readonly #connection: ConnectionInfo
+
+  constructor(connection: ConnectionInfo) {
+    this.#connection = connection
+  }
+
+  get address(): string {
+    return this.#connection.address
+  }
+
+  get port(): number {
+    return this.#connection.port
+  }
+
+  get rawAddress(): string {
+    return this.#connection.rawAddress
+  }
+
+  get rawPort(): number {
+    return this.#connection.rawPort
+  }
+
+  get certificate(): ConnectionInfo['certificate'] {
+    return this.#connection.certificate
+  }
+
+  /** The workload of the mesh in the verified certificate; absent for every other client. */
+  get identity(): { trustDomain: string; namespace: string; serviceAccount: string } | undefined {
+    const { certificate } = this.#connection
+    const uris = certificate?.subjectAltNames.filter((name) => name.startsWith('URI:')) ?? []
+    const [uri] = uris
+    return uri === undefined || uris.length > 1 ? undefined : (parseSpiffe(uri.slice('URI:'.length)) ?? undefined)
+  }
+}
