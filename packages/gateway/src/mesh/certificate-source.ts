@@ -3,7 +3,7 @@ import type { SpiffeId } from '../formats/spiffe.ts'
 import { formatSpiffe } from '../formats/spiffe.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import { callCa } from './ca-client.ts'
-import type { MeshCertificate } from './identity.ts'
+import { LONGEST_TIMER_MS, type MeshCertificate } from './identity.ts'
 import { checkIssued, isTrusted } from './issued-certificate.ts'
 import type { MeshState } from './received-identity.ts'
 import { createSigningRequest } from './signing-request.ts'
@@ -114,7 +114,7 @@ export class CertificateSource {
   }
 
   #obtained(certificate: Omit<MeshCertificate, 'version'>): void {
-    const { clock, random, log, identity } = this.#options
+    const { clock, random, log, identity, firstPauseMs } = this.#options
     this.counts.success++
     this.#failures = 0
     this.#failure = null
@@ -123,8 +123,9 @@ export class CertificateSource {
     this.#replace(certificate)
     const lifeMs = certificate.notAfter - this.#obtainedAt
     // Many gateways start at the same time, so the renewal is spread over a tenth of the life.
-    const renewalMs = Math.min(lifeMs * (0.5 - 0.1 * random()), LONGEST_TIMER_MS)
-    this.#schedule(renewalMs)
+    const renewalMs = lifeMs * (0.5 - 0.1 * random())
+    // A CA that issues certificates of no life must not be called without a pause.
+    this.#schedule(Math.min(Math.max(renewalMs, firstPauseMs), LONGEST_TIMER_MS))
     const expiry = new Date(certificate.notAfter).toISOString()
     log.info('mesh certificate obtained', { identity: formatSpiffe(identity), expiry })
   }
@@ -183,6 +184,3 @@ function readText(file: string): { text: string } | { problem: string } {
     return { problem: `${file} cannot be read (${code})` }
   }
 }
-
-/** Timers of the runtime hold 31 bits of milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -21,9 +21,12 @@ export interface MeshIdentity {
   current(): MeshCertificate | null
   /** Returns why there is no certificate, such as "the mesh CA has not issued a certificate yet"; null if there is one. */
   problem(): string | null
-  /** Calls the listener after each new certificate or root; returns a function that removes the listener. */
+  /** Calls the listener after each new certificate or root, and at an expiry; returns a function that removes the listener. */
   onChange(listener: () => void): () => void
   readonly trustDomain: string
   /** Trust domains of peers that are accepted; contains `trustDomain`. */
   readonly acceptedTrustDomains: ReadonlySet<string>
 }
+
+/** Timers of the runtime hold 31 bits of milliseconds. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -61,3 +61,21 @@ test('listeners hear of new versions alone, until they are removed', () => {
   identity.take(issued(3))
   assert.deepEqual(heard, [1, 2])
 })
+
+test('listeners hear of an expiry that no renewal prevented', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const identity = new ReceivedIdentity(trust, Date.now)
+  const heard: (number | undefined)[] = []
+  identity.onChange(() => heard.push(identity.current()?.version))
+  const month = 30 * 86_400_000
+  identity.take(issued(1, 1_000))
+  identity.take(issued(2, month))
+  t.mock.timers.tick(1_000)
+  assert.deepEqual(heard, [1, 2])
+  t.mock.timers.tick(month - 1_001)
+  assert.deepEqual(heard, [1, 2])
+  t.mock.timers.tick(1)
+  assert.deepEqual(heard, [1, 2, undefined])
+  identity.take(issued(3, 0))
+  assert.deepEqual(heard, [1, 2, undefined, undefined])
+})

@@ -1,4 +1,4 @@
-import type { MeshCertificate, MeshIdentity } from './identity.ts'
+import { LONGEST_TIMER_MS, type MeshCertificate, type MeshIdentity } from './identity.ts'
 
 /** Trust domains of the config. */
 export interface MeshTrust {
@@ -19,9 +19,9 @@ export class ReceivedIdentity implements MeshIdentity {
   readonly acceptedTrustDomains: ReadonlySet<string>
   readonly #clock: () => number
   readonly #listeners = new Set<() => void>()
-  #state: MeshState = { certificate: null, failure: null }
-
   readonly #isConfigured: boolean
+  #state: MeshState = { certificate: null, failure: null }
+  #expiry: NodeJS.Timeout | undefined
 
   /** `trust` is null for a gateway that has no identity; `clock` returns milliseconds since 1970. */
   constructor(trust: MeshTrust | null, clock: () => number) {
@@ -36,7 +36,8 @@ export class ReceivedIdentity implements MeshIdentity {
     const before = this.#state.certificate?.version
     this.#state = state
     if (state.certificate?.version === before) return
-    for (const listener of this.#listeners) listener()
+    this.#awaitExpiry()
+    this.#announce()
   }
 
   current(): MeshCertificate | null {
@@ -56,5 +57,19 @@ export class ReceivedIdentity implements MeshIdentity {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  #announce(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Without a renewal nothing else would end the use of connections that the certificate opened. */
+  #awaitExpiry(): void {
+    clearTimeout(this.#expiry)
+    const certificate = this.current()
+    if (certificate === null) return
+    const restMs = Math.min(Math.ceil(certificate.notAfter - this.#clock()), LONGEST_TIMER_MS)
+    this.#expiry = setTimeout(() => (this.current() === null ? this.#announce() : this.#awaitExpiry()), restMs)
+    this.#expiry.unref()
   }
 }

@@ -169,6 +169,18 @@ describe('HBONE to a workload of the mesh', () => {
     await until(() => peer.sessions.size === 1)
   })
 
+  it('uses no connection of an expired certificate for new requests', async (t) => {
+    const [app, peer] = [await useApp(t), await useHbonePeer(t, { mesh })]
+    const { hbone, state } = useHbone(t)
+    const old = await open(hbone, peer.port, app.target)
+    state.credentials = null
+    hbone.certificateChanged()
+    assert.ok(typeof old !== 'string' && old.isLeaving === true)
+    assert.match(await ask(await open(hbone, peer.port, app.target)), /no mesh certificate yet$/)
+    assert.match(await ask(old), /hello/)
+    await until(() => peer.sessions.size === 0)
+  })
+
   it('opens new streams elsewhere after GOAWAY', async (t) => {
     const [app, peer] = [await useApp(t), await useHbonePeer(t, { mesh })]
     const { hbone } = useHbone(t)
