@@ -76,8 +76,7 @@ export class Pod {
 
   /** A Secret or a ConfigMap of its namespace has changed. */
   refresh(kind: ApiKind, name: string): void {
-    if (this.isStopping || !this.#volumes.uses(kind, name)) return
-    this.#volumes.write().catch((error: unknown) => this.log(error))
+    if (!this.isStopping && this.#volumes.uses(kind, name)) this.#volumes.rewrite()
   }
 
   /** Asks its containers to end, and ends them when they take too long. */

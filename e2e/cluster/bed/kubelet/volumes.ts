@@ -6,6 +6,8 @@ import { CONFIG_MAPS, dataOf, SECRETS } from './cluster.ts'
 import { fieldOf } from './fields.ts'
 import type { Item, PodObject, ProjectedSource, Volume } from './pod-types.ts'
 
+const RETRY_MS = 1_000
+
 interface File {
   content: Buffer | string
   mode: number
@@ -51,6 +53,15 @@ export class Volumes {
     })
   }
 
+  /** Writes them again after a change, and tries until it works: no other event would bring the change. */
+  rewrite(): void {
+    if (this.#isClosed) return
+    this.write().catch((error: unknown) => {
+      console.error(this.#pod.metadata.name, error)
+      if (!this.#isClosed) this.#rewriteIn(RETRY_MS)
+    })
+  }
+
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#renewal)
@@ -71,9 +82,12 @@ export class Volumes {
       }
     }
     clearTimeout(this.#renewal)
-    if (this.#isClosed || renewAfterSeconds === Infinity) return
-    const renew = (): void => void this.write().catch((error: unknown) => console.error(this.#pod.metadata.name, error))
-    this.#renewal = setTimeout(renew, renewAfterSeconds * 1000)
+    if (!this.#isClosed && renewAfterSeconds !== Infinity) this.#rewriteIn(renewAfterSeconds * 1000)
+  }
+
+  #rewriteIn(ms: number): void {
+    clearTimeout(this.#renewal)
+    this.#renewal = setTimeout(() => this.rewrite(), ms)
   }
 
   async #filesOf(volume: Volume): Promise<Files | undefined> {
@@ -144,6 +158,8 @@ export class Volumes {
       if (this.#group !== undefined) await chown(file, 0, this.#group)
     }
     await mkdir(join(folder, fresh), { recursive: true })
+    // An attempt that failed here may have left the link.
+    await rm(join(folder, '..new'), { force: true })
     await symlink(fresh, join(folder, '..new'))
     await rename(join(folder, '..new'), join(folder, '..data'))
     const tops = new Set([...files.keys()].map((path) => path.split('/')[0] ?? ''))
