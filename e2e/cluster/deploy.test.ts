@@ -144,46 +144,47 @@ describe('the Pods of a Gateway', { skip: withoutBed }, () => {
   })
   after(async () => bed.stop())
 
-  it('run as they are rendered, serve, and are replaced by a change without a lost request', async () => {
-    await bed.kubectl('create', 'namespace', 'shop')
-    const desired = (level: string): DesiredState => ({
-      gateway: {
-        apiVersion: 'gateway.networking.k8s.io/v1',
-        kind: 'Gateway',
-        metadata: { name: 'edge', namespace: 'shop', uid: 'uid-of-edge' },
-        spec: {},
-      },
-      className: 'portico',
-      ports: [8080],
-      levels: [
-        {
-          from: 'shop/own',
-          spec: {
-            logging: { level },
-            shutdown: { min: 20, max: 90 },
-            rawConfig: {
-              binds: [{ port: 80, listeners: [{ routes: [{ policies: { directResponse: { status: 207 } } }] }] }],
-            },
-            service: { spec: { ports: [{ port: 80, name: 'own', targetPort: 80 }] } },
-          },
-        },
-      ],
-    })
-    const cluster = kubeCluster(bed.client)
-    const deployed = async (level: string): Promise<Outcome['addresses']> => {
-      const { addresses, problems, failures } = await reconcile(cluster, desired(level), settings)
-      assert.deepEqual([problems, failures], [[], []])
-      return addresses
-    }
-    await deployed('info')
-    await bed.kubectl('-n', 'shop', 'rollout', 'status', 'deployment/edge', `--timeout=${PATIENCE_SECONDS}s`)
+  const gateway = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { name: 'edge', namespace: 'shop', uid: 'uid-of-edge' },
+    spec: {},
+  }
+  const common: Parameters = {
+    shutdown: { min: 20, max: 90 },
+    rawConfig: {
+      binds: [{ port: 80, listeners: [{ routes: [{ policies: { directResponse: { status: 207 } } }] }] }],
+    },
+    service: { spec: { ports: [{ port: 80, name: 'own', targetPort: 80 }] } },
+  }
+
+  const deploy = async (spec: Parameters): Promise<Outcome> => {
+    const levels = [{ from: 'shop/own', spec: { ...common, ...spec } }]
+    const outcome = await reconcile(
+      kubeCluster(bed.client),
+      { gateway, className: 'portico', ports: [8080], levels },
+      settings,
+    )
+    assert.deepEqual([outcome.problems, outcome.failures], [[], []])
+    return outcome
+  }
+
+  const waitForRollout = (workload: string): Promise<string> =>
+    bed.kubectl('-n', 'shop', 'rollout', 'status', workload, `--timeout=${PATIENCE_SECONDS}s`)
+
+  /** The local port that forwards to port 80 of the Gateway. */
+  const reachGateway = async (): Promise<number> => {
     let address: GatewayAddress | undefined
     await eventually('an address', async () => {
-      address = (await deployed('info'))?.[0]
+      address = (await deploy({}))?.addresses?.[0]
       return address !== undefined
     })
     assert.equal(address?.type, 'IPAddress')
-    const port = await bed.reach(address?.value ?? '', 80)
+    return bed.reach(address?.value ?? '', 80)
+  }
+
+  /** The statuses of requests that are sent one after the other during `act`. */
+  const statusesDuring = async (port: number, act: () => Promise<void>): Promise<number[]> => {
     // A fresh connection each; 0 for one that failed.
     const statusOf = (): Promise<number> =>
       fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } }).then(
@@ -197,12 +198,50 @@ describe('the Pods of a Gateway', { skip: withoutBed }, () => {
       while (!over.signal.aborted) statuses.push(await statusOf())
     })()
     try {
-      await deployed('debug')
-      await bed.kubectl('-n', 'shop', 'rollout', 'status', 'deployment/edge', `--timeout=${PATIENCE_SECONDS}s`)
+      await act()
     } finally {
       over.abort()
       await asking
     }
+    return statuses
+  }
+
+  it('run as they are rendered, serve, and are replaced by a change without a lost request', async () => {
+    await bed.kubectl('create', 'namespace', 'shop')
+    await deploy({})
+    await waitForRollout('deployment/edge')
+    const statuses = await statusesDuring(await reachGateway(), async () => {
+      await deploy({ logging: { level: 'debug' } })
+      await waitForRollout('deployment/edge')
+    })
+    assert.deepEqual(new Set(statuses), new Set([207]))
+  })
+
+  it('switch to a DaemonSet, are replaced there, and switch back without a lost request', async () => {
+    await deploy({})
+    await waitForRollout('deployment/edge')
+    const pods = (): Promise<string> => bed.kubectl('-n', 'shop', 'get', 'pods', '-o', 'name')
+    const switchTo = async (spec: Parameters, earlier: string): Promise<void> => {
+      assert.deepEqual((await deploy(spec)).kept, [`${earlier} shop/edge`])
+      await eventually(
+        `the ${earlier} is gone`,
+        async () => (await deploy(spec)).removed.includes(`${earlier} shop/edge`),
+        PATIENCE_SECONDS * 1_000,
+      )
+      // Its Pods end while requests are sent, which is when requests could fail.
+      await eventually(
+        `the Pods of the ${earlier} are gone`,
+        async () => (await pods()).trim().split('\n').length === 1,
+        PATIENCE_SECONDS * 1_000,
+      )
+    }
+    const asDaemonSet: Parameters = { workload: { kind: 'DaemonSet' } }
+    const statuses = await statusesDuring(await reachGateway(), async () => {
+      await switchTo(asDaemonSet, 'Deployment')
+      await deploy({ ...asDaemonSet, logging: { level: 'debug' } })
+      await waitForRollout('daemonset/edge')
+      await switchTo({}, 'DaemonSet')
+    })
     assert.deepEqual(new Set(statuses), new Set([207]))
   })
 })

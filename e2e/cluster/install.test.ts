@@ -208,6 +208,7 @@ const DEPLOYED_KINDS = [
   '/configmaps',
   '/secrets',
   '/services',
+  'apps/daemonsets',
   'apps/deployments',
   'policy/poddisruptionbudgets',
   'autoscaling/horizontalpodautoscalers',

@@ -14,6 +14,7 @@ import { strategicMerge } from '../../packages/controller/src/deploy/patch/strat
 
 const apiVersions: Record<PatchedKind, string> = {
   Deployment: 'apps/v1',
+  DaemonSet: 'apps/v1',
   Service: 'v1',
   ServiceAccount: 'v1',
   PodDisruptionBudget: 'policy/v1',

@@ -132,7 +132,7 @@ export class Deployer {
       return await reconcile(this.#options.cluster, desired, this.#settings)
     } catch (error) {
       const failures = [error instanceof Error ? error.message : String(error)]
-      return { addresses: null, problems: [], failures, skippedPorts: [], applied: [], removed: [] }
+      return { addresses: null, problems: [], failures, skippedPorts: [], applied: [], removed: [], kept: [] }
     }
   }
 }

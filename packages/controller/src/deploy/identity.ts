@@ -1,7 +1,7 @@
 import type { Resource } from '@portico/translate'
-import { textsAt } from '@portico/translate/json'
+import { type JsonObject, textsAt } from '@portico/translate/json'
 import { labelValue, objectName } from './names.ts'
-import type { DeployedObject, DeployedMetadata } from './objects.ts'
+import { apiVersion, type DeployedKind, type DeployedMetadata, type DeployedObject } from './objects.ts'
 import { selectorOf } from './selector.ts'
 
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
@@ -12,7 +12,7 @@ export interface Identity {
   metadata: DeployedMetadata
   /** Labels of the Pods. They omit the version, because a new version must not replace identical Pods. */
   podLabels: Readonly<Record<string, string>>
-  /** The selector of the Deployment, which is immutable. */
+  /** The selector of the workload, which is immutable. */
   selector: Readonly<Record<string, string>>
 }
 
@@ -43,6 +43,11 @@ export function identityOf(
     podLabels,
     selector,
   }
+}
+
+/** An object of the Gateway, with the name and labels that all of them share. */
+export function object({ metadata }: Identity, kind: DeployedKind, fields: JsonObject): DeployedObject {
+  return { apiVersion: apiVersion(kind), kind, metadata, ...fields }
 }
 
 /** Whether the object was deployed for this Gateway (by uid). */

@@ -45,11 +45,19 @@ export const apiByKind = {
   Secret: kind('Secret', 'secrets', '', 'v1'),
   Service: kind('Service', 'services', '', 'v1'),
   Deployment: kind('Deployment', 'deployments', 'apps', 'v1'),
+  DaemonSet: kind('DaemonSet', 'daemonsets', 'apps', 'v1'),
   PodDisruptionBudget: kind('PodDisruptionBudget', 'poddisruptionbudgets', 'policy', 'v1'),
   HorizontalPodAutoscaler: kind('HorizontalPodAutoscaler', 'horizontalpodautoscalers', 'autoscaling', 'v2'),
 }
 
 export type DeployedKind = keyof typeof apiByKind
+
+/** The kinds of which one runs the Pods of a Gateway. */
+export type WorkloadKind = 'Deployment' | 'DaemonSet'
+
+export function isWorkload(kind: string): kind is WorkloadKind {
+  return kind === 'Deployment' || kind === 'DaemonSet'
+}
 
 export const deployedKinds = Object.values(apiByKind).map(({ kind }) => kind)
 

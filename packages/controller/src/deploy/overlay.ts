@@ -7,6 +7,7 @@ import { strategicMerge } from './patch/strategic-merge.ts'
 /** For each deployed kind, the field of GwParameters that patches its objects. */
 export const overlayByKind = {
   Deployment: 'deployment',
+  DaemonSet: 'daemonSet',
   Service: 'service',
   ServiceAccount: 'serviceAccount',
   PodDisruptionBudget: 'podDisruptionBudget',

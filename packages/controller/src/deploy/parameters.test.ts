@@ -14,8 +14,13 @@ test('the claims and the shutdown of the last level that has them win', () => {
     min: 2,
     max: 3,
   })
-  assert.deepEqual(Object.keys(merged({}).resources ?? {}), ['limits', 'requests'])
   assert.equal('shutdown' in merged({}), false)
+})
+
+test('parameters without `resources` leave the default requests', () => {
+  assert.equal(merged({ logging: { level: 'debug' } }, {}).resources, undefined)
+  assert.deepEqual(merged({ resources: {} }, {}).resources, {})
+  assert.deepEqual(merged({}, { resources: {} }).resources, {})
 })
 
 test('limits and requests are merged by resource', () => {

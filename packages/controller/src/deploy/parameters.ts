@@ -19,7 +19,7 @@ export interface Level {
 /** The fields of all levels that are not overlays; later levels win. */
 export type TypedParameters = Pick<
   Parameters,
-  'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown' | 'mesh'
+  'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown' | 'mesh' | 'workload'
 >
 
 export function mergeTyped(levels: readonly Level[]): TypedParameters {
@@ -27,19 +27,30 @@ export function mergeTyped(levels: readonly Level[]): TypedParameters {
 }
 
 function merge(below: TypedParameters, above: TypedParameters): TypedParameters {
-  const claims = above.resources?.claims ?? below.resources?.claims
+  const resources = mergeResources(below.resources, above.resources)
   return {
     logging: { ...below.logging, ...above.logging },
     rawConfig: above.rawConfig ?? below.rawConfig ?? {},
     image: { ...below.image, ...above.image },
     env: mergeEnv(below.env ?? [], above.env ?? []),
-    resources: {
-      limits: { ...below.resources?.limits, ...above.resources?.limits },
-      requests: { ...below.resources?.requests, ...above.resources?.requests },
-      ...(claims !== undefined && { claims }),
-    },
+    ...(resources !== undefined && { resources }),
+    workload: { ...below.workload, ...above.workload },
     ...((above.mesh ?? below.mesh) && { mesh: { ...below.mesh, ...above.mesh } }),
     ...((above.shutdown ?? below.shutdown) && { shutdown: above.shutdown ?? below.shutdown }),
+  }
+}
+
+/** Stays undefined when no level has `resources`, because the container then gets the default requests. */
+function mergeResources(
+  below: TypedParameters['resources'],
+  above: TypedParameters['resources'],
+): TypedParameters['resources'] {
+  if (below === undefined || above === undefined) return above ?? below
+  const claims = above.claims ?? below.claims
+  return {
+    limits: { ...below.limits, ...above.limits },
+    requests: { ...below.requests, ...above.requests },
+    ...(claims !== undefined && { claims }),
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Resource } from '@portico/translate'
 import { isOwnedBy } from './identity.ts'
 import { textAt } from '@portico/translate/json'
-import type { DeployedObject } from './objects.ts'
+import { type DeployedObject, isWorkload } from './objects.ts'
 import { isSatisfied } from './satisfied.ts'
 
 /** The steps that turn the live objects into the wanted ones. */
@@ -40,7 +40,7 @@ export function plan(live: readonly Resource[], wanted: readonly DeployedObject[
     } else if (found === undefined || !isUpToDate(object, found)) result.apply.push(addAppliedAnnotation(object))
   }
   // Pods would run with the rights of a service account that is not ours.
-  if (isAccountBlocked) result.apply = result.apply.filter(({ kind }) => kind !== 'Deployment')
+  if (isAccountBlocked) result.apply = result.apply.filter(({ kind }) => !isWorkload(kind))
   for (const object of live) {
     if (!wantedNames.has(nameOf(object)) && reasonNotToTouch(object, gateway) === null) result.remove.push(object)
   }

@@ -294,6 +294,52 @@ describe('addresses of a Gateway', () => {
     })
 })
 
+describe('a Gateway that switches its kind of workload', () => {
+  const asDaemonSet: Parameters = { workload: { kind: 'DaemonSet' } }
+  const rolledOut = { desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 }
+  const setStatus = (cluster: FakeCluster, kind: DeployedKind, status: object): void =>
+    cluster.edit(kind, 'edge', (object): Resource => ({ ...object, ...{ status } }))
+
+  it('keeps the Deployment until every Pod of the DaemonSet serves', async () => {
+    const cluster = new FakeCluster()
+    await run(cluster)
+    const { applied, removed, kept } = await run(cluster, asDaemonSet)
+    assert.deepEqual([applied, removed, kept], [['DaemonSet shop/edge'], [], ['Deployment shop/edge']])
+    for (const status of [
+      { ...rolledOut, desiredNumberScheduled: 0, updatedNumberScheduled: 0, numberAvailable: 0 },
+      { ...rolledOut, numberAvailable: 1 },
+      { ...rolledOut, updatedNumberScheduled: 1 },
+    ]) {
+      setStatus(cluster, 'DaemonSet', status)
+      assert.deepEqual((await run(cluster, asDaemonSet)).kept, ['Deployment shop/edge'], JSON.stringify(status))
+    }
+    setStatus(cluster, 'DaemonSet', rolledOut)
+    const last = await run(cluster, asDaemonSet)
+    assert.deepEqual([last.removed, last.kept], [['Deployment shop/edge'], []])
+  })
+
+  it('keeps the DaemonSet until every Pod of the Deployment serves', async () => {
+    const cluster = new FakeCluster()
+    const asDeployment: Parameters = { deployment: { spec: { replicas: 2 } } }
+    await run(cluster, asDaemonSet)
+    setStatus(cluster, 'DaemonSet', rolledOut)
+    assert.deepEqual((await run(cluster, asDeployment)).kept, ['DaemonSet shop/edge'])
+    setStatus(cluster, 'Deployment', { updatedReplicas: 2, availableReplicas: 1 })
+    assert.deepEqual((await run(cluster, asDeployment)).kept, ['DaemonSet shop/edge'])
+    setStatus(cluster, 'Deployment', { updatedReplicas: 2, availableReplicas: 2 })
+    assert.deepEqual((await run(cluster, asDeployment)).removed, ['DaemonSet shop/edge'])
+  })
+
+  it('keeps the Deployment while the status of the DaemonSet belongs to an earlier template', async () => {
+    const cluster = new FakeCluster()
+    await run(cluster)
+    await run(cluster, asDaemonSet)
+    cluster.edit('DaemonSet', 'edge', (object) => ({ ...object, metadata: { ...object.metadata, generation: 2 } }))
+    setStatus(cluster, 'DaemonSet', { ...rolledOut, observedGeneration: 1 })
+    assert.deepEqual((await run(cluster, asDaemonSet)).kept, ['Deployment shop/edge'])
+  })
+})
+
 function run(cluster: FakeCluster, spec: Parameters = {}, ports = [80]): Promise<Outcome> {
   return reconcile(cluster, { gateway, className: 'portico', ports, levels: [{ from: 'shop/own', spec }] }, settings)
 }

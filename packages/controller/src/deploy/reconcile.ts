@@ -3,9 +3,10 @@ import { isStatus } from '../kube/kube-error.ts'
 import { addressesOf, type GatewayAddress } from './addresses.ts'
 import { isOwnedBy, MANAGED_BY, MANAGED_BY_LABEL } from './identity.ts'
 import { labelValue, sessionSecretName } from './names.ts'
-import { type DeployedObject, type DeployedKind, deployedKinds } from './objects.ts'
+import { type DeployedObject, type DeployedKind, deployedKinds, isWorkload } from './objects.ts'
 import { nameOf, plan } from './plan.ts'
 import { type DeploySettings, hasOwnSessionKey, type RenderResult, render, type DesiredDeployment } from './render.ts'
+import { isRolledOut } from './rollout.ts'
 import { GATEWAY_NAME_LABEL } from './selector.ts'
 import { randomBytes } from 'node:crypto'
 import { textAt } from '@portico/translate/json'
@@ -35,6 +36,8 @@ export interface Outcome {
   /** Objects that were applied, such as `Service shop/edge`. */
   applied: string[]
   removed: string[]
+  /** The workload of another kind that serves until the Pods of the wanted workload do. */
+  kept: string[]
 }
 
 /** Makes the deployed objects of a Gateway match the desired state. With invalid parameters nothing changes. */
@@ -56,8 +59,13 @@ export async function reconcile(
     await attempt(outcome, 'applied', object, async () => results.push(await cluster.apply(object)))
   // Objects are removed only after everything was applied, because the rest may still need them.
   const isWhole = outcome.failures.length + outcome.problems.length === 0
-  for (const object of isWhole ? remove : []) await attempt(outcome, 'removed', object, () => cluster.remove(object))
-  return { ...outcome, skippedPorts: rendered.skippedPorts, addresses: addressesIn([...results, ...live], gateway) }
+  const current = [...results, ...live]
+  const isReplaced = canReplaceWorkload(rendered.objects, current)
+  for (const object of isWhole ? remove : []) {
+    if (isWorkload(object.kind) && !isReplaced) outcome.kept.push(nameOf(object))
+    else await attempt(outcome, 'removed', object, () => cluster.remove(object))
+  }
+  return { ...outcome, skippedPorts: rendered.skippedPorts, addresses: addressesIn(current, gateway) }
 }
 
 /** Removes all objects of a Gateway that now belongs to another controller. */
@@ -69,7 +77,16 @@ export async function withdraw(cluster: Cluster, gateway: Resource): Promise<Out
 }
 
 function nothingDone(): Outcome {
-  return { addresses: [], problems: [], failures: [], skippedPorts: [], applied: [], removed: [] }
+  return { addresses: [], problems: [], failures: [], skippedPorts: [], applied: [], removed: [], kept: [] }
+}
+
+/** Whether the Pods of the wanted workload serve, so that a workload of the other kind can go. */
+function canReplaceWorkload(wanted: readonly DeployedObject[], current: readonly Resource[]): boolean {
+  return wanted.every((object) => {
+    if (!isWorkload(object.kind)) return true
+    const found = current.find((other) => nameOf(other) === nameOf(object))
+    return found !== undefined && isRolledOut(object.kind, found)
+  })
 }
 
 /** All objects with the labels of the Gateway. */

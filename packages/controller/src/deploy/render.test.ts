@@ -96,7 +96,7 @@ describe('the page about data planes', () => {
       metadata: { name: 'edge', namespace: 'shop' },
       spec: { infrastructure: { parametersRef }, listeners: [{ port: 80 }] },
     }
-    assert.equal(examples.length, 2)
+    assert.equal(examples.length, 3)
     for (const example of examples)
       assert.deepEqual(renderAll([gateway, example], settings).ok, true, JSON.stringify(example))
   })

@@ -1,16 +1,15 @@
 import type { Resource } from '@portico/translate'
 import { connectionParts, type ControllerConnection } from './connection.ts'
 import { configFile, rawConfigProblems } from './config-file.ts'
-import { type Identity, identityOf } from './identity.ts'
-import { isObject } from '@portico/http/json'
-import type { JsonObject } from '@portico/translate/json'
+import { type Identity, identityOf, object } from './identity.ts'
 import { sessionSecretName } from './names.ts'
-import { apiVersion, type DeployedObject, type DeployedKind } from './objects.ts'
-import { applyOverlays, overlayByKind } from './overlay.ts'
+import type { DeployedObject } from './objects.ts'
+import { applyOverlays } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
-import { CONFIG_FILE_NAME, CONFIG_FOLDER, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
+import { CONFIG_FILE_NAME, CONFIG_FOLDER, type PodParts, SESSION_SECRET_KEY } from './pod.ts'
 import { type Ports, staticAddress, usablePorts } from './ports.ts'
 import { serversOf } from './servers.ts'
+import { workloadObjects } from './workload.ts'
 
 /** The Gateway to deploy, and its parameters. */
 export interface DesiredDeployment {
@@ -67,7 +66,7 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
     object(identity, 'ConfigMap', { data: { [CONFIG_FILE_NAME]: pod.configFile, ...pod.connection.data } }),
     ...(sessionKey === null ? [] : [sessionSecret(pod, sessionKey)]),
     applyOverlays(service(identity, ports, address), 'Service', levels, problems),
-    ...workload(pod, levels, problems),
+    ...workloadObjects(pod, levels, problems),
   ]
   if (problems.length > 0) return { ok: false, problems }
   return { ok: true, objects: objects.map(withoutEmptyAnnotations), skippedPorts: ports.skipped }
@@ -76,10 +75,6 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
 /** Whether the user sets a session key, so that none is generated. */
 export function hasOwnSessionKey(levels: readonly Level[]): boolean {
   return mergeTyped(levels).env?.some(({ name }) => name === 'SESSION_KEY') ?? false
-}
-
-function object({ metadata }: Identity, kind: DeployedKind, fields: JsonObject): DeployedObject {
-  return { apiVersion: apiVersion(kind), kind, metadata, ...fields }
 }
 
 function sessionSecret({ identity, gatewayName }: PodParts, sessionKey: string): DeployedObject {
@@ -102,50 +97,7 @@ function service(identity: Identity, { used, udp }: Ports, address: string | nul
   })
 }
 
-/** The Deployment, and the optional objects that parameters enable. */
-function workload(pod: PodParts, levels: readonly Level[], problems: string[]): DeployedObject[] {
-  const { identity } = pod
-  const selector = { matchLabels: identity.selector }
-  const deployment = object(identity, 'Deployment', { spec: { selector, template: podTemplate(pod) } })
-  const scaleTargetRef = { apiVersion: apiVersion('Deployment'), kind: 'Deployment', name: identity.metadata.name }
-  const isAsked = (kind: keyof typeof overlayByKind): boolean =>
-    levels.some(({ spec }) => spec[overlayByKind[kind]] !== undefined)
-  const isScaled = isAsked('HorizontalPodAutoscaler')
-  const wanted = applyOverlays(deployment, 'Deployment', levels, problems)
-  return [
-    isScaled ? withoutReplicas(wanted) : wanted,
-    ...(isAsked('PodDisruptionBudget')
-      ? [
-          applyOverlays(
-            object(identity, 'PodDisruptionBudget', { spec: { selector } }),
-            'PodDisruptionBudget',
-            levels,
-            problems,
-          ),
-        ]
-      : []),
-    ...(isScaled
-      ? [
-          applyOverlays(
-            object(identity, 'HorizontalPodAutoscaler', { spec: { scaleTargetRef } }),
-            'HorizontalPodAutoscaler',
-            levels,
-            problems,
-          ),
-        ]
-      : []),
-  ]
-}
-
 function withoutEmptyAnnotations(object: DeployedObject): DeployedObject {
   const { annotations = {}, ...metadata } = object.metadata
   return Object.keys(annotations).length > 0 ? object : { ...object, metadata }
-}
-
-/** Removes `replicas`, because two writers of that field would overwrite each other forever. */
-function withoutReplicas(deployment: DeployedObject): DeployedObject {
-  const { spec } = deployment
-  if (!isObject(spec)) return deployment
-  const { replicas: _, ...rest } = spec
-  return { ...deployment, spec: rest }
 }

@@ -26,6 +26,20 @@ describe('the watch on deployed objects', () => {
     assert.deepEqual(new Set([...changed, ...readiness]), new Set(['shop/web-of-shop']))
   })
 
+  it('reports the end of a rollout, and counts the Pods of both kinds of workload', async (t) => {
+    const { api, watch, changed, readiness } = await useScene(t)
+    api.put(deployment({ replicas: 1 }, 1))
+    const daemonSet = (status: object): Resource => ({ ...deployment({}), kind: 'DaemonSet', ...{ status } })
+    api.put(daemonSet({ desiredNumberScheduled: 2, numberReady: 1, numberAvailable: 1 }))
+    await eventually('both are counted', () => changed.length === 2 && watch.readyOf('shop/web-of-shop') === 2)
+    api.put(daemonSet({ desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberReady: 2, numberAvailable: 2 }))
+    await eventually('it is rolled out', () => changed.length === 3)
+    api.drop(PATH)
+    await eventually('the Deployment is gone', () => changed.length === 4)
+    assert.equal(watch.readyOf('shop/web-of-shop'), 2)
+    assert.equal(readiness.length, 1)
+  })
+
   it('ignores objects of others', async (t) => {
     const { api, changed } = await useScene(t)
     const { metadata, ...rest } = deployment({})

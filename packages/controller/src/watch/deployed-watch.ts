@@ -1,7 +1,8 @@
 import type { Resource } from '@portico/translate'
 import { MANAGED_BY, MANAGED_BY_LABEL } from '../deploy/identity.ts'
-import { listAt, textAt, valueAt } from '@portico/translate/json'
-import { apiByKind, type DeployedKind, deployedKinds } from '../deploy/objects.ts'
+import { listAt, textAt } from '@portico/translate/json'
+import { apiByKind, type DeployedKind, deployedKinds, isWorkload, type WorkloadKind } from '../deploy/objects.ts'
+import { isRolledOut, readyPods } from '../deploy/rollout.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { KubeError } from '../kube/kube-error.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
@@ -23,7 +24,8 @@ interface DeployedWatchOptions {
 export class DeployedWatch {
   readonly #reflectors: (Reflector | NamespacedReflector)[]
   readonly #seen = new Map<string, { gateway: string; shape: string }>()
-  readonly #readyByGateway = new Map<string, number>()
+  /** Ready Pods by Gateway and kind of workload, because a Gateway has both kinds while it switches. */
+  readonly #readyByGateway = new Map<string, Partial<Record<WorkloadKind, number>>>()
 
   constructor({ client, namespaces, changed, readinessChanged, onError, reflector = {} }: DeployedWatchOptions) {
     const options = { ...reflector, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` }
@@ -34,7 +36,7 @@ export class DeployedWatch {
           const gateway = object === undefined ? (this.#seen.get(id)?.gateway ?? null) : gatewayOf(object)
           if (gateway === null) return
           if (this.#take(id, { gateway, kind, object })) changed(gateway)
-          if (kind === 'Deployment' && this.#count(gateway, object)) readinessChanged(gateway)
+          if (isWorkload(kind) && this.#count(gateway, kind, object)) readinessChanged(gateway)
         },
         synced: () => undefined,
         onError: (error: KubeError) => onError(kind, error),
@@ -48,7 +50,8 @@ export class DeployedWatch {
 
   /** The number of ready Pods of a Gateway. */
   readyOf(gateway: string): number {
-    return this.#readyByGateway.get(gateway) ?? 0
+    const { Deployment = 0, DaemonSet = 0 } = this.#readyByGateway.get(gateway) ?? {}
+    return Deployment + DaemonSet
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -67,11 +70,11 @@ export class DeployedWatch {
   }
 
   /** Returns whether the Gateway changed between no ready Pods and some. */
-  #count(gateway: string, object: Resource | undefined): boolean {
+  #count(gateway: string, kind: WorkloadKind, object: Resource | undefined): boolean {
     const before = this.readyOf(gateway)
-    const ready = Number(valueAt(object, 'status', 'readyReplicas') ?? 0)
+    this.#readyByGateway.set(gateway, { ...this.#readyByGateway.get(gateway), [kind]: readyPods(kind, object) })
+    const ready = this.readyOf(gateway)
     if (ready === 0) this.#readyByGateway.delete(gateway)
-    else this.#readyByGateway.set(gateway, ready)
     return ready > 0 !== before > 0
   }
 }
@@ -86,11 +89,15 @@ function gatewayOf(object: Resource): string | null {
 /** Kinds for which metadata is enough, because every change is one of content. So Secrets are not kept in memory twice. */
 const metadataSays: ReadonlySet<DeployedKind> = new Set(['ServiceAccount', 'ConfigMap', 'Secret'])
 
-/** A text that changes with the deployed fields and with the addresses of a Service, but not with counts of Pods. */
-function shapeOf(kind: DeployedKind, { metadata, spec }: Resource): string {
+/**
+ * A text that changes with the deployed fields, with the addresses of a Service and with the end of a rollout, but not
+ * with counts of Pods.
+ */
+function shapeOf(kind: DeployedKind, object: Resource): string {
+  const { metadata, spec } = object
   const { uid, labels, annotations, resourceVersion } = metadata
   if (kind === 'Service' || metadataSays.has(kind)) return `${uid} ${resourceVersion}`
   // A rollout increments this annotation.
   const { 'deployment.kubernetes.io/revision': _, ...others } = annotations ?? {}
-  return JSON.stringify([uid, labels, others, spec])
+  return JSON.stringify([uid, labels, others, spec, isWorkload(kind) && isRolledOut(kind, object)])
 }

@@ -104,41 +104,68 @@ function overlay(kind: string) {
   }).optional()
 }
 
+/** A rule against an overlay whose object the kind of workload in the same resource rules out. */
+const notWith = (overlay: string, kind: 'Deployment' | 'DaemonSet') =>
+  otherRule(
+    `${overlay} cannot be set when workload.kind is ${kind}`,
+    `!has(self.${overlay}) || !has(self.workload) || !has(self.workload.kind) || self.workload.kind != '${kind}'`,
+    ({ [overlay]: found, workload }) => found === undefined || !isObject(workload) || workload['kind'] !== kind,
+  )
+
 /** GwParameters (SPEC 2.3): settings of the data planes of a class, or of one Gateway. */
-export const gwParametersSpec = object({
-  logging: object({
-    level: logFilter().optional().describe('Log level, or levels by module: `info,upstream=debug`; `info` when unset.'),
-    format: enumeration(['json', 'text']).optional().describe('Format of log lines; `text` when unset.'),
-  })
-    .optional()
-    .describe('Logging of the data plane.'),
-  rawConfig: anyObject().optional().describe('Config file of the data plane; the other fields take precedence.'),
-  image: image.optional().describe('Parts of the image that replace those of the default image.'),
-  env: list(environmentVariable, { max: 256 })
-    .optional()
-    .describe('Environment variables to add or replace. With `SESSION_KEY`, no Secret with a session key is created.'),
-  resources: resources.optional().describe('Resource requests and limits of the container.'),
-  shutdown: shutdown
-    .optional()
-    .describe('Time limits for the shutdown of a Pod: `min` is 10 and `max` is 60 seconds when unset.'),
-  mesh: object({
-    caAddress: caAddress()
+export const gwParametersSpec = object(
+  {
+    logging: object({
+      level: logFilter()
+        .optional()
+        .describe('Log level, or levels by module: `info,upstream=debug`; `info` when unset.'),
+      format: enumeration(['json', 'text']).optional().describe('Format of log lines; `text` when unset.'),
+    })
       .optional()
-      .describe('Address of the CA of the mesh; `https://istiod.istio-system.svc:15012` when unset.'),
-    trustDomain: trustDomain().optional().describe('Trust domain of the Gateway; `cluster.local` when unset.'),
-    additionalTrustDomains: additionalTrustDomains()
+      .describe('Logging of the data plane.'),
+    rawConfig: anyObject().optional().describe('Config file of the data plane; the other fields take precedence.'),
+    image: image.optional().describe('Parts of the image that replace those of the default image.'),
+    env: list(environmentVariable, { max: 256 })
       .optional()
-      .describe('Other trust domains whose workloads are accepted as peers.'),
-  })
-    .optional()
-    .describe('Makes the Gateway a workload of an Istio mesh, also when the mapping is empty.'),
-  deployment: overlay('Deployment').describe('Changes to the Deployment.'),
-  service: overlay('Service').describe('Changes to the Service.'),
-  serviceAccount: overlay('ServiceAccount').describe('Changes to the ServiceAccount.'),
-  podDisruptionBudget: overlay('PodDisruptionBudget').describe('Creates a PodDisruptionBudget for the Deployment.'),
-  horizontalPodAutoscaler: overlay('HorizontalPodAutoscaler').describe(
-    'Creates a HorizontalPodAutoscaler for the Deployment.',
-  ),
-}).describe('Settings of data planes.')
+      .describe(
+        'Environment variables to add or replace. With `SESSION_KEY`, no Secret with a session key is created.',
+      ),
+    resources: resources.optional().describe('Resource requests and limits of the container.'),
+    shutdown: shutdown
+      .optional()
+      .describe('Time limits for the shutdown of a Pod: `min` is 10 and `max` is 60 seconds when unset.'),
+    mesh: object({
+      caAddress: caAddress()
+        .optional()
+        .describe('Address of the CA of the mesh; `https://istiod.istio-system.svc:15012` when unset.'),
+      trustDomain: trustDomain().optional().describe('Trust domain of the Gateway; `cluster.local` when unset.'),
+      additionalTrustDomains: additionalTrustDomains()
+        .optional()
+        .describe('Other trust domains whose workloads are accepted as peers.'),
+    })
+      .optional()
+      .describe('Makes the Gateway a workload of an Istio mesh, also when the mapping is empty.'),
+    workload: object({
+      kind: enumeration(['Deployment', 'DaemonSet'])
+        .optional()
+        .describe('`DaemonSet` runs one Pod on each node that its overlay selects; `Deployment` when unset.'),
+    })
+      .optional()
+      .describe('The object that runs the Pods.'),
+    deployment: overlay('Deployment').describe('Changes to the Deployment.'),
+    daemonSet: overlay('DaemonSet').describe('Changes to the DaemonSet.'),
+    service: overlay('Service').describe('Changes to the Service.'),
+    serviceAccount: overlay('ServiceAccount').describe('Changes to the ServiceAccount.'),
+    podDisruptionBudget: overlay('PodDisruptionBudget').describe('Creates a PodDisruptionBudget for the Pods.'),
+    horizontalPodAutoscaler: overlay('HorizontalPodAutoscaler').describe(
+      'Creates a HorizontalPodAutoscaler for the Deployment.',
+    ),
+  },
+  [
+    notWith('deployment', 'DaemonSet'),
+    notWith('horizontalPodAutoscaler', 'DaemonSet'),
+    notWith('daemonSet', 'Deployment'),
+  ],
+).describe('Settings of data planes.')
 
 export type GwParametersSpec = Output<typeof gwParametersSpec>

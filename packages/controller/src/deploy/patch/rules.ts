@@ -12,6 +12,7 @@ export type Rule =
 
 export type PatchedKind =
   | 'Deployment'
+  | 'DaemonSet'
   | 'Service'
   | 'ServiceAccount'
   | 'PodDisruptionBudget'
@@ -45,8 +46,11 @@ const podSpec = map({
   tolerations: looselyByKey('key'),
 })
 
+const workload: Rules = { metadata, spec: map({ template: map({ metadata, spec: podSpec }) }) }
+
 export const rulesByKind: Readonly<Record<PatchedKind, Rules>> = {
-  Deployment: { metadata, spec: map({ template: map({ metadata, spec: podSpec }) }) },
+  Deployment: workload,
+  DaemonSet: workload,
   Service: { metadata, spec: map({ ports: byKey('port') }) },
   ServiceAccount: { metadata, secrets: byKey('name') },
   PodDisruptionBudget: { metadata, spec: map({ selector: { map: 'replaced' } }) },
