@@ -87,6 +87,12 @@ const deaths: Record<string, Death> = {
     says: /refused tools\/call a: it answered HTTP 302$/,
     passes: /redirects are not followed\.$/,
   },
+  'answers with the text of another failure': {
+    die: (request) => request.error(-32000, 'target other: connect ECONNREFUSED 127.0.0.1:9'),
+    code: 'mcp_error',
+    says: /answered tools\/call a with error -32000: target other: connect ECONNREFUSED 127\.0\.0\.1:9$/,
+    passes: /^weather answers tools\/call a without an error\.$/,
+  },
   'has a fault': {
     die: status(500),
     code: 'mcp_target_http_error',
@@ -127,6 +133,33 @@ describe('a failed MCP call is explained by its target', () => {
       passes: /^weather runs and accepts connections\.$/,
     })
   })
+
+  for (const method of ['initialize', 'tools/list']) {
+    it(`answers ${method}, which several targets serve, with the text of another failure`, async (t) => {
+      const text = 'its process ended: ECONNREFUSED, timed out'
+      const ill = await useTarget(t, (request) => {
+        if (request.method !== method) return false
+        request.error(-32000, text)
+        return true
+      })
+      const well = await useTarget(t)
+      const config = configFor([
+        { name: 'other', static: { host: '127.0.0.1', port: well.port } },
+        { name: 'weather', static: { host: '127.0.0.1', port: ill.port } },
+      ])
+      const gateway = await useGateway(t, config)
+      const caller = new McpCaller(gateway.port())
+      if (method === 'initialize') {
+        const clientInfo = { name: 'a', version: '1' }
+        await caller.ask(method, { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+      } else await (await caller.begin()).ask(method)
+      await hold(() => gateway.recorded(), config, {
+        code: 'mcp_error',
+        says: new RegExp(`^MCP server weather .*answered ${method} with error -32000: ${text}$`),
+        passes: new RegExp(`^weather answers ${method} without an error\\.$`),
+      })
+    })
+  }
 
   it('is a program that ends', async (t) => {
     const args = [new URL('../testing/mcp/stdio-server.mjs', import.meta.url).pathname]

@@ -1,3 +1,4 @@
+import type { TargetFailureCause } from '../records/mcp-record.ts'
 import type { RecordedMcp } from '../telemetry/recorder/record.ts'
 import type { Passing } from '../findings/explanation.ts'
 import { type Findings, value, way } from '../findings/subject.ts'
@@ -45,32 +46,35 @@ interface FailedCall {
   readonly what: string
   /** The reason, without the name of the target. */
   readonly why: string
-  /** Whether the error comes from the gateway, not from the target. */
-  readonly isOfGateway: boolean
 }
 
 function callOf(subject: ConfigSubject, mcp: RecordedMcp): FailedCall {
   const { backend, endpoint } = subject.record
-  const [said = '', named = ''] = /^target (\S+): /.exec(mcp.errorMessage) ?? []
-  const name = mcp.target === '' ? named : mcp.target
+  const name = mcp.failure?.target || mcp.target
   const target = name === '' ? `an MCP server of backend ${backend ?? ''}`.trim() : name
   const address = endpoint === null || name === '' ? '' : ` (${endpoint})`
   return {
     ...{ subject, mcp, target },
     server: name === '' ? target : `MCP server ${name}${address}`,
     what: mcp.name === null ? mcp.method : `${mcp.method} ${cut(mcp.name, 80)}`,
-    why: cut(mcp.errorMessage.slice(said.length)),
-    isOfGateway: said !== '' || mcp.outcome === 'unavailable',
+    why: cut(withoutTarget(mcp, name)),
   }
+}
+
+/** Returns the error message without the name of the target, which the gateway puts in front of its own messages. */
+function withoutTarget({ errorMessage, failure, outcome }: RecordedMcp, name: string): string {
+  const isOwnText = failure?.cause === 'error_response' && outcome === 'error'
+  const prefix = [`target ${name}: `, `${name}: `].find((each) => errorMessage.startsWith(each))
+  return isOwnText || prefix === undefined ? errorMessage : errorMessage.slice(prefix.length)
 }
 
 type Cause = (call: FailedCall) => Required<Pick<Findings, 'code' | 'headline' | 'wouldPass'>>
 
-function causeOf({ subject, mcp, why, isOfGateway }: FailedCall): Cause {
+function causeOf({ subject, mcp }: FailedCall): Cause {
   if (mcp.outcome === 'tool_error') return toolFailed
   if (mcp.outcome === 'cancelled') return cancelled
   if (subject.reason.kind === 'Timeout') return silent
-  return isOfGateway ? (CAUSES.find(([pattern]) => pattern.test(why))?.[1] ?? failed) : answeredWithError
+  return mcp.failure === null ? rejected : CAUSES[mcp.failure.cause]
 }
 
 const works = (text: string): Passing => way('backend', text)
@@ -85,6 +89,13 @@ const cancelled: Cause = ({ target, what }) => ({
   code: 'mcp_cancelled',
   headline: `the client cancelled ${what} before ${target} had answered`,
   wouldPass: [way('client', 'the client waits for the answer')],
+})
+
+/** The gateway rejected the message itself, before any target was called. */
+const rejected: Cause = ({ mcp, what, why }) => ({
+  code: 'mcp_error',
+  headline: `the gateway answered ${what} with error ${mcp.errorCode ?? ''}: ${why}`,
+  wouldPass: [way('client', 'the client sends a message that the error does not apply to')],
 })
 
 const answeredWithError: Cause = ({ mcp, server, target, what, why }) => ({
@@ -150,8 +161,8 @@ const notStarted: Cause = ({ server, target, why, subject }) => ({
 })
 
 const refused: Cause = (call) => {
-  const { server, target, what, why, subject } = call
-  const status = Number(/HTTP (\d{3})/.exec(why)?.[1] ?? 0)
+  const { server, target, what, why, subject, mcp } = call
+  const status = mcp.failure?.status ?? 0
   return {
     code: status === 401 || status === 403 ? 'mcp_target_denied' : 'mcp_target_http_error',
     headline: `${server} refused ${what}: ${why}`,
@@ -181,13 +192,14 @@ const failed: Cause = ({ server, target, what, why }) => ({
   wouldPass: [works(`${target} answers ${what}`)],
 })
 
-/** Causes by the error of the transport; the first match counts. */
-const CAUSES: readonly (readonly [RegExp, Cause])[] = [
-  [/answered HTTP \d{3}/, refused],
-  [/cannot be started/, notStarted],
-  [/its process|ended with code|was ended by/, processGone],
-  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|no address|no endpoint/, unreachable],
-  [/did not answer|in time|timeout|timed out/, silent],
-  [/sent an invalid message|malformed|answered with|nested too deeply|not its own/, garbage],
-  [/closed|broke off|reset|lost|stream ended|ended/i, lost],
-]
+const CAUSES: Readonly<Record<TargetFailureCause, Cause>> = {
+  unreachable,
+  timeout: silent,
+  lost,
+  invalid_response: garbage,
+  http_error: refused,
+  error_response: answeredWithError,
+  process_not_started: notStarted,
+  process_ended: processGone,
+  other: failed,
+}

@@ -2,6 +2,7 @@ import type { HeaderBlock, Source } from '@portico/http'
 import type { Reason } from '../pipeline/context/reply.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { CallContext } from '../pipeline/context/step.ts'
+import type { RecordedTargetFailure, TargetFailureCause } from '../records/mcp-record.ts'
 import type { RpcMessage } from './protocol.ts'
 
 /** The transport of one target. The engine does not know which kind of transport it uses. */
@@ -89,6 +90,8 @@ export interface TargetFailure {
     | 'refused' // The target responded with an HTTP error.
     | 'unsupported' // The target has no such stream.
     | 'bad_answer' // The response is not valid MCP.
+  /** The cause for records, when `code` and `status` do not tell it. */
+  cause?: TargetFailureCause
   /** The cause, for people; without secrets. */
   message: string
   /** The status, headers and body of an HTTP response. */
@@ -99,4 +102,19 @@ export interface TargetFailure {
   error?: RpcMessage
   /** The reason for logs and metrics, when the gateway refused the call and not the target. */
   reason?: Reason
+}
+
+/** Returns the failure for the record of the message. */
+export function recordedFailure(target: string, { code, cause, status }: TargetFailure): RecordedTargetFailure {
+  const byCode = status === undefined ? CAUSE_BY_CODE[code] : 'http_error'
+  return { target, cause: cause ?? byCode, status: status ?? null }
+}
+
+const CAUSE_BY_CODE: Readonly<Record<TargetFailure['code'], TargetFailureCause>> = {
+  session_lost: 'lost',
+  unavailable: 'other',
+  broken: 'lost',
+  refused: 'http_error',
+  unsupported: 'other',
+  bad_answer: 'invalid_response',
 }

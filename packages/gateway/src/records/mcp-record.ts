@@ -11,6 +11,27 @@ export interface McpItem {
 /** The outcome of a message: `tool_error` is a result with `isError`, `denied` means that a rule denied the message. */
 export type McpOutcome = 'ok' | 'error' | 'tool_error' | 'denied' | 'unavailable' | 'cancelled'
 
+/** How a target failed. Explanations are chosen by it, because the text of an error may come from the target. */
+export type TargetFailureCause =
+  | 'unreachable' // No connection to the target could be opened.
+  | 'timeout' // The target did not answer in time.
+  | 'lost' // The connection or the stream ended before the response was complete.
+  | 'invalid_response' // The response is not valid MCP.
+  | 'http_error' // The target responded with an HTTP error or a redirect.
+  | 'error_response' // The target responded with a JSON-RPC error.
+  | 'process_not_started' // The program of the target cannot be started.
+  | 'process_ended' // The program of the target ended.
+  | 'other' // A limit was reached, a policy of the target denied the call, or the gateway failed.
+
+/** The failure of one target. */
+export interface RecordedTargetFailure {
+  /** Empty when several targets were called, and no single target caused the failure. */
+  readonly target: string
+  readonly cause: TargetFailureCause
+  /** The status of an `http_error`; null otherwise. */
+  readonly status: number | null
+}
+
 /** The record of the JSON-RPC message behind one request. Expressions read it as `mcp`; metrics count by it. */
 export class McpRecord {
   /** `tools/call`; empty on responses, and on requests that open or end a stream. */
@@ -29,6 +50,8 @@ export class McpRecord {
   outcome: McpOutcome | null = null
   errorCode: number | null = null
   errorMessage = ''
+  /** Null unless a target failed: errors of the gateway itself have none. */
+  failure: RecordedTargetFailure | null = null
   /** Milliseconds on the clock of `rx.startedAt`; -1 until the target was called. */
   askedAt = -1
   answeredAt = -1
@@ -38,9 +61,10 @@ export class McpRecord {
     return this.askedAt === -1 || this.answeredAt === -1 ? null : this.answeredAt - this.askedAt
   }
 
-  fail(outcome: McpOutcome, code: number, message: string): void {
+  fail(outcome: McpOutcome, code: number, message: string, failure: RecordedTargetFailure | null = null): void {
     this.outcome = outcome
     this.errorCode = code
     this.errorMessage = message
+    this.failure = failure
   }
 }

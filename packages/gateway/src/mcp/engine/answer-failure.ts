@@ -1,7 +1,7 @@
 import { HeaderBlock } from '@portico/http'
 import { INTERNAL_ERROR, rpcError, type RpcMessage, SESSION_NOT_FOUND } from '../protocol.ts'
 import { withId } from '../edit.ts'
-import type { TargetFailure } from '../transport.ts'
+import { recordedFailure, type TargetFailure } from '../transport.ts'
 import type { Exchange } from './exchange.ts'
 import type { Target } from '../targets/target.ts'
 
@@ -27,8 +27,8 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
   const text = `target ${target.name}: ${message}${wait}`
   if (failure.reason !== undefined) exchange.rx.reason = failure.reason
   const canSayByHttp = !answer.hasBegun && !answer.isElsewhere
-  if (error !== undefined) exchange.note(error)
-  else facts.fail('error', INTERNAL_ERROR, text)
+  if (error !== undefined) exchange.note(error, target.name)
+  else facts.fail('error', INTERNAL_ERROR, text, recordedFailure(target.name, failure))
   exchange.report()
   if (canSayByHttp && !endpoint.namer.isMerged && (status === 401 || status === 403)) {
     const bytes = error?.bytes ?? body
@@ -46,7 +46,7 @@ function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, 
   const { endpoint, facts, answer, rx, session, requestMeta } = exchange
   const { code, message } = failure
   const text = `target ${target.name}: ${message}`
-  facts.fail('unavailable', INTERNAL_ERROR, text)
+  facts.fail('unavailable', INTERNAL_ERROR, text, recordedFailure(target.name, failure))
   rx.error ??= text
   rx.reason = 'UpstreamFailure'
   exchange.report()

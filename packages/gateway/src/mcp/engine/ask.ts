@@ -74,7 +74,7 @@ export async function isThere(exchange: Exchange, target: Target): Promise<boole
   return !isLost(answer)
 }
 
-const PROBE_FAILED: TargetFailure = { code: 'broken', message: 'internal error' }
+const PROBE_FAILED: TargetFailure = { code: 'broken', cause: 'other', message: 'internal error' }
 
 /** Whether the answer is the failure of a target that cannot be reached; a target that refuses can be reached. */
 function isLost(answer: object): answer is TargetFailure {
@@ -161,10 +161,10 @@ export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: 
 
 function pass(exchange: Exchange, request: RpcMessage, target: Target, answer: RpcMessage): void {
   exchange.facts.target = target.name
-  exchange.note(answer)
+  exchange.note(answer, target.name)
   exchange.answer.respond(forClient(answer, request.method, target.name, exchange.endpoint.namer), '')
   exchange.finish()
 }
 
 const NOT_NOW = 'the client cannot answer server requests here, because several servers serve its request'
-const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }
+const NO_ANSWER: TargetFailure = { code: 'bad_answer', cause: 'lost', message: 'it closed the stream without an answer' }

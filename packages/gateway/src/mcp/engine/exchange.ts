@@ -107,7 +107,10 @@ export class Exchange {
     this.#calls.clear()
     // A timeout of the route is the fault of the targets, not a cancellation by the client.
     const isTooLate = this.rx.reason === 'Timeout'
-    if (this.facts.outcome === null && isTooLate) this.facts.fail('unavailable', INTERNAL_ERROR, 'request timeout')
+    if (this.facts.outcome === null && isTooLate) {
+      const failure = { target: this.facts.target, cause: 'timeout' as const, status: null }
+      this.facts.fail('unavailable', INTERNAL_ERROR, 'request timeout', failure)
+    }
     this.facts.outcome ??= 'cancelled'
     this.finish()
   }
@@ -143,7 +146,7 @@ export class Exchange {
   }
 
   /** Records the outcome of a target's response, for logs and metrics. */
-  note(response: RpcMessage): void {
+  note(response: RpcMessage, target: string): void {
     const { facts } = this
     facts.answeredAt = this.endpoint.now()
     const { error, result } = response.value
@@ -152,6 +155,7 @@ export class Exchange {
         'error',
         typeof error.code === 'number' ? error.code : 0,
         (textAt(error, 'message') ?? '').slice(0, 256),
+        { target, cause: 'error_response', status: null },
       )
     } else {
       const isToolError =
@@ -170,9 +174,9 @@ export class Exchange {
   }
 
   /** Sends the error of a merge that failed. */
-  mergeFailed(request: RpcMessage, { target, code, message, data }: MergeError): void {
+  mergeFailed(request: RpcMessage, { target, code, message, data, failure }: MergeError): void {
     const { rx, facts, answer } = this
-    facts.fail(target === '' ? 'error' : 'unavailable', code, message)
+    facts.fail(target === '' ? 'error' : 'unavailable', code, message, failure)
     if (target !== '') this.leftOut(target, message)
     rx.error ??= message
     this.report()
@@ -186,15 +190,19 @@ export class Exchange {
     this.rx.trace?.emit({ type: 'mcpCall', target, method: this.facts.method, error: message }, 'warn')
   }
 
+  /** Sends the error of a target, as the response to a request that all targets serve together. */
+  failFor(target: string, request: RpcMessage, code: number, message: string): void {
+    this.facts.fail('unavailable', code, message, { target, cause: 'error_response', status: null })
+    this.#respondWithError(request, 200, code, message)
+  }
+
   /** Sends an error of the gateway itself. */
-  refuse(
-    request: RpcMessage,
-    status: number,
-    code: number,
-    message: string,
-    outcome: McpRecord['outcome'] = 'error',
-  ): void {
-    this.facts.fail(outcome ?? 'error', code, message)
+  refuse(request: RpcMessage, status: number, code: number, message: string): void {
+    this.facts.fail('error', code, message)
+    this.#respondWithError(request, status, code, message)
+  }
+
+  #respondWithError(request: RpcMessage, status: number, code: number, message: string): void {
     this.report()
     this.answer.respond(rpcError(request.id, code, message), '', status)
     this.finish()

@@ -35,7 +35,7 @@ export async function serveInitialize(exchange: Exchange, request: RpcMessage): 
   if (best === undefined) throw new Error('the backend has no targets')
   for (const { target, answer } of ill) exchange.leftOut(target.name, reasonOf(answer))
   if (!isDiscovery) admit(exchange, request, well)
-  if (!namer.isMerged) return pass(exchange, best.answer)
+  if (!namer.isMerged) return pass(exchange, best.target, best.answer)
   const servers = well.map(({ target, answer }): ServerPart => ({
     target: target.name,
     result: exactMember(answer, 'result') ?? {},
@@ -106,18 +106,18 @@ function agreedVersion(well: readonly GoodPart[]): string {
   return versions.toSorted()[0] ?? ''
 }
 
-function pass(exchange: Exchange, response: RpcMessage): void {
-  exchange.note(response)
+function pass(exchange: Exchange, target: Target, response: RpcMessage): void {
+  exchange.note(response, target.name)
   exchange.answer.respond(response, '')
   exchange.finish()
 }
 
 function refuse(exchange: Exchange, request: RpcMessage, { target, answer }: Part): void {
   if (isFailure(answer)) return answerFailure(exchange, request, target, answer)
-  if (!exchange.endpoint.namer.isMerged) return pass(exchange, answer)
+  if (!exchange.endpoint.namer.isMerged) return pass(exchange, target, answer)
   const { error } = answer.value
   const code = isObject(error) && typeof error.code === 'number' ? error.code : INTERNAL_ERROR
-  exchange.refuse(request, 200, code, `target ${target.name}: ${reasonOf(answer)}`, 'unavailable')
+  exchange.failFor(target.name, request, code, `target ${target.name}: ${reasonOf(answer)}`)
 }
 
 function reasonOf(answer: RpcMessage | TargetFailure): string {

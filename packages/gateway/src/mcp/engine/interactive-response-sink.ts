@@ -115,7 +115,7 @@ export function requireInput(
     digest: digestOf(request),
   })
   const response = inputRequired(request, Object.fromEntries(requests), state)
-  exchange.note(response)
+  exchange.note(response, target.name)
   answer.respond(response, '')
   exchange.finish()
 }

@@ -68,7 +68,7 @@ export class DirectAnswer implements AnswerSink {
     }
     // A response to another request would confuse the client.
     if (message.id !== request.id) return true
-    this.#exchange.note(message)
+    this.#exchange.note(message, this.#target.name)
     if (this.#hides(message)) return this.#sayUnknown()
     this.#releaseMark()
     answer.respond(edit === undefined ? this.#outward(message) : edit(message), id)
@@ -88,13 +88,13 @@ export class DirectAnswer implements AnswerSink {
     if (answer.isOver) return
     // The target closed the stream on purpose: the client resumes with the last event id.
     if (this.#canGoOn) this.#letGo()
-    else this.failed({ code: 'bad_answer', message: 'it closed the stream without an answer' })
+    else this.failed({ code: 'bad_answer', cause: 'lost', message: 'it closed the stream without an answer' })
   }
 
   failed(failure: TargetFailure): void {
     if (failure.code === 'broken' && this.#canGoOn) this.#letGo()
     else if (failure.code === 'refused' && failure.error !== undefined && this.#hides(failure.error)) {
-      this.#exchange.note(failure.error)
+      this.#exchange.note(failure.error, this.#target.name)
       this.#sayUnknown()
     } else answerFailure(this.#exchange, this.#options.request, this.#target, failure)
   }
@@ -137,7 +137,7 @@ export class DirectAnswer implements AnswerSink {
   #note(fault: string): void {
     const { facts, rx } = this.#exchange
     const text = `target ${this.#target.name}: ${fault}`
-    facts.fail('unavailable', INTERNAL_ERROR, text)
+    facts.fail('unavailable', INTERNAL_ERROR, text, { target: this.#target.name, cause: 'lost', status: null })
     rx.error ??= text
   }
 

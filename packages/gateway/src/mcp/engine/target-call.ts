@@ -202,7 +202,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   /** Fails as `unavailable`: requests with a time limit can be repeated safely, even if the target received them. */
   #expire(ms: number): void {
     this.cancel(TOO_SLOW)
-    this.#sink.failed({ code: 'unavailable', message: `it did not answer within ${ms} ms` })
+    this.#sink.failed({ code: 'unavailable', cause: 'timeout', message: `it did not answer within ${ms} ms` })
   }
 
   #unlimit(): void {

@@ -47,7 +47,7 @@ export function tellTarget(
   }
   const limit = new Deadline(() => {
     call.cancel(TOO_SLOW)
-    took({ code: 'broken', message: TOO_SLOW.message })
+    took({ code: 'broken', cause: 'timeout', message: TOO_SLOW.message })
   })
   deadlines.set(limit, beginMs)
   const call = exchange.session.link(target).tell(text, exchange.callerFor(target), took)

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '@portico/http/json'
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../protocol.ts'
-import type { TargetFailure } from '../transport.ts'
+import type { RecordedTargetFailure, TargetFailureCause } from '../../records/mcp-record.ts'
+import { recordedFailure, type TargetFailure } from '../transport.ts'
 import { exactMember } from '../edit.ts'
 import { type ListMethod, lists } from './item-methods.ts'
 
@@ -12,12 +13,21 @@ export class MergeError {
   /** The target that caused the error; empty when no single target did. */
   readonly target: string
 
-  constructor(target: string, code: number, message: string, data?: Json) {
+  /** How that target failed; null when no single target caused the error. */
+  readonly failure: RecordedTargetFailure | null
+
+  constructor(target: string, code: number, message: string, { data, failure = null }: MergeErrorDetails = {}) {
     this.target = target
     this.code = code
     this.message = message
     this.data = data
+    this.failure = failure
   }
+}
+
+interface MergeErrorDetails {
+  data?: Json | undefined
+  failure?: RecordedTargetFailure | null
 }
 
 /** Requests a page of a list from a target; `cursor` is null for the first page. */
@@ -52,18 +62,25 @@ export async function gatherPages(
 
 /** Returns the result of a response, with every number as it was written; an error names its target. */
 export function readAnswer(target: string, answer: RpcMessage | TargetFailure): JsonObject | MergeError {
-  if (!('kind' in answer)) return trouble(target, answer.message)
+  if (!('kind' in answer)) return trouble(target, answer.message, recordedFailure(target, answer))
   const { error } = answer.value
   if (isObject(error)) {
     const code = typeof error.code === 'number' && Number.isInteger(error.code) ? error.code : INTERNAL_ERROR
     const message = typeof error.message === 'string' ? error.message : 'an error without a message'
-    return new MergeError(target, code, `${target}: ${message}`, error.data)
+    return new MergeError(target, code, `${target}: ${message}`, {
+      data: error.data,
+      failure: failureOf(target, 'error_response'),
+    })
   }
   return exactMember(answer, 'result') ?? trouble(target, 'the result is not an object')
 }
 
-function trouble(target: string, message: string): MergeError {
-  return new MergeError(target, INTERNAL_ERROR, `${target}: ${message}`)
+function trouble(target: string, message: string, failure = failureOf(target, 'invalid_response')): MergeError {
+  return new MergeError(target, INTERNAL_ERROR, `${target}: ${message}`, { failure })
+}
+
+function failureOf(target: string, cause: TargetFailureCause): RecordedTargetFailure {
+  return { target, cause, status: null }
 }
 
 /** Whether the target does not know the list method, and so has no items to add. */

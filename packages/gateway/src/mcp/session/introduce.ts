@@ -108,6 +108,10 @@ function send(
   })
 }
 
-const TOO_SLOW: TargetFailure = { code: 'unavailable', message: 'it did not answer `initialize` in time' }
+const TOO_SLOW: TargetFailure = {
+  code: 'unavailable',
+  cause: 'timeout',
+  message: 'it did not answer `initialize` in time',
+}
 const GIVEN_UP: TargetFailure = { code: 'unavailable', message: 'the client no longer waits for it' }
-const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }
+const NO_ANSWER: TargetFailure = { code: 'bad_answer', cause: 'lost', message: 'it closed the stream without an answer' }

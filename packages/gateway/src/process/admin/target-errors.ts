@@ -19,11 +19,11 @@ export function targetErrors(
   for (const stored of wanted.size === 0 ? [] : store.all().slice(0, MOST)) {
     const record = stored.decode()
     if (record === null || record.mcp === null) continue
-    const { target, outcome, errorMessage } = record.mcp
-    const key = keyOf(record.keys.backend ?? '', target === '' ? namedIn(errorMessage) : target)
+    const { target, outcome, errorMessage, failure } = record.mcp
+    const key = keyOf(record.keys.backend ?? '', target === '' ? (failure?.target ?? '') : target)
     // A denial by the gateway says nothing about the target.
     if (outcome === 'denied' || outcome === 'cancelled' || !wanted.delete(key)) continue
-    if (outcome !== 'unavailable') continue
+    if (outcome !== 'unavailable' || failure?.cause === 'error_response') continue
     const message = errorMessage === '' ? (record.error ?? '') : errorMessage
     found.set(key, { at: record.at, request: record.id, outcome: outcome ?? '', message })
     if (wanted.size === 0) break
@@ -32,11 +32,6 @@ export function targetErrors(
 }
 
 const MOST = 5000
-
-/** The target that an error message names: a request to all targets has messages such as `target files: ECONNREFUSED`. */
-function namedIn(message: string): string {
-  return /^target ([^:]+): /.exec(message)?.[1] ?? ''
-}
 
 function keyOf(backend: string, target: string): string {
   return JSON.stringify([backend, target])

@@ -163,6 +163,7 @@ function mcpDetails(facts: McpRecord, redaction: RequestRedaction): RecordedMcp 
     outcome: facts.outcome,
     errorCode: facts.errorCode,
     errorMessage: textOf(redaction, facts.errorMessage),
+    failure: facts.failure,
     targetMillis: facts.targetMillis,
   }
 }

@@ -1,3 +1,5 @@
+import type { RecordedTargetFailure } from '../../records/mcp-record.ts'
+
 /** Requests as the recorder stores them and the admin API lists them. */
 
 /**
@@ -70,6 +72,8 @@ export interface RecordedMcp {
   readonly outcome: 'ok' | 'error' | 'tool_error' | 'denied' | 'unavailable' | 'cancelled' | null
   readonly errorCode: number | null
   readonly errorMessage: string
+  /** How a target failed; null when no target failed. */
+  readonly failure: RecordedTargetFailure | null
   /** The time that MCP targets took, in milliseconds. */
   readonly targetMillis: number | null
 }

@@ -1,7 +1,7 @@
 import { Conversation, type Waiter } from '../../conversation.ts'
 import { requestId, makeMessage, type RpcMessage } from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
-import { Backoff } from './backoff.ts'
+import { Backoff, endOfProcess } from './backoff.ts'
 import { Beginning } from './beginning.ts'
 import type { Child, ChildEvents } from './child.ts'
 import { Flow } from '../../flow.ts'
@@ -88,7 +88,7 @@ export class OwnProcess implements TargetSession {
   #prepare(message: RpcMessage): TargetFailure | null {
     if (this.#child !== null && (this.#beginning !== null || isSelfContained(message))) return null
     const refusal = this.#child === null ? this.#backoff.refusal(performance.now()) : null
-    if (refusal !== null) return { code: 'unavailable', message: refusal }
+    if (refusal !== null) return refusal
     if (!isSelfContained(message)) return LOST
     const events: ChildEvents = {
       said: (said) => this.#said(said),
@@ -137,11 +137,12 @@ export class OwnProcess implements TargetSession {
     this.#child = null
     this.#beginning = null
     this.#hasToldInitialized = false
-    this.#backoff.died(child.startedAt, performance.now(), reason)
-    this.#conversation.fail({ code: wasStarted ? 'broken' : 'unavailable', message: reason })
+    const failure = endOfProcess(reason, wasStarted)
+    this.#backoff.died(child.startedAt, performance.now(), failure)
+    this.#conversation.fail(failure)
   }
 }
 
-const LOST: TargetFailure = { code: 'session_lost', message: 'its process is not running' }
-const BROKEN: TargetFailure = { code: 'broken', message: 'its process ended' }
+const LOST: TargetFailure = { code: 'session_lost', cause: 'process_ended', message: 'its process is not running' }
+const BROKEN: TargetFailure = { code: 'broken', cause: 'process_ended', message: 'its process ended' }
 const MAX_HELD_BYTES = 1024 * 1024

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { LogFields, Logger } from '../../../telemetry/log/logger.ts'
-import { Backoff } from './backoff.ts'
+import { Backoff, endOfProcess } from './backoff.ts'
 import { createConcealer, environmentFor } from './environment.ts'
 import { Lines, LongLine } from './lines.ts'
 import { Stderr } from './stderr.ts'
@@ -122,16 +122,17 @@ describe('standard error', () => {
 describe('a program that dies', () => {
   it('is started again at once, then after 100 ms, doubling up to 30 s, and at once after a good life', () => {
     const backoff = new Backoff()
+    const failure = endOfProcess('why', true)
     const waits: number[] = []
     let now = 0
     for (let death = 0; death < 12; death++) {
-      backoff.died(now, now, 'why')
+      backoff.died(now, now, failure)
       const from = now
       while (backoff.refusal(now) !== null) now += 50
       waits.push(now - from)
     }
     assert.deepEqual(waits, [0, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000])
-    backoff.died(now, now + 30_000, 'why')
+    backoff.died(now, now + 30_000, failure)
     assert.equal(backoff.refusal(now + 30_000), null)
   })
 })

@@ -13,7 +13,7 @@ import {
 } from '../../protocol.ts'
 import type { TargetFailure } from '../../transport.ts'
 import type { ProcessSpec } from '../../hub.ts'
-import { Backoff } from './backoff.ts'
+import { Backoff, endOfProcess } from './backoff.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { type ProcessTarget, RETIRE_MS, RETIRE_SWEEP_MS, Sweeper, sweepEveryMs } from './process-target.ts'
 import { isGreeting, isSelfContained, STUCK } from './target-session.ts'
@@ -124,7 +124,7 @@ export class SharedTarget implements ProcessTarget {
 
   #start(speaksFirst: boolean): Child | TargetFailure {
     const refusal = this.#backoff.refusal(performance.now())
-    if (refusal !== null) return { code: 'unavailable', message: refusal }
+    if (refusal !== null) return refusal
     const events: ChildEvents = {
       said: (message) => this.#said(message),
       sentUnusable: (id, failure) => this.#sentUnusable(id, failure),
@@ -236,8 +236,8 @@ export class SharedTarget implements ProcessTarget {
 
   #ended(child: Child, reason: string, wasStarted: boolean): void {
     this.#forgetChild()
-    this.#backoff.died(child.startedAt, performance.now(), reason)
-    const failure: TargetFailure = { code: wasStarted ? 'broken' : 'unavailable', message: reason }
+    const failure = endOfProcess(reason, wasStarted)
+    this.#backoff.died(child.startedAt, performance.now(), failure)
     this.#haveBegun(failure)
     for (const owner of this.#sessions.values()) owner.fail(failure)
   }
@@ -294,7 +294,11 @@ const INITIALIZE = makeMessage({
 })
 const INITIALIZED = makeMessage({ jsonrpc: '2.0', method: 'notifications/initialized' })
 const OF_SESSIONS = new Set(['notifications/initialized', 'notifications/roots/list_changed', 'notifications/progress'])
-const BROKEN: TargetFailure = { code: 'broken', message: 'its process ended' }
+const BROKEN: TargetFailure = { code: 'broken', cause: 'process_ended', message: 'its process ended' }
 const FULL: TargetFailure = { code: 'unavailable', message: 'its sessions have too many subscriptions' }
-const SLOW: TargetFailure = { code: 'unavailable', message: 'it did not answer `initialize` in time' }
+const SLOW: TargetFailure = {
+  code: 'unavailable',
+  cause: 'timeout',
+  message: 'it did not answer `initialize` in time',
+}
 const REFUSED: TargetFailure = { code: 'bad_answer', message: 'it refused `initialize`' }

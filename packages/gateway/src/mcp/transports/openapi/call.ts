@@ -2,9 +2,9 @@ import type { OpenApiOperation, OpenApiTools } from '../../../formats/openapi/op
 import type { CompiledBackend } from '../../../pipeline/compiled/compiled.ts'
 import { collect, emptySource, HeaderBlock, sourceOf } from '@portico/http'
 import { sendAttempt } from '../../../pipeline/call/attempt.ts'
-import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '@portico/http/client'
 import type { LocalServer } from '../local-server.ts'
-import { stopped } from '../stopped.ts'
+import { connectionFailure, stopped } from '../failures.ts'
 import type { Caller, LinkCall, TargetFailure } from '../../transport.ts'
 import type { ApiRequest } from './encode-request.ts'
 
@@ -85,7 +85,7 @@ export class ApiCall implements LinkCall, UpstreamHandler {
   }
 
   failed(error: UpstreamError): void {
-    this.#fail(error.unsent ? 'unavailable' : 'broken', error.message)
+    if (this.#end()) this.#outcome.failed(connectionFailure(error))
   }
 
   responded({ status, headers, body }: UpstreamResponse): void {

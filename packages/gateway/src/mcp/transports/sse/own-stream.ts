@@ -8,7 +8,7 @@ import { Flow } from '../../flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import { soon } from '../local-server.ts'
 import { printAtReplica, watchingReplica } from '../replica.ts'
-import { stopped } from '../stopped.ts'
+import { connectionFailure, stopped } from '../failures.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../../transport.ts'
 import { headersFor, readEndpoint, sendRequest, type SseServices } from './post.ts'
 import type { HostedStream } from '../../remote/session-stream.ts'
@@ -47,7 +47,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     this.#closed = closed
     const { idleTimeoutMs, openTimeoutMs } = services
     this.#opening = setTimeout(
-      () => this.#close({ code: 'unavailable', message: 'it did not send its endpoint in time' }),
+      () => this.#close({ code: 'unavailable', cause: 'timeout', message: 'it did not send its endpoint in time' }),
       openTimeoutMs,
     )
     this.#idling = setInterval(() => this.#endIfIdle(), Math.min(MAX_SWEEP_MS, idleTimeoutMs / 4))
@@ -123,7 +123,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   failed(error: UpstreamError): void {
     // A missing address fails synchronously, but the caller expects failures after `open` has returned.
     if (this.#isStarting) return void soon(() => this.failed(error))
-    this.#close({ code: error.unsent ? 'unavailable' : 'broken', message: error.message })
+    this.#close(connectionFailure(error))
   }
 
   responded({ status, headers, body }: UpstreamResponse): void {

@@ -6,7 +6,7 @@ import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } f
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import { soon } from '../local-server.ts'
 import { isReplicaGone, readAtReplica, toReplica } from '../replica.ts'
-import { stopped } from '../stopped.ts'
+import { connectionFailure, stopped } from '../failures.ts'
 import type { Caller, TargetFailure } from '../../transport.ts'
 
 export interface SseServices {
@@ -78,11 +78,7 @@ export class Post implements UpstreamHandler {
   failed(error: UpstreamError): void {
     // A missing address fails synchronously, but the caller expects failures after `start` has returned.
     if (this.#isStarting) return void soon(() => this.failed(error))
-    const isLost = this.#isPinned && isReplicaGone(error)
-    this.#finish({
-      code: isLost ? 'session_lost' : error.unsent ? 'unavailable' : 'broken',
-      message: error.message,
-    })
+    this.#finish(connectionFailure(error, this.#isPinned && isReplicaGone(error)))
   }
 
   responded({ status, headers, body }: UpstreamResponse): void {

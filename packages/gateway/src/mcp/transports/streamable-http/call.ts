@@ -8,7 +8,7 @@ import { isObject } from '@portico/http/json'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../protocol.ts'
 import { soon } from '../local-server.ts'
 import { isReplicaGone } from '../replica.ts'
-import { stopped } from '../stopped.ts'
+import { connectionFailure, stopped } from '../failures.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../../transport.ts'
 import { httpFailure } from './http-failure.ts'
 
@@ -107,7 +107,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     // A missing address fails synchronously, but the caller expects failures after `start` has returned.
     if (this.#isStarting) return void soon(() => this.failed(error))
     const isLost = this.#caller.context.belongsTo?.isOnly === true && isReplicaGone(error)
-    this.#fail(isLost ? 'session_lost' : error.unsent ? 'unavailable' : 'broken', error.message)
+    this.#end(connectionFailure(error, isLost))
   }
 
   responded(response: UpstreamResponse): void {
@@ -249,7 +249,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#answer.closed()
   }
 
-  #fail(code: 'session_lost' | 'unavailable' | 'broken' | 'bad_answer', message: string): void {
+  #fail(code: 'broken' | 'bad_answer', message: string): void {
     this.#end({ code, message })
   }
 

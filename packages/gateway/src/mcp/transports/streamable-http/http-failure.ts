@@ -17,7 +17,7 @@ export function httpFailure({ method, status, headers, body, hasSession }: Refus
   const said = { status, headers, body: body ?? Buffer.alloc(0) }
   const message = `it answered HTTP ${status}${reasonIn(body)}`
   // Redirects are neither followed nor forwarded: they would lead the client past the gateway.
-  if (status < 400) return { code: 'bad_answer', message }
+  if (status < 400) return { code: 'bad_answer', message, status }
   if (hasSession && (status === 404 || deniesSession(status, body))) return { code: 'session_lost', message, ...said }
   if (method === 'GET' && status === 405) return { code: 'unsupported', message, ...said }
   return { code: 'refused', message, ...said }
