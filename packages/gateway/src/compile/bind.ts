@@ -79,11 +79,11 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
       ...hbone,
       onRaw: entrance.onRaw,
       onMalformed: (info, status, code) => parts.telemetry.malformed(info, status, code),
-      onRefused(info, { code, error, sni, listener }) {
+      onRefused(info, { code, cause, error, sni, listener }) {
         const rules = code === 'network_authorization' ? network?.explain(info) : undefined
         parts.telemetry.refused(
           { source: info.source, sni },
-          { code, error, rules, listener: listeners.find(({ key }) => key === listener) ?? null },
+          { code, cause, error, rules, listener: listeners.find(({ key }) => key === listener) ?? null },
         )
       },
     },

@@ -42,7 +42,7 @@ export function hboneEntrance(
 }
 
 function withoutCertificate(reason: string): ServerTls {
-  return { key: '', handshake: (_socket, done) => done({ reason, isClientCertificate: false }) }
+  return { key: '', handshake: (_socket, done) => done({ reason, cause: 'other' }) }
 }
 
 /** Rejects peers that are not in the mesh after their certificate was verified. */
@@ -62,7 +62,7 @@ function forPeers({ key, handshake }: ServerTls, mesh: MeshIdentity): ServerTls 
         secure.on('error', () => {})
         // Closing within the handshake's own callback crashes the process.
         setImmediate(() => {
-          done({ reason: `client certificate: ${problem}`, isClientCertificate: true })
+          done({ reason: `client certificate: ${problem}`, cause: 'client_certificate' })
           secure.destroy()
         })
       })

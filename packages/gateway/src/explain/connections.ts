@@ -1,71 +1,61 @@
+import type { HandshakeFailure } from '@portico/http/server'
 import type { Passing, SourceLocation } from '../findings/explanation.ts'
-import { configured, type Findings, value, way } from '../findings/subject.ts'
+import { configured, type Findings, textIn, value, way } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { cut } from '../findings/words.ts'
 
 /** Connections that never got as far as a request. */
 
 export const tlsHandshake: ConfigExplainer = (subject) => {
-  const { record } = subject
+  const { record, reason } = subject
   const why = record.error ?? ''
-  const [, explained] = TLS_CAUSES.find(([pattern]) => pattern.test(why)) ?? []
+  const cause = textIn(reason, 'cause') ?? 'other'
   return {
     code: 'tls_refused',
     headline: `the TLS handshake failed: ${cut(why)}`,
     place: tlsPlace(subject),
     values: [value('sni', record.sni), value('source', record.source), value('error', why)],
     wouldPass: [way('client', 'the client agrees with the listener on versions, ciphers and certificates')],
-    ...explained?.(subject),
+    ...(isHandshakeFailure(cause) && TLS_CAUSES[cause](subject)),
   }
 }
 
 type Cause = (subject: ConfigSubject) => Partial<Findings>
 
-/** Causes by the error of the handshake. */
-const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
-  [/^no listener for /, unknownName],
-  [
-    /\balert\b/,
-    (subject) => ({
-      code: 'tls_client_refused',
-      wouldPass: [
-        way('client', 'the client trusts the certificate of the listener'),
-        ...inConfig(subject, 'the listener presents a certificate that clients trust'),
-      ],
-    }),
-  ],
-  [
-    /certificate/,
-    (subject) => ({
-      code: 'tls_client_certificate',
-      wouldPass: [
-        way('client', 'the client presents a certificate that a trusted CA of the listener signed'),
-        ...inConfig(subject, '`tls` of the listener requires no client certificate, or trusts its CA'),
-      ],
-    }),
-  ],
-  [
-    /timed out/,
-    () => ({
-      code: 'tls_timeout',
-      wouldPass: [way('client', 'the client completes the handshake within `handshakeTimeout`')],
-    }),
-  ],
-  [
-    /^not a TLS handshake/,
-    () => ({ code: 'no_tls', wouldPass: [way('client', 'the client speaks TLS on this port (`https://`)')] }),
-  ],
-  [
-    /version|protocol|cipher|sigalg|group/,
-    (subject) => ({
-      code: 'tls_no_agreement',
-      wouldPass: [
-        way('client', 'the client offers a TLS version and a cipher that the listener supports'),
-        ...inConfig(subject, '`tls` of the listener allows a TLS version and a cipher that the client offers'),
-      ],
-    }),
-  ],
-]
+const TLS_CAUSES: Readonly<Record<HandshakeFailure, Cause>> = {
+  unknown_name: unknownName,
+  client_alert: (subject) => ({
+    code: 'tls_client_refused',
+    wouldPass: [
+      way('client', 'the client trusts the certificate of the listener'),
+      ...inConfig(subject, 'the listener presents a certificate that clients trust'),
+    ],
+  }),
+  client_certificate: (subject) => ({
+    code: 'tls_client_certificate',
+    wouldPass: [
+      way('client', 'the client presents a certificate that a trusted CA of the listener signed'),
+      ...inConfig(subject, '`tls` of the listener requires no client certificate, or trusts its CA'),
+    ],
+  }),
+  timeout: () => ({
+    code: 'tls_timeout',
+    wouldPass: [way('client', 'the client completes the handshake within `handshakeTimeout`')],
+  }),
+  not_tls: () => ({ code: 'no_tls', wouldPass: [way('client', 'the client speaks TLS on this port (`https://`)')] }),
+  no_agreement: (subject) => ({
+    code: 'tls_no_agreement',
+    wouldPass: [
+      way('client', 'the client offers a TLS version and a cipher that the listener supports'),
+      ...inConfig(subject, '`tls` of the listener allows a TLS version and a cipher that the client offers'),
+    ],
+  }),
+  other: () => ({}),
+}
+
+function isHandshakeFailure(text: string): text is HandshakeFailure {
+  return Object.hasOwn(TLS_CAUSES, text)
+}
 
 function unknownName(subject: ConfigSubject): Partial<Findings> {
   const { record, view } = subject

@@ -48,13 +48,13 @@ const deaths: Record<string, Death> = {
   'speaks no HTTP': {
     die: ({ response }) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'),
     code: 'mcp_target_bad_answer',
-    says: /answered tools\/call a with an invalid MCP message: malformed response head/,
+    says: /sent an invalid response to tools\/call a: malformed response head/,
     passes: /^weather answers with JSON-RPC 2\.0\.$/,
   },
   'sends what is no JSON': {
     die: (request) => request.json('{nope'),
     code: 'mcp_target_bad_answer',
-    says: /invalid MCP message: it sent an invalid message: Parse error/,
+    says: /sent an invalid response to tools\/call a: it sent an invalid message: Parse error/,
     passes: /^weather answers with JSON-RPC 2\.0\.$/,
   },
   'is silent': {

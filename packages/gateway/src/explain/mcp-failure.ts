@@ -137,7 +137,7 @@ const lost: Cause = ({ server, target, what, why }) => ({
 
 const garbage: Cause = ({ subject, server, target, what, why }) => ({
   code: 'mcp_target_bad_answer',
-  headline: `${server} answered ${what} with an invalid MCP message: ${why}`,
+  headline: `${server} sent an invalid response to ${what}: ${why}`,
   wouldPass: [
     works(`${target} answers with JSON-RPC 2.0`),
     way('config', `the target ${target} names host, port and path of an MCP server`, { place: backendPlace(subject) }),

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { AcceptTlsOptions, TlsChoice } from './tls/accept-tls.ts'
 import type { ClientHello } from './tls/client-hello.ts'
+import type { HandshakeFailure } from './tls/tls.ts'
 import type { ConnectionInfo, Exchange, ActiveRequest } from '../exchange/exchange.ts'
 import type { Http2Limits } from './http2/server-connection.ts'
 import type { ProxyProtocolOptions } from '../socket/proxy-protocol.ts'
@@ -41,6 +42,8 @@ export interface BindState<L> {
 
 export interface ConnectionRefusal<L> {
   code: 'network_authorization' | 'bad_proxy_header' | 'tls_refused'
+  /** Why the TLS handshake failed, with `tls_refused`. */
+  cause?: HandshakeFailure
   /** The error message; empty when the code says enough. */
   error: string
   sni: string

@@ -306,10 +306,12 @@ export class BindServer<L> {
         raw.allowHalfOpen = true
         this.#raw(raw, connectionInfo(raw, proxied, hello.sni ?? '', undefined, hello.random), listener)
       },
-      onRefused: (error, { hello, listener, hasSpoken, isClientCertificate }) => {
-        this.#observer.refused(refused, 0, isClientCertificate ? 'client_certificate' : 'tls_refused', error)
+      onRefused: (error, { hello, listener, hasSpoken, cause }) => {
+        const isCertificate = cause === 'client_certificate'
+        this.#observer.refused(refused, 0, isCertificate ? 'client_certificate' : 'tls_refused', error)
         // A client that only probes the port, as load balancers do, was not refused.
-        if (hasSpoken) this.#state.onRefused(refused, { code: 'tls_refused', error, sni: hello?.sni ?? '', listener })
+        if (!hasSpoken) return
+        this.#state.onRefused(refused, { code: 'tls_refused', cause, error, sni: hello?.sni ?? '', listener })
       },
     })
   }

@@ -167,4 +167,8 @@ function pass(exchange: Exchange, request: RpcMessage, target: Target, answer: R
 }
 
 const NOT_NOW = 'the client cannot answer server requests here, because several servers serve its request'
-const NO_ANSWER: TargetFailure = { code: 'bad_answer', cause: 'lost', message: 'it closed the stream without an answer' }
+const NO_ANSWER: TargetFailure = {
+  code: 'bad_answer',
+  cause: 'lost',
+  message: 'it closed the stream without an answer',
+}

@@ -107,10 +107,13 @@ test('a target without such a list adds nothing; when none has one, that is the 
 
 test('FailClosed: one target that fails fails the list, and is named', async () => {
   const failed = await errorOf({ a: [tools('x')], b: broken, c: gone })
-  assert.deepEqual(failed, new MergeError('b', -32000, 'b: out of order', {
+  assert.deepEqual(
+    failed,
+    new MergeError('b', -32000, 'b: out of order', {
       data: { x: 1 },
       failure: { target: 'b', cause: 'error_response', status: null },
-    }))
+    }),
+  )
   const lost = await errorOf({ a: [tools('x')], c: gone })
   assert.deepEqual([lost.target, lost.code, lost.message], ['c', -32603, 'c: connection refused'])
 })

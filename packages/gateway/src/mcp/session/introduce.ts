@@ -114,4 +114,8 @@ const TOO_SLOW: TargetFailure = {
   message: 'it did not answer `initialize` in time',
 }
 const GIVEN_UP: TargetFailure = { code: 'unavailable', message: 'the client no longer waits for it' }
-const NO_ANSWER: TargetFailure = { code: 'bad_answer', cause: 'lost', message: 'it closed the stream without an answer' }
+const NO_ANSWER: TargetFailure = {
+  code: 'bad_answer',
+  cause: 'lost',
+  message: 'it closed the stream without an answer',
+}

@@ -152,7 +152,10 @@ export class Recorder {
   }
 
   /** Records a connection that was closed before its first message. */
-  refused(source: { source: string; sni: string }, { code, error, rules, listener, ...sent }: RefusedConnection): void {
+  refused(
+    source: { source: string; sni: string },
+    { code, cause, error, rules, listener, ...sent }: RefusedConnection,
+  ): void {
     if (this.#settings === null || !this.#refused.take(this.#clock())) return
     const { kind, protocol } = { ...REFUSED_CONNECTIONS[code], ...sent }
     this.connection({
@@ -163,7 +166,7 @@ export class Recorder {
       listener,
       route: null,
       backendIndex: -1,
-      notes: { code, ...(rules !== undefined && { rules }) },
+      notes: { code, ...(cause !== undefined && { cause }), ...(rules !== undefined && { rules }) },
     })
   }
 

@@ -3,6 +3,8 @@ import type { RecordedListener } from './facts.ts'
 /** A connection that was closed before its first request. */
 export interface RefusedConnection {
   code: 'network_authorization' | 'bad_proxy_header' | 'tls_refused' | 'max_sessions' | 'max_sessions_per_address'
+  /** Why the TLS handshake failed, if it did: a `HandshakeFailure` of the listener. */
+  cause?: string | undefined
   error: string
   /** The result of each rule. */
   rules: readonly object[] | undefined

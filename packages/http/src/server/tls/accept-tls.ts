@@ -4,7 +4,7 @@ import { readClientHello, type ClientHello } from './client-hello.ts'
 import { reportFault } from '../../runtime/faults.ts'
 import { Deadline, type Deadlines } from '../../runtime/deadlines.ts'
 import { lingeringClose } from '../../socket/lingering-close.ts'
-import type { ServerTls } from './tls.ts'
+import type { HandshakeFailure, ServerTls } from './tls.ts'
 
 export interface TlsChoice<T> {
   /** Null forwards the encrypted bytes unchanged. */
@@ -36,8 +36,7 @@ interface RefusedHandshake<T> {
   hello: ClientHello | null
   listener: T | null
   hasSpoken: boolean
-  /** Whether the client sent no certificate although one is required, or a certificate that was rejected. */
-  isClientCertificate: boolean
+  cause: HandshakeFailure
 }
 
 /**
@@ -51,12 +50,11 @@ export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void
 class TlsAcceptance<T> {
   readonly #socket: Socket
   readonly #options: AcceptTlsOptions<T>
-  readonly #deadline = new Deadline(() => this.#contained(() => this.#refuse('the TLS handshake timed out')))
+  readonly #deadline = new Deadline(() => this.#contained(() => this.#refuse('the TLS handshake timed out', 'timeout')))
   #received: Buffer = Buffer.alloc(0)
   #isSettled = false
   #hello: ClientHello | null = null
   #listener: T | null = null
-  #isClientCertificate = false
 
   constructor(socket: Socket, options: AcceptTlsOptions<T>) {
     this.#socket = socket
@@ -81,7 +79,11 @@ class TlsAcceptance<T> {
     const result = readClientHello(this.#received)
     if (result.kind === 'more') return
     if (result.kind === 'hello') return this.#choose(result)
-    this.#refuse(result.reason, startsLikeHttp(this.#received) ? PLAIN_HTTP_ANSWER : undefined)
+    this.#refuse(
+      result.reason,
+      result.isTls ? 'other' : 'not_tls',
+      startsLikeHttp(this.#received) ? PLAIN_HTTP_ANSWER : undefined,
+    )
   }
 
   readonly #onEnd = (): void => this.#contained(() => this.#refuse('closed before the TLS handshake'))
@@ -100,7 +102,7 @@ class TlsAcceptance<T> {
     this.#listener = choice === null ? null : choice.listener
     if (choice === null) {
       const lastWords = this.#options.isSilent === true ? undefined : ALERT_UNKNOWN_NAME
-      return this.#refuse(`no listener for ${hello.sni ?? 'a client that names no server'}`, lastWords)
+      return this.#refuse(`no listener for ${hello.sni ?? 'a client that names no server'}`, 'unknown_name', lastWords)
     }
     this.#stopReading()
     socket.unshift(this.#received)
@@ -110,10 +112,7 @@ class TlsAcceptance<T> {
     }
     choice.tls.handshake(socket, (outcome) =>
       this.#contained(() => {
-        if ('reason' in outcome) {
-          this.#isClientCertificate = outcome.isClientCertificate
-          return this.#refuse(outcome.reason)
-        }
+        if ('reason' in outcome) return this.#refuse(outcome.reason, outcome.cause)
         // The deadline may have passed between the last bytes and this call.
         if (!this.#settle()) return void setImmediate(() => outcome.socket.destroy())
         this.#options.onSecure(outcome.socket, choice.listener, hello)
@@ -134,7 +133,7 @@ class TlsAcceptance<T> {
     }
   }
 
-  #refuse(reason: string, lastWords?: Buffer): void {
+  #refuse(reason: string, cause: HandshakeFailure = 'other', lastWords?: Buffer): void {
     if (!this.#settle()) return
     const socket = this.#socket
     socket.on('error', ignore)
@@ -146,7 +145,7 @@ class TlsAcceptance<T> {
       hello: this.#hello,
       listener: this.#listener,
       hasSpoken: this.#received.length > 0,
-      isClientCertificate: this.#isClientCertificate,
+      cause,
     })
   }
 

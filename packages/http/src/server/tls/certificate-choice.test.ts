@@ -68,7 +68,7 @@ test('every certificate of a listener is subject to its other settings', async (
   const handshake = await useListener(t, { ...plain, root: authority.cert, others: [second] })
   for (const servername of ['first.test', 'a.second.test']) {
     const { result } = await handshake({ servername })
-    assert.ok('reason' in result && result.isClientCertificate, servername)
+    assert.ok('reason' in result && result.cause === 'client_certificate', servername)
     const admitted = await handshake({ servername, ...client })
     assert.ok('socket' in admitted.result && admitted.result.socket.authorized, servername)
   }
@@ -91,16 +91,16 @@ for (const [name, listener, policy] of [
     const foreign = await handshake({ servername: 'first.test', ...stranger })
     assert.ok('reason' in foreign.result)
     assert.match(foreign.result.reason, /^client certificate: /)
-    assert.equal(foreign.result.isClientCertificate, true)
+    assert.equal(foreign.result.cause, 'client_certificate')
   })
 }
 
 test('a required certificate is neither missing nor foreign, and the reason says which', async (t) => {
   const handshake = await useListener(t, { ...plain, root: authority.cert }, { clientCertificates: 'Require' })
   const without = await handshake({ servername: 'first.test' })
-  assert.ok('reason' in without.result && without.result.isClientCertificate)
+  assert.ok('reason' in without.result && without.result.cause === 'client_certificate')
   const foreign = await handshake({ servername: 'first.test', ...stranger })
-  assert.ok('reason' in foreign.result && foreign.result.isClientCertificate)
+  assert.ok('reason' in foreign.result && foreign.result.cause === 'client_certificate')
   const own = await handshake({ servername: 'first.test', ...client })
   assert.ok('socket' in own.result)
 })
@@ -122,7 +122,7 @@ test('a client whose versions do not fit is refused for another reason than its 
   const handshake = await useListener(t, { ...plain, root: authority.cert }, { minProtocolVersion: '1.3' })
   const { result } = await handshake({ servername: 'first.test', maxVersion: 'TLSv1.2', ...client })
   assert.ok('reason' in result)
-  assert.deepEqual([/version|protocol/.test(result.reason), result.isClientCertificate], [true, false])
+  assert.deepEqual([/version|protocol/.test(result.reason), result.cause], [true, 'no_agreement'])
 })
 
 test('equal settings keep what was made for them, other settings do not', () => {

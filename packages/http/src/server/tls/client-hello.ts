@@ -1,4 +1,11 @@
-type ClientHelloResult = { kind: 'more' } | ClientHello | { kind: 'refused'; reason: string }
+type ClientHelloResult = { kind: 'more' } | ClientHello | RefusedBytes
+
+interface RefusedBytes {
+  kind: 'refused'
+  reason: string
+  /** Whether the client speaks TLS, though its hello is not valid. */
+  isTls: boolean
+}
 
 export interface ClientHello {
   kind: 'hello'
@@ -36,9 +43,9 @@ function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResul
   let offset = 0
   while (wantedBytes === null || joinedBytes < wantedBytes) {
     if (offset >= buffer.length) return { kind: 'more' }
-    if (buffer[offset] !== 0x16) return refused('not a TLS handshake')
+    if (buffer[offset] !== 0x16) return refused('not a TLS handshake', false)
     const major = buffer[offset + 1]
-    if (major !== undefined && major !== 3) return refused('not a TLS handshake')
+    if (major !== undefined && major !== 3) return refused('not a TLS handshake', false)
     if (buffer.length < offset + recordHeaderBytes) return { kind: 'more' }
     const recordLength = buffer.readUInt16BE(offset + 3)
     if (recordLength === 0 || recordLength > maxHelloBytes) return refused('a TLS record has an invalid length')
@@ -176,6 +183,6 @@ class Reader {
   }
 }
 
-function refused(reason: string): { kind: 'refused'; reason: string } {
-  return { kind: 'refused', reason }
+function refused(reason: string, isTls = true): RefusedBytes {
+  return { kind: 'refused', reason, isTls }
 }

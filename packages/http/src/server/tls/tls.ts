@@ -36,10 +36,17 @@ export interface TlsProblem {
   message: string
 }
 
-export type HandshakeResult =
-  | { socket: TLSSocket }
-  /** `isClientCertificate` is true when the client sent no certificate, or a certificate that was rejected. */
-  | { reason: string; isClientCertificate: boolean }
+export type HandshakeResult = { socket: TLSSocket } | { reason: string; cause: HandshakeFailure }
+
+/** Why a handshake failed, for programs; the reason in words depends on the TLS library. */
+export type HandshakeFailure =
+  | 'unknown_name' // No listener has the server name.
+  | 'not_tls' // The client does not speak TLS.
+  | 'timeout'
+  | 'client_alert' // The client rejected the server, most often its certificate.
+  | 'client_certificate' // The client sent no certificate although one is required, or one that was rejected.
+  | 'no_agreement' // Client and server have no version, cipher, group or signature in common.
+  | 'other'
 
 /** `ticketSecret`, shared by the workers, lets a client resume its session on any of them. */
 export function createServerTls(
@@ -181,7 +188,7 @@ function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) =>
       const reason = `client certificate: ${String(socket.authorizationError)}`
       // Closing within the handshake's own callback crashes the process.
       setImmediate(() => {
-        finish(socket, { reason, isClientCertificate: true })
+        finish(socket, { reason, cause: 'client_certificate' })
         socket.destroy()
       })
       return
@@ -191,8 +198,8 @@ function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) =>
   server.on('tlsClientError', (error: Error & { code?: string }, socket) => {
     // Declared as an Error, but the runtime stores the code of the failed verification.
     const code = socket.authorizationError as unknown as string | null
-    if (code !== null) return finish(socket, { reason: `client certificate: ${code}`, isClientCertificate: true })
-    finish(socket, { reason: reasonOf(error), isClientCertificate: error.code === NO_CERTIFICATE })
+    if (code !== null) return finish(socket, { reason: `client certificate: ${code}`, cause: 'client_certificate' })
+    finish(socket, { reason: reasonOf(error), cause: causeOf(error.code ?? '') })
   })
   return (socket, done) => {
     pending.set(socket, done)
@@ -200,7 +207,12 @@ function createHandshake(server: Server, refuseOptional: ((socket: TLSSocket) =>
   }
 }
 
-const NO_CERTIFICATE = 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE'
+/** Maps the code of an OpenSSL error. */
+function causeOf(code: string): HandshakeFailure {
+  if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return 'client_certificate'
+  if (/^ERR_SSL_.*_ALERT_/.test(code)) return 'client_alert'
+  return /^ERR_SSL_.*(VERSION|PROTOCOL|CIPHER|SIGNATURE|SIGALG|GROUP)/.test(code) ? 'no_agreement' : 'other'
+}
 
 /** OpenSSL errors have their plain text in `reason`; the message contains addresses and source lines. */
 function reasonOf(error: Error & { reason?: string }): string {
