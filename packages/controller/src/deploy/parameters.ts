@@ -5,6 +5,8 @@ export type Parameters = GwParametersSpec
 /** Changes to a deployed object; its `spec` is a strategic merge patch. */
 export type Overlay = NonNullable<Parameters['deployment']>
 
+export type Autoscaling = NonNullable<Parameters['autoscaling']>
+
 export type ImageParts = NonNullable<Parameters['image']>
 
 /** An environment variable of a container; Kubernetes resolves `valueFrom`. */
@@ -19,7 +21,7 @@ export interface Level {
 /** The fields of all levels that are not overlays; later levels win. */
 export type TypedParameters = Pick<
   Parameters,
-  'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown' | 'mesh' | 'workload'
+  'logging' | 'rawConfig' | 'image' | 'env' | 'resources' | 'shutdown' | 'mesh' | 'workload' | 'autoscaling'
 >
 
 export function mergeTyped(levels: readonly Level[]): TypedParameters {
@@ -36,6 +38,7 @@ function merge(below: TypedParameters, above: TypedParameters): TypedParameters 
     ...(resources !== undefined && { resources }),
     workload: { ...below.workload, ...above.workload },
     ...((above.mesh ?? below.mesh) && { mesh: { ...below.mesh, ...above.mesh } }),
+    ...((above.autoscaling ?? below.autoscaling) && { autoscaling: above.autoscaling ?? below.autoscaling }),
     ...((above.shutdown ?? below.shutdown) && { shutdown: above.shutdown ?? below.shutdown }),
   }
 }

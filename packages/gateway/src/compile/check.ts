@@ -102,6 +102,7 @@ export function checkServices(
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
       requestMetrics: () => () => {},
       callTimer: () => {},
+      countActive: () => {},
       callouts: () => () => {},
       keyWithoutRoom: () => () => {},
       picks: () => () => {},

@@ -18,6 +18,7 @@ export interface TelemetryServices extends ExportServices, ScopeServices, TraceS
   accessLog: RunTelemetryParts['accessLog']
   recorder: RunTelemetryParts['recorder']
   callTimer: RunTelemetryParts['callTimer']
+  countActive: RunTelemetryParts['countActive']
   tracer: Tracer
   containment: Containment
 }
@@ -38,6 +39,7 @@ export function compileTelemetry(
     accessLog: services.accessLog,
     recorder: services.recorder,
     callTimer: services.callTimer,
+    countActive: services.countActive,
     edit,
     exportLog: makeOptional(containment, exported, (config) => otlpLog(config, env, services)),
     scopes: isScopeRead ? createScopes(services) : null,

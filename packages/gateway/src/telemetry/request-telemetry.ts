@@ -31,6 +31,8 @@ export interface TelemetryParts<Request, Answered, Connection, Malformed> {
   accessLog: AccessLog
   recorder: Pick<Recorder, 'request' | 'connection' | 'malformed' | 'refused' | 'idOf'>
   callTimer: CallTimer
+  /** Changes the number of requests that have no complete response. */
+  countActive(by: 1 | -1): void
   exportLog: ExportLog | null
   /** Returns the changes to the access log line for the variables in `scope`. */
   edit: ((scope: object) => LineChanges | null) | null
@@ -71,6 +73,7 @@ export class RequestTelemetry<
   /** Called first for every request. */
   started(rx: Request): void {
     const { watchers, spans, requestIds } = this.#parts
+    this.#parts.countActive(1)
     if (watchers.armed) this.#parts.watch(rx)
     if (spans !== null) spans.begin(rx)
     if (requestIds !== null) requestIds.begin(rx)
@@ -97,6 +100,7 @@ export class RequestTelemetry<
   /** Called once per request when everything is over. */
   finished(rx: Request): void {
     const { scopes, recorder } = this.#parts
+    this.#parts.countActive(-1)
     const scope = scopes === null ? null : scopes.request(rx)
     this.#log(rx, scope)
     recorder.request(rx, scope)

@@ -41,7 +41,12 @@ import { createPickMetrics } from '../telemetry/metrics/pick-metrics.ts'
 import { createExportCounts } from '../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../telemetry/otlp/exporter.ts'
 import { exportLimits, type ExportLimits } from '../telemetry/otlp/export-limits.ts'
-import { createCallTimer, createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
+import {
+  createActiveRequests,
+  createCallTimer,
+  createRequestMetrics,
+  type RequestMetrics,
+} from '../telemetry/metrics/request-metrics.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { Recorder } from '../telemetry/recorder/recorder.ts'
@@ -317,6 +322,7 @@ export class TestGateway {
       streamPort: (port) => this.#streamPorts.get(port) ?? null,
       requestMetrics: this.#requestMetrics(),
       callTimer: createCallTimer(this.#registry, ['Primary', 'Http'], this.#exemplars),
+      countActive: createActiveRequests(this.#registry),
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
       picks: createPickMetrics(this.#registry),

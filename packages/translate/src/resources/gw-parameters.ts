@@ -92,6 +92,30 @@ const shutdown = object(
   ],
 )
 
+const autoscaling = object(
+  {
+    minReplicas: integer({ min: 1, max: 10_000 }).optional().describe('The least number of Pods; 1 when unset.'),
+    maxReplicas: integer({ min: 1, max: 10_000 }).describe('The largest number of Pods.'),
+    metrics: list(
+      object({
+        metric: enumeration(['RequestsPerSecond', 'ActiveRequests', 'ActiveConnections']).describe(
+          'Requests that ended in a second, requests without a complete response (which include streams), or open connections of clients.',
+        ),
+        target: integer({ min: 1, max: 1_000_000_000 }).describe('The value for each Pod, on average.'),
+      }).describe('A metric of the data plane.'),
+      { min: 1, max: 3 },
+    ).describe('The metrics; the one that needs the most Pods decides.'),
+  },
+  [
+    otherRule(
+      'autoscaling.minReplicas must not be above autoscaling.maxReplicas',
+      '!has(self.minReplicas) || self.minReplicas <= self.maxReplicas',
+      ({ minReplicas, maxReplicas }) =>
+        typeof minReplicas !== 'number' || typeof maxReplicas !== 'number' || minReplicas <= maxReplicas,
+    ),
+  ],
+)
+
 function overlay(kind: string) {
   return object({
     metadata: object({
@@ -152,6 +176,11 @@ export const gwParametersSpec = object(
     })
       .optional()
       .describe('The object that runs the Pods.'),
+    autoscaling: autoscaling
+      .optional()
+      .describe(
+        'Creates a HorizontalPodAutoscaler by metrics of the data plane, which need an adapter for custom metrics.',
+      ),
     deployment: overlay('Deployment').describe('Changes to the Deployment.'),
     daemonSet: overlay('DaemonSet').describe('Changes to the DaemonSet.'),
     service: overlay('Service').describe('Changes to the Service.'),
@@ -163,6 +192,7 @@ export const gwParametersSpec = object(
   },
   [
     notWith('deployment', 'DaemonSet'),
+    notWith('autoscaling', 'DaemonSet'),
     notWith('horizontalPodAutoscaler', 'DaemonSet'),
     notWith('daemonSet', 'Deployment'),
   ],

@@ -53,6 +53,21 @@ test('a route whose backends all have no weight gives 500', async (t) => {
   assert.equal(headers['content-type'], 'text/plain')
 })
 
+test('a request is active until its response ends or its client is gone', async (t) => {
+  const origin = await useOrigin(t, (_message, response) => void response.write('begun'))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const active = (): string | undefined => /^portico_requests_active (\d+)$/m.exec(gateway.metrics())?.[1]
+  await request(gateway.port(), { headers: { host: '' }, path: '/', method: 'CONNECT' }).catch(() => {})
+  assert.equal(active(), '0')
+  const [one, other] = [connect(gateway.port(), '127.0.0.1'), connect(gateway.port(), '127.0.0.1')]
+  for (const socket of [one, other]) socket.write('GET / HTTP/1.1\r\nhost: a.test\r\n\r\n')
+  await until(() => active() === '2')
+  one.destroy()
+  await until(() => active() === '1')
+  other.destroy()
+  await until(() => active() === '0')
+})
+
 test('a request without a route gets 404', async (t) => {
   const origin = await useOrigin(t)
   const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, pathPrefix('/here'))]))

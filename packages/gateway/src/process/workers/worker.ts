@@ -32,7 +32,7 @@ import { createLogger } from '../../telemetry/log/logger.ts'
 import { Registry, type SeriesDefinition } from '../../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../../telemetry/metrics/runtime-metrics.ts'
 import { Exemplars } from '../../telemetry/metrics/exemplars.ts'
-import { createCallTimer, createRequestMetrics } from '../../telemetry/metrics/request-metrics.ts'
+import { createActiveRequests, createCallTimer, createRequestMetrics } from '../../telemetry/metrics/request-metrics.ts'
 import { createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool-metrics.ts'
 import { createCalloutMetrics } from '../../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../../telemetry/metrics/fault-metrics.ts'
@@ -143,6 +143,7 @@ const services = {
     exemplars,
   ),
   callTimer: createCallTimer(registry, ['Primary', 'Http'], exemplars),
+  countActive: createActiveRequests(registry),
   callouts: createCalloutMetrics(registry, exemplars),
   keyWithoutRoom: createLimitMetrics(registry),
   picks: createPickMetrics(registry),

@@ -73,6 +73,12 @@ export const families = {
     help: 'HTTP requests that were answered or abandoned',
     labels: REQUEST,
   },
+  requests_active: {
+    type: 'gauge',
+    unit: '{request}',
+    help: 'HTTP requests whose response has not ended',
+    labels: [],
+  },
   request_duration_seconds: {
     type: 'histogram',
     help: 'Time from the first byte of a request, or of a TCP connection, to the end of its response',

@@ -197,6 +197,12 @@ function statusLabel(status: number): string {
   return id === 0 ? 'unknown' : id === OTHER_STATUS ? 'other' : String(id)
 }
 
+/** Returns the function that changes the number of requests without a complete response. */
+export function createActiveRequests(registry: Registry): (by: 1 | -1) => void {
+  const slot = registry.slot('requests_active', [])
+  return (by) => increase(registry.values, slot, by)
+}
+
 /** Records the time from a call to the head of its response, in milliseconds. */
 export function createCallTimer(registry: Registry, [kind, subtype]: CallKind, exemplars: Exemplars): CallTimer {
   const { values } = registry
