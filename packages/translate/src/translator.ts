@@ -13,6 +13,7 @@ import { backendTlsPolicyStatus } from './translate/policies/backend-tls-policy.
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus } from './translate/status/gateway-status.ts'
+import { poolStatus } from './translate/status/pool-status.ts'
 import { routeStatus } from './translate/status/route-status.ts'
 import { gatewayClassStatus } from './translate/listeners/gateway-class.ts'
 import { indexTable } from './translate/indexes.ts'
@@ -22,7 +23,7 @@ import { type QuarantineNote, quarantineNotes, withQuarantine } from './translat
 export interface TranslationResult {
   /** Configs by `namespace/name` of the Gateway; each Gateway has its own data planes. */
   gateways: ReadonlyMap<string, Ir>
-  /** Addresses of Services by Gateway, then by the key of the backend: `10.0.0.7:8080`. */
+  /** Addresses of Services and InferencePools by Gateway, then by the key of the backend: `10.0.0.7:8080`. */
   endpoints: ReadonlyMap<string, Readonly<Record<string, readonly string[]>>>
   /** Statuses by `Kind/namespace/name`, only of resources that are ours. */
   statuses: ReadonlyMap<string, Status>
@@ -46,6 +47,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   TCPRoute: ofRoute('TCPRoute'),
   UDPRoute: ofRoute('UDPRoute'),
   BackendTLSPolicy: backendTlsPolicyStatus,
+  InferencePool: poolStatus,
   GwBackend: backendStatus,
   GwPolicy: policyStatus,
 }

@@ -177,6 +177,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'TCPRoute',
   'UDPRoute',
   'BackendTLSPolicy',
+  'InferencePool',
   'GwBackend',
   'GwPolicy',
 ])

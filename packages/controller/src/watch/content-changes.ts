@@ -9,7 +9,9 @@ export class ContentChanges {
     const { uid, generation, labels, annotations } = resource.metadata
     // Without a generation, every change counts.
     if (generation === undefined) return true
-    const text = JSON.stringify([resource.apiVersion, uid, generation, labels, annotations])
+    // The status of a Pod is content: with its deletion, it says whether the Pod takes requests, and where.
+    const ofPod = resource.kind === 'Pod' ? [resource.metadata.deletionTimestamp, resource.status] : []
+    const text = JSON.stringify([resource.apiVersion, uid, generation, labels, annotations, ...ofPod])
     if (this.#textById.get(id) === text) return false
     this.#textById.set(id, text)
     return true

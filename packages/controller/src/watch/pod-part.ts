@@ -1,13 +1,12 @@
 import { MESH_REDIRECTION, type Resource } from '@portico/translate'
-import { textAt } from '@portico/translate/json'
+import { listAt, textAt } from '@portico/translate/json'
 
-/** The part of a Pod that is kept: whether it is in a mesh, and its service account. */
-export function podPart({ apiVersion, kind, metadata, spec }: Resource): Resource {
-  const { name, namespace, uid, resourceVersion } = metadata
-  const marks = (texts: Readonly<Record<string, string>> | undefined): Record<string, string> => {
-    const mark = texts?.[MESH_REDIRECTION]
-    return mark === undefined ? {} : { [MESH_REDIRECTION]: mark }
-  }
+/** The part of a Pod that is kept: labels, its mark of a mesh, its service account, its address and whether it is ready. */
+export function podPart({ apiVersion, kind, metadata, spec, status }: Resource): Resource {
+  const { name, namespace, uid, resourceVersion, labels, annotations, deletionTimestamp } = metadata
+  const mark = annotations?.[MESH_REDIRECTION]
+  const podIP = textAt(status, 'podIP')
+  const ready = listAt(status, 'conditions').find((each) => textAt(each, 'type') === 'Ready')
   const serviceAccountName = textAt(spec, 'serviceAccountName')
   return {
     apiVersion,
@@ -17,11 +16,16 @@ export function podPart({ apiVersion, kind, metadata, spec }: Resource): Resourc
       ...(namespace !== undefined && { namespace }),
       ...(uid !== undefined && { uid }),
       ...(resourceVersion !== undefined && { resourceVersion }),
-      // A constant: the status of Pods changes often, and no other field of this part changes its meaning.
+      // A constant: most changes of Pods change nothing of this part.
       generation: 0,
-      labels: marks(metadata.labels),
-      annotations: marks(metadata.annotations),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      labels: labels ?? {},
+      annotations: mark === undefined ? {} : { [MESH_REDIRECTION]: mark },
     },
     spec: { ...(serviceAccountName !== undefined && { serviceAccountName }) },
+    status: {
+      ...(podIP !== undefined && { podIP }),
+      ...(ready !== undefined && { conditions: [{ type: 'Ready', status: textAt(ready, 'status') ?? '' }] }),
+    },
   }
 }

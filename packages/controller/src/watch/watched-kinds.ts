@@ -47,6 +47,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
     namespaced: false,
   },
   Namespace: { plural: 'namespaces', versions: ['v1'], namespaced: false },
+  InferencePool: { plural: 'inferencepools', versions: ['v1'] },
   GwBackend: { plural: 'gwbackends', versions: ['v1alpha1'] },
   GwPolicy: { plural: 'gwpolicies', versions: ['v1alpha1'] },
   GwParameters: { plural: 'gwparameters', versions: ['v1alpha1'] },
@@ -59,7 +60,7 @@ export const watchedKinds: readonly WatchedKind[] = Object.keys(facts)
   .filter((kind) => kind !== 'Pod')
   .map(watchedKind)
 
-/** Pods are watched only while parameters of a Gateway have `mesh`. */
+/** Pods are watched only while parameters of a Gateway have `mesh`, or an InferencePool exists. */
 export const PODS: WatchedKind = watchedKind('Pod')
 
 function watchedKind(kind: Kind): WatchedKind {

@@ -25,7 +25,7 @@ interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   reflector?: ReflectorOptions
 }
 
-/** Watches all kinds that translation reads; Pods only while parameters of a Gateway have `mesh`. */
+/** Watches all kinds that translation reads; Pods only while a Gateway or a pool needs them. */
 export class Watches {
   readonly #options: WatchesOptions
   readonly #scope: NamespaceScope
@@ -112,7 +112,8 @@ export class Watches {
   /** Starts or stops the watch of Pods; returns whether Pods are needed. */
   #updatePods(): boolean {
     const parameters = this.#watchByKind.get('GwParameters')?.items.values() ?? []
-    const isNeeded = [...parameters].some(({ spec }) => isObject(valueAt(spec, 'mesh')))
+    const isMeshed = [...parameters].some(({ spec }) => isObject(valueAt(spec, 'mesh')))
+    const isNeeded = isMeshed || this.count('InferencePool') > 0
     if (isNeeded && this.#podStop === null) this.#startPods()
     if (!isNeeded && this.#podStop !== null) this.#stopPods(this.#podStop)
     return isNeeded
@@ -123,7 +124,7 @@ export class Watches {
     const stop = new AbortController()
     const unread = (error: KubeError): void => {
       onError('Pod', error)
-      // Without rights for Pods, Gateways of the mesh have no endpoints; other Gateways must not wait.
+      // Without rights for Pods, Gateways of the mesh and pools have no endpoints; other Gateways must not wait.
       this.#synced('Pod')
     }
     const watcher = {
@@ -158,7 +159,7 @@ export class Watches {
     if (kind === 'GatewayClass') for (const gateway of this.unservedGateways()) this.#options.unservedChanged(gateway)
     // Objects appear and disappear with the labels of their namespace.
     if (kind === 'Namespace' && this.#options.namespaceSelector !== undefined) this.#tellOf(key)
-    if (kind === 'GwParameters') this.#updatePods()
+    if (kind === 'GwParameters' || kind === 'InferencePool') this.#updatePods()
   }
 
   #tellOf(namespace: string): void {
@@ -178,7 +179,7 @@ export class Watches {
 
   #synced(kind: Kind): void {
     if (!this.#unread.delete(kind) || this.#unread.size > 0) return
-    // The parameters are read by now. The first config must have the marks of Pods already.
+    // Parameters and pools are read by now. The first config must have the marks and addresses of Pods already.
     if (kind !== 'Pod' && this.#updatePods()) return void this.#unread.add('Pod')
     for (const [each, { items }] of this.#watchByKind) {
       for (const [key, resource] of items) {

@@ -1,4 +1,5 @@
-import { type BackendReference, keyOf, readEndpointSlice, readService, type Resource } from '@portico/translate'
+import { CONTROLLER_NAME } from '@portico/controller/selector'
+import { type BackendReference, isFine, keyOf, readEndpointSlice, readService, type Resource } from '@portico/translate'
 import { missing } from './gateway-links.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields, unknown } from './link.ts'
 import type { ResourceView } from './resource-view.ts'
@@ -14,6 +15,10 @@ export function backendLink(
     const resource = world.get('GwBackend', key)
     return resource === undefined ? missing(world, 'GwBackend', key) : ownBackendLink(world, resource)
   }
+  if (kind === 'InferencePool') {
+    const resource = world.get('InferencePool', key)
+    return resource === undefined ? missing(world, 'InferencePool', key) : poolLink(world, resource)
+  }
   // The status of the route reports other kinds as invalid.
   if (kind !== 'Service') return null
   const resource = world.get('Service', key)
@@ -23,6 +28,18 @@ export function backendLink(
 export function ownBackendLink(world: ResourceView, resource: Resource): Link {
   const conditions = readConditions(statusFields(world.statusOf('GwBackend', resource)))
   return conditionsLink(`GwBackend ${keyOf(resource)}`, resource, conditions)
+}
+
+/** The problem of a pool at the first Gateway where it has one, or success. */
+export function poolLink(world: ResourceView, resource: Resource): Link {
+  const what = `InferencePool ${keyOf(resource)}`
+  const parents = statusFields(world.statusOf('InferencePool', resource))
+    .objects('parents')
+    .filter((each) => each.text('controllerName') === CONTROLLER_NAME)
+    .map(readConditions)
+  if (parents.length === 0) return { what, state: 'note', says: 'no route of a Gateway refers to it' }
+  const bad = parents.find((conditions) => conditions.some((each) => !isFine(each)))
+  return conditionsLink(what, resource, bad ?? parents[0] ?? [])
 }
 
 function serviceLink(

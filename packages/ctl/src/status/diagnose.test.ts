@@ -40,6 +40,17 @@ const isBroken = (condition: Condition): boolean =>
   !isFine(condition) && condition.type !== 'InsecureFrontendValidationMode'
 
 describe('diagnosis', () => {
+  it('names the endpoint picker that a pool lacks, for the route and for the pool', () => {
+    const ofRoute = findingOf('inference-pools/pickers', 'HTTPRoute', 'models/missing-open')
+    assert.match(
+      ofRoute.broken?.says ?? '',
+      /^ResolvedRefs is False \(InvalidExtensionRef\): .*Service models\/nowhere/,
+    )
+    const ofPool = findingOf('inference-pools/pickers', 'InferencePool', 'models/missing')
+    assert.equal(ofPool.broken?.what, 'InferencePool models/missing')
+    assert.equal(findingOf('inference-pools/pickers', 'InferencePool', 'models/plain').broken, null)
+  })
+
   for (const [name, resources] of cases) {
     it(`finds a broken link for every resource with a problem: ${name}`, () => {
       const world = worldOf(resources)

@@ -13,7 +13,7 @@ import {
   type Resource,
   routeKinds,
 } from '@portico/translate'
-import { backendLink, ownBackendLink } from './backend-links.ts'
+import { backendLink, ownBackendLink, poolLink } from './backend-links.ts'
 import { gatewayLinks, listenerLinks, parentLinks } from './gateway-links.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
 import { policiesFor, policyLink } from './policy-links.ts'
@@ -66,6 +66,8 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
         ownBackendLink(world, resource),
         ...policiesFor(world, resource).map((policy) => policyLink(world, policy)),
       ]
+    case 'InferencePool':
+      return [poolLink(world, resource)]
     case 'HTTPRoute':
     case 'GRPCRoute':
     case 'TLSRoute':

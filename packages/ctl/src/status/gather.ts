@@ -13,9 +13,13 @@ const HERE: readonly Kind[] = [
   'GwPolicy',
   'BackendTLSPolicy',
   'GwBackend',
+  'InferencePool',
   'Service',
   'EndpointSlice',
 ]
+
+/** Kinds of backends that routes refer to. */
+const BACKEND_KINDS: ReadonlySet<string> = new Set(['Service', 'GwBackend', 'InferencePool'])
 
 /** Reads the resources of a namespace, and those they refer to elsewhere. Missing rights are recorded. */
 export async function gather(
@@ -76,7 +80,7 @@ class Reader {
     const above = this.#of('ListenerSet').flatMap((set) => readListenerSet(set).parent ?? [])
     await Promise.all(above.map((ref) => this.#get('Gateway', `${ref.namespace}/${ref.name}`)))
     const gateways = this.#of('Gateway')
-    const backends = routes.flatMap(backendsOf).filter(({ kind }) => kind === 'Service' || kind === 'GwBackend')
+    const backends = routes.flatMap(backendsOf).filter(({ kind }) => BACKEND_KINDS.has(kind))
     await Promise.all([
       ...gateways.map((gateway) => this.#get('GatewayClass', readGateway(gateway).className)),
       // Policies of a Gateway are in its namespace.

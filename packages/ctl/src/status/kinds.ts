@@ -9,6 +9,7 @@ const names = {
   UDPRoute: ['udproute', 'udproutes'],
   GwPolicy: ['gwpolicy', 'gwpolicies', 'gwpol'],
   BackendTLSPolicy: ['backendtlspolicy', 'backendtlspolicies', 'btlspolicy'],
+  InferencePool: ['inferencepool', 'inferencepools', 'infpool'],
   GwBackend: ['gwbackend', 'gwbackends', 'gwbe'],
 } as const
 

@@ -108,7 +108,11 @@ function connectionOf(
   if (config.inferencePool !== undefined) {
     const { endpoints, picker } = poolParts(config.inferencePool)
     const members = memberResolver(endpoints, parts.services.resolver)
-    return compilePool({ identity: endpointIdentity(part, env), policies, members, picker, isWhole: false }, env, parts)
+    return compilePool(
+      { identity: endpointIdentity(part, env), policies, members, picker, version: null, isWhole: false },
+      env,
+      parts,
+    )
   }
   return compileEndpoint(part, env, parts)
 }

@@ -131,10 +131,10 @@ function compileBackend(
       return agentCoreBackend({ ...identity, request }, { destination, settings })
     }
     case 'inferencePool': {
-      const { endpoints: listed, picker } = target
+      const { endpoints: listed, picker, version } = target
       const members =
         listed === null ? parts.services.addresses.resolverOf(backend.key) : memberResolver(listed, resolver)
-      return compilePool({ identity, policies, members, picker, isWhole: true }, env, parts)
+      return compilePool({ identity, policies, members, picker, version, isWhole: true }, env, parts)
     }
     case 'dynamicForwardProxy':
       return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })

@@ -14,7 +14,10 @@ interface PoolSettings {
   policies: BackendPolicies
   /** Resolves to the members of the pool. */
   members: Resolver
-  picker: PickerTarget
+  /** Null when the gateway balances the requests itself. */
+  picker: PickerTarget | null
+  /** The HTTP version of the members, unless a policy sets it; null uses the client's. */
+  version: 'HTTP1' | 'HTTP2' | null
   /** Whether the pool is the backend of a route, and not a provider of an `ai` backend. */
   isWhole: boolean
 }
@@ -23,12 +26,13 @@ export type CompilePool = typeof compilePool
 
 /** Compiles an inference pool to a backend that requests can be sent to. */
 export function compilePool(
-  { identity, policies, members, picker, isWhole }: PoolSettings,
+  { identity, policies, members, picker, version, isWhole }: PoolSettings,
   env: Omit<Env, 'attachment'>,
   { services }: TunnelParts,
 ): CompiledBackend {
   const { pools, endpoints, upstream, now, deadlines } = services
   const settings = connectionSettings(policies, upstream)
+  settings.version ??= version
   // Health applies to a provider as a whole, not to its addresses.
   if (!isWhole) settings.health = null
   const address = { host: identity.name, port: 0, named: true as const }
@@ -44,7 +48,7 @@ export function compilePool(
     }),
     settings,
     members,
-    picker: createPicker(picker, identity.name, { ...env, attachment: identity.key }),
+    picker: picker === null ? null : createPicker(picker, identity.name, { ...env, attachment: identity.key }),
     now,
     isWhole,
   })

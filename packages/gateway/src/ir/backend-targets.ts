@@ -53,7 +53,7 @@ export function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
 }
 
 export function poolTarget(config: InferencePoolConfig): BackendTarget {
-  return { kind: 'inferencePool', ...poolParts(config) }
+  return { kind: 'inferencePool', ...poolParts(config), version: null }
 }
 
 /** The members and the picker of an inference pool. */

@@ -82,8 +82,16 @@ export type BackendTarget =
   /** Replaces a reference that cannot be resolved: requests get status 500. */
   | { kind: 'invalid'; reason: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
-  /** Model servers of which a picker chooses. With `endpoints` null, addresses come separately from the config. */
-  | { kind: 'inferencePool'; endpoints: PoolMember[] | null; picker: PickerTarget }
+  /**
+   * Model servers of which a picker chooses; without a picker, the gateway balances. With `endpoints` null, addresses come
+   * separately from the config.
+   */
+  | {
+      kind: 'inferencePool'
+      endpoints: PoolMember[] | null
+      picker: PickerTarget | null
+      version: 'HTTP1' | 'HTTP2' | null
+    }
   /** Groups in order of priority, with providers of equal rank in each. */
   | { kind: 'ai'; groups: AiProvider[][] }
   /** A runtime of Amazon Bedrock AgentCore. */

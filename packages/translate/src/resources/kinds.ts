@@ -19,6 +19,7 @@ export const groupByKind = {
   ClusterTrustBundle: 'certificates.k8s.io',
   Namespace: '',
   Pod: '',
+  InferencePool: 'inference.networking.k8s.io',
   GwBackend: 'portico.dev',
   GwPolicy: 'portico.dev',
   GwParameters: 'portico.dev',

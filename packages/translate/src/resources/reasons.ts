@@ -34,7 +34,8 @@ export const reasons = {
   },
   BackendNotFound: {
     on: 'routes',
-    means: 'A Service, a Service port or a GwBackend of the route does not exist; requests for it get 500.',
+    means:
+      'A Service, a Service port, a GwBackend or an InferencePool of the route does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
     fix: 'Correct name, namespace and port of the `backendRef`, or create the object. The port is that of the Service, not of its Pods.',
   },
   ConfigurationChanged: {
@@ -47,6 +48,11 @@ export const reasons = {
     means:
       'An older policy sets the same field for the same target, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
     fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners.',
+  },
+  HTTPRouteNotAccepted: {
+    on: 'InferencePool',
+    means: 'The Gateway accepts none of the routes that refer to the pool.',
+    fix: 'Fix the routes: the message names one, and its status has the reason.',
   },
   HostnameConflict: {
     on: 'listeners',
@@ -85,10 +91,16 @@ export const reasons = {
     means: 'The client certificate for backends cannot be used.',
     fix: 'Fix the Secret in `tls.backend.clientCertificateRef`.',
   },
+  InvalidExtensionRef: {
+    on: 'InferencePool',
+    means:
+      'The endpoint picker is not a Service, or the Service or its port does not exist. The pool fails closed or open, as its `failureMode` says.',
+    fix: 'Correct name and port of `endpointPickerRef`, or create the Service in the namespace of the pool.',
+  },
   InvalidKind: {
     on: 'routes, BackendTLSPolicy',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'Refer to a Service or a GwBackend, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+    fix: 'Refer to a Service, a GwBackend or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
   InvalidListenerFilter: {
     on: 'listeners',
@@ -181,7 +193,7 @@ export const reasons = {
     fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one.',
   },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy',
+    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool',
     means: 'All references were resolved.',
     fix: null,
   },
@@ -208,9 +220,9 @@ export const reasons = {
     fix: 'Use `type: IPAddress`, or leave `spec.addresses` out.',
   },
   UnsupportedProtocol: {
-    on: 'listeners',
-    means: 'The protocol is not supported.',
-    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters.',
+    on: 'listeners, routes',
+    means: 'The protocol is not supported, or a GRPCRoute refers to an InferencePool that speaks HTTP/1.1.',
+    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters; give the pool `appProtocol: kubernetes.io/h2c`.',
   },
   UnsupportedValue: {
     on: 'routes, listeners',
@@ -245,7 +257,7 @@ export const conditionTypes = {
   PartiallyInvalid: { on: 'routes', should: 'False', means: 'Some rules of the route are not served; the others are.' },
   Programmed: { on: 'Gateway, ListenerSet, listeners', should: 'True', means: 'Data planes serve the resource.' },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy',
+    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool',
     should: 'True',
     means: 'All referenced Secrets, Services and other objects exist.',
   },

@@ -4,6 +4,8 @@ export interface Resource {
   kind: string
   metadata: Metadata
   spec?: unknown
+  /** The status of a Pod; translation reads no other status. */
+  status?: unknown
   /** Data of Secrets (base64) and ConfigMaps. */
   data?: unknown
   /** Plain data of Secrets in files. */
@@ -21,6 +23,8 @@ export interface Metadata {
   generation?: number
   /** The time of creation, RFC 3339. */
   creationTimestamp?: string
+  /** Set while the object is being deleted, RFC 3339. */
+  deletionTimestamp?: string
   uid?: string
   resourceVersion?: string
 }

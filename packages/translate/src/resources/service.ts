@@ -70,6 +70,6 @@ function transportOf(fields: Fields): 'TCP' | 'UDP' | null {
 }
 
 /** Slices of the type FQDN contain names, which data planes cannot use as addresses. */
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) || /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text)
 }

@@ -45,7 +45,7 @@ export interface ListenerStatus {
   conditions: Condition[]
 }
 
-/** The status of HTTPRoute, GRPCRoute, TLSRoute, TCPRoute and UDPRoute. */
+/** The status of HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute and InferencePool. */
 export interface RouteStatus {
   parents: RouteParentStatus[]
 }

@@ -1,6 +1,7 @@
 import { readBackendTlsPolicy } from '../resources/backend-tls-policy.ts'
 import { type FieldProblem, Fields } from '../resources/fields.ts'
 import { readGateway } from '../resources/gateway.ts'
+import { readInferencePool } from '../resources/inference-pool.ts'
 import type { Kind } from '../resources/kinds.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -38,6 +39,7 @@ function specProblems(context: Context, kind: Kind, key: string, resource: Resou
   if (kind === 'ListenerSet') return readListenerSet(resource).problems
   if (kind === 'Service') return readService(resource).problems
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
+  if (kind === 'InferencePool') return readInferencePool(resource).problems
   const id = `${kind}/${key}`
   const plan = findRoute(id) === null ? null : context.read(routePlan, id)
   return plan === null ? [] : [...plan.problems, ...plan.rules.flatMap((rule) => rule.problems)]

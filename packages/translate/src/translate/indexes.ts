@@ -1,6 +1,8 @@
 import type { IndexTable } from '../resources/lookups.ts'
 import { Fields } from '../resources/fields.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
+import { groupByKind, isKind } from '../resources/kinds.ts'
+import { readInferencePool } from '../resources/inference-pool.ts'
 import { readBackendRef, readParentRefs, readReference } from '../resources/references.ts'
 import type { Resource } from '../resources/resource.ts'
 import { bucketOf } from './listeners/buckets.ts'
@@ -20,7 +22,8 @@ const route = {
       [...rule.objects('backendRefs'), ...calledBy(rule), ...rule.objects('backendRefs').flatMap(calledBy)].flatMap(
         (fields) => {
           const found = readBackendRef(fields, namespace)
-          return found === undefined ? [] : [`${found.kind}/${found.namespace}/${found.name}`]
+          const isForeign = found !== undefined && isKind(found.kind) && groupByKind[found.kind] !== found.group
+          return found === undefined || isForeign ? [] : [`${found.kind}/${found.namespace}/${found.name}`]
         },
       ),
     ),
@@ -33,6 +36,11 @@ function calledBy(fields: Fields): Fields[] {
       ['requestMirror', 'externalAuth'].filter((key) => filter.has(key)).map((key) => filter.object(key)),
     )
     .map((filter) => filter.object('backendRef'))
+}
+
+/** `namespace name=value` of each label. */
+function label({ metadata: { namespace = '', labels } }: Resource): string[] {
+  return Object.entries(labels ?? {}).map(([name, value]) => `${namespace} ${name}=${value}`)
 }
 
 export const indexTable: IndexTable = {
@@ -55,10 +63,14 @@ export const indexTable: IndexTable = {
       return name === undefined ? [] : [`${namespace}/${name}`]
     },
   },
-  Secret: {
-    /** `namespace name=value` of each label. */
-    label: ({ metadata: { namespace = '', labels } }) =>
-      Object.entries(labels ?? {}).map(([name, value]) => `${namespace} ${name}=${value}`),
+  Secret: { label },
+  Pod: { label },
+  InferencePool: {
+    /** `namespace/name` of the Service that is its endpoint picker. */
+    picker(resource) {
+      const { picker } = readInferencePool(resource)
+      return picker === null ? [] : [`${picker.namespace}/${picker.name}`]
+    },
   },
   BackendTLSPolicy: {
     /** `Service/namespace/name` of each target. */

@@ -1,18 +1,21 @@
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import { tracedSend } from '../../pipeline/traced/traced-send.ts'
 import { chooseVersion, type ConnectionSettings, type UpstreamCall, UpstreamError } from '@portico/http/client'
+import type { Picker } from './picker.ts'
 import { PoolCall, type PoolParts } from './pool-call.ts'
 
-interface InferencePoolOptions extends Omit<PoolParts, 'name' | 'version'> {
+interface InferencePoolOptions extends Omit<PoolParts, 'name' | 'version' | 'picker'> {
+  /** Null when the gateway balances the requests itself. */
+  picker: Picker | null
   settings: ConnectionSettings
 }
 
-/** A pool of model servers: its picker chooses the server of each request. */
+/** A pool of model servers: its picker, if it has one, chooses the server of each request. */
 export function inferencePoolBackend(
   identity: BackendIdentity,
-  { settings, ...parts }: InferencePoolOptions,
+  { settings, picker, ...parts }: InferencePoolOptions,
 ): CompiledBackend {
-  const pool: PoolParts = { ...parts, name: identity.name, version: settings.version }
+  const pool = picker === null ? null : { ...parts, picker, name: identity.name, version: settings.version }
   return {
     ...identity,
     needsName: false,
@@ -22,7 +25,7 @@ export function inferencePoolBackend(
     send: tracedSend(identity, (request, context, handler) => {
       const { rx } = context
       // Only requests of clients are worth the picker's attention: calls of the gateway itself are balanced.
-      if (rx !== undefined) return new PoolCall(pool, rx, request, context, handler).start()
+      if (rx !== undefined && pool !== null) return new PoolCall(pool, rx, request, context, handler).start()
       return parts.destination.send(request, chooseVersion(settings.version, request, context), context, handler)
     }),
     connect(_destination, _context, done) {

@@ -43,7 +43,8 @@ function viewBackend({ key, name, target }: Backend, facts: BackendFacts): Viewe
 }
 
 function poolAddress({ endpoints }: Extract<Backend['target'], { kind: 'inferencePool' }>): string {
-  return (endpoints ?? []).map(({ host, port }) => formatHostPort(host, port)).join(', ')
+  if (endpoints === null) return 'the ready Pods of the pool'
+  return endpoints.map(({ host, port }) => formatHostPort(host, port)).join(', ')
 }
 
 /** The index of the first group with a provider that is not evicted; 0 when all are evicted, as the first group is used then. */

@@ -18,6 +18,7 @@ import type {
 import { llmProvider } from '../../llm/providers/schema.ts'
 import { backendPolicies, frontendPolicies, trafficPolicies } from '../../policies/index.ts'
 import type { Policy } from '../../schema/define-policy.ts'
+import type { PickerTarget } from '../../schema/fields/inference-pool.ts'
 import type { Schema } from '../../schema/kit.ts'
 import { type Shape, type ShapeOf, words } from './shape.ts'
 
@@ -97,9 +98,10 @@ export const TARGETS: { readonly [Kind in BackendTarget['kind']]: ShapeOf<Target
     endpoints: [{ host: null, port: null }],
     picker: {
       backend: null,
-      failureMode: words<Target<'inferencePool'>['picker']['failureMode']>({ FailClosed: true, FailOpen: true }),
+      failureMode: words<PickerTarget['failureMode']>({ FailClosed: true, FailOpen: true }),
       timeoutMs: null,
     },
+    version: words<NonNullable<Target<'inferencePool'>['version']>>({ HTTP1: true, HTTP2: true }),
   },
   ai: { kind: null, groups: [[AI_PROVIDER]] },
   agentCore: { kind: null, arn: null, region: null, host: null, qualifier: null },

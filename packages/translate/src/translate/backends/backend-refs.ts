@@ -5,6 +5,7 @@ import { ownBackend } from './backend.ts'
 import type { Context } from '../context.ts'
 import { isGranted } from '../grants.ts'
 import type { Unusable } from '../materials.ts'
+import { poolBackend } from './inference-pool.ts'
 import { serviceBackend } from './service.ts'
 
 /** Resolves a backend reference of a route, or returns why it cannot be used. */
@@ -15,7 +16,8 @@ export function resolveBackend(
 ): { backend: Backend; ignored?: string[] } | Unusable {
   const isService = to.kind === 'Service' && to.group === ''
   const isOwn = to.kind === 'GwBackend' && to.group === groupByKind.GwBackend
-  if (!isService && !isOwn) {
+  const isPool = to.kind === 'InferencePool' && to.group === groupByKind.InferencePool && isOfHttp(from)
+  if (!isService && !isOwn && !isPool) {
     const kind = to.group === '' ? to.kind : `${to.kind}.${to.group}`
     return { reason: 'InvalidKind', message: `${kind} cannot be a backend` }
   }
@@ -24,7 +26,25 @@ export function resolveBackend(
     return { reason: 'RefNotPermitted', message }
   }
   if (isOwn) return context.read(ownBackend, `${to.namespace}/${to.name}`)
+  if (isPool) return poolFor(from, context.read(poolBackend, `${to.namespace}/${to.name}`))
   if (to.port === undefined) return { reason: 'UnsupportedValue', message: `${printReference(to)} needs a port` }
   const suffix = from.kind === 'UDPRoute' ? ':udp' : ''
   return context.read(serviceBackend, `${to.namespace}/${to.name}/${to.port}${suffix}`)
+}
+
+/** Endpoint pickers see requests, so connections without HTTP have no use for pools. */
+function isOfHttp({ kind }: { kind: string }): boolean {
+  return kind === 'HTTPRoute' || kind === 'GRPCRoute'
+}
+
+/** Calls of gRPC need members that speak HTTP/2. */
+function poolFor(
+  { kind }: { kind: string },
+  found: { backend: Backend; ignored?: string[] } | Unusable,
+): { backend: Backend; ignored?: string[] } | Unusable {
+  if ('reason' in found || kind !== 'GRPCRoute') return found
+  const { name, target } = found.backend
+  if (target.kind !== 'inferencePool' || target.version === 'HTTP2') return found
+  const message = `InferencePool ${name} speaks HTTP/1.1: a GRPCRoute needs \`appProtocol: kubernetes.io/h2c\``
+  return { reason: 'UnsupportedProtocol', message }
 }

@@ -10,7 +10,7 @@ import type { Unusable } from '../materials.ts'
 
 /**
  * The key of a Service port, `backend/service/<namespace>/<name>/<port>`, which policies may name. Ports of UDP end in
- * `:udp`, because a Service may have the same number for both.
+ * `:udp`, because a Service may have the same number for both; ports that are called as endpoint pickers end in `:picker`.
  */
 export function serviceKey(place: string): string {
   return `backend/service/${place}`
@@ -28,7 +28,7 @@ interface ReferredService {
   ignored: string[]
 }
 
-/** A Service port as a backend, by `namespace/name/port`, with `:udp` for a port of UDP. */
+/** A Service port as a backend, by `namespace/name/port`, with the suffix of `serviceKey`. */
 export const serviceBackend: Query<ReferredService | Unusable> = {
   name: 'serviceBackend',
   compute(context, place) {
@@ -135,7 +135,7 @@ const chosenEndpoints: Query<ServiceEndpoint[]> = {
       )
       return slice.endpoints.flatMap(({ addresses, isReady, isServing, pod: name }) => {
         const pod = name === undefined ? null : `${namespace}/${name}`
-        const at = ports.flatMap(({ port }) => addresses.map((address) => hostPort(address, port)))
+        const at = ports.flatMap(({ port }) => addresses.map((address) => formatEndpoint(address, port)))
         return at.map((each) => ({ at: each, pod, isReady, isServing }))
       })
     })
@@ -146,6 +146,6 @@ const chosenEndpoints: Query<ServiceEndpoint[]> = {
   },
 }
 
-function hostPort(address: string, port: number): string {
+export function formatEndpoint(address: string, port: number): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

@@ -8,7 +8,8 @@ import { listenersOf } from '../listeners/listeners.ts'
 import { certificateOf, type Unusable } from '../materials.ts'
 import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
-import { placeOfService } from '../backends/service.ts'
+import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
+import { placeOfService, serviceBackend } from '../backends/service.ts'
 
 /** All backends of a Gateway with their policies: those of routes, and those that policies and other backends call. */
 export const gatewayBackends: Query<PoliciesOfGateway> = {
@@ -16,7 +17,7 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
   compute(context, key) {
     const reached = attachPolicies(context, key, context.read(routeBackends, key))
     const secured = secureBackends(context, key, reached.backends)
-    const policies = [...reached.policies, ...secured.policies]
+    const policies = [...pickerDefaults(context, secured), ...reached.policies, ...secured.policies]
     return { backends: secured.backends, policies, keySizes: reached.keySizes }
   },
 }
@@ -56,6 +57,24 @@ export const backendCertificate: Query<{ cert: string; key: string } | Unusable 
     if (!('reason' in found) || found.reason === 'RefNotPermitted') return found
     return { ...found, reason: 'InvalidClientCertificateRef' }
   },
+}
+
+/**
+ * Endpoint pickers serve TLS with a certificate that they sign themselves, so that nobody could verify it. The default is
+ * the weakest policy: a BackendTLSPolicy or a GwPolicy for the Service replaces it. A port with `kubernetes.io/h2c` is
+ * called without TLS.
+ */
+function pickerDefaults(
+  context: Context,
+  { backends, policies }: { backends: readonly Backend[]; policies: readonly AttachedPolicy[] },
+): AttachedPolicy[] {
+  const secured = new Set(policies.map(({ target }) => (target.kind === 'gateway' ? '' : target.key)))
+  return backends.flatMap(({ key }) => {
+    const place = key.endsWith(PICKER_SUFFIX) && !secured.has(key) ? placeOfService(key) : null
+    const found = place === null ? null : context.read(serviceBackend, place)
+    if (found === null || 'reason' in found || found.port.appProtocol === 'kubernetes.io/h2c') return []
+    return [toAttachedPolicy({ kind: 'backend', key }, { backend: { tls: { insecureSkipVerify: 'All' } } })]
+  })
 }
 
 /**

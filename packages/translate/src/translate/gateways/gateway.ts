@@ -5,6 +5,7 @@ import { toAttachedPolicy } from '../to-attached-policy.ts'
 import { gatewayBackends } from './gateway-backends.ts'
 import { bindKey, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
+import { placeOfPool, poolMembers } from '../backends/inference-pool.ts'
 import { gatewayMesh } from './gateway-mesh.ts'
 import { meshEndpoints, placeOfService, serviceEndpoints } from '../backends/service.ts'
 
@@ -43,28 +44,37 @@ export const gatewayConfig: Query<Ir | null> = {
   },
 }
 
-/** Addresses of the Services of a Gateway, by the keys of its backends. */
+/** Addresses of the Services and InferencePools of a Gateway, by the keys of its backends. */
 export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
   name: 'gatewayEndpoints',
   compute(context, key) {
     if (!context.read(isOurGateway, key)) return null
-    const services = context.read(servicesOf, key)
     const trustDomain = context.read(gatewayMesh, key)
-    const addresses = (place: string): string[] =>
-      trustDomain === null
+    const addresses = (backend: string): string[] => {
+      const pool = placeOfPool(backend)
+      if (pool !== null) return context.read(poolMembers, pool)
+      const place = placeOfService(backend) ?? ''
+      return trustDomain === null
         ? context.read(serviceEndpoints, place)
         : context.read(meshEndpoints, `${trustDomain} ${place}`)
-    return Object.fromEntries(services.map((place) => [`backend/service/${place}`, addresses(place)]))
+    }
+    return Object.fromEntries(context.read(addressedBackends, key).map((backend) => [backend, addresses(backend)]))
   },
 }
 
-/** A separate query, so that a route change that keeps its Services does not read endpoints. */
-const servicesOf: Query<string[]> = {
-  name: 'servicesOf',
+/**
+ * The keys of backends whose addresses come separately from the config. A separate query, so that a route change that
+ * keeps its Services does not read endpoints.
+ */
+const addressedBackends: Query<string[]> = {
+  name: 'addressedBackends',
   compute(context, key) {
     if (context.read(listenersOf, key).every(({ state }) => state === 'absent')) return []
-    const services = context.read(gatewayBackends, key).backends.filter(({ target }) => target.kind === 'service')
-    return services.flatMap((backend) => placeOfService(backend.key) ?? []).toSorted()
+    return context
+      .read(gatewayBackends, key)
+      .backends.filter(({ target }) => target.kind === 'service' || target.kind === 'inferencePool')
+      .map((backend) => backend.key)
+      .toSorted()
   },
 }
 

@@ -103,10 +103,17 @@ export const backendTlsPolicyStatus: Query<PolicyStatus | null> = {
   },
 }
 
+/** Our Gateways that route to a Service, or to a pool whose endpoint picker the Service is. */
 function gatewaysOf(context: Context, service: string): string[] {
+  const pools = context.keys('InferencePool', { by: 'picker', value: service }).map((pool) => `InferencePool/${pool}`)
+  return [`Service/${service}`, ...pools].flatMap((backend) => gatewaysWith(context, backend))
+}
+
+/** Our Gateways that route to a backend, by its `Kind/namespace/name`. */
+function gatewaysWith(context: Context, backend: string): string[] {
   return routeKinds.flatMap((kind) =>
     context
-      .keys(kind, { by: 'backend', value: `Service/${service}` })
+      .keys(kind, { by: 'backend', value: backend })
       .flatMap((route) => context.read(attachmentsOf, `${kind}/${route}`))
       .flatMap(({ gateway, listeners }) => (listeners.length === 0 ? [] : gateway)),
   )

@@ -9,6 +9,7 @@ import type { PolicyPlan, PolicyTargetSpec } from './policy-plan.ts'
 import { ownKey } from '../backends/referred-objects.ts'
 import { routePlan } from '../routes/route-plan.ts'
 import { routeName, ruleKey } from '../routes/route-resources.ts'
+import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
 import { serviceKey } from '../backends/service.ts'
 
 /** One target of a policy. */
@@ -58,8 +59,11 @@ export function attachmentPointsOf(
       return routePlaces(context, gateway, `${kind}/${key}`, sectionName)
     case 'Service': {
       const prefix = serviceKey(`${key}/`)
+      const port = `${prefix}${sectionName}`
       return [...backends]
-        .filter((each) => (sectionName === undefined ? each.startsWith(prefix) : each === `${prefix}${sectionName}`))
+        .filter((each) =>
+          sectionName === undefined ? each.startsWith(prefix) : each === port || each === `${port}${PICKER_SUFFIX}`,
+        )
         .map((each) => ({ kind: 'backend', key: each }))
     }
     case 'GwBackend': {

@@ -6,6 +6,7 @@ import { cutSize, shareKeys } from './key-shares.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets, attachmentPointsOf } from './policy-targets.ts'
 import { compare } from '../precedence.ts'
+import { placeOfPool, poolBackend } from '../backends/inference-pool.ts'
 import { placeOfService, serviceBackend } from '../backends/service.ts'
 
 /** The backends and policies that the GwPolicies of the cluster add to a Gateway. */
@@ -97,8 +98,15 @@ function inlineOf(context: Context, key: string): AttachedPolicy[] {
 function backendAt(context: Context, key: string): Backend | null {
   const service = placeOfService(key)
   const place = placeOfOwn(key)
+  const pool = placeOfPool(key)
   const found =
-    place === null ? (service === null ? null : context.read(serviceBackend, service)) : context.read(ownBackend, place)
+    place !== null
+      ? context.read(ownBackend, place)
+      : service !== null
+        ? context.read(serviceBackend, service)
+        : pool !== null
+          ? context.read(poolBackend, pool)
+          : null
   if (found === null) return null
   return 'reason' in found
     ? { key, name: 'invalid', target: { kind: 'invalid', reason: found.message } }

@@ -41,7 +41,7 @@ export function planEntry(
   const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
   const { headerModifiers: headers, urlRewrite } = checkedFilters.traffic
   const target = 'reason' in to ? null : to.backend.target
-  const version = target?.kind === 'service' ? target.version : null
+  const version = target?.kind === 'service' || target?.kind === 'inferencePool' ? target.version : null
   const policies: BackendPolicies = {
     ...(urlRewrite !== undefined && { urlRewrite }),
     ...(headers !== undefined && { transformation: asTransformation(headers) }),

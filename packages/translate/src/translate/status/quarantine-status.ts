@@ -54,6 +54,8 @@ function ownerOf(key: string): string | null {
   if (kind === 'policy') return `GwPolicy/${one}/${other.split('@')[0]}`
   if (kind !== 'backend') return routeOf(key)?.id ?? null
   if (one === 'service') return null
+  // A pool has four parts; three are a GwBackend in the namespace `pool`.
+  if (one === 'pool' && third !== '') return `InferencePool/${other}/${third}`
   return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
 }
 
@@ -99,6 +101,7 @@ export function withQuarantine(id: string, status: Status, notes: readonly Quara
   if (id.startsWith('Gateway/') || id.startsWith('ListenerSet/')) {
     return ofListeners(status as GatewayStatus | ListenerSetStatus, notes)
   }
+  if (id.startsWith('InferencePool/')) return ofPool(status as RouteStatus, notes)
   return 'parents' in status ? ofRoute(status, notes) : status
 }
 
@@ -117,6 +120,18 @@ function ofPolicy(status: PolicyStatus, notes: readonly QuarantineNote[]): Polic
 function ofBackend(status: Status, notes: readonly QuarantineNote[]): Condition[] {
   const message = `Backend is quarantined, and requests for it are answered with 500: ${problemsOf(notes)}`
   return ('conditions' in status ? status.conditions : []).map((each) => falseAs(each, 'Accepted', message))
+}
+
+function ofPool(status: RouteStatus, notes: readonly QuarantineNote[]): RouteStatus {
+  return {
+    parents: status.parents.map((parent) => {
+      const { namespace = '', name } = parent.parentRef
+      const own = notes.filter(({ gateway }) => gateway === `${namespace}/${name}`)
+      if (own.length === 0) return parent
+      const message = `InferencePool is quarantined, and requests for it are answered with 500: ${problemsOf(own)}`
+      return { ...parent, conditions: parent.conditions.map((each) => falseAs(each, 'Accepted', message)) }
+    }),
+  }
 }
 
 function ofRoute(status: RouteStatus, notes: readonly QuarantineNote[]): RouteStatus {

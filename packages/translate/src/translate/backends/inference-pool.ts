@@ -1,0 +1,110 @@
+import type { Backend } from '@portico/gateway/ir'
+import { printFieldProblem } from '../../resources/fields.ts'
+import { type PickerReference, readInferencePool } from '../../resources/inference-pool.ts'
+import { readyPodAddress } from '../../resources/pod.ts'
+import { printReference } from '../../resources/references.ts'
+import type { Context, Query } from '../context.ts'
+import type { Unusable } from '../materials.ts'
+import { formatEndpoint, serviceBackend, serviceKey } from './service.ts'
+
+/** The key of an InferencePool in configs, `backend/pool/<namespace>/<name>`. */
+function poolKey(place: string): string {
+  return `backend/pool/${place}`
+}
+
+/** The inverse of `poolKey`; null for other backends. */
+export function placeOfPool(key: string): string | null {
+  const parts = key.split('/')
+  return parts.length === 4 && key.startsWith('backend/pool/') ? `${parts[2]}/${parts[3]}` : null
+}
+
+interface ReferredPool {
+  backend: Backend
+  /** Parts that are not served; routes to the pool report them. */
+  ignored: string[]
+}
+
+/** Limits the wait for each message of a picker, in milliseconds. InferencePools have no field for it. */
+const PICKER_TIMEOUT_MS = 5_000
+
+/** An InferencePool as a backend, by `namespace/name`. */
+export const poolBackend: Query<ReferredPool | Unusable> = {
+  name: 'poolBackend',
+  compute(context, place) {
+    const resource = context.get('InferencePool', place)
+    if (resource === undefined) return { reason: 'BackendNotFound', message: `InferencePool ${place} not found` }
+    const { picker, version, problems } = readInferencePool(resource)
+    const wrong = problems.find(({ code }) => code === 'wrong')
+    if (wrong !== undefined) {
+      return { reason: 'UnsupportedValue', message: `InferencePool ${place}: ${printFieldProblem(wrong)}` }
+    }
+    const problem = picker === null ? null : pickerProblem(context, picker)
+    if (problem !== null && picker?.failureMode !== 'FailOpen') {
+      return { reason: 'BackendNotFound', message: `InferencePool ${place}: endpoint picker: ${problem}` }
+    }
+    const target = {
+      kind: 'inferencePool' as const,
+      endpoints: null,
+      version,
+      picker:
+        picker === null || problem !== null
+          ? null
+          : { backend: pickerKey(picker), failureMode: picker.failureMode, timeoutMs: PICKER_TIMEOUT_MS },
+    }
+    const ignored = problems.map((each) => `InferencePool ${place}: ${printFieldProblem(each)}`)
+    if (problem !== null) ignored.push(`InferencePool ${place} is balanced without its endpoint picker: ${problem}`)
+    return { backend: { key: poolKey(place), name: place, target }, ignored }
+  },
+}
+
+/** Returns why the picker of a pool cannot be called, or null. */
+export function pickerProblem(context: Context, picker: PickerReference): string | null {
+  const { group, kind, port } = picker
+  if (group !== '' || kind !== 'Service') {
+    return `${group === '' ? kind : `${kind}.${group}`} cannot be an endpoint picker`
+  }
+  if (port === undefined) return `${printReference(picker)} needs a port`
+  const found = context.read(serviceBackend, placeOfPicker(picker))
+  return 'reason' in found ? found.message : null
+}
+
+/** The place of a picker ends in `:picker`, because pickers are called with TLS by default, and other callers are not. */
+function placeOfPicker({ namespace, name, port = 0 }: PickerReference): string {
+  return `${namespace}/${name}/${port}${PICKER_SUFFIX}`
+}
+
+function pickerKey(picker: PickerReference): string {
+  return serviceKey(placeOfPicker(picker))
+}
+
+export const PICKER_SUFFIX = ':picker'
+
+/** The addresses of the members of a pool, by `namespace/name`: every target port of every ready Pod. */
+export const poolMembers: Query<string[]> = {
+  name: 'poolMembers',
+  compute(context, place) {
+    const resource = context.get('InferencePool', place)
+    if (resource === undefined) return []
+    const { labels, ports } = readInferencePool(resource)
+    const pods = podsWith(context, resource.metadata.namespace ?? '', labels)
+    const addresses = pods.flatMap((key) => context.read(podAddress, key) ?? [])
+    return addresses.flatMap((address) => ports.map((port) => formatEndpoint(address, port))).toSorted()
+  },
+}
+
+/** The address of a Pod that takes requests, by `namespace/name`. A query, because most changes of a Pod keep it. */
+const podAddress: Query<string | null> = {
+  name: 'podAddress',
+  compute(context, key) {
+    const pod = context.get('Pod', key)
+    return pod === undefined ? null : readyPodAddress(pod)
+  },
+}
+
+/** Returns the keys of the Pods that have all of these labels; none without labels. */
+function podsWith(context: Context, namespace: string, labels: Readonly<Record<string, string>>): readonly string[] {
+  const [first = [], ...others] = Object.entries(labels).map(([name, value]) =>
+    context.keys('Pod', { by: 'label', value: `${namespace} ${name}=${value}` }),
+  )
+  return first.filter((key) => others.every((other) => other.includes(key)))
+}
