@@ -2,8 +2,8 @@ import { pathOf } from '../known-path.ts'
 import { childrenOf } from '../plan-children.ts'
 import type { Plan } from '../plan.ts'
 import { pathNames } from '../plan.ts'
-import type { Facts } from './guards.ts'
-import { addFacts, covers, factsWhen } from './guards.ts'
+import type { PresentPaths } from './guards.ts'
+import { addPaths, covers, presentWhen } from './guards.ts'
 
 /** A path that an expression reads: `["request","headers","x-team"]`. The last name includes all its children. */
 export interface Reference {
@@ -20,7 +20,7 @@ export interface Reference {
 /** Returns every path that the expression may read, in source order. */
 export function findReferences(plan: Plan, roots: Iterable<string>): Reference[] {
   const walk = new ReferenceWalk(roots)
-  walk.visit(plan, { facts: new Set(), guarded: false })
+  walk.visit(plan, { present: new Set(), guarded: false })
   return walk.references
 }
 
@@ -43,8 +43,8 @@ class ReferenceWalk {
     else if (node.kind === 'logic') this.#visitLogic(node.items, node.operator === '&&', state)
     else if (node.kind === 'conditional') {
       this.visit(node.test, state)
-      this.visit(node.yes, withFacts(state, factsWhen(node.test, true)))
-      this.visit(node.no, withFacts(state, factsWhen(node.test, false)))
+      this.visit(node.yes, withPresent(state, presentWhen(node.test, true)))
+      this.visit(node.no, withPresent(state, presentWhen(node.test, false)))
     } else if (node.kind === 'default') {
       this.visit(node.value, { ...state, guarded: true })
       this.visit(node.fallback, state)
@@ -62,7 +62,7 @@ class ReferenceWalk {
     let current = state
     for (const item of items) {
       this.visit(item, current)
-      current = withFacts(current, factsWhen(item, isAnd))
+      current = withPresent(current, presentWhen(item, isAnd))
     }
   }
 
@@ -91,16 +91,16 @@ class ReferenceWalk {
     }
   }
 
-  #note(names: readonly string[], offset: number, { guarded, facts }: State): void {
-    this.references.push({ path: names, offset, guarded: guarded || covers(facts, names) })
+  #note(names: readonly string[], offset: number, { guarded, present }: State): void {
+    this.references.push({ path: names, offset, guarded: guarded || covers(present, names) })
   }
 }
 
 interface State {
-  facts: Facts
+  present: PresentPaths
   guarded: boolean
 }
 
-function withFacts(state: State, facts: Facts): State {
-  return facts.size === 0 ? state : { ...state, facts: addFacts(state.facts, facts) }
+function withPresent(state: State, present: PresentPaths): State {
+  return present.size === 0 ? state : { ...state, present: addPaths(state.present, present) }
 }

@@ -2,7 +2,7 @@ import type { BinaryOperator } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
 import { MAX_SIZE } from '../run/meter.ts'
 import type { Code, Writer } from './writer.ts'
-import { settle } from './writer.ts'
+import { withMissing } from './writer.ts'
 
 type Binary = Plan & { kind: 'binary' }
 
@@ -43,7 +43,7 @@ function operandOf(writer: Writer, plan: Plan): Operand {
   const code = writer.write(plan)
   const { set, name } = writer.hold(code)
   const literal = plan.kind === 'constant' ? plan.value : undefined
-  return { setup: set === name ? [] : [`${set}, `], name, settled: settle(code, name), literal }
+  return { setup: set === name ? [] : [`${set}, `], name, settled: withMissing(code, name), literal }
 }
 
 function fastPath(writer: Writer, operator: BinaryOperator, left: Operand, right: Operand, slow: string): string {

@@ -7,7 +7,7 @@ import { writeConditional, writeLogic, writeNot } from './logic.ts'
 import { writeLoop } from './loops.ts'
 import { writeHas, writeIndex, writePath, writeSelect, writeView } from './reads.ts'
 import type { Code, Writer } from './writer.ts'
-import { settle } from './writer.ts'
+import { withMissing } from './writer.ts'
 
 export function writeNode(writer: Writer, plan: Plan): Code {
   const { offset } = plan
@@ -108,7 +108,7 @@ function writeOrElse(writer: Writer, plan: Plan & { kind: 'orElse' }): Code {
   const code = writer.write(plan.operand)
   const { set, name } = writer.hold(code)
   const full = plan.unwrap ? `${name}.value` : name
-  const wrong = `F.withOffset(F.notOptional(${settle(code, name)}), ${plan.offset})`
+  const wrong = `F.withOffset(F.notOptional(${withMissing(code, name)}), ${plan.offset})`
   const alternative = writer.value(plan.alternative)
   return unsure(`(${set} instanceof T ? ${name}.value === undefined ? ${alternative} : ${full} : ${wrong})`)
 }
@@ -118,7 +118,7 @@ function writeOptionalMap(writer: Writer, plan: Plan & { kind: 'optionalMap' }):
   const { set, name } = writer.hold(code)
   const local = writer.variable(`v${plan.local}`)
   const result = `F.withOffset(F.mapped(${writer.value(plan.body)}, ${plan.flat}), ${plan.offset})`
-  const wrong = `F.withOffset(F.notOptional(${settle(code, name)}), ${plan.offset})`
+  const wrong = `F.withOffset(F.notOptional(${withMissing(code, name)}), ${plan.offset})`
   return unsure(
     `(${set} instanceof T ? ${name}.value === undefined ? ${name} : (${local} = ${name}.value, ${result}) : ${wrong})`,
   )

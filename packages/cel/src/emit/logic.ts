@@ -1,6 +1,6 @@
 import type { Plan } from '../plan.ts'
 import type { Code, Writer } from './writer.ts'
-import { settle } from './writer.ts'
+import { withMissing } from './writer.ts'
 
 /** Chains with more operands are written as statements in a function. */
 const MAX_INLINE = 6
@@ -17,7 +17,7 @@ function inline(writer: Writer, plan: Plan & { kind: 'logic' }, decisive: string
     const code = writer.write(item)
     return { code, held: writer.hold(code) }
   })
-  const names = items.map(({ code, held }) => settle(code, held.name))
+  const names = items.map(({ code, held }) => withMissing(code, held.name))
   const isDecided = items.map(({ held }) => `${held.set} === ${decisive}`).join(' || ')
   const isPlain = items.map(({ held }) => `${held.name} === ${neutral}`).join(' && ')
   const slow = `F.withOffset(F.undecided(${JSON.stringify(plan.operator)}, [${names.join(', ')}]), ${plan.offset})`
@@ -40,7 +40,7 @@ function asFunction(writer: Writer, plan: Plan & { kind: 'logic' }, decisive: st
 export function writeNot(writer: Writer, plan: Plan & { kind: 'not' }): Code {
   const code = writer.write(plan.operand)
   const { set, name } = writer.hold(code)
-  const slow = `F.withOffset(F.not(${settle(code, name)}), ${plan.offset})`
+  const slow = `F.withOffset(F.not(${withMissing(code, name)}), ${plan.offset})`
   return { text: `(${set} === true ? false : ${name} === false ? true : ${slow})`, missing: null, fails: true }
 }
 
@@ -48,6 +48,6 @@ export function writeConditional(writer: Writer, plan: Plan & { kind: 'condition
   const test = writer.write(plan.test)
   const { set, name } = writer.hold(test)
   const [yes, no] = [writer.value(plan.yes), writer.value(plan.no)]
-  const slow = `F.withOffset(F.badCondition(${settle(test, name)}), ${plan.offset})`
+  const slow = `F.withOffset(F.badCondition(${withMissing(test, name)}), ${plan.offset})`
   return { text: `(${set} === true ? ${yes} : ${name} === false ? ${no} : ${slow})`, missing: null, fails: true }
 }

@@ -3,7 +3,7 @@ import type { Path, Plan } from '../plan.ts'
 import { typeOfPath } from '../plan.ts'
 import { missingField, missingPath } from './errors.ts'
 import type { Code, Writer } from './writer.ts'
-import { settle } from './writer.ts'
+import { withMissing } from './writer.ts'
 
 /** Writes `c["request"]?.["headers"]?.get("x-team")`: it allocates nothing, and absent values are undefined. */
 export function writePath(writer: Writer, path: Path): Code {
@@ -57,7 +57,7 @@ export function writeIndex(writer: Writer, plan: Plan & { kind: 'index' }): Code
   if (key.kind === 'constant' && typeof key.value === 'number' && Number.isSafeInteger(key.value) && key.value >= 0) {
     const code = writer.write(operand)
     const { set, name } = writer.hold(code)
-    const slow = `F.withOffset(F.index(${settle(code, name)}, ${key.value}), ${offset})`
+    const slow = `F.withOffset(F.index(${withMissing(code, name)}, ${key.value}), ${offset})`
     return {
       text: `((Array.isArray(${set}) ? ${name}[${key.value}] : undefined) ?? ${slow})`,
       missing: null,
@@ -82,9 +82,9 @@ function readKey(writer: Writer, operand: Plan, key: string, { missing, fast, sl
   const code = writer.write(operand)
   const { set, name } = writer.hold(code)
   if (key in Object.prototype) {
-    return { text: `(${set}, ${slow(settle(code, name))})`, missing: null, fails: true }
+    return { text: `(${set}, ${slow(withMissing(code, name))})`, missing: null, fails: true }
   }
   const text = JSON.stringify(key)
   const isPlain = `typeof ${set} === "object" && ${name} !== null && ${name}.constructor === O && P[${text}] === undefined`
-  return { text: `(${isPlain} ? ${fast(`${name}[${text}]`)} : ${slow(settle(code, name))})`, missing, fails: true }
+  return { text: `(${isPlain} ? ${fast(`${name}[${text}]`)} : ${slow(withMissing(code, name))})`, missing, fails: true }
 }

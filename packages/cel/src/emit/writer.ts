@@ -119,7 +119,7 @@ const LEAVES = new Set<Plan['kind']>(['constant', 'failure', 'local', 'root'])
 const SIMPLE = /^(?:[ktv]\d+|\(-?\d+\)|true|false|null|"(?:[^"\\]|\\.){0,200}")$/
 
 /** The name, with undefined replaced by the `missing` expression of the code. */
-export function settle(code: Code, name: string): string {
+export function withMissing(code: Code, name: string): string {
   return code.missing === null ? name : `(${name} === undefined ? ${code.missing} : ${name})`
 }
 
