@@ -1,6 +1,6 @@
 import type { HandshakeFailure } from '@portico/http/server'
 import type { Passing, SourceLocation } from '../findings/explanation.ts'
-import { configured, type Findings, textIn, value, way } from '../findings/subject.ts'
+import { configured, type Findings, textIn, value, remedy } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { cut } from '../findings/words.ts'
 
@@ -15,7 +15,7 @@ export const tlsHandshake: ConfigExplainer = (subject) => {
     headline: `the TLS handshake failed: ${cut(why)}`,
     place: tlsPlace(subject),
     values: [value('sni', record.sni), value('source', record.source), value('error', why)],
-    wouldPass: [way('client', 'the client agrees with the listener on versions, ciphers and certificates')],
+    wouldPass: [remedy('client', 'the client agrees with the listener on versions, ciphers and certificates')],
     ...(isHandshakeFailure(cause) && TLS_CAUSES[cause](subject)),
   }
 }
@@ -27,26 +27,26 @@ const TLS_CAUSES: Readonly<Record<HandshakeFailure, Cause>> = {
   client_alert: (subject) => ({
     code: 'tls_client_refused',
     wouldPass: [
-      way('client', 'the client trusts the certificate of the listener'),
+      remedy('client', 'the client trusts the certificate of the listener'),
       ...inConfig(subject, 'the listener presents a certificate that clients trust'),
     ],
   }),
   client_certificate: (subject) => ({
     code: 'tls_client_certificate',
     wouldPass: [
-      way('client', 'the client presents a certificate that a trusted CA of the listener signed'),
+      remedy('client', 'the client presents a certificate that a trusted CA of the listener signed'),
       ...inConfig(subject, '`tls` of the listener requires no client certificate, or trusts its CA'),
     ],
   }),
   timeout: () => ({
     code: 'tls_timeout',
-    wouldPass: [way('client', 'the client completes the handshake within `handshakeTimeout`')],
+    wouldPass: [remedy('client', 'the client completes the handshake within `handshakeTimeout`')],
   }),
-  not_tls: () => ({ code: 'no_tls', wouldPass: [way('client', 'the client speaks TLS on this port (`https://`)')] }),
+  not_tls: () => ({ code: 'no_tls', wouldPass: [remedy('client', 'the client speaks TLS on this port (`https://`)')] }),
   no_agreement: (subject) => ({
     code: 'tls_no_agreement',
     wouldPass: [
-      way('client', 'the client offers a TLS version and a cipher that the listener supports'),
+      remedy('client', 'the client offers a TLS version and a cipher that the listener supports'),
       ...inConfig(subject, '`tls` of the listener allows a TLS version and a cipher that the client offers'),
     ],
   }),
@@ -65,20 +65,20 @@ function unknownName(subject: ConfigSubject): Partial<Findings> {
     code: 'tls_unknown_name',
     values: [value('sni', record.sni), configured(subject, 'listeners', known)],
     wouldPass: [
-      way('client', `the client connects with the server name (SNI) ${known.join(' or ')}`, {
+      remedy('client', `the client connects with the server name (SNI) ${known.join(' or ')}`, {
         of: 'sni',
         found: record.sni,
         relation: 'oneOf',
         value: known,
       }),
-      way('config', `a listener has the hostname ${record.sni ?? ''}`.trim()),
+      remedy('config', `a listener has the hostname ${record.sni ?? ''}`.trim()),
     ],
   }
 }
 
 function inConfig(subject: ConfigSubject, text: string): Passing[] {
   const place = tlsPlace(subject)
-  return place === null ? [] : [way('config', text, { place })]
+  return place === null ? [] : [remedy('config', text, { place })]
 }
 
 function tlsPlace({ record, view }: ConfigSubject): SourceLocation | null {
@@ -94,8 +94,8 @@ export const badProxyHeader: ConfigExplainer = ({ record, view }) => {
     place,
     values: [value('source', record.source)],
     wouldPass: [
-      way('client', 'the proxy in front of the gateway sends a PROXY header'),
-      way('config', '`frontend.proxyProtocol` is not set, or its `mode` is Optional', { place }),
+      remedy('client', 'the proxy in front of the gateway sends a PROXY header'),
+      remedy('config', '`frontend.proxyProtocol` is not set, or its `mode` is Optional', { place }),
     ],
   }
 }
@@ -112,8 +112,8 @@ export const sessionLimit: ConfigExplainer = (subject) => {
     place,
     values: [value('source', record.source), configured(subject, `frontend.udp.${field}`, limit)],
     wouldPass: [
-      way('client', 'another session of that kind has ended, so that there is room for this one'),
-      way('config', `\`frontend.udp.${field}\` is higher, or \`frontend.udp.idleTimeout\` is shorter`, { place }),
+      remedy('client', 'another session of that kind has ended, so that there is room for this one'),
+      remedy('config', `\`frontend.udp.${field}\` is higher, or \`frontend.udp.idleTimeout\` is shorter`, { place }),
     ],
   }
 }

@@ -1,7 +1,7 @@
 import type { TargetFailureCause } from '../records/mcp-record.ts'
 import type { RecordedMcp } from '../telemetry/recorder/record.ts'
 import type { Passing } from '../findings/explanation.ts'
-import { type Findings, value, way } from '../findings/subject.ts'
+import { type Findings, value, remedy } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { backendPlace } from './upstream.ts'
 import { cut } from '../findings/words.ts'
@@ -77,7 +77,7 @@ function causeOf({ subject, mcp }: FailedCall): Cause {
   return mcp.failure === null ? rejected : CAUSES[mcp.failure.cause]
 }
 
-const works = (text: string): Passing => way('backend', text)
+const works = (text: string): Passing => remedy('backend', text)
 
 const toolFailed: Cause = ({ server, target, what, why }) => ({
   code: 'mcp_tool_error',
@@ -88,14 +88,14 @@ const toolFailed: Cause = ({ server, target, what, why }) => ({
 const cancelled: Cause = ({ target, what }) => ({
   code: 'mcp_cancelled',
   headline: `the client cancelled ${what} before ${target} had answered`,
-  wouldPass: [way('client', 'the client waits for the answer')],
+  wouldPass: [remedy('client', 'the client waits for the answer')],
 })
 
 /** The gateway rejected the message itself, before any target was called. */
 const rejected: Cause = ({ mcp, what, why }) => ({
   code: 'mcp_error',
   headline: `the gateway answered ${what} with error ${mcp.errorCode ?? ''}: ${why}`,
-  wouldPass: [way('client', 'the client sends a message that the error does not apply to')],
+  wouldPass: [remedy('client', 'the client sends a message that the error does not apply to')],
 })
 
 const answeredWithError: Cause = ({ mcp, server, target, what, why }) => ({
@@ -109,7 +109,9 @@ const unreachable: Cause = ({ subject, server, target, what, why }) => ({
   headline: `no connection to ${server} could be opened, so ${what} was not sent: ${why}`,
   wouldPass: [
     works(`${target} runs and accepts connections`),
-    way('config', `the target ${target} has the address that its server listens on`, { place: backendPlace(subject) }),
+    remedy('config', `the target ${target} has the address that its server listens on`, {
+      place: backendPlace(subject),
+    }),
   ],
 })
 
@@ -121,7 +123,7 @@ const silent: Cause = ({ subject, server, target, what }) => {
     headline: `${server} did not answer ${what} in time`,
     wouldPass: [
       works(`${target} answers faster, or sends progress`),
-      way('config', '`timeouts.request` of the route is longer', {
+      remedy('config', '`timeouts.request` of the route is longer', {
         of: 'timeouts.request',
         place: view.locate(held?.config, ['request']),
       }),
@@ -140,7 +142,9 @@ const garbage: Cause = ({ subject, server, target, what, why }) => ({
   headline: `${server} sent an invalid response to ${what}: ${why}`,
   wouldPass: [
     works(`${target} answers with JSON-RPC 2.0`),
-    way('config', `the target ${target} names host, port and path of an MCP server`, { place: backendPlace(subject) }),
+    remedy('config', `the target ${target} names host, port and path of an MCP server`, {
+      place: backendPlace(subject),
+    }),
   ],
 })
 
@@ -154,7 +158,7 @@ const notStarted: Cause = ({ server, target, why, subject }) => ({
   code: 'mcp_process_not_started',
   headline: `the program of ${server} ${why.replace(/^it /, '')}`,
   wouldPass: [
-    way('config', `the command of ${target} is a program that can be run where the gateway runs`, {
+    remedy('config', `the command of ${target} is a program that can be run where the gateway runs`, {
       place: backendPlace(subject),
     }),
   ],
@@ -173,17 +177,21 @@ const refused: Cause = (call) => {
 function adviceFor(status: number, target: string, subject: ConfigSubject): Passing {
   const place = backendPlace(subject)
   if (status === 401 || status === 403)
-    return way('config', `the target ${target} has an \`auth\` policy with credentials that its server accepts`, {
+    return remedy('config', `the target ${target} has an \`auth\` policy with credentials that its server accepts`, {
       place,
     })
   if (status === 404 || status === 405)
-    return way('config', `the target ${target} names the path of its MCP endpoint`, { place })
+    return remedy('config', `the target ${target} names the path of its MCP endpoint`, { place })
   if (status >= 300 && status < 400)
-    return way('config', `the target ${target} has the address that the redirect names: redirects are not followed`, {
-      place,
-    })
-  if (status === 429) return way('time', 'the limit of the server is free again')
-  return way('backend', `${target} works again: its own log says why it failed`)
+    return remedy(
+      'config',
+      `the target ${target} has the address that the redirect names: redirects are not followed`,
+      {
+        place,
+      },
+    )
+  if (status === 429) return remedy('time', 'the limit of the server is free again')
+  return remedy('backend', `${target} works again: its own log says why it failed`)
 }
 
 const failed: Cause = ({ server, target, what, why }) => ({

@@ -1,4 +1,4 @@
-import { configured, type Findings, textIn, value, way } from '../findings/subject.ts'
+import { configured, type Findings, textIn, value, remedy } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { routePlace } from './routing.ts'
 import { cut } from '../findings/words.ts'
@@ -21,8 +21,8 @@ function tooLarge(subject: ConfigSubject, which: 'request' | 'response') {
       configured(subject, 'limit', http !== null && 'maxBufferSize' in http.config ? http.config.maxBufferSize : null),
     ],
     wouldPass: [
-      way(by, 'the body is smaller'),
-      way('config', '`frontend.http.maxBufferSize` is larger', { of: 'maxBufferSize', place }),
+      remedy(by, 'the body is smaller'),
+      remedy('config', '`frontend.http.maxBufferSize` is larger', { of: 'maxBufferSize', place }),
     ],
   }
 }
@@ -31,26 +31,26 @@ function tooLarge(subject: ConfigSubject, which: 'request' | 'response') {
 const tunnelRefusals: Readonly<Record<string, Findings>> = {
   hbone_not_connect: {
     headline: 'the mesh peer sent a request that is not CONNECT to the HBONE listener',
-    wouldPass: [way('client', 'the peer opens a tunnel with CONNECT, and sends the request inside')],
+    wouldPass: [remedy('client', 'the peer opens a tunnel with CONNECT, and sends the request inside')],
   },
   hbone_no_listener: {
     headline: 'the tunnel of the mesh peer names a port on which no HTTP listener is',
     wouldPass: [
-      way('client', 'the peer names the port of an HTTP listener of this gateway'),
-      way('config', 'an HTTP listener has the port'),
+      remedy('client', 'the peer names the port of an HTTP listener of this gateway'),
+      remedy('config', 'an HTTP listener has the port'),
     ],
   },
   hbone_denied: {
     headline: 'the network rules deny the mesh peer',
-    wouldPass: [way('config', '`frontend.networkAuthorization` admits the peer')],
+    wouldPass: [remedy('config', '`frontend.networkAuthorization` admits the peer')],
   },
   hbone_full: {
     headline: 'the port that the tunnel leads to has too many connections',
-    wouldPass: [way('config', '`frontend.tcp.maxConnections` is higher')],
+    wouldPass: [remedy('config', '`frontend.tcp.maxConnections` is higher')],
   },
   hbone_loop: {
     headline: 'the tunnel has passed this gateway too often',
-    wouldPass: [way('config', 'no backend of the gateway leads back to it')],
+    wouldPass: [remedy('config', 'no backend of the gateway leads back to it')],
   },
 }
 
@@ -65,7 +65,7 @@ const malformedHttp: ConfigExplainer = ({ record, reason }) => ({
   code: record.method === null ? `malformed_${record.error ?? reason.code}` : reason.code,
   headline: `the client sent an invalid HTTP message: ${cut(record.error ?? reason.code)}`,
   values: [value('error', record.error), value('status', record.status)],
-  wouldPass: [way('client', 'the client sends a valid HTTP message')],
+  wouldPass: [remedy('client', 'the client sends a valid HTTP message')],
 })
 
 /** A call to a model that no format or provider understands. */
@@ -74,7 +74,7 @@ export const badCall: ConfigExplainer = (subject) => ({
   headline: cut(subject.record.error ?? 'the request cannot be understood'),
   place: routePlace(subject),
   values: [value('field', textIn(subject.reason, 'field')), value('model', subject.record.llm?.requestModel || null)],
-  wouldPass: [way('client', 'the client sends a request that the backend supports')],
+  wouldPass: [remedy('client', 'the client sends a request that the backend supports')],
 })
 
 function reasonCode({ reason }: ConfigSubject): string {
@@ -89,5 +89,5 @@ export const internal: ConfigExplainer = () => ({
 export const clientGone: ConfigExplainer = ({ record }) => ({
   code: 'client_gone',
   headline: `the client disconnected before the response was complete: ${cut(record.error ?? '')}`,
-  wouldPass: [way('client', 'the client waits for the response')],
+  wouldPass: [remedy('client', 'the client waits for the response')],
 })

@@ -5,7 +5,7 @@ import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { finalHeaders } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Candidate, Passing } from '../findings/explanation.ts'
-import { numberIn, value, way } from '../findings/subject.ts'
+import { numberIn, value, remedy } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 
 /** How many of the nearest are shown. */
@@ -38,7 +38,7 @@ export const noRoute: ConfigExplainer = (subject) => {
 }
 
 function asWay({ route, lacks, place }: Candidate): Passing {
-  return way('client', `route ${route} would match with ${lacks.join(' and ')}`, { place })
+  return remedy('client', `route ${route} would match with ${lacks.join(' and ')}`, { place })
 }
 
 export const noListener: ConfigExplainer = ({ record, view }) => {
@@ -57,7 +57,12 @@ export const noListener: ConfigExplainer = ({ record, view }) => {
         place: view.locate(listener),
       })),
     wouldPass: listeners.map((name) =>
-      way('client', `the host is ${name}`, { of: 'request.host', found: record.host, relation: 'equals', value: name }),
+      remedy('client', `the host is ${name}`, {
+        of: 'request.host',
+        found: record.host,
+        relation: 'equals',
+        value: name,
+      }),
     ),
   }
 }
@@ -67,7 +72,7 @@ export const misdirected: ConfigExplainer = ({ record, view }) => ({
   values: [value('request.host', record.host), value('tls.sni', record.sni)],
   place: view.locate(view.listener(record.keys.listener)),
   wouldPass: [
-    way('client', 'the client connects with the server name (SNI) of the requested host', {
+    remedy('client', 'the client connects with the server name (SNI) of the requested host', {
       of: 'tls.sni',
       found: record.sni,
       relation: 'equals',
@@ -83,8 +88,8 @@ export const loopDetected: ConfigExplainer = (subject) => {
     headline: `the request is in a loop: it has passed this gateway ${passes ?? 0} times, and ${hops ?? 0} gateways in all`,
     values: [...requestValues(subject.record), value('passes', passes), value('hops', hops)],
     wouldPass: [
-      way('config', 'no backend on the path of the request leads back to this gateway'),
-      way('client', 'the host that the request names is not an address of this gateway', {
+      remedy('config', 'no backend on the path of the request leads back to this gateway'),
+      remedy('client', 'the host that the request names is not an address of this gateway', {
         of: 'request.host',
         found: subject.record.host,
       }),
@@ -97,8 +102,8 @@ export const methodNotAllowed: ConfigExplainer = (subject) => ({
   values: requestValues(subject.record),
   place: routePlace(subject),
   wouldPass: [
-    way('client', 'the client uses another method'),
-    way('config', 'the route has `upgrades` with `connect`', { place: routePlace(subject) }),
+    remedy('client', 'the client uses another method'),
+    remedy('config', 'the route has `upgrades` with `connect`', { place: routePlace(subject) }),
   ],
 })
 
@@ -112,8 +117,8 @@ export const upgradeNotAllowed: ConfigExplainer = (subject) => {
     values: [value('request.headers.upgrade', offered)],
     place,
     wouldPass: [
-      way('client', 'the client sends no `upgrade` header', { of: 'request.headers.upgrade', relation: 'absent' }),
-      way('config', '`upgrades` of the route lists the protocol', { place }),
+      remedy('client', 'the client sends no `upgrade` header', { of: 'request.headers.upgrade', relation: 'absent' }),
+      remedy('config', '`upgrades` of the route lists the protocol', { place }),
     ],
   }
 }

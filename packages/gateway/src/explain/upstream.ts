@@ -1,7 +1,7 @@
 import type { Passing, ReadValue, SourceLocation } from '../findings/explanation.ts'
 import { routePlace } from './routing.ts'
 import { failOpen } from '../findings/fail-open.ts'
-import { configured, type Findings, textIn, value, way } from '../findings/subject.ts'
+import { configured, type Findings, textIn, value, remedy } from '../findings/subject.ts'
 import type { ConfigExplainer, ConfigSubject } from './config-view.ts'
 import { cut } from '../findings/words.ts'
 
@@ -43,7 +43,7 @@ function withPicker(subject: ConfigSubject, what: string): Passing[] {
 
 type Cause = (subject: ConfigSubject, target: string) => Findings
 
-const works = (what: string): Passing[] => [way('backend', what)]
+const works = (what: string): Passing[] => [remedy('backend', what)]
 
 const unknown: Cause = ({ record }, target) => ({
   headline: `the call to ${target} failed: ${cut(record.error ?? '')}`,
@@ -97,7 +97,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       place: place ?? backendPlace(subject),
       wouldPass: [
         ...works(`${target} presents a trusted certificate`),
-        ...(place === null ? [] : [way('config', '`tls` of the backend trusts the certificate', { place })]),
+        ...(place === null ? [] : [remedy('config', '`tls` of the backend trusts the certificate', { place })]),
       ],
     }
   },
@@ -108,7 +108,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       place: place ?? backendPlace(subject),
       wouldPass: [
         ...works(`${target} accepts connections faster`),
-        way('config', '`connectTimeout` is longer', { place }),
+        remedy('config', '`connectTimeout` is longer', { place }),
       ],
     }
   },
@@ -119,7 +119,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       place: place ?? backendPlace(subject),
       wouldPass: [
         ...works(`${target} answers faster`),
-        ...(place === null ? [] : [way('config', '`requestTimeout` is longer', { of: 'requestTimeout', place })]),
+        ...(place === null ? [] : [remedy('config', '`requestTimeout` is longer', { of: 'requestTimeout', place })]),
       ],
     }
   },
@@ -153,14 +153,14 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     headline: `${providerOf(subject)} sent a response that is larger than the buffer limit`,
     wouldPass: [
       ...works('the provider sends a smaller response'),
-      way('config', '`frontend.http.maxBufferSize` is larger', { of: 'maxBufferSize', place: null }),
+      remedy('config', '`frontend.http.maxBufferSize` is larger', { of: 'maxBufferSize', place: null }),
     ],
   }),
   provider_redirected: (subject) => ({
     headline: `${providerOf(subject)} answered with a redirect, which is not followed`,
     wouldPass: [
       ...works('the provider responds without a redirect'),
-      way('config', 'the provider is configured with the host that the redirect names', {
+      remedy('config', 'the provider is configured with the host that the redirect names', {
         place: backendPlace(subject),
       }),
     ],
@@ -171,23 +171,23 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   }),
   upgrade_failed: (_, target) => ({
     headline: `${target} accepted the protocol upgrade, but the client had already disconnected`,
-    wouldPass: [way('client', 'the client stays connected until the upgrade is complete')],
+    wouldPass: [remedy('client', 'the client stays connected until the upgrade is complete')],
   }),
   address_refused: (subject) => ({
     headline: `the requested destination is not allowed: ${cut(subject.record.error ?? '')}`,
     wouldPass: [
-      way('client', 'the client requests an address that `allowCidrs` and `ports` allow'),
-      way('config', 'the backend allows the address', { place: backendPlace(subject) }),
+      remedy('client', 'the client requests an address that `allowCidrs` and `ports` allow'),
+      remedy('config', 'the backend allows the address', { place: backendPlace(subject) }),
     ],
   }),
   no_valid_backends: (subject) => ({
     headline: `route ${subject.record.route ?? ''} has no usable backend`,
     place: routePlace(subject),
-    wouldPass: [way('config', 'the route has a backend with a weight above 0', { place: routePlace(subject) })],
+    wouldPass: [remedy('config', 'the route has a backend with a weight above 0', { place: routePlace(subject) })],
   }),
   invalid_backend: (subject) => ({
     headline: `backend ${subject.record.backend ?? ''} cannot be used: ${cut(subject.record.error ?? '')}`,
-    wouldPass: [way('config', 'the objects that the backend refers to exist', { place: backendPlace(subject) })],
+    wouldPass: [remedy('config', 'the objects that the backend refers to exist', { place: backendPlace(subject) })],
   }),
   request_timeout: (subject) => {
     const { view, record } = subject
@@ -202,8 +202,8 @@ const CAUSES: Readonly<Record<string, Cause>> = {
         value('took', `${Math.round(record.took / 1000)} ms`),
       ],
       wouldPass: [
-        way('backend', 'the backend answers faster'),
-        way('config', '`timeouts.request` is longer', {
+        remedy('backend', 'the backend answers faster'),
+        remedy('config', '`timeouts.request` is longer', {
           of: 'timeouts.request',
           found: typeof limit === 'number' ? limit : null,
           relation: 'greater',
@@ -242,7 +242,7 @@ export const attemptRefused: ConfigExplainer = (subject) => ({
   headline: `the policy ${subject.reason.policy ?? ''} of backend ${subject.record.backend ?? ''} failed: ${cut(subject.record.error ?? '')}`,
   place: policyPlace(subject, subject.reason.policy ?? '') ?? backendPlace(subject),
   values: [value('error', subject.record.error)],
-  wouldPass: [way('backend', 'the policy of the backend succeeds')],
+  wouldPass: [remedy('backend', 'the policy of the backend succeeds')],
 })
 
 /** Explains an error status of the backend itself. */

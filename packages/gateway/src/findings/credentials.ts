@@ -1,5 +1,5 @@
 import type { Passing } from './explanation.ts'
-import { configured, type Findings, placeIn, type Subject, textIn, way } from './subject.ts'
+import { configured, type Findings, placeIn, type Subject, textIn, remedy } from './subject.ts'
 
 /** Why an API key, or a user and password, was refused. */
 export function credential(subject: Subject, what: string, code: string): Findings {
@@ -9,17 +9,17 @@ export function credential(subject: Subject, what: string, code: string): Findin
       code: 'basic_busy',
       headline: 'too many passwords are being checked',
       place: placeIn(subject),
-      wouldPass: [way('time', 'a second has passed')],
+      wouldPass: [remedy('time', 'a second has passed')],
     }
   }
   const check = textIn(reason, 'check') ?? 'refused'
   const place = placeIn(subject)
   const passes: Record<string, Passing[]> = {
     missing: [
-      way('client', `the client sends ${what.startsWith('user') ? 'a' : 'an'} ${what} in ${locationOf(subject)}`),
-      way('config', '`mode` is Optional', { of: 'mode', found: 'Strict', value: 'Optional', place }),
+      remedy('client', `the client sends ${what.startsWith('user') ? 'a' : 'an'} ${what} in ${locationOf(subject)}`),
+      remedy('config', '`mode` is Optional', { of: 'mode', found: 'Strict', value: 'Optional', place }),
     ],
-    several: [way('client', `the client sends only one ${what} in ${locationOf(subject)}`)],
+    several: [remedy('client', `the client sends only one ${what} in ${locationOf(subject)}`)],
   }
   return {
     code: `${code}_${check}`,
@@ -27,8 +27,8 @@ export function credential(subject: Subject, what: string, code: string): Findin
     place,
     values: [configured(subject, 'credential.location', locationOf(subject))],
     wouldPass: passes[check] ?? [
-      way('client', `the client sends a known ${what}`),
-      way('config', `the policy lists this ${what}`, { place }),
+      remedy('client', `the client sends a known ${what}`),
+      remedy('config', `the policy lists this ${what}`, { place }),
     ],
   }
 }

@@ -1,9 +1,9 @@
 import type { Passing } from './explanation.ts'
-import { placeIn, type Subject, textIn, way } from './subject.ts'
+import { placeIn, type Subject, textIn, remedy } from './subject.ts'
 
 /** Returns the remedy for a failed external service: `failureMode: FailOpen` lets requests pass without it. */
 export function failOpen(subject: Subject): Passing {
-  return way('config', '`failureMode` is FailOpen', {
+  return remedy('config', '`failureMode` is FailOpen', {
     of: 'failureMode',
     found: textIn(subject.reason, 'failureMode') ?? 'FailClosed',
     relation: 'equals',

@@ -2,7 +2,7 @@ import type { ExpressionPhase } from '../expressions/variables.ts'
 import type { AuthorizationConfig, RuleMode } from '../pipeline/policy/authorization.ts'
 import type { ExplainedRule, Passing, SourceLocation } from './explanation.ts'
 import { explainExpression, passingWays, valuesIn } from './expression-values.ts'
-import { type ConfigLookup, type Findings, type Subject, way } from './subject.ts'
+import { type ConfigLookup, type Findings, type Subject, remedy } from './subject.ts'
 import { cut } from './words.ts'
 
 /** A rule in a record. */
@@ -110,7 +110,7 @@ function waysPast(
     .slice(0, MOST)
   const rule = against.find(({ place }) => place !== null)
   const config =
-    against.length === 1 && rule !== undefined ? [way('config', 'the rule is changed', { place: rule.place })] : []
+    against.length === 1 && rule !== undefined ? [remedy('config', 'the rule is changed', { place: rule.place })] : []
   return [...found, ...config]
 }
 

@@ -82,7 +82,7 @@ export function configured({ view }: Pick<Subject, 'view'>, name: string, found:
 }
 
 /** A remedy with one change. */
-export function way(by: Change['by'], text: string, about: Partial<Change> = {}): Passing {
+export function remedy(by: Change['by'], text: string, about: Partial<Change> = {}): Passing {
   const change = { by, text, of: null, found: null, relation: null, value: null, example: null, place: null, ...about }
   return { text: sentence(text), changes: [change] }
 }

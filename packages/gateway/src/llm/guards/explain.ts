@@ -1,5 +1,5 @@
 import type { Passing, SourceLocation } from '../../findings/explanation.ts'
-import { type Explainer, numberIn, textIn, value, way } from '../../findings/subject.ts'
+import { type Explainer, numberIn, textIn, value, remedy } from '../../findings/subject.ts'
 import { cut } from '../../findings/words.ts'
 
 /** Explains a rejection: the guard, its location and its findings, never the text. */
@@ -25,11 +25,11 @@ export const guard: Explainer = ({ reason, record, view }) => {
     wouldPass: isFailed
       ? remediesOfFailure(name, place)
       : [
-          way(
+          remedy(
             'client',
             `the ${phase} contains ${found.length === 0 ? 'no text that the guard rejects' : `no ${cut(found.join(', '))}`}`,
           ),
-          way('config', 'the guard allows this text', { place }),
+          remedy('config', 'the guard allows this text', { place }),
         ],
   }
 }
@@ -37,10 +37,13 @@ export const guard: Explainer = ({ reason, record, view }) => {
 /** Only webhooks have a failure mode, and pattern guards call no service. */
 function remediesOfFailure(name: string, place: SourceLocation | null): Passing[] {
   if (name === 'regex') {
-    return [way('client', 'the texts are shorter'), way('config', 'the patterns of the guard are simpler', { place })]
+    return [
+      remedy('client', 'the texts are shorter'),
+      remedy('config', 'the patterns of the guard are simpler', { place }),
+    ]
   }
-  const responds = way('backend', `the service of the ${name} guard responds`)
+  const responds = remedy('backend', `the service of the ${name} guard responds`)
   if (name !== 'webhook') return [responds]
   const failureMode = { of: 'failureMode', found: 'FailClosed', relation: 'equals', value: 'FailOpen', place } as const
-  return [responds, way('config', '`failureMode` is FailOpen', failureMode)]
+  return [responds, remedy('config', '`failureMode` is FailOpen', failureMode)]
 }

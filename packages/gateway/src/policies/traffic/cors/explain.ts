@@ -1,4 +1,4 @@
-import { configured, type Explainer, placeIn, textIn, value, way } from '../../../findings/subject.ts'
+import { configured, type Explainer, placeIn, textIn, value, remedy } from '../../../findings/subject.ts'
 import type { CorsConfig } from './schema.ts'
 
 /** A preflight gets an answer that does not let the page go on. */
@@ -20,7 +20,7 @@ export const cors: Explainer = (subject) => {
     place,
     values: [value(`request.headers.${header}`, asked), configured(subject, field, allowed)],
     wouldPass: [
-      way('config', `\`${field}\` contains ${asked ?? 'the requested value'}`, {
+      remedy('config', `\`${field}\` contains ${asked ?? 'the requested value'}`, {
         of: field,
         found: allowed,
         relation: 'contains',
@@ -30,7 +30,7 @@ export const cors: Explainer = (subject) => {
       ...(allowed.length === 0
         ? []
         : [
-            way('client', `the request uses ${allowed.join(' or ')}`, {
+            remedy('client', `the request uses ${allowed.join(' or ')}`, {
               of: `request.headers.${header}`,
               found: asked,
               relation: 'oneOf',

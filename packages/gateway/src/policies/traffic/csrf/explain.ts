@@ -1,4 +1,4 @@
-import { configured, type Explainer, placeIn, textIn, value, way } from '../../../findings/subject.ts'
+import { configured, type Explainer, placeIn, textIn, value, remedy } from '../../../findings/subject.ts'
 import type { CsrfConfig } from './schema.ts'
 
 export const csrf: Explainer = (subject) => {
@@ -12,7 +12,7 @@ export const csrf: Explainer = (subject) => {
       headline: 'a browser sends `origin` and `sec-fetch-site` once, and this request has one of them twice',
       place: placeIn(subject),
       values,
-      wouldPass: [way('client', 'the client sends each of these headers once')],
+      wouldPass: [remedy('client', 'the client sends each of these headers once')],
     }
   }
   const config: CsrfConfig | undefined = held?.config
@@ -24,7 +24,7 @@ export const csrf: Explainer = (subject) => {
     place: placeIn(subject),
     values: [...values, value('own origin', own), configured(subject, 'additionalOrigins', others)],
     wouldPass: [
-      way('client', `a page of ${[own, ...others].join(' or ')} sends the request`, {
+      remedy('client', `a page of ${[own, ...others].join(' or ')} sends the request`, {
         of: 'request.headers.origin',
         found: origin,
         relation: 'oneOf',
@@ -33,7 +33,7 @@ export const csrf: Explainer = (subject) => {
       ...(origin === null
         ? []
         : [
-            way('config', `\`additionalOrigins\` contains ${origin}`, {
+            remedy('config', `\`additionalOrigins\` contains ${origin}`, {
               of: 'additionalOrigins',
               found: others,
               relation: 'contains',

@@ -1,4 +1,4 @@
-import { type Explainer, placeIn, way } from '../../../findings/subject.ts'
+import { type Explainer, placeIn, remedy } from '../../../findings/subject.ts'
 
 /** The config itself answered. */
 export const ownAnswer: Explainer = (subject) => {
@@ -8,6 +8,6 @@ export const ownAnswer: Explainer = (subject) => {
     code: reason.policy === 'requestRedirect' ? 'redirected' : 'answered_by_config',
     headline: `the request ${what} by ${reason.policy ?? 'the gateway'} with status ${record.status}`,
     place: placeIn(subject),
-    wouldPass: [way('config', 'the route does not have this policy', { place: placeIn(subject) })],
+    wouldPass: [remedy('config', 'the route does not have this policy', { place: placeIn(subject) })],
   }
 }

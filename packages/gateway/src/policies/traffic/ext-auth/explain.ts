@@ -1,5 +1,5 @@
 import { failOpen } from '../../../findings/fail-open.ts'
-import { type Explainer, numberIn, placeIn, textIn, value, way } from '../../../findings/subject.ts'
+import { type Explainer, numberIn, placeIn, textIn, value, remedy } from '../../../findings/subject.ts'
 
 export const extAuth: Explainer = (subject) => {
   const { reason } = subject
@@ -9,7 +9,7 @@ export const extAuth: Explainer = (subject) => {
       headline: `the call to the external authorizer failed: ${textIn(reason, 'cause') ?? ''}`,
       place: placeIn(subject, 'backendRef'),
       values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
-      wouldPass: [way('backend', 'the authorizer responds'), failOpen(subject)],
+      wouldPass: [remedy('backend', 'the authorizer responds'), failOpen(subject)],
     }
   }
   if (reason.code === 'invalid_header') {
@@ -19,7 +19,9 @@ export const extAuth: Explainer = (subject) => {
       headline: `the authorizer set the header ${header} to an invalid value`,
       place: placeIn(subject, 'backendRef'),
       values: [value('header', header)],
-      wouldPass: [way('backend', `the authorizer sets ${header} to a value without line breaks or control characters`)],
+      wouldPass: [
+        remedy('backend', `the authorizer sets ${header} to a value without line breaks or control characters`),
+      ],
     }
   }
   return {
@@ -27,6 +29,6 @@ export const extAuth: Explainer = (subject) => {
     headline: `the authorizer denied the request with status ${numberIn(reason, 'status') ?? subject.record.status}`,
     place: placeIn(subject, 'backendRef'),
     values: [value('status', numberIn(reason, 'status'))],
-    wouldPass: [way('backend', 'the authorizer allows the request')],
+    wouldPass: [remedy('backend', 'the authorizer allows the request')],
   }
 }

@@ -1,5 +1,5 @@
 import { failOpen } from '../../../findings/fail-open.ts'
-import { type Explainer, numberIn, placeIn, textIn, value, way } from '../../../findings/subject.ts'
+import { type Explainer, numberIn, placeIn, textIn, value, remedy } from '../../../findings/subject.ts'
 
 export const extProc: Explainer = (subject) => {
   const { reason } = subject
@@ -9,7 +9,7 @@ export const extProc: Explainer = (subject) => {
       headline: `the external processor sent its own response, with status ${numberIn(reason, 'status') ?? subject.record.status}`,
       place: placeIn(subject, 'backendRef'),
       values: [value('status', numberIn(reason, 'status')), value('details', textIn(reason, 'details'))],
-      wouldPass: [way('backend', 'the processor lets the request continue')],
+      wouldPass: [remedy('backend', 'the processor lets the request continue')],
     }
   }
   return {
@@ -17,6 +17,6 @@ export const extProc: Explainer = (subject) => {
     headline: `the external processor failed: ${textIn(reason, 'cause') ?? ''}`,
     place: placeIn(subject, 'backendRef'),
     values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
-    wouldPass: [way('backend', 'the processor responds without an error'), failOpen(subject)],
+    wouldPass: [remedy('backend', 'the processor responds without an error'), failOpen(subject)],
   }
 }

@@ -8,7 +8,7 @@ import {
   type Subject,
   textIn,
   value,
-  way,
+  remedy,
 } from '../../../findings/subject.ts'
 import { isoTime } from '../../../findings/words.ts'
 
@@ -36,24 +36,29 @@ export const jwt: Explainer = (subject) => {
 
 type TokenExplainer = (subject: Subject, issuers: readonly Issuer[]) => Partial<Findings>
 
-const anyToken: TokenExplainer = () => ({ wouldPass: [way('client', 'the client sends a token of a known issuer')] })
+const anyToken: TokenExplainer = () => ({ wouldPass: [remedy('client', 'the client sends a token of a known issuer')] })
 
 const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
   no_token: (subject) => ({
     wouldPass: [
-      way('client', `the client sends a token in ${locationOf(subject)}`),
-      way('config', '`mode` is Optional', { of: 'mode', found: 'Strict', value: 'Optional', place: placeIn(subject) }),
+      remedy('client', `the client sends a token in ${locationOf(subject)}`),
+      remedy('config', '`mode` is Optional', {
+        of: 'mode',
+        found: 'Strict',
+        value: 'Optional',
+        place: placeIn(subject),
+      }),
     ],
   }),
   several_tokens: (subject) => ({
-    wouldPass: [way('client', `the client sends only one token in ${locationOf(subject)}`)],
+    wouldPass: [remedy('client', `the client sends only one token in ${locationOf(subject)}`)],
   }),
   unknown_issuer: (subject, issuers) => ({
     place: placeIn(subject, 'providers'),
     wouldPass: issuers.flatMap(({ issuer }): Passing[] =>
       typeof issuer === 'string'
         ? [
-            way('client', `the token was issued by ${issuer}`, {
+            remedy('client', `the token was issued by ${issuer}`, {
               of: 'token.issuer',
               found: textIn(subject.reason, 'issuer'),
               relation: 'equals',
@@ -80,7 +85,7 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
     return {
       place,
       wouldPass: [
-        way('client', `the token is for ${wanted.join(' or ')}`, {
+        remedy('client', `the token is for ${wanted.join(' or ')}`, {
           of: 'token.audience',
           found: textIn(subject.reason, 'audience'),
           relation: 'oneOf',
@@ -92,7 +97,7 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
   },
   expired: ({ reason, record }) => ({
     wouldPass: [
-      way(
+      remedy(
         'client',
         `the client sends a newer token: this token expired ${secondsBefore(numberIn(reason, 'expiresAt'), record.at)}`,
         {
@@ -108,7 +113,7 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
     const begins = numberIn(reason, 'notBefore')
     return {
       wouldPass: [
-        way(
+        remedy(
           'time',
           begins === null ? 'the token has become valid' : `the token is used after ${isoTime(begins * 1000)}`,
         ),
@@ -117,18 +122,18 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
   },
   unknown_key: (subject) => ({
     wouldPass: [
-      way('client', 'the token is signed with a current key of the issuer'),
-      way('config', 'the key set contains the key of the token', { place: placeIn(subject, 'providers') }),
+      remedy('client', 'the token is signed with a current key of the issuer'),
+      remedy('config', 'the key set contains the key of the token', { place: placeIn(subject, 'providers') }),
     ],
   }),
   no_expiry: () => ({
     wouldPass: [
-      way('client', 'the token says when it expires (`exp`)', { of: 'token.expiresAt', relation: 'present' }),
+      remedy('client', 'the token says when it expires (`exp`)', { of: 'token.expiresAt', relation: 'present' }),
     ],
   }),
   wrong_algorithm: (subject) => ({
     wouldPass: [
-      way('client', 'the token is signed with the algorithm of its key', {
+      remedy('client', 'the token is signed with the algorithm of its key', {
         of: 'token.algorithm',
         found: textIn(subject.reason, 'algorithm'),
         relation: 'differs',
@@ -137,11 +142,13 @@ const JWT_CHECKS: Readonly<Record<string, TokenExplainer>> = {
     ],
   }),
   wrong_signature: () => ({
-    wouldPass: [way('client', 'the client sends the token unchanged, as its issuer signed it')],
+    wouldPass: [remedy('client', 'the client sends the token unchanged, as its issuer signed it')],
   }),
   keys_unavailable: (subject) => ({
     place: placeIn(subject, 'providers'),
-    wouldPass: [way('backend', 'the key set of the issuer can be fetched', { place: placeIn(subject, 'providers') })],
+    wouldPass: [
+      remedy('backend', 'the key set of the issuer can be fetched', { place: placeIn(subject, 'providers') }),
+    ],
   }),
 }
 

@@ -12,7 +12,7 @@ import {
   type Subject,
   textIn,
   value,
-  way,
+  remedy,
 } from '../../../findings/subject.ts'
 
 export const rateLimit: Explainer = (subject) => {
@@ -30,7 +30,7 @@ function invalidHeader(subject: Subject): Findings {
     headline: `the rate limit service set the header ${header} to an invalid value`,
     place: placeIn(subject, 'global', 'backendRef'),
     values: [value('header', header)],
-    wouldPass: [way('backend', `the service sets ${header} to a value without line breaks or control characters`)],
+    wouldPass: [remedy('backend', `the service sets ${header} to a value without line breaks or control characters`)],
   }
 }
 
@@ -61,7 +61,7 @@ function local(subject: Subject): Findings {
       ...(limit?.key === undefined ? [] : [value('limit.key', limit.key)]),
     ],
     wouldPass: [
-      way('time', `the request is sent after ${isoTime(record.at + reset * 1000)}, ${reset} s later`, {
+      remedy('time', `the request is sent after ${isoTime(record.at + reset * 1000)}, ${reset} s later`, {
         of: 'time',
         relation: 'atLeast',
         value: isoTime(record.at + reset * 1000),
@@ -69,7 +69,7 @@ function local(subject: Subject): Findings {
       ...(number === null || most === null
         ? []
         : [
-            way('config', `\`${counted}\` is more than ${most}`, {
+            remedy('config', `\`${counted}\` is more than ${most}`, {
               of: counted,
               found: amount ?? null,
               relation: 'greater',
@@ -119,8 +119,8 @@ function global(subject: Subject): Findings {
     ],
     wouldPass: [
       reset === null
-        ? way('backend', 'the rate limit service allows the request')
-        : way('time', `the request is sent after ${isoTime(record.at + reset * 1000)}, ${reset} s later`),
+        ? remedy('backend', 'the rate limit service allows the request')
+        : remedy('time', `the request is sent after ${isoTime(record.at + reset * 1000)}, ${reset} s later`),
     ],
   }
 }
@@ -133,8 +133,8 @@ function undecided(subject: Subject): Findings {
     place,
     values: [value('cause', textIn(subject.reason, 'cause')), value('failureMode', 'FailClosed')],
     wouldPass: [
-      way('backend', 'the rate limit service responds'),
-      way('config', '`failureMode` is FailOpen', {
+      remedy('backend', 'the rate limit service responds'),
+      remedy('config', '`failureMode` is FailOpen', {
         of: 'failureMode',
         found: 'FailClosed',
         relation: 'equals',
@@ -155,8 +155,8 @@ function noRoom(subject: Subject): Findings {
     place,
     values: [value('limit', name)],
     wouldPass: [
-      way('time', 'another budget of the limit has refilled'),
-      way('config', '`keys.size` is larger', { place }),
+      remedy('time', 'another budget of the limit has refilled'),
+      remedy('config', '`keys.size` is larger', { place }),
     ],
   }
 }
