@@ -21,7 +21,7 @@ export type {
   ReferredObjects,
   Schema,
 } from '../schema/kit.ts'
-export { inResource, settle } from '../schema/resource-form.ts'
+export { inResource, resolveReferences } from '../schema/resource-form.ts'
 export type { ResolvedValue } from '../schema/resource-form.ts'
 export { atLeastOneOf, exactlyOneOf, onlyWith, otherRule } from '../schema/rules.ts'
 export { isIssuer } from '../schema/fields/auth/mcp-oauth.ts'

@@ -99,12 +99,12 @@ interface RuleSubject {
 
 /** Evaluates rules for an item: expressions read the item from the MCP record of the request. */
 function evaluateFor<T>(rx: RequestContext, item: McpItem, evaluate: (subject: RuleSubject) => T): T {
-  const facts = (rx.mcp ??= new McpRecord())
-  facts.judged = item
+  const record = (rx.mcp ??= new McpRecord())
+  record.judged = item
   try {
     return evaluate({ rx, kind: item.kind })
   } finally {
-    facts.judged = null
+    record.judged = null
   }
 }
 

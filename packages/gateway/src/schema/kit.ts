@@ -147,7 +147,7 @@ interface ResourceForm {
    * Converts the value to the output of the file's definition, or returns a `Refusal`; null when no conversion is
    * needed.
    */
-  settle: ((value: unknown, objects: ReferredObjects) => unknown) | null
+  resolve: ((value: unknown, objects: ReferredObjects) => unknown) | null
 }
 
 /** Cluster objects that a resource refers to. A `Refusal` says why an object is not available. */
@@ -296,14 +296,14 @@ export function fileOnly<S extends Schema>(schema: S): S {
 }
 
 /**
- * Sets the form for custom resources: `resource` instead of `schema`; `settle` converts its value to the same output.
+ * Sets the form for custom resources: `resource` instead of `schema`; `resolve` converts its value to the same output.
  */
 export function localForm<S extends Schema, R extends Schema>(
   schema: S,
   resource: R,
-  settle: ((value: Output<R>, objects: ReferredObjects) => Output<S> | Refusal) | null,
+  resolve: ((value: Output<R>, objects: ReferredObjects) => Output<S> | Refusal) | null,
 ): S {
-  const form: ResourceForm = { schema: resource, settle: settle as ResourceForm['settle'] }
+  const form: ResourceForm = { schema: resource, resolve: resolve as ResourceForm['resolve'] }
   return schema.with({ resourceForm: form })
 }
 

@@ -15,7 +15,7 @@ import { webhookGuard } from '../llm/guards/webhook/schema.ts'
 import { Refusal } from './kit.ts'
 import type { Entries, ReferredObjects, Schema } from './kit.ts'
 import { printPath } from './problem.ts'
-import { inResource, settle } from './resource-form.ts'
+import { inResource, resolveReferences } from './resource-form.ts'
 import { validate } from './validate.ts'
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
@@ -50,7 +50,7 @@ const objects: ReferredObjects = {
 function settled(schema: Schema, written: unknown): unknown {
   const read = validate(inResource(schema), written)
   assert.ok(read.ok, read.ok ? '' : JSON.stringify(read.problems))
-  const { value, problems } = settle(schema, read.value, objects)
+  const { value, problems } = resolveReferences(schema, read.value, objects)
   assert.deepEqual(problems, [])
   return value
 }
@@ -58,7 +58,7 @@ function settled(schema: Schema, written: unknown): unknown {
 function problemOf(schema: Schema, written: unknown): string {
   const read = validate(inResource(schema), written)
   assert.ok(read.ok, read.ok ? '' : JSON.stringify(read.problems))
-  const [problem] = settle(schema, read.value, objects, ['spec']).problems
+  const [problem] = resolveReferences(schema, read.value, objects, ['spec']).problems
   return problem === undefined ? '' : `${printPath(problem.path)}: ${problem.found}`
 }
 

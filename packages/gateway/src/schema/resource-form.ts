@@ -113,44 +113,46 @@ export interface ResolvedValue<Out> {
 }
 
 /** Replaces references by the contents of the cluster objects. The value was read by `inResource`. */
-export function settle<Out>(
+export function resolveReferences<Out>(
   schema: Schema<Out>,
   value: unknown,
   objects: ReferredObjects,
   at: Path = [],
 ): ResolvedValue<Out> {
   const problems: Problem[] = []
-  return { value: settleAt(schema, value, at, { objects, problems }) as Out, problems }
+  return { value: resolveAt(schema, value, at, { objects, problems }) as Out, problems }
 }
 
-interface Settling {
+interface Resolving {
   objects: ReferredObjects
   problems: Problem[]
 }
 
-function settleAt(schema: Schema, value: unknown, at: Path, settling: Settling): unknown {
+function resolveAt(schema: Schema, value: unknown, at: Path, resolving: Resolving): unknown {
   if (value === undefined) return undefined
   const { node, resourceForm } = fieldOf(schema)
   if (resourceForm !== null) {
-    const inner = settleAt(resourceForm.schema, value, at, settling)
-    return resourceForm.settle === null ? inner : accepted(resourceForm.settle(inner, settling.objects), at, settling)
+    const inner = resolveAt(resourceForm.schema, value, at, resolving)
+    return resourceForm.resolve === null
+      ? inner
+      : accepted(resourceForm.resolve(inner, resolving.objects), at, resolving)
   }
   switch (node.kind) {
     case 'scalar':
       return value
     case 'list':
-      return (value as unknown[]).map((item, index) => settleAt(node.item, item, [...at, index], settling))
+      return (value as unknown[]).map((item, index) => resolveAt(node.item, item, [...at, index], resolving))
     case 'map':
-      return mapValues(value as object, (name, item) => settleAt(node.value, item, [...at, name], settling))
+      return mapValues(value as object, (name, item) => resolveAt(node.value, item, [...at, name], resolving))
     case 'object':
       return mapValues(value as object, (name, item) => {
         const field = node.fields[name]
-        return field === undefined ? item : settleAt(field, item, [...at, name], settling)
+        return field === undefined ? item : resolveAt(field, item, [...at, name], resolving)
       })
   }
 }
 
-function accepted(result: unknown, at: Path, { problems }: Settling): unknown {
+function accepted(result: unknown, at: Path, { problems }: Resolving): unknown {
   if (!(result instanceof Refusal)) return result
   const found = result.detail ?? 'found no usable value'
   problems.push({

@@ -119,7 +119,7 @@ test('beyond the limit the beginning is gone, and giving up an attempt gives up 
 test('once there is a response nothing is kept, and the upload goes on', () => {
   const { body, replayable, first } = setUp()
   body.give('ab')
-  replayable.settle()
+  replayable.stopKeeping()
   assert.ok(!replayable.whole)
   assert.equal(body.cancelled, false)
   body.give('cd')
@@ -130,7 +130,7 @@ test('a body that no attempt reads any more is cancelled when it is settled', ()
   const { body, replayable } = setUp()
   replayable.cancel(GONE)
   assert.equal(body.cancelled, false)
-  replayable.settle()
+  replayable.stopKeeping()
   assert.ok(body.cancelled)
 })
 

@@ -34,9 +34,9 @@ export class ReplayableBody implements Source, Sink {
   }
 
   /** Called when there will be no other attempt: nothing is kept, and `cancel` cancels the body itself. */
-  settle(): void {
+  stopKeeping(): void {
     this.#kept = null
-    if (this.#sink === null && !this.#ended) this.#body.cancel(SETTLED)
+    if (this.#sink === null && !this.#ended) this.#body.cancel(NOT_REPLAYED)
   }
 
   pipe(sink: Sink): void {
@@ -90,5 +90,5 @@ export class ReplayableBody implements Source, Sink {
   }
 }
 
-const SETTLED = new Error('request body not needed')
+const NOT_REPLAYED = new Error('request body not needed')
 const MAX_KEPT = 65536

@@ -144,7 +144,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   cancel(cause: Error): void {
     this.#isOver = true
     this.#attempts.cancel(cause)
-    this.#kept?.settle()
+    this.#kept?.stopKeeping()
     this.#call?.cancel(cause)
   }
 
@@ -164,7 +164,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       response.body.cancel(NOT_NEEDED)
       return this.#failOver(next, `status ${status}`)
     }
-    this.#kept?.settle()
+    this.#kept?.stopKeeping()
     const ended = (): void => {
       if (!this.#isWatched) lease?.ended()
     }

@@ -84,20 +84,20 @@ interface GuardRun {
 function runGuard(run: GuardRun): Decision | Promise<Decision> {
   try {
     const verdict = run.guard.check(run.texts, run.phase, run.context)
-    if (!(verdict instanceof Promise)) return settle(run, verdict)
+    if (!(verdict instanceof Promise)) return decide(run, verdict)
     return verdict.then(
-      (settled) => settle(run, settled),
-      () => settle(run, BROKEN),
+      (checked) => decide(run, checked),
+      () => decide(run, BROKEN),
     )
   } catch {
-    return settle(run, BROKEN)
+    return decide(run, BROKEN)
   }
 }
 
 // The thrown error is not used, because it may contain the text.
 const BROKEN = { kind: 'failed', reason: 'the guard failed unexpectedly' } as const satisfies Verdict
 
-function settle({ guard, index, texts }: GuardRun, verdict: Verdict): Decision {
+function decide({ guard, index, texts }: GuardRun, verdict: Verdict): Decision {
   const who = { index, guard: guard.name }
   switch (verdict.kind) {
     case 'pass':
@@ -106,17 +106,17 @@ function settle({ guard, index, texts }: GuardRun, verdict: Verdict): Decision {
       if (verdict.texts.length === texts.length) {
         return { verdict, note: { ...who, verdict: 'mask', found: verdict.found } }
       }
-      return settleFailed(guard, who, 'the number of masked texts differs from the number of texts sent')
+      return decideFailed(guard, who, 'the number of masked texts differs from the number of texts sent')
     case 'reject': {
       const { found, reason } = verdict
       return { verdict, note: { ...who, verdict: 'reject', found, reason } }
     }
     case 'failed':
-      return settleFailed(guard, who, verdict.reason)
+      return decideFailed(guard, who, verdict.reason)
   }
 }
 
-function settleFailed(guard: Guard, who: { index: number; guard: string }, reason: string): Decision {
+function decideFailed(guard: Guard, who: { index: number; guard: string }, reason: string): Decision {
   if (guard.failsOpen === true) return { verdict: PASS, note: { ...who, verdict: 'failedOpen', reason } }
   return { verdict: failedClosed(reason), note: { ...who, verdict: 'failed', reason } }
 }

@@ -1,4 +1,4 @@
-import type { SpanPlace } from '../../pipeline/spans/request-spans.ts'
+import type { SpanParent } from '../../pipeline/spans/request-spans.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { Passage } from './passage.ts'
 
@@ -24,7 +24,7 @@ export interface ExchangeContext {
   /** The headers that the provider sent; null before the response. */
   responseHeaders: HeaderBlock | null
   /** The parent of the spans of calls to guard services; without it, no spans are made. */
-  span?: SpanPlace | null | undefined
+  span?: SpanParent | null | undefined
 }
 
 export interface GuardContext extends ExchangeContext {

@@ -160,7 +160,7 @@ export function guardContext(
   requestHeaders: HeaderBlock,
   responseHeaders: HeaderBlock | null,
 ): ExchangeContext {
-  return { requestHeaders, responseHeaders, span: spans?.placeOf('guardrail') ?? null }
+  return { requestHeaders, responseHeaders, span: spans?.parentFor('guardrail') ?? null }
 }
 
 /** Notes the verdicts of guards in the trace, and a rejection or failure for its explanation. */

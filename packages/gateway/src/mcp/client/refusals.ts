@@ -15,16 +15,16 @@ import type { EndpointCallParts } from '../engine/exchange.ts'
 /** Responds to requests that are refused before a target gets them. */
 export class Refusals {
   readonly #parts: EndpointCallParts
-  readonly #facts: McpRecord
+  readonly #record: McpRecord
 
   constructor(parts: EndpointCallParts) {
     this.#parts = parts
-    this.#facts = parts.rx.mcp!
+    this.#record = parts.rx.mcp!
   }
 
   /** Refuses the HTTP request. */
   http(status: number, text: string, more: readonly (readonly [string, string])[] = []): void {
-    this.#facts.fail('error', INVALID_REQUEST, text)
+    this.#record.fail('error', INVALID_REQUEST, text)
     this.#respond(status, rpcError(null, INVALID_REQUEST, text), more)
   }
 
@@ -32,29 +32,29 @@ export class Refusals {
   reply({ status, headers, body, reason }: Reply): void {
     const { rx, handler } = this.#parts
     rx.reason = reason
-    this.#facts.fail('error', INVALID_REQUEST, body.toString('utf8').slice(0, 256))
+    this.#record.fail('error', INVALID_REQUEST, body.toString('utf8').slice(0, 256))
     handler.responded({ status, headers, body: sourceOf(body) })
   }
 
   unreadable({ id, code, message }: BadMessage): void {
-    this.#facts.fail('error', code, message)
+    this.#record.fail('error', code, message)
     this.#respond(400, rpcError(id, code, message))
   }
 
   message({ id }: RpcMessage, { status, code, message, data }: Refusal): void {
-    this.#facts.fail('error', code, message)
+    this.#record.fail('error', code, message)
     this.#respond(status, rpcError(id, code, message, data))
   }
 
   badRequest(id: RpcId | null, text: string): void {
     const message = `Bad Request: ${text}`
-    this.#facts.fail('error', INVALID_REQUEST, message)
+    this.#record.fail('error', INVALID_REQUEST, message)
     this.#respond(400, rpcError(id, INVALID_REQUEST, message))
   }
 
   /** Makes the client begin a new session. */
   sessionNotFound(id: RpcId | null): void {
-    this.#facts.fail('error', SESSION_NOT_FOUND, 'Session not found')
+    this.#record.fail('error', SESSION_NOT_FOUND, 'Session not found')
     this.#respond(404, rpcError(id, SESSION_NOT_FOUND, 'Session not found'))
   }
 

@@ -88,7 +88,7 @@ export class SessionStream {
   }
 
   #refuse(status: number, text: string, more: HeaderBlock | null = null): void {
-    this.#exchange.facts.fail('error', INTERNAL_ERROR, text)
+    this.#exchange.record.fail('error', INTERNAL_ERROR, text)
     this.#answer.whole(status, 'application/json', rpcError(null, INTERNAL_ERROR, text).bytes, more)
   }
 

@@ -18,7 +18,7 @@ export function answerFailure(exchange: Exchange, request: RpcMessage, target: T
 
 /** Forwards an error that the target sent, including 401 and 403 of a single target. */
 function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
-  const { facts, answer, endpoint, requestMeta } = exchange
+  const { record, answer, endpoint, requestMeta } = exchange
   const { message, status = 502, headers = new HeaderBlock(), body = NOTHING } = failure
   const error = failure.error && asAnswerTo(request, failure.error)
   const retryAfter = headers.get('retry-after')
@@ -28,7 +28,7 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
   if (failure.reason !== undefined) exchange.rx.reason = failure.reason
   const canSayByHttp = !answer.hasBegun && !answer.isElsewhere
   if (error !== undefined) exchange.note(error, target.name)
-  else facts.fail('error', INTERNAL_ERROR, text, recordedFailure(target.name, failure))
+  else record.fail('error', INTERNAL_ERROR, text, recordedFailure(target.name, failure))
   exchange.report()
   if (canSayByHttp && !endpoint.namer.isMerged && (status === 401 || status === 403)) {
     const bytes = error?.bytes ?? body
@@ -43,10 +43,10 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
 }
 
 function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
-  const { endpoint, facts, answer, rx, session, requestMeta } = exchange
+  const { endpoint, record, answer, rx, session, requestMeta } = exchange
   const { code, message } = failure
   const text = `target ${target.name}: ${message}`
-  facts.fail('unavailable', INTERNAL_ERROR, text, recordedFailure(target.name, failure))
+  record.fail('unavailable', INTERNAL_ERROR, text, recordedFailure(target.name, failure))
   rx.error ??= text
   rx.reason = 'UpstreamFailure'
   exchange.report()

@@ -45,22 +45,22 @@ export async function unlessOut<Answer extends object>(
   if (outages === null) return send()
   const { name } = target
   const askedAt = now()
-  const settle = <Settled extends object>(answer: Settled): Settled => {
-    outages.settle(name, askedAt, isLost(answer) ? answer : null, () => isThere(exchange, target))
+  const recorded = <Settled extends object>(answer: Settled): Settled => {
+    outages.record(name, askedAt, isLost(answer) ? answer : null, () => isThere(exchange, target))
     return answer
   }
-  const settleProbe = async (probed: Promise<object>): Promise<void> => {
+  const recordProbe = async (probed: Promise<object>): Promise<void> => {
     try {
-      settle(await probed)
+      recorded(await probed)
     } catch (error) {
       // The target stays out, and the next probe may begin.
-      outages.settle(name, askedAt, PROBE_FAILED, () => isThere(exchange, target))
+      outages.record(name, askedAt, PROBE_FAILED, () => isThere(exchange, target))
       throw error
     }
   }
   const failure = outages.current(name)
-  if (failure === null) return settle(await send())
-  if (outages.startProbe(name)) containedWork('request', settleProbe(probe()))
+  if (failure === null) return recorded(await send())
+  if (outages.startProbe(name)) containedWork('request', recordProbe(probe()))
   return failure
 }
 
@@ -134,13 +134,13 @@ export async function serveEverywhere(exchange: Exchange, request: RpcMessage): 
  * effects. When no target has the item, the client gets the answer of the first target.
  */
 export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: AskedItem): Promise<void> {
-  const { endpoint, rx, facts } = exchange
+  const { endpoint, rx, record } = exchange
   const allowed = endpoint.targets.filter(({ judge, name }) => {
     const item = { kind: asked.kind, name: asked.exposed, target: name }
     return judge.allows(rx, item) && !judge.isAmbiguous(rx, item)
   })
   let first: { target: Target; answer: RpcMessage | TargetFailure } | null = null
-  facts.askedAt = endpoint.now()
+  record.askedAt = endpoint.now()
   for (const target of allowed) {
     // The last target has no fallback, so it has no time limit of its own.
     const answer = await ask(exchange, target, request, target === allowed.at(-1) ? 0 : target.limits.listMs)
@@ -160,7 +160,7 @@ export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: 
 }
 
 function pass(exchange: Exchange, request: RpcMessage, target: Target, answer: RpcMessage): void {
-  exchange.facts.target = target.name
+  exchange.record.target = target.name
   exchange.note(answer, target.name)
   exchange.answer.respond(forClient(answer, request.method, target.name, exchange.endpoint.namer), '')
   exchange.finish()

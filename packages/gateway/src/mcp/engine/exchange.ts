@@ -27,7 +27,7 @@ export interface EndpointCallParts {
 export class Exchange {
   readonly endpoint: Endpoint
   readonly rx: RequestContext
-  readonly facts: McpRecord
+  readonly record: McpRecord
   readonly session: LiveSession
   readonly answer: AnswerPort
   readonly requestMeta: JsonObject | null
@@ -50,8 +50,8 @@ export class Exchange {
   ) {
     this.endpoint = endpoint
     this.rx = rx
-    this.facts = rx.mcp!
-    this.facts.session = session.isPassing ? '' : session.state.key
+    this.record = rx.mcp!
+    this.record.session = session.isPassing ? '' : session.state.key
     this.session = session
     this.answer = answer
     this.requestMeta = requestMeta
@@ -107,11 +107,11 @@ export class Exchange {
     this.#calls.clear()
     // A timeout of the route is the fault of the targets, not a cancellation by the client.
     const isTooLate = this.rx.reason === 'Timeout'
-    if (this.facts.outcome === null && isTooLate) {
-      const failure = { target: this.facts.target, cause: 'timeout' as const, status: null }
-      this.facts.fail('unavailable', INTERNAL_ERROR, 'request timeout', failure)
+    if (this.record.outcome === null && isTooLate) {
+      const failure = { target: this.record.target, cause: 'timeout' as const, status: null }
+      this.record.fail('unavailable', INTERNAL_ERROR, 'request timeout', failure)
     }
-    this.facts.outcome ??= 'cancelled'
+    this.record.outcome ??= 'cancelled'
     this.finish()
   }
 
@@ -139,19 +139,19 @@ export class Exchange {
 
   /** Writes the outcome to the trace, once. Call it before the response is sent, because the trace may end with that. */
   report(): void {
-    const { facts, rx } = this
+    const { record, rx } = this
     if (this.#isReported) return
     this.#isReported = true
-    if (rx.trace !== null) traceCall(rx.trace, facts)
+    if (rx.trace !== null) traceCall(rx.trace, record)
   }
 
   /** Records the outcome of a target's response, for logs and metrics. */
   note(response: RpcMessage, target: string): void {
-    const { facts } = this
-    facts.answeredAt = this.endpoint.now()
+    const { record } = this
+    record.answeredAt = this.endpoint.now()
     const { error, result } = response.value
     if (isObject(error)) {
-      facts.fail(
+      record.fail(
         'error',
         typeof error.code === 'number' ? error.code : 0,
         (textAt(error, 'message') ?? '').slice(0, 256),
@@ -160,14 +160,14 @@ export class Exchange {
     } else {
       const isToolError =
         typeof result === 'object' && result !== null && 'isError' in result && result.isError === true
-      facts.outcome = isToolError ? 'tool_error' : 'ok'
+      record.outcome = isToolError ? 'tool_error' : 'ok'
     }
     this.report()
   }
 
   /** Sends a result that the gateway made itself. */
   respond(request: RpcMessage, result: JsonObject): void {
-    this.facts.outcome ??= 'ok'
+    this.record.outcome ??= 'ok'
     this.report()
     this.answer.respond(makeMessage({ jsonrpc: '2.0', id: request.id, result }), '')
     this.finish()
@@ -175,8 +175,8 @@ export class Exchange {
 
   /** Sends the error of a merge that failed. */
   mergeFailed(request: RpcMessage, { target, code, message, data, failure }: MergeError): void {
-    const { rx, facts, answer } = this
-    facts.fail(target === '' ? 'error' : 'unavailable', code, message, failure)
+    const { rx, record, answer } = this
+    record.fail(target === '' ? 'error' : 'unavailable', code, message, failure)
     if (target !== '') this.leftOut(target, message)
     rx.error ??= message
     this.report()
@@ -187,18 +187,18 @@ export class Exchange {
   /** Logs a target whose part is missing from a merged response. */
   leftOut(target: string, message: string): void {
     this.endpoint.log.warn('target failed', { target, error: message })
-    this.rx.trace?.emit({ type: 'mcpCall', target, method: this.facts.method, error: message }, 'warn')
+    this.rx.trace?.emit({ type: 'mcpCall', target, method: this.record.method, error: message }, 'warn')
   }
 
   /** Sends the error of a target, as the response to a request that all targets serve together. */
   failFor(target: string, request: RpcMessage, code: number, message: string): void {
-    this.facts.fail('unavailable', code, message, { target, cause: 'error_response', status: null })
+    this.record.fail('unavailable', code, message, { target, cause: 'error_response', status: null })
     this.#respondWithError(request, 200, code, message)
   }
 
   /** Sends an error of the gateway itself. */
   refuse(request: RpcMessage, status: number, code: number, message: string): void {
-    this.facts.fail('error', code, message)
+    this.record.fail('error', code, message)
     this.#respondWithError(request, status, code, message)
   }
 

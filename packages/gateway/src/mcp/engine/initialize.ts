@@ -14,15 +14,15 @@ import type { Target } from '../targets/target.ts'
 
 /** Serves `initialize`, which begins a session with all targets, and `server/discover` of revisions without sessions. */
 export async function serveInitialize(exchange: Exchange, request: RpcMessage): Promise<void> {
-  const { endpoint, facts } = exchange
+  const { endpoint, record } = exchange
   const { targets, namer } = endpoint
   const isDiscovery = request.method === 'server/discover'
   if (isDiscovery && !namer.isMerged) return askTarget(exchange, targets[0], { request, message: request })
-  facts.askedAt = endpoint.now()
+  record.askedAt = endpoint.now()
   const parts = await Promise.all(
     targets.map((target) => (isDiscovery ? discover(exchange, target, request) : begin(exchange, target, request))),
   )
-  facts.answeredAt = endpoint.now()
+  record.answeredAt = endpoint.now()
   const well = parts.filter(isWell)
   const ill = parts.filter((part) => !isWell(part))
   const hasFailed = well.length === 0 || (ill.length > 0 && !endpoint.failsOpen)

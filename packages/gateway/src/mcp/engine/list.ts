@@ -38,11 +38,11 @@ export function filterPage(exchange: Exchange, target: Target, method: ListMetho
 }
 
 async function serveMerged(exchange: Exchange, request: RpcMessage, method: ListMethod): Promise<void> {
-  exchange.facts.askedAt = exchange.endpoint.now()
+  exchange.record.askedAt = exchange.endpoint.now()
   const hasCursor = objectAt(request.value, 'params').cursor !== undefined
   const merged = hasCursor ? BAD_CURSOR : await gather(exchange, request, method)
   if (exchange.isCancelled) return
-  exchange.facts.answeredAt = exchange.endpoint.now()
+  exchange.record.answeredAt = exchange.endpoint.now()
   if (merged instanceof MergeError) return exchange.mergeFailed(request, merged)
   for (const { message, target } of merged.failures) exchange.leftOut(target, message)
   traceHidden(exchange, merged)
@@ -119,10 +119,10 @@ function isAgainst({ mode, matched, error }: RuleOutcome): boolean {
 }
 
 /** Reports name clashes to the log and the trace: only the operator can resolve them. */
-function tellClashes({ endpoint, rx, facts }: Exchange, clashes: readonly MergeError[]): void {
+function tellClashes({ endpoint, rx, record }: Exchange, clashes: readonly MergeError[]): void {
   for (const { message } of clashes.slice(0, MOST_TOLD)) {
     endpoint.log.warn('name left out of a merged list', { error: message })
-    rx.trace?.emit({ type: 'mcpCall', method: facts.method, error: message }, 'warn')
+    rx.trace?.emit({ type: 'mcpCall', method: record.method, error: message }, 'warn')
   }
 }
 

@@ -31,7 +31,7 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
   const failures: [string, TargetFailure][] = []
   const errors: RpcMessage[] = []
   /** Sends one acknowledgment to the client once every target has acknowledged or failed. */
-  const settle = (target: string): void => {
+  const acknowledge = (target: string): void => {
     if (!waiting.delete(target) || waiting.size > 0) return
     const [first, ...others] = acknowledged
     if (first !== undefined) answer.say(mergeAcknowledged([first, ...others]), '')
@@ -42,7 +42,7 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
   let open = split.size
   const leave = (target: string): void => {
     open -= 1
-    settle(target)
+    acknowledge(target)
     if (open > 0) return
     if (!answer.isOver) answer.end()
     exchange.finish()
@@ -65,7 +65,7 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
         const outward = forClient(said, request.method, name, namer)
         if (said.method !== ACKNOWLEDGED) return answer.say(outward, '')
         acknowledged.push(outward)
-        settle(name)
+        acknowledge(name)
         return true
       },
       closed: () => leave(name),

@@ -32,7 +32,7 @@ export class Outages {
     return null
   }
 
-  /** Whether the caller has to probe the target in the background; `settle` must follow. */
+  /** Whether the caller has to probe the target in the background; `record` must follow. */
   startProbe(target: string): boolean {
     const outage = this.#byTarget.get(target)
     if (outage === undefined || outage.isProbed) return false
@@ -46,7 +46,7 @@ export class Outages {
   }
 
   /** Records the outcome of a request sent at `askedAt`; `failure` is null when the target responded. `probe` is for later probes. */
-  settle(target: string, askedAt: number, failure: TargetFailure | null, probe: Probe): void {
+  record(target: string, askedAt: number, failure: TargetFailure | null, probe: Probe): void {
     if (failure === null) this.#lost.answered(target)
     else this.missed(target, probe)
     const failedAt = this.#now()

@@ -43,8 +43,8 @@ export function resumeCall(asked: AskedTarget, options: SingleTargetOptions): bo
     refuse(asked)
     return true
   }
-  exchange.facts.target = target.name
-  exchange.facts.askedAt = endpoint.now()
+  exchange.record.target = target.name
+  exchange.record.askedAt = endpoint.now()
   exchange.keep(new ResumedCall(asked, state, new DirectAnswer(exchange, target, options))).start()
   return true
 }

@@ -115,11 +115,11 @@ const READS = new Set(['resources/read', 'resources/directory/read', 'skills/get
 
 /** Sends the request to the target of its item, unless authorization rules deny the item. */
 function authorizeItem(exchange: Exchange, request: RpcMessage, asked: AskedItem, owned: TargetItem): void {
-  const { rx, facts } = exchange
+  const { rx, record } = exchange
   const target = exchange.targetNamed(owned.target)
   const item = { kind: asked.kind, ...owned }
-  facts.item = item
-  facts.target = target.name
+  record.item = item
+  record.target = target.name
   if (!target.judge.hasRules) return askOwner(exchange, target, request, asked, owned)
   const verdict = target.judge.decide(rx, item)
   exchange.rules = verdict.rules

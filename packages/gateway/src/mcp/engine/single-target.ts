@@ -23,8 +23,8 @@ export interface SingleTargetOptions {
 
 /** Sends a request to one target, and forwards its messages to the client as they arrive. */
 export function askTarget(exchange: Exchange, target: Target, options: SingleTargetOptions): void {
-  exchange.facts.target = target.name
-  exchange.facts.askedAt = exchange.endpoint.now()
+  exchange.record.target = target.name
+  exchange.record.askedAt = exchange.endpoint.now()
   const { request, message } = options
   const direct = new DirectAnswer(exchange, target, options)
   const canAsk = exchange.requestMeta !== null && isAskable(exchange, request)
@@ -123,11 +123,11 @@ export class DirectAnswer implements AnswerSink {
   }
 
   #pass(body: Source): void {
-    const { answer, facts, endpoint } = this.#exchange
+    const { answer, record, endpoint } = this.#exchange
     const over = (_whole: boolean, cause: Error | null): void => {
-      facts.answeredAt = endpoint.now()
+      record.answeredAt = endpoint.now()
       // The client has a part of the response and sees the fault; log, record and trace get it here.
-      if (cause === null) facts.outcome ??= 'ok'
+      if (cause === null) record.outcome ??= 'ok'
       else this.#note(`the answer broke off: ${cause.message}`)
       this.#exchange.finish()
     }
@@ -135,9 +135,9 @@ export class DirectAnswer implements AnswerSink {
   }
 
   #note(fault: string): void {
-    const { facts, rx } = this.#exchange
+    const { record, rx } = this.#exchange
     const text = `target ${this.#target.name}: ${fault}`
-    facts.fail('unavailable', INTERNAL_ERROR, text, { target: this.#target.name, cause: 'lost', status: null })
+    record.fail('unavailable', INTERNAL_ERROR, text, { target: this.#target.name, cause: 'lost', status: null })
     rx.error ??= text
   }
 

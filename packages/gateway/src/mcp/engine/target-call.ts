@@ -62,7 +62,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     const { rx, context, version } = caller
     const begun = rx.spans?.beginMessage({ method: message.method, target: target.name, version }) ?? null
     this.#span = begun === null ? null : begun.span
-    this.#caller = begun === null ? caller : { ...caller, context: withSpan(context, begun.place) }
+    this.#caller = begun === null ? caller : { ...caller, context: withSpan(context, begun.parent) }
     this.#sink = sink
   }
 

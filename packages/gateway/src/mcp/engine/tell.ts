@@ -15,7 +15,7 @@ export function tellTargets(exchange: Exchange, message: RpcMessage, done: () =>
   const finish = (): void => {
     left -= 1
     if (left > 0 || exchange.isCancelled) return
-    exchange.facts.outcome ??= 'ok'
+    exchange.record.outcome ??= 'ok'
     exchange.report()
     done()
   }

@@ -13,8 +13,8 @@ export function traceDecision(rx: RequestContext, item: McpItem, { isAllowed, is
 }
 
 /** Writes the outcome of a message to the trace. */
-export function traceCall(trace: RequestTrace, facts: McpRecord): void {
-  const { method, target, item, outcome, errorCode, errorMessage, targetMillis } = facts
+export function traceCall(trace: RequestTrace, record: McpRecord): void {
+  const { method, target, item, outcome, errorCode, errorMessage, targetMillis } = record
   const failure = errorCode === null ? {} : { code: errorCode, error: errorMessage }
   const message = { type: 'mcpCall', method, target, item, outcome, durationMs: targetMillis, ...failure }
   trace.emit(message, outcome === null ? 'info' : severities[outcome])

@@ -25,12 +25,18 @@ const judge = createMcpJudge([{ rules }], { cel })
 /** How many values the recorder redacts for a call of a tool that is refused. */
 function redactedValues(name: string): number {
   const item: McpItem = { kind: 'tool', name, target: 'docs' }
-  const facts = Object.assign(new McpRecord(), { item })
+  const record = Object.assign(new McpRecord(), { item })
   const ended = { llm: null, decision: null, reason: 'Upstream', error: null }
-  const rx = { ...ended, headers: new HeaderBlock(), mcp: facts, trace: null, notes: null } as unknown as RequestContext
+  const rx = {
+    ...ended,
+    headers: new HeaderBlock(),
+    mcp: record,
+    trace: null,
+    notes: null,
+  } as unknown as RequestContext
   const verdict = judge.decide(rx, item)
   const answer = { preferEvents() {}, respond() {} }
-  const exchange = { rx, facts, answer, rules: verdict.rules, report() {}, finish() {} } as unknown as Exchange
+  const exchange = { rx, record, answer, rules: verdict.rules, report() {}, finish() {} } as unknown as Exchange
   traceDecision(rx, item, verdict)
   const request = makeMessage({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } })
   refuseUnknown(exchange, request, { kind: 'tool', exposed: name }, verdict.isAllowed ? 'error' : 'denied')

@@ -14,10 +14,10 @@ export function refuseUnknown(
   { kind, exposed }: AskedItem,
   outcome: 'error' | 'denied' = 'error',
 ): void {
-  const { rx, facts, answer, rules } = exchange
-  if (rules.length > 0) rx.notes ??= { code: 'mcp_unknown', item: facts.item, rules }
+  const { rx, record, answer, rules } = exchange
+  if (rules.length > 0) rx.notes ??= { code: 'mcp_unknown', item: record.item, rules }
   const message = `Unknown ${kind}: ${exposed}`
-  if (facts.outcome === null) facts.fail(outcome, INVALID_PARAMS, message)
+  if (record.outcome === null) record.fail(outcome, INVALID_PARAMS, message)
   exchange.report()
   // Whether a list was asked for meanwhile, and how it came, must not show.
   answer.preferEvents(false)

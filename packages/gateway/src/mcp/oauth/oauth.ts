@@ -33,7 +33,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
   const register = provider === 'Keycloak' ? createRegistration(issuer, env) : null
 
   async function serverMetadata(rx: RequestContext, identifier: string, origin: string): Promise<Reply> {
-    const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
+    const document = await metadata.current(rx.spans === null ? null : rx.spans.parentFor('oauth'))
     if (document === null) return problemAnswer(rx, 502, 'the authorization server is unavailable')
     const registration = origin + registrationPath(rx.path)
     const authorization = origin + authorizationPath(rx.path)
@@ -44,7 +44,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
   async function authorize(rx: RequestContext): Promise<Reply> {
     if (provider !== 'Auth0' || audience === null)
       return problemAnswer(rx, 404, 'this gateway has no authorization endpoint')
-    const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
+    const document = await metadata.current(rx.spans === null ? null : rx.spans.parentFor('oauth'))
     const location = document === null ? null : authorizationUrl(document, rx.query, audience)
     if (location === null) return problemAnswer(rx, 502, 'the authorization server is unavailable')
     const headers = HeaderBlock.of([

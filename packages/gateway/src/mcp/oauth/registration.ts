@@ -23,7 +23,7 @@ export function createRegistration(issuer: string, env: Env): (rx: RequestContex
   async function forward(rx: RequestContext, body: Buffer): Promise<Reply> {
     const post = { headers: HeaderBlock.of(REQUEST_HEADERS), body, refusals: true }
     try {
-      const span = rx.spans === null ? null : rx.spans.placeOf('oauth')
+      const span = rx.spans === null ? null : rx.spans.parentFor('oauth')
       const options = { authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post, span }
       const { status, text } = await fetchText(client, options)
       const answer = parseObject(text)

@@ -2,7 +2,7 @@ import { parseBackendUrl, urlKey } from '../../formats/address.ts'
 import { serverMetadataPaths } from '../../formats/well-known.ts'
 import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
 import type { JsonObject } from '../../pipeline/context/request-context.ts'
-import type { SpanPlace } from '../../pipeline/spans/request-spans.ts'
+import type { SpanParent } from '../../pipeline/spans/request-spans.ts'
 import type { Env } from '../../pipeline/context/step.ts'
 import type { IdentityProvider } from './config.ts'
 import { readMetadata } from './read-metadata.ts'
@@ -10,7 +10,7 @@ import { readMetadata } from './read-metadata.ts'
 /** A cache of one authorization server's metadata: one fetch at a time; after failures, the last valid document is kept. */
 class ServerMetadata {
   /** Fetches the document; a config reload may replace the function, because the HTTP client of the issuer changed. */
-  fetch: (span: SpanPlace | null) => Promise<JsonObject>
+  fetch: (span: SpanParent | null) => Promise<JsonObject>
   readonly #monotonic: () => number
   readonly #failed: (reason: string) => void
   #document: JsonObject | null = null
@@ -25,14 +25,14 @@ class ServerMetadata {
   }
 
   /** Returns the document; null when it cannot be fetched. `span` is the parent of the span of the fetch. */
-  current(span: SpanPlace | null): JsonObject | null | Promise<JsonObject | null> {
+  current(span: SpanParent | null): JsonObject | null | Promise<JsonObject | null> {
     if (this.#underWay !== null) return this.#underWay
     if (this.#monotonic() < this.#nextAt) return this.#document
     this.#underWay = this.#run(span).finally(() => (this.#underWay = null))
     return this.#underWay
   }
 
-  async #run(span: SpanPlace | null): Promise<JsonObject | null> {
+  async #run(span: SpanParent | null): Promise<JsonObject | null> {
     try {
       this.#document = await this.fetch(span)
       this.#nextAt = this.#monotonic() + LIFETIME_MS
@@ -52,7 +52,7 @@ export function sharedServerMetadata(issuer: string, provider: IdentityProvider 
   const client = env.client(key)
   const { oauth, openid } = serverMetadataPaths(url.path)
   const paths = provider === 'Keycloak' ? [openid, oauth] : [oauth, openid]
-  const fetch = async (span: SpanPlace | null): Promise<JsonObject> => {
+  const fetch = async (span: SpanParent | null): Promise<JsonObject> => {
     let fault = ''
     for (const target of paths) {
       const found = await attempt(target, span)
@@ -61,7 +61,7 @@ export function sharedServerMetadata(issuer: string, provider: IdentityProvider 
     }
     throw new Error(fault)
   }
-  const attempt = async (target: string, span: SpanPlace | null): Promise<ReturnType<typeof readMetadata>> => {
+  const attempt = async (target: string, span: SpanParent | null): Promise<ReturnType<typeof readMetadata>> => {
     const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, span }
     try {
       return readMetadata((await fetchText(client, options)).text, issuer)

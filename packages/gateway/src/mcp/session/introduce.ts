@@ -66,8 +66,8 @@ async function askOnce(
   const { target, caller } = parts
   const begun = caller.rx.spans?.beginMessage({ method: request.method, target, version }) ?? null
   if (begun === null) return send(parts, request, version, until)
-  const { span, place } = begun
-  const spanned = { ...parts, caller: { ...caller, context: withSpan(caller.context, place) } }
+  const { span, parent } = begun
+  const spanned = { ...parts, caller: { ...caller, context: withSpan(caller.context, parent) } }
   const answer = await send(spanned, request, version, until)
   if ('kind' in answer) endWith(span, answer)
   else span.end(answer.code, answer.message)

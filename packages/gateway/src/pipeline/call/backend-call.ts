@@ -83,7 +83,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
 
   get span(): CallContext['span'] {
     const { spans } = this.#rx
-    return spans === null ? null : spans.place
+    return spans === null ? null : spans.parent
   }
 
   get clientAddress(): string {
@@ -134,7 +134,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#call?.cancel(cause)
     this.#call = null
     // Sources that wrap the client's body must learn that no backend will read them.
-    if (this.#replayable !== null) this.#replayable.settle()
+    if (this.#replayable !== null) this.#replayable.stopKeeping()
     else if (this.#rx.body !== this.#rx.exchange.body) this.#rx.body.cancel(cause)
   }
 
@@ -244,7 +244,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
       this.#failedCall(response.status, null)
       return this.#repeat(retry)
     }
-    this.#replayable?.settle()
+    this.#replayable?.stopKeeping()
     this.#outcome.responded(response)
   }
 

@@ -120,7 +120,7 @@ export class Callouts {
 
 /** Returns the context of calls to the service; the version and scheme of the client do not matter to them. */
 function contextOf(rx: RequestContext, purpose: CallPurpose): CallContext {
-  const span = rx.spans === null ? null : rx.spans.placeOf(purpose)
+  const span = rx.spans === null ? null : rx.spans.parentFor(purpose)
   return { rx, hops: rx.exchange.hops, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {}, span }
 }
 

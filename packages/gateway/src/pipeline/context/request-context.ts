@@ -70,7 +70,7 @@ export interface HeaderEdit {
 }
 
 /** The backend and endpoint that all requests of a client's session go to. */
-export interface StickyPlace {
+export interface StickyEndpoint {
   /** Key of the backend. */
   backend: string
   endpoint: string
@@ -253,7 +253,7 @@ export class RequestContext implements RoutableRequest {
   /** Address of the last attempt, `host:port`. */
   endpoint: string | null = null
   /** The backend and endpoint of the client's session; null without a session. */
-  sticky: StickyPlace | null = null
+  sticky: StickyEndpoint | null = null
   /** Number of the last attempt; 0 is the first. */
   retryAttempt = 0
   durationMs = 0

@@ -19,7 +19,7 @@ import type { Result } from '@portico/cel'
 import type { ExpressionPhase } from '../../expressions/variables.ts'
 import type { Reply } from './reply.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
-import type { SpanPlace } from '../spans/request-spans.ts'
+import type { SpanParent } from '../spans/request-spans.ts'
 
 /** Nothing to continue, a reply to stop, or a promise of either. */
 export type StepResult = void | Reply | Promise<void | Reply>
@@ -108,7 +108,7 @@ export interface CallContext extends EndpointWatcher {
   clientVersion: string
   clientScheme: 'http' | 'https'
   /** The parent of the call's span; the call has no span when it is absent or null. */
-  readonly span?: SpanPlace | null
+  readonly span?: SpanParent | null
 }
 
 /** Makes the step of a policy; `C` is the config type from the schema of the policy. */

@@ -60,7 +60,7 @@ export function tokenCheck(
       if (rx.trace !== null) rx.trace.skipped(problem('no_token').fault)
       return
     }
-    const verdict = verifier.check(token, rx.spans === null ? null : rx.spans.placeOf('jwks'))
+    const verdict = verifier.check(token, rx.spans === null ? null : rx.spans.parentFor('jwks'))
     if (verdict instanceof Promise) return verdict.then((known) => conclude(rx, token, known))
     return conclude(rx, token, verdict)
   }

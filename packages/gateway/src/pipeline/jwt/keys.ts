@@ -2,7 +2,7 @@ import type { PublicJwk } from '../../formats/jwk-set.ts'
 import { ConfigFault } from '../compiled/config-fault.ts'
 import { fetchText } from '../callouts/fetch-text.ts'
 import type { HeaderBlock } from '@portico/http'
-import type { SpanPlace } from '../spans/request-spans.ts'
+import type { SpanParent } from '../spans/request-spans.ts'
 import type { Env } from '../context/step.ts'
 import { targetPath } from '../../formats/query-parameters.ts'
 import { KeySet } from '../../state/key-set.ts'
@@ -18,7 +18,7 @@ export interface KeysConfig {
 }
 
 /** Returns the keys that are fetched from a backend or URL; null when the config contains the keys. */
-export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKeys<SpanPlace> | null {
+export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKeys<SpanParent> | null {
   if (url !== undefined) return remoteKeys(env, { ...url, lifetimeMs: null })
   if (remote === undefined) return null
   const { backendRef, jwksPath, cacheDuration } = remote
@@ -44,7 +44,7 @@ interface RemoteSource {
   lifetimeMs: number | null
 }
 
-function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSource): RemoteKeys<SpanPlace> {
+function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSource): RemoteKeys<SpanParent> {
   const { log, monotonic, random } = env
   const client = env.client(backend)
   const { content, address } = env.describe(backend)
@@ -54,7 +54,7 @@ function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSo
     maxBytes: MAX_BYTES,
     timeoutMs: TIMEOUT_MS,
   }
-  const fetch = async (span: SpanPlace | null): Promise<FetchedKeys> => {
+  const fetch = async (span: SpanParent | null): Promise<FetchedKeys> => {
     const { headers, text } = await fetchText(client, { ...options, span })
     return { text, lifetimeMs: lifetimeMs ?? lifetimeOf(headers) }
   }
@@ -62,7 +62,7 @@ function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSo
   const failed = (error: string): void =>
     log.warn('signing keys not fetched', { backend, path: targetPath(path), error })
   const source = JSON.stringify(['jwks', content, options.authority, path, lifetimeMs])
-  const keys = env.kept.held(source, () => new RemoteKeys<SpanPlace>({ fetch, monotonic, random, failed }))
+  const keys = env.kept.held(source, () => new RemoteKeys<SpanParent>({ fetch, monotonic, random, failed }))
   // The client of an earlier config generation may be closed.
   keys.fetch = fetch
   return keys

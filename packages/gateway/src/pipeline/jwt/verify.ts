@@ -2,15 +2,15 @@ import { isObject } from '@portico/http/json'
 import { parseSafely } from '@portico/cel'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../context/request-context.ts'
-import type { SpanPlace } from '../spans/request-spans.ts'
+import type { SpanParent } from '../spans/request-spans.ts'
 import type { KeySet, VerificationKey } from '../../state/key-set.ts'
 
 /** The keys of an issuer, from the config or fetched. */
 export interface KeySource {
   /** `span` is the parent of the span of the call that fetches the keys. */
-  current(span?: SpanPlace | null): KeySet | null | Promise<KeySet | null>
+  current(span?: SpanParent | null): KeySet | null | Promise<KeySet | null>
   /** Fetches the keys again after a token named an unknown key; null when no newer keys can be fetched. */
-  renewed(span?: SpanPlace | null): Promise<KeySet | null> | null
+  renewed(span?: SpanParent | null): Promise<KeySet | null> | null
 }
 
 export interface Issuer {
@@ -74,7 +74,7 @@ export class TokenVerifier {
     this.#clock = clock
   }
 
-  check(token: string, span: SpanPlace | null = null): Verdict | Promise<Verdict> {
+  check(token: string, span: SpanParent | null = null): Verdict | Promise<Verdict> {
     if (token.length > MAX_TOKEN) return TOO_LONG
     const known = this.#verified.get(token)
     if (known !== undefined && known.expiresAt > this.#clock() && known.source.current(span) === known.keys)
@@ -82,13 +82,13 @@ export class TokenVerifier {
     return this.#underWay.get(token) ?? this.#checkOnce(token, span)
   }
 
-  #checkOnce(token: string, span: SpanPlace | null): Promise<Verdict> {
+  #checkOnce(token: string, span: SpanParent | null): Promise<Verdict> {
     const verdict = this.#verify(token, span).finally(() => this.#underWay.delete(token))
     this.#underWay.set(token, verdict)
     return verdict
   }
 
-  async #verify(token: string, span: SpanPlace | null): Promise<Verdict> {
+  async #verify(token: string, span: SpanParent | null): Promise<Verdict> {
     const parsed = parse(token)
     if (parsed === null) return problem('malformed')
     const { seen } = parsed
@@ -108,7 +108,7 @@ export class TokenVerifier {
     issuer: Issuer,
     token: string,
     { kid, alg }: ParsedToken,
-    span: SpanPlace | null,
+    span: SpanParent | null,
   ): Promise<Verdict> {
     let keys = await issuer.keys.current(span)
     let candidates = keys?.find(kid) ?? []

@@ -96,7 +96,7 @@ export class CallSpan {
   }
 
   /** Ends the span of the last attempt when the request is over. */
-  settle(): void {
+  finish(): void {
     const { request } = this.#family
     const isPartial = this.#isCut || this.#endedAt === -1
     if (isPartial && (request.error !== null || this.#status === 0)) {

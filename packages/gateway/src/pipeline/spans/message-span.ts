@@ -36,7 +36,7 @@ export class MessageSpan {
   }
 
   /** Ends the span with the outcome of the request's MCP record. */
-  settle(): void {
+  finish(): void {
     const { mcp, error } = this.#family.request
     const failed = mcp === null || mcp.outcome === null || mcp.outcome === 'ok' ? null : mcp.outcome
     if (failed === 'error' && mcp !== null) return this.end(String(mcp.errorCode), mcp.errorMessage)

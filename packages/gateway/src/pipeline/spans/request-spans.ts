@@ -20,7 +20,7 @@ import type { CallPurpose, SpanFamily, SpannedRequest, SpanTools } from './spann
 import type { IncomingTrace } from './trace-headers.ts'
 
 /** The parent of the span of a call; `purpose` is null for a call to the backend of the request. */
-export interface SpanPlace {
+export interface SpanParent {
   readonly spans: RequestSpans
   readonly parentId: Id
   readonly purpose: CallPurpose | null
@@ -33,7 +33,7 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
   readonly spanId: Id
   readonly incoming: IncomingTrace | null
   /** The parent of calls to the backend. */
-  readonly place: SpanPlace
+  readonly parent: SpanParent
   readonly tools: SpanTools
   readonly request: SpannedRequest
   readonly #changes: (() => LineChanges) | null
@@ -59,10 +59,10 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     this.#offset = tools.clock() - request.startedAt
     this.traceId = incoming === null ? Id.ofTrace(tools.random) : Id.of(incoming.traceId)
     this.spanId = this.newSpanId()
-    this.place = { spans: this, parentId: this.spanId, purpose: null }
+    this.parent = { spans: this, parentId: this.spanId, purpose: null }
   }
 
-  placeOf(purpose: CallPurpose): SpanPlace {
+  parentFor(purpose: CallPurpose): SpanParent {
     return { spans: this, parentId: this.spanId, purpose }
   }
 
@@ -75,11 +75,11 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
     return span
   }
 
-  /** Begins the span of a message to an MCP server; `place` is the parent for the calls of the message. */
-  beginMessage(start: MessageStart): { span: MessageSpan; place: SpanPlace } {
+  /** Begins the span of a message to an MCP server; `parent` is the parent for the calls of the message. */
+  beginMessage(start: MessageStart): { span: MessageSpan; parent: SpanParent } {
     const span = new MessageSpan(start, this)
     ;(this.#messages ??= []).push(span)
-    return { span, place: { spans: this, parentId: span.id, purpose: null } }
+    return { span, parent: { spans: this, parentId: span.id, purpose: null } }
   }
 
   obtaining(cloud: Cloud): (reason: string | null) => void {
@@ -88,8 +88,8 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
 
   /** Exports the remaining spans when the request is over. */
   finish(): void {
-    if (this.#messages !== null) for (const message of this.#messages) message.settle()
-    this.#attempt?.settle()
+    if (this.#messages !== null) for (const message of this.#messages) message.finish()
+    this.#attempt?.finish()
     this.#attempt = null
     const { encoder, removed, gateway } = this.tools
     const request = this.request

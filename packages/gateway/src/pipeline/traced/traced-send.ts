@@ -9,7 +9,7 @@ import type {
 } from '@portico/http/client'
 import type { BackendClient, CallContext } from '../context/step.ts'
 import type { CallSpan } from '../spans/call-span.ts'
-import type { RequestSpans, SpanPlace } from '../spans/request-spans.ts'
+import type { RequestSpans, SpanParent } from '../spans/request-spans.ts'
 import { writeTrace } from '../spans/trace-headers.ts'
 import { TracedBody, tellCut } from './traced-body.ts'
 import { TracedContext } from './traced-context.ts'
@@ -28,7 +28,7 @@ export function tracedSend(backend: { readonly name: string; readonly kind: stri
   }
 }
 
-function withTrace(request: UpstreamRequest, { spans }: SpanPlace, span: CallSpan): UpstreamRequest {
+function withTrace(request: UpstreamRequest, { spans }: SpanParent, span: CallSpan): UpstreamRequest {
   const headers = request.headers.clone()
   const { traceId, tracestate, incoming } = spans
   const trace = { traceId: traceId.hex, tracestate, b3: incoming?.b3 ?? null }

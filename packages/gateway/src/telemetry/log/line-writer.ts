@@ -71,7 +71,7 @@ export class LineWriter {
         Atomics.wait(SLEEPER, 0, 0, RETRY_MS)
       }
     }
-    if (!isTakenOver) this.#settle()
+    if (!isTakenOver) this.#resolveWaiters()
   }
 
   get #isWritten(): boolean {
@@ -89,11 +89,11 @@ export class LineWriter {
 
   #advance(): void {
     if (this.#isWritten) {
-      this.#settle()
+      this.#resolveWaiters()
       // While the timer runs and no `flush` waits, the next batch may grow.
       if (this.#waiters.length > 0 || this.#timer === null || this.#backlog.hasFullBatch) this.#takeBatch()
     }
-    if (this.#isWritten) return this.#settle()
+    if (this.#isWritten) return this.#resolveWaiters()
     if (this.#descriptor.nonBlocking) return this.#writeUntilFull()
     this.#outstanding = this.#chunkLength()
     fsWrite(this.#descriptor.fd, this.#batch, this.#offset, this.#outstanding, null, (error, written) =>
@@ -119,7 +119,7 @@ export class LineWriter {
 
   #onWritten(error: NodeJS.ErrnoException | null, written: number): void {
     // flushSync has taken over the rest.
-    if (this.#outstanding === 0) return this.#settle()
+    if (this.#outstanding === 0) return this.#resolveWaiters()
     this.#outstanding = 0
     if (isFull(error)) return this.#retryLater()
     if (error !== null) return this.#giveUpBatch(error)
@@ -162,11 +162,11 @@ export class LineWriter {
       this.#backlog.dropped(countLines(this.#batch, this.#offset))
     }
     this.#offset = this.#batch.length
-    this.#settle()
+    this.#resolveWaiters()
     if (this.#backlog.hasLines) this.#retryLater()
   }
 
-  #settle(): void {
+  #resolveWaiters(): void {
     if (this.#waiters.length === 0) return
     const done = this.#waiters.filter(({ batch }) => batch <= this.#batchNumber)
     this.#waiters = this.#waiters.filter(({ batch }) => batch > this.#batchNumber)

@@ -25,7 +25,7 @@ export abstract class ForwardingHandler implements UpstreamHandler {
 
   /** Releases the kept body: there will be no retry. */
   protected releaseBody(): void {
-    this.#keptBody?.settle()
+    this.#keptBody?.stopKeeping()
   }
 
   informed(status: number, headers: HeaderBlock): void {

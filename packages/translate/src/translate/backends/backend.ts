@@ -1,6 +1,6 @@
 import { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from '@portico/gateway/ir'
 import type { AttachedPolicy, Backend, BackendTarget } from '@portico/gateway/ir'
-import { printPath, settle } from '@portico/gateway/schema'
+import { printPath, resolveReferences } from '@portico/gateway/schema'
 import type { BackendPolicies, Problem } from '@portico/gateway/schema'
 import { gwBackendSpec } from '../../resources/gw-backend.ts'
 import type { GwBackendSpec } from '../../resources/gw-backend.ts'
@@ -31,7 +31,7 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
     if (!read.ok) return unusable(place, read.problems)
     const { namespace = '' } = resource.metadata
     const objects = referredObjects(context, { kind: 'GwBackend', namespace })
-    const { value: spec, problems } = settle(gwBackendSpec, read.value, objects, ['spec'])
+    const { value: spec, problems } = resolveReferences(gwBackendSpec, read.value, objects, ['spec'])
     if (problems.length > 0) return unusable(place, problems)
     const key = ownKey(place)
     const made =

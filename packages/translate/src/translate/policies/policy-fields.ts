@@ -6,7 +6,7 @@ import {
   isIssuer,
   printPath,
   Refusal,
-  settle,
+  resolveReferences,
   trafficPolicies,
   validate,
 } from '@portico/gateway/schema'
@@ -69,12 +69,12 @@ export class PolicyFields {
       this.problems.push(printProblems(read.problems.map((each) => ({ ...each, path: [...at, ...each.path] }))))
       const mended = withoutBadRules(policy.name, raw, read.problems)
       const again = mended === null ? null : validate(inResource(policy.schema), mended)
-      if (again?.ok === true) made[policy.name] = settle(policy.schema, again.value, this.#objects, at).value
+      if (again?.ok === true) made[policy.name] = resolveReferences(policy.schema, again.value, this.#objects, at).value
       else Object.assign(closed, this.#closed(policy))
       return
     }
     const before = this.problems.length
-    const { value, problems } = settle(policy.schema, read.value, this.#objects, at)
+    const { value, problems } = resolveReferences(policy.schema, read.value, this.#objects, at)
     const fault = problems.length > 0 ? printProblems(problems) : this.#faultIn(policy, value, at)
     if (fault !== null) {
       this.problems.push(fault)

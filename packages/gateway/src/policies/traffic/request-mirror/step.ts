@@ -44,7 +44,7 @@ function createMirror({ backend, percentage }: { backend: string; percentage: nu
         clientVersion: rx.exchange.version,
         clientScheme: rx.scheme,
         connectingTo: () => {},
-        span: rx.spans?.placeOf('mirror') ?? null,
+        span: rx.spans?.parentFor('mirror') ?? null,
       },
       mirrored,
     )

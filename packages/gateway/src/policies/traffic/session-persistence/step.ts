@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { cookieValues } from '@portico/http/text'
-import type { AnsweredRequest, RequestContext, StickyPlace } from '../../../pipeline/context/request-context.ts'
+import type { AnsweredRequest, RequestContext, StickyEndpoint } from '../../../pipeline/context/request-context.ts'
 import { type Env, implementBoth } from '../../../pipeline/context/step.ts'
 import { textAt } from '@portico/http/json'
 import type { SessionPersistenceConfig } from './schema.ts'
 
 /** A session as the client shows it. Times are in seconds since 1970. */
-interface Token extends StickyPlace {
+interface Token extends StickyEndpoint {
   begunAt: number
   usedAt: number
 }
