@@ -47,11 +47,11 @@ export async function callCa(call: CaCall): Promise<{ chain: string[] } | { prob
           timeoutMs: TIMEOUT_MS,
           maxMessageBytes: MAX_RESPONSE_BYTES,
         },
-        (error, chain) => resolve(error === null ? { chain: chain ?? [] } : { problem: describe(error) }),
+        (error, chain) => resolve(error === null ? { chain: chain ?? [] } : { problem: describe(error, token) }),
       )
     })
   } catch (error) {
-    return { problem: printable(error instanceof Error ? error.message : String(error)) }
+    return { problem: printable(error instanceof Error ? error.message : String(error), token) }
   } finally {
     pools.close()
     resolver.close()
@@ -59,18 +59,29 @@ export async function callCa(call: CaCall): Promise<{ chain: string[] } | { prob
   }
 }
 
-function describe({ code, message }: GrpcError): string {
-  if (code === UNAUTHENTICATED || code === PERMISSION_DENIED)
-    return `the mesh CA rejected the token (${printable(message)})`
-  if (/CERT|VERIFY|ALTNAME/.test(message)) return `the root file does not verify the mesh CA (${printable(message)})`
-  if (code === UNAVAILABLE) return `the mesh CA cannot be reached (${printable(message)})`
-  return `the mesh CA answered with gRPC status ${code} (${printable(message)})`
+function describe({ code, message }: GrpcError, token: string): string {
+  const text = printable(message, token)
+  if (code === UNAUTHENTICATED || code === PERMISSION_DENIED) return `the mesh CA rejected the token (${text})`
+  if (/CERT|VERIFY|ALTNAME/.test(message)) return `the root file does not verify the mesh CA (${text})`
+  if (code === UNAVAILABLE) return `the mesh CA cannot be reached (${text})`
+  return `the mesh CA answered with gRPC status ${code} (${text})`
 }
 
-/** The CA writes the message, so its length and characters are limited. */
-function printable(message: string): string {
-  return message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200)
+/**
+ * The CA writes the message, so its length and characters are limited. The message may repeat the token or a part of a
+ * token, which must not reach the log.
+ */
+function printable(message: string, token: string): string {
+  return message
+    .replaceAll(token, REDACTED)
+    .replaceAll(JWT_PART, REDACTED)
+    .replaceAll(/[^\x20-\x7e]/g, '?')
+    .slice(0, 200)
 }
+
+const REDACTED = '[redacted]'
+/** `eyJ` is `{"` in base64, with which the head and the claims of a JWT begin. */
+const JWT_PART = /eyJ[\w-]*(\.[\w-]*)*/g
 
 const PERMISSION_DENIED = 7
 const UNAVAILABLE = 14

@@ -104,6 +104,22 @@ test('the token and the root are read for every request', async (t) => {
   await until(() => source.state.certificate !== null)
 })
 
+test('the token is redacted when the CA repeats it', async (t) => {
+  const ca = await useMeshCa(t, { names: [URI] })
+  const [part] = Buffer.from('{"alg":"none"}').toString('base64url').split('=')
+  const token = `${part}.${part}.${'s'.repeat(600)}`
+  writeFileSync(ca.tokenFile, token)
+  ca.refusal = (token) => `token "${token}" is not valid, nor is its head ${part}.${part}`
+  const { source, lines } = useSource(t, ca)
+  await until(() => source.state.failure !== null && lines.length > 0)
+  const said = `the mesh CA rejected the token (token "[redacted]" is not valid, nor is its head [redacted])`
+  assert.equal(source.state.failure, said)
+  assert.deepEqual(
+    lines.filter((line) => line.includes(part ?? '') || line.includes('sss')),
+    [],
+  )
+})
+
 test('odd responses of the CA are rejected', async (t) => {
   const ca = await useMeshCa(t, { names: [URI] })
   ca.respond = () => []

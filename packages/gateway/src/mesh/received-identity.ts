@@ -9,7 +9,7 @@ export interface MeshTrust {
 /** The state that the main thread sends to workers. */
 export interface MeshState {
   readonly certificate: MeshCertificate | null
-  /** Why the last request for a certificate failed; null after a success. */
+  /** Why the last request for a certificate failed; null after a success. It may name files, so clients never see it. */
   readonly failure: string | null
 }
 
@@ -45,13 +45,13 @@ export class ReceivedIdentity implements MeshIdentity {
     return certificate !== null && this.#clock() < certificate.notAfter ? certificate : null
   }
 
+  /** Responses to clients contain this text. The log of the main thread has the cause. */
   problem(): string | null {
     if (this.current() !== null) return null
     if (!this.#isConfigured) return 'the gateway has no mesh identity, `config.mesh` is not set'
-    const { certificate, failure } = this.#state
-    const why = failure === null ? '' : `: ${failure}`
-    if (certificate === null) return `no mesh certificate yet${why}`
-    return `the mesh certificate expired at ${new Date(certificate.notAfter).toISOString()}${why}`
+    const { certificate } = this.#state
+    if (certificate === null) return 'no mesh certificate yet'
+    return `the mesh certificate expired at ${new Date(certificate.notAfter).toISOString()}`
   }
 
   onChange(listener: () => void): () => void {

@@ -26,6 +26,8 @@ interface TestMeshCa {
   issue: CertificateRequest
   /** Replaces the response, when set. */
   respond: ((request: CaRequest) => string[]) | null
+  /** The message for a wrong token. */
+  refusal: (token: string) => string
   stop(): Promise<void>
   start(): Promise<void>
 }
@@ -45,6 +47,7 @@ export async function useMeshCa(t: TestContext, issue: CertificateRequest): Prom
     requests: [],
     issue,
     respond: null,
+    refusal: () => 'request authenticate failure',
     async stop() {
       server?.forceShutdown()
       server = null
@@ -66,7 +69,7 @@ export async function useMeshCa(t: TestContext, issue: CertificateRequest): Prom
     const token = String(metadata.get('authorization')[0]).replace(/^Bearer /, '')
     const received = { ...request, token, clusterId: String(metadata.get('clusterid')[0]) }
     ca.requests.push(received)
-    if (token !== MESH_TOKEN) return done({ code: status.UNAUTHENTICATED, details: 'request authenticate failure' })
+    if (token !== MESH_TOKEN) return done({ code: status.UNAUTHENTICATED, details: ca.refusal(token) })
     if (ca.respond !== null) return done(null, ca.respond(received))
     done(null, [authority.issue({ ...ca.issue, publicKey: publicKeyOf(request.csr) }).cert, authority.cert])
   }

@@ -79,6 +79,8 @@ describe('a backend that is called through HBONE', () => {
     const origin = await useOrigin(t)
     const closed = await closedPort()
     const none = new ReceivedIdentity({ trustDomain: 'cluster.local', additionalTrustDomains: [] }, Date.now)
+    // The cause names a file, which clients must not learn.
+    none.take({ certificate: null, failure: '/var/run/secrets/tokens/istio-token cannot be read (ENOENT)' })
     for (const [hbone, member, expected] of [
       [{ port: peer.port }, identity, `127.0.0.1:${peer.port}: the peer answered 503`],
       [{ port: closed }, identity, `127.0.0.1:${closed}: ECONNREFUSED`],
