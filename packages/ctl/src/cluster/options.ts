@@ -15,6 +15,11 @@ export const clusterOptions = {
   },
 } as const
 
+/** The names in a list of contexts such as `blue,green`, each once. */
+export function contextsIn(list: string): string[] {
+  return [...new Set(list.split(',').map((name) => name.trim()))]
+}
+
 export interface ClusterArguments {
   readonly namespace: string | null
   readonly context: string | null

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, test } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
 import { type FakeCluster, useFakeCluster } from '../testing/fake-cluster.ts'
 import { runProgram } from '../testing/program.ts'
@@ -163,5 +163,75 @@ describe('status in a cluster', () => {
     const { code, stderr } = await runProgram(args(cluster))
     assert.equal(code, 1)
     assert.match(stderr, /the cluster has no Gateway API/)
+  })
+})
+
+/** A kubeconfig with a context for each of the clusters, and `gone`, whose API server does not exist. */
+function joinKubeconfigs(t: TestContext, clusters: Readonly<Record<string, FakeCluster>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'contexts-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const servers = Object.entries(clusters).map(([name, { kubeconfig }]) => {
+    const read = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] }
+    return { name, server: read.clusters[0]?.cluster.server ?? '' }
+  })
+  const all = [...servers, { name: 'gone', server: 'http://127.0.0.1:1' }]
+  const file = join(folder, 'config')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      contexts: all.map(({ name }) => ({ name, context: { cluster: name, user: 'ann', namespace: 'shop' } })),
+      clusters: all.map(({ name, server }) => ({ name, cluster: { server } })),
+      users: [{ name: 'ann', user: { token: 'of-ann' } }],
+    }),
+  )
+  return file
+}
+
+describe('status of several clusters', () => {
+  const useContexts = async (t: TestContext): Promise<(...more: string[]) => ReturnType<typeof runProgram>> => {
+    const fine = await useFakeCluster(t, { objects: objectsOf('routes/endpoints') })
+    const broken = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend') })
+    const kubeconfig = joinKubeconfigs(t, { fine, broken, second: fine })
+    return (...more) => runProgram(['status', '--kubeconfig', kubeconfig, ...more])
+  }
+
+  test('has a part for each context, and exits with 0 when all is well', async (t) => {
+    const run = await useContexts(t)
+    const { code, stdout, stderr } = await run('--context', 'fine, second,fine')
+    assert.equal(code, 0, stdout + stderr)
+    const part = (await run('--context', 'fine')).stdout
+    assert.equal(stdout, `context fine\n${part}\ncontext second\n${part}`)
+  })
+
+  test('reports a context that cannot be checked, and the others', async (t) => {
+    const run = await useContexts(t)
+    const { code, stdout } = await run('--context', 'fine,gone,missing,broken')
+    assert.equal(code, 1)
+    assert.match(stdout, /^context fine\nok {6}Gateway shop\/web\n/)
+    assert.match(stdout, /\n\ncontext gone: cannot be checked\n {2}.*ECONNREFUSED/)
+    assert.match(stdout, /\n\ncontext missing: cannot be checked\n {2}.*missing/)
+    assert.match(stdout, /\n\ncontext broken\n(.*\n)*BROKEN {2}HTTPRoute shop\/orders\n/)
+    assert.equal((await run('--context', 'fine,gone')).code, 1)
+    assert.equal((await run('--context', 'fine,broken')).code, 1)
+  })
+
+  test('is printed as JSON', async (t) => {
+    const run = await useContexts(t)
+    const { stdout } = await run('--context', 'fine,gone', '-o', 'json')
+    const { contexts } = JSON.parse(stdout) as { contexts: Record<string, unknown>[] }
+    assert.deepEqual(
+      contexts.map((each) => Object.keys(each)),
+      [
+        ['context', 'findings'],
+        ['context', 'problem'],
+      ],
+    )
+  })
+
+  test('needs names', async (t) => {
+    const run = await useContexts(t)
+    const { code, stderr } = await run('--context', 'fine,')
+    assert.equal(code, 2)
+    assert.match(stderr, /found context "fine,", expected names separated by commas/)
   })
 })

@@ -3,7 +3,7 @@ import { keyOf } from '@portico/translate'
 import { stringify } from 'yaml'
 import { openCluster } from '../cluster/cluster.ts'
 import { nearNames } from '../cluster/near-names.ts'
-import type { ClusterArguments } from '../cluster/options.ts'
+import { type ClusterArguments, contextsIn } from '../cluster/options.ts'
 import { ClusterProblem } from '../cluster/problem.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printable, printableBlock } from '../printable.ts'
@@ -21,24 +21,53 @@ interface StatusRequest extends ClusterArguments {
   readonly form: 'text' | 'yaml' | 'json'
 }
 
+/** The findings in one cluster, or why it could not be checked. */
+type Diagnosis = { findings: Finding[] } | { problem: string }
+
 /** Prints the diagnosis; returns the exit code. */
 export async function showStatus(request: StatusRequest, io: Io): Promise<number> {
   // A reader such as `head` may close the pipe.
   io.stdout.on('error', () => {})
+  const contexts = request.file === null && request.context !== null ? contextsIn(request.context) : []
+  if (contexts.length > 1) return showContexts(contexts, request, io)
+  const diagnosis = await diagnosisOf(request, io)
+  if ('problem' in diagnosis) io.stderr.write(`porticoctl: ${printableBlock(diagnosis.problem)}\n`)
+  else write(diagnosis, printFindings(diagnosis.findings, request), request, io)
+  return isFine(diagnosis) ? exitCode.fine : exitCode.failed
+}
+
+/** Diagnoses several clusters at once. One that cannot be checked does not stop the others. */
+async function showContexts(contexts: readonly string[], request: StatusRequest, io: Io): Promise<number> {
+  const diagnoses = await Promise.all(
+    contexts.map(async (context) => ({ context, ...(await diagnosisOf({ ...request, context }, io)) })),
+  )
+  const lines = diagnoses.flatMap((each, index) => [
+    ...(index === 0 ? [] : ['']),
+    `context ${each.context}${'problem' in each ? ': cannot be checked' : ''}`,
+    ...('problem' in each
+      ? each.problem.split('\n').map((line) => `  ${line}`)
+      : printFindings(each.findings, request)),
+  ])
+  write({ contexts: diagnoses }, lines, request, io)
+  return diagnoses.every(isFine) ? exitCode.fine : exitCode.failed
+}
+
+async function diagnosisOf(request: StatusRequest, io: Io): Promise<Diagnosis> {
   try {
     const { world, namespace } = await worldOf(request, io)
     const findings = request.asked === null ? diagnoseAll(world, namespace) : [find(world, request.asked, namespace)]
-    if (findings.length === 0)
-      throw new ClusterProblem(
-        `there are no Gateway API resources in ${namespace === null ? 'these files' : `namespace ${namespace}`}`,
-      )
-    write(findings, request, io)
-    return findings.some(({ broken }) => broken !== null) ? exitCode.failed : exitCode.fine
+    if (findings.length > 0) return { findings }
+    return {
+      problem: `there are no Gateway API resources in ${namespace === null ? 'these files' : `namespace ${namespace}`}`,
+    }
   } catch (error) {
     if (!(error instanceof ClusterProblem)) throw error
-    io.stderr.write(`porticoctl: ${printableBlock(error.message)}\n`)
-    return exitCode.failed
+    return { problem: error.message }
   }
+}
+
+function isFine(diagnosis: Diagnosis): boolean {
+  return 'findings' in diagnosis && diagnosis.findings.every(({ broken }) => broken === null)
 }
 
 async function worldOf(request: StatusRequest, io: Io): Promise<{ world: ResourceView; namespace: string | null }> {
@@ -88,15 +117,16 @@ function find(world: ResourceView, { kind, name }: StatusTarget, namespace: stri
   )
 }
 
-function write(findings: readonly Finding[], { form, asked }: StatusRequest, io: Io): void {
+function printFindings(findings: readonly Finding[], { asked }: StatusRequest): string[] {
+  return findings.flatMap(asked === null ? printShort : printFinding)
+}
+
+function write(value: object, lines: readonly string[], { form }: StatusRequest, io: Io): void {
   const text =
     form === 'json'
-      ? `${JSON.stringify({ findings }, null, 2)}\n`
+      ? `${JSON.stringify(value, null, 2)}\n`
       : form === 'yaml'
-        ? stringify({ findings }, { lineWidth: 120, aliasDuplicateObjects: false })
-        : findings
-            .flatMap(asked === null ? printShort : printFinding)
-            .map((line) => `${printable(line)}\n`)
-            .join('')
+        ? stringify(value, { lineWidth: 120, aliasDuplicateObjects: false })
+        : lines.map((line) => `${printable(line)}\n`).join('')
   io.stdout.write(form !== 'text' && io.stdout.isTTY ? printableBlock(text) : text)
 }
