@@ -4,7 +4,7 @@ import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/ca
 import { memberResolver } from '../backends/inference-pool/members.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
-import { compileAi, compileMcp, compilePool } from './load-features.ts'
+import { compileAi, compileMcp, compilePool, createRetryBudget } from './load-features.ts'
 import type { BackendKeys, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
@@ -16,12 +16,15 @@ import type { OutgoingTarget } from '../pipeline/context/outgoing.ts'
 import { widest } from '../pipeline/context/body-use.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
+import type { SessionPersistenceConfig } from '../schema/fields/session-persistence.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
 import { type AddressGuard, createAddressGuard, Destination } from '@portico/http/client'
 
 /** Compiles backends by attachment point: policies of the attachment point apply too. */
 export interface Backends {
   forRoute(route: Route, entry: RouteBackend): CompiledBackend
+  /** The session persistence of the backends of a route, by the key of the backend. */
+  sessionsOf(route: Route): ReadonlyMap<string, SessionPersistenceConfig>
   /** A backend that a policy names, with the backend's own policies only. */
   named(key: string): CompiledBackend
 }
@@ -34,23 +37,29 @@ export function compileBackends(
 ): Backends {
   const parts: TunnelParts = { backendsByKey, policies, services }
   return {
-    forRoute: (route, entry) =>
-      compileBackend(
-        {
-          listener: route.listener,
-          route: route.key,
-          parent: `${route.listener}/${route.name}`,
-          backend: entry.backend,
-          entry: entry.key,
-        },
-        parts,
-        env(),
-        {
-          hasHostnames: route.hostnames.some((hostname) => hostname !== '*'),
-          corsOrigins: () => corsOrigins(policies, route),
-        },
+    sessionsOf: (route) =>
+      new Map(
+        route.backends.flatMap((entry) => {
+          const { sessionPersistence } = policies.backend(keysOf(route, entry))
+          return sessionPersistence === undefined ? [] : [[entry.backend, sessionPersistence] as const]
+        }),
       ),
+    forRoute: (route, entry) =>
+      compileBackend(keysOf(route, entry), parts, env(), {
+        hasHostnames: route.hostnames.some((hostname) => hostname !== '*'),
+        corsOrigins: () => corsOrigins(policies, route),
+      }),
     named: (key) => compileBackend({ listener: '', route: '', parent: '', backend: key, entry: key }, parts, env()),
+  }
+}
+
+function keysOf(route: Route, entry: RouteBackend): BackendKeys {
+  return {
+    listener: route.listener,
+    route: route.key,
+    parent: `${route.listener}/${route.name}`,
+    backend: entry.backend,
+    entry: entry.key,
   }
 }
 
@@ -163,6 +172,9 @@ function identityOf(
     ...steps,
     requestBody: widest([steps.requestBody, condition?.requestBody]),
     unhealthyCondition: condition,
+    ...(policies.retryBudget !== undefined && {
+      retryBudget: createRetryBudget(policies.retryBudget, { ...env, attachment: key }),
+    }),
   }
 }
 

@@ -7,10 +7,11 @@ import type { BackendStepName } from '../policies/order.ts'
 import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from '@portico/http/client'
 
 /**
- * Policies that configure the connection to a backend. `tunnel` needs another backend, and `ai` and `mcp` configure
- * messages.
+ * Policies that configure the connection to a backend. `tunnel` needs another backend, `ai` and `mcp` configure messages,
+ * and `retryBudget` and `sessionPersistence` are about several requests.
  */
-type SettingName = Exclude<keyof BackendPolicies, BackendStepName | 'tunnel' | 'ai' | 'mcp'>
+type OtherName = BackendStepName | 'tunnel' | 'ai' | 'mcp' | 'retryBudget' | 'sessionPersistence'
+type SettingName = Exclude<keyof BackendPolicies, OtherName>
 
 const applyByName: {
   [Name in SettingName]: (settings: ConnectionSettings, config: NonNullable<BackendPolicies[Name]>) => void

@@ -8,6 +8,12 @@ import { backendSteps, trafficSteps } from '../policies/order.ts'
 export const compileAi = later(async () => (await import('./ai.ts')).compileAi)
 export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
 export const compilePool = later(async () => (await import('./pool.ts')).compilePool)
+export const createRetryBudget = later(
+  async () => (await import('../policies/backend/retry-budget/retry-budget.ts')).createRetryBudget,
+)
+export const backendSessions = later(
+  async () => (await import('../policies/backend/session-persistence/step.ts')).backendSessions,
+)
 export const otlpLog = later(async () => (await import('../policies/frontend/access-log/otlp.ts')).otlpLog)
 export const requestTracing = later(
   async () => (await import('../policies/frontend/tracing/tracing.ts')).requestTracing,
@@ -59,6 +65,8 @@ function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Lo
   if (frontend?.tracing !== undefined) needed.add(requestTracing)
   if (frontend?.metrics?.otlp !== undefined) needed.add(metricsDelivery)
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
+  if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
+  if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)
   if (traffic !== null) addSteps(traffic, laterTraffic, needed)
   if (backend !== null) addSteps(backend, laterBackend, needed)
 }

@@ -1,4 +1,5 @@
 import type { Backends } from './backends.ts'
+import { backendSessions } from './load-features.ts'
 import type { IrIndex } from '../ir/affected.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import { compileSteps, type CompiledSteps, NO_STEPS } from './steps.ts'
@@ -59,7 +60,14 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
     unit,
     () => {
       const weights = route.backends.map((entry) => entry.weight)
-      return assemble(compileSteps(policies.traffic(routeKeys(route)), env, body), entries, weights)
+      const effective = policies.traffic(routeKeys(route))
+      // Sessions of the route win over those of its backends.
+      const sessions = effective.sessionPersistence === undefined ? backends.sessionsOf(route) : null
+      const made =
+        sessions === null || sessions.size === 0
+          ? {}
+          : { sessionPersistence: backendSessions(sessions, { ...env, attachment: route.key }) }
+      return assemble(compileSteps(effective, env, { backendBody: body, made }), entries, weights)
     },
     // Without its policies no request of the route may pass.
     (reason) => assemble(NO_STEPS, [closedBackend(route.key, reason)], [1]),

@@ -20,20 +20,29 @@ export interface CompiledSteps {
 
 export const NO_STEPS: CompiledSteps = { request: null, response: null, done: null, effectivePolicy: {} }
 
-/**
- * Compiles the effective policies of one attachment point to functions in running order. `backendBody` is the body that
- * backend policies need.
- */
+/** The needs of the backends of a route. */
+interface BackendNeeds {
+  /** The body that backend policies need. */
+  backendBody: BodyUse
+  /** Steps of backends that run in the place of the traffic policy of this name. */
+  made: Partial<Record<TrafficName, Step>>
+}
+
+const NO_NEEDS: BackendNeeds = { backendBody: 'none', made: {} }
+
+/** Compiles the effective policies of one attachment point to functions in running order. */
 export function compileSteps(
   effective: Effective<TrafficPolicies>,
   env: Omit<Env, 'attachment'>,
-  backendBody: BodyUse = 'none',
+  { backendBody, made: given }: BackendNeeds = NO_NEEDS,
 ): CompiledSteps {
-  const set = stepNames.filter((name) => effective[name] !== undefined)
+  const set = stepNames.filter((name) => effective[name] !== undefined || given[name] !== undefined)
   // Most routes have no policy of their own, and a config may have thousands of routes.
   if (set.length === 0 && backendBody === 'none') return NO_STEPS
   const steps = makeEach(set, (name): [TrafficName, MadeStep][] => {
-    const made = makeStep(name, effective, env)
+    const step = given[name]
+    const made =
+      step === undefined ? makeStep(name, effective, env) : { step, requestBody: NO_BODY, responseBody: NO_BODY }
     return made === null ? [] : [[name, made]]
   }).flat()
   const byName = new Map(steps)
@@ -60,6 +69,8 @@ export function compileSteps(
     effectivePolicy: configsOf(effective),
   }
 }
+
+const NO_BODY: BodyUse = 'none'
 
 interface MadeStep {
   step: Step

@@ -169,6 +169,16 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     headline: `${target} sent an invalid HTTP response: ${cut(record.error ?? '')}`,
     wouldPass: works(`${target} sends valid HTTP`),
   }),
+  retry_budget_spent: (subject, target) => ({
+    headline: `${target} failed, and the retry budget of backend ${subject.record.backend ?? ''} is spent`,
+    place: policyPlace(subject, 'retryBudget') ?? backendPlace(subject),
+    wouldPass: [
+      ...works(`${target} answers`),
+      remedy('config', '`retryBudget` of the backend allows more retries', {
+        place: policyPlace(subject, 'retryBudget') ?? backendPlace(subject),
+      }),
+    ],
+  }),
   upgrade_failed: (_, target) => ({
     headline: `${target} accepted the protocol upgrade, but the client had already disconnected`,
     wouldPass: [remedy('client', 'the client stays connected until the upgrade is complete')],

@@ -76,8 +76,8 @@ const tasks: Tasks = [
     'Handle slow or failing backends',
     [
       ['limit the time of requests', ['traffic.timeouts', 'backend.http', 'backend.tcp']],
-      ['try again', ['traffic.retry']],
-      ['keep clients on one server', ['traffic.sessionPersistence']],
+      ['try again, within a budget', ['traffic.retry', 'backend.retryBudget']],
+      ['keep clients on one server', ['traffic.sessionPersistence', 'backend.sessionPersistence']],
       ['stop using addresses and providers that fail', ['backend.health']],
     ],
   ],

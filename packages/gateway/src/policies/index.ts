@@ -5,6 +5,8 @@ import { extAuth as backendExtAuth } from './backend/ext-auth/schema.ts'
 import { ai as backendAi } from './backend/ai/schema.ts'
 import { http as backendHttp } from './backend/http/schema.ts'
 import { mcp as backendMcp } from './backend/mcp/schema.ts'
+import { retryBudget } from './backend/retry-budget/schema.ts'
+import { sessionPersistence as backendSessionPersistence } from './backend/session-persistence/schema.ts'
 import { tcp as backendTcp } from './backend/tcp/schema.ts'
 import { tls as backendTls } from './backend/tls/schema.ts'
 import { transformation as backendTransformation } from './backend/transformation/schema.ts'
@@ -96,6 +98,8 @@ export const backendPolicies = [
   backendUrlRewrite,
   backendTransformation,
   health,
+  retryBudget,
+  backendSessionPersistence,
   backendAi,
   backendMcp,
 ] as const

@@ -9,7 +9,7 @@ import {
 } from '@portico/http/client'
 import { marksUnhealthy, prepareAttempt } from './attempt.ts'
 import type { CompiledBackend } from '../compiled/compiled.ts'
-import { type Failure, upstreamFailure } from '../context/failure.ts'
+import { type Failure, failures, upstreamFailure } from '../context/failure.ts'
 import type { OutgoingRequest } from '../context/outgoing.ts'
 import type { RequestContext, RetryRule } from '../context/request-context.ts'
 import type { CallContext } from '../context/step.ts'
@@ -122,6 +122,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   start(): void {
+    if (this.#rx.retryAttempt === 0) this.#backend.retryBudget?.countRequest()
     if (this.#rx.method === 'CONNECT') this.#tunnel()
     else this.#attempt()
   }
@@ -242,7 +243,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
       // First, because the cancel also stops the old attempt from reading the request body.
       response.body.cancel(ABANDONED)
       this.#failedCall(response.status, null)
-      return this.#repeat(retry)
+      return this.#repeatWithinBudget(retry)
     }
     this.#replayable?.stopKeeping()
     this.#outcome.responded(response)
@@ -275,7 +276,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#failedCall(null, `${error.code}: ${error.message}`)
     rx.trace?.callFailed(this.#backend.name, error)
     const { retry } = rx
-    if (retry !== null && isRepeatable(error, this.#method) && this.#canRepeat(retry)) this.#repeat(retry)
+    if (retry !== null && isRepeatable(error, this.#method) && this.#canRepeat(retry)) this.#repeatWithinBudget(retry)
     else this.#outcome.failed(upstreamFailure(error))
   }
 
@@ -289,6 +290,12 @@ export class BackendCall implements UpstreamHandler, CallContext {
 
   #canRepeat({ attempts }: RetryRule): boolean {
     return this.#rx.retryAttempt < attempts && isAtHand(this.#rx.body)
+  }
+
+  #repeatWithinBudget(retry: RetryRule): void {
+    const { retryBudget } = this.#backend
+    if (retryBudget === undefined || retryBudget.takeRetry()) return this.#repeat(retry)
+    this.#outcome.failed(failures.retryBudgetSpent)
   }
 
   #repeat({ backoffMs: pauseMs }: RetryRule): void {

@@ -42,6 +42,14 @@ export interface CompiledRoute extends RouteIdentity {
   readonly pick: PickBackend | null
 }
 
+/** Limits the retries to a backend. */
+export interface RetryBudget {
+  /** Counts a request, which is the first attempt of its call. */
+  countRequest(): void
+  /** Counts a retry and returns true, or returns false when the budget is spent. */
+  takeRetry(): boolean
+}
+
 /** A backend without its address. */
 export interface BackendIdentity {
   readonly key: string
@@ -60,6 +68,8 @@ export interface BackendIdentity {
   readonly unhealthyCondition: Expression | null
   /** The format in which its clients get errors; absent for a line of text. */
   readonly tellFailure?: TellFailure
+  /** Absent when retries are not limited. */
+  readonly retryBudget?: RetryBudget
 }
 
 export interface CompiledBackend extends BackendClient, BackendIdentity {

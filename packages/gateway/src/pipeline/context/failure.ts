@@ -43,6 +43,12 @@ export const failures = {
   },
   noValidBackends: { status: 500, message: 'no valid backends', reason: 'NoHealthyBackend', code: 'no_valid_backends' },
   requestTimeout: { status: 504, message: 'request timeout', reason: 'Timeout', code: 'request_timeout' },
+  retryBudgetSpent: {
+    status: 503,
+    message: 'upstream retry budget exhausted',
+    reason: 'UpstreamFailure',
+    code: 'retry_budget_spent',
+  },
   upgradeFailed: { status: 502, message: 'request upgrade failed', reason: 'UpstreamFailure', code: 'upgrade_failed' },
   quarantined: { status: 500, message: 'quarantined by a config fault', reason: 'Internal', code: 'quarantined' },
   internal: { status: 500, message: 'internal error', reason: 'Internal', code: 'internal' },

@@ -1,17 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { framingHeaders } from '../../../schema/fields/http-parts.ts'
-import { enumeration, duration, string } from '../../../schema/fields/values.ts'
-import { object } from '../../../schema/kit.ts'
-import { otherRule, requiredWhen } from '../../../schema/rules.ts'
-import type { Output } from '../../../schema/kit.ts'
-
-/** A token in their place would break every answer. */
-const carriedByHeader = otherRule(
-  '`sessionName` must not be a header that frames messages when `type` is `Header`',
-  `self.type != 'Header' || !has(self.sessionName) || !(self.sessionName.lowerAscii() in ['${framingHeaders.join("', '")}'])`,
-  ({ type, sessionName }) =>
-    type !== 'Header' || typeof sessionName !== 'string' || !framingHeaders.includes(sessionName.toLowerCase()),
-)
+import { sessionPersistenceFields } from '../../../schema/fields/session-persistence.ts'
 
 export const sessionPersistence = definePolicy({
   name: 'sessionPersistence',
@@ -19,34 +7,7 @@ export const sessionPersistence = definePolicy({
   attach: ['route'],
   merge: 'replace',
   fileOnly: true,
-  schema: object(
-    {
-      type: enumeration(['Cookie', 'Header'])
-        .prefault('Cookie')
-        .describe('How the session id is carried: in a cookie, or in a header of requests and responses.'),
-      sessionName: string(
-        { min: 1, max: 128 },
-        { pattern: /^[!#$%&'*+.^_`|~A-Za-z0-9-]+$/, expected: 'a name of letters, digits, `-` and the like' },
-      )
-        .optional()
-        .describe('Name of the cookie or header; when unset, a name that is unique for the route.'),
-      absoluteTimeout: duration({ min: '1s' })
-        .optional()
-        .describe('Lifetime of a session, used or not. When unset, the client decides how long it keeps the session.'),
-      idleTimeout: duration({ min: '1s' })
-        .optional()
-        .describe('A session ends after this time without requests; no limit when unset.'),
-      lifetimeType: enumeration(['Session', 'Permanent'])
-        .prefault('Session')
-        .describe(
-          'Lifetime of the cookie: `Session` ends with the browser session, `Permanent` lasts for `absoluteTimeout`.',
-        ),
-      path: string({ min: 1, max: 1024 }, { pattern: /^\/[!#-:<-~]*$/, expected: 'a path without `;` and blanks' })
-        .optional()
-        .describe('Path of the cookie: browsers send it with requests below this path; `/` when unset.'),
-    },
-    [requiredWhen('absoluteTimeout', 'lifetimeType', 'Permanent'), carriedByHeader],
-  ).describe('Sends all requests of a session to the backend and address of its first request.'),
+  schema: sessionPersistenceFields('route').describe(
+    'Sends all requests of a session to the backend and address of its first request.',
+  ),
 })
-
-export type SessionPersistenceConfig = Output<typeof sessionPersistence.schema>
