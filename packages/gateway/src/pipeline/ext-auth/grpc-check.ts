@@ -15,7 +15,8 @@ import type { ExtAuthConfig } from '../../schema/fields/auth/ext-auth.ts'
 
 /** Returns the gRPC check. */
 export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeoutMs }: Asking): Ask {
-  const { contextExtensions = {}, requestMetadata } = grpc ?? {}
+  const { contextExtensions = {}, requestMetadata, allowedRequestHeaders } = grpc ?? {}
+  const passed = allowedRequestHeaders === undefined ? null : new Set(allowedRequestHeaders)
   const extensions = new Map(Object.entries(contextExtensions))
   const metadata =
     requestMetadata === undefined
@@ -33,7 +34,7 @@ export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeo
   return async (rx, body) => {
     // An `import()` of a loaded module still takes microseconds, so the result is kept.
     checkMethod ??= (await import('./check-method.ts')).checkMethod
-    const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
+    const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock(), passed })
     const answer = await callouts.unary(rx, checkMethod, request, { timeoutMs })
     return answer instanceof CalloutFault ? answer : readResponse(answer)
   }
@@ -52,11 +53,13 @@ interface Extras {
   extensions: Map<string, string>
   metadata: Map<string, JsonObject>
   now: number
+  /** Names of the headers that the authorizer gets, in lower case; null for all. */
+  passed: ReadonlySet<string> | null
 }
 
 function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Extras): CheckRequest {
   const { connection } = rx
-  const headers = headerMap(rx)
+  const headers = headerMap(rx, extras.passed)
   const mark = partialMark(body)
   for (const name of headers.keys()) if (name.replaceAll(/[._]/g, '-') === PARTIAL_HEADER) headers.delete(name)
   if (mark !== null) headers.set(PARTIAL_HEADER, mark)
@@ -67,7 +70,7 @@ function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Ex
       request: {
         time: new Date(extras.now),
         http: {
-          id: rx.headers.get('x-request-id') ?? '',
+          id: headers.get('x-request-id') ?? '',
           method: rx.method,
           headers,
           headerMap: undefined,
@@ -108,7 +111,7 @@ function peer({ address, port }: { address: string; port: number }, principal: s
 }
 
 /** Returns the headers by name: lines of one name are joined, cookies with a semicolon; HTTP/2 names hold the request line. */
-function headerMap(rx: RequestContext): Map<string, string> {
+function headerMap(rx: RequestContext, passed: ReadonlySet<string> | null): Map<string, string> {
   const headers = new Map([
     [':authority', rx.currentAuthority],
     [':method', rx.method],
@@ -117,6 +120,7 @@ function headerMap(rx: RequestContext): Map<string, string> {
   ])
   rx.headers.forEach((name, value) => {
     const lowerName = name.toLowerCase()
+    if (passed !== null && !passed.has(lowerName)) return
     const before = headers.get(lowerName)
     const text = BEYOND_ASCII.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value
     headers.set(lowerName, before === undefined ? text : `${before}${lowerName === 'cookie' ? '; ' : ','}${text}`)

@@ -31,13 +31,11 @@ export function readExternalAuth(fields: Fields, namespace: string): AuthorizerP
   return { to, config: { ...spoken.config, ...forwardBody, failureMode: 'FailClosed' } }
 }
 
-function grpcConfig(fields: Fields): { config: Record<string, unknown> } | Unusable {
-  const allowed = fields.texts('allowedHeaders')
+function grpcConfig(fields: Fields): { config: Record<string, unknown> } {
+  const allowed = fields.texts('allowedHeaders').map((name) => name.toLowerCase())
   fields.done()
-  // Headers outside the allow list must not reach the authorizer.
-  return allowed.length > 0
-    ? unsupported('grpc.allowedHeaders is not supported, all headers are sent')
-    : { config: { grpc: {} } }
+  // An empty list means all headers.
+  return { config: { grpc: allowed.length === 0 ? {} : { allowedRequestHeaders: [...new Set(allowed)] } } }
 }
 
 function httpConfig(fields: Fields): { config: Record<string, unknown> } | Unusable {

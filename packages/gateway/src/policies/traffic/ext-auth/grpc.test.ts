@@ -46,6 +46,17 @@ test('the authorizer decides, and is told what the client asks for', async (t) =
   )
 })
 
+test('with allowedRequestHeaders the authorizer gets these headers and no others', async (t) => {
+  const { origin, authorizer, ask } = await setUp(t, () => ({}), { grpc: { allowedRequestHeaders: ['x-a', 'cookie'] } })
+  const headers = { 'X-A': '1', cookie: 'a=1', authorization: 'secret', 'x-request-id': 'id-1' }
+  assert.equal((await ask({ path: '/yes', headers })).status, 200)
+  const http = authorizer.seen[0]?.attributes?.request?.http
+  const sent = [...(http?.headers ?? [])].filter(([name]) => !name.startsWith(':'))
+  assert.deepEqual(Object.fromEntries(sent), { 'x-a': '1', cookie: 'a=1' })
+  assert.deepEqual([http?.path, http?.id], ['/yes', ''])
+  assert.equal(origin.seen[0]?.headers.authorization, 'secret', 'the backend gets all headers')
+})
+
 test('headers are set, appended and removed as it says, and what frames a message stays ours', async (t) => {
   const { origin, ask } = await setUp(t, () =>
     ok({

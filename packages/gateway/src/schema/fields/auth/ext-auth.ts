@@ -22,6 +22,9 @@ const grpc = (phase: Phase) =>
       .describe(
         'Values that the authorizer gets as `metadata_context`, by namespace: a map is sent unchanged, another value as `value`. A value whose expression fails is omitted. When unset, the claims of a verified token are sent under `envoy.filters.http.jwt_authn`, as `jwt_payload`.',
       ),
+    allowedRequestHeaders: list(headerName().describe('Name of a header.'), { min: 1, max: 64 })
+      .optional()
+      .describe('Headers of the request that the authorizer gets; all of them when unset.'),
   }).describe('The authorizer speaks gRPC: `envoy.service.auth.v3.Authorization/Check`.')
 
 const http = (phase: Phase) =>
