@@ -202,7 +202,11 @@ const GATEWAY_KINDS = [
   'tcproutes',
   'backendtlspolicies',
 ].map((plural) => `gateway.networking.k8s.io/${plural}`)
-const OWN_KINDS = ['portico.dev/gwbackends', 'portico.dev/gwpolicies']
+const OWN_KINDS = [
+  'portico.dev/gwbackends',
+  'portico.dev/gwpolicies',
+  'gateway.networking.x-k8s.io/xbackendtrafficpolicies',
+]
 const DEPLOYED_KINDS = [
   '/serviceaccounts',
   '/configmaps',

@@ -10,6 +10,7 @@ import type { Context, Query, TranslateSettings } from './translate/context.ts'
 import { fieldProblems } from './translate/field-problems.ts'
 import { backendStatus } from './translate/backends/backend.ts'
 import { backendTlsPolicyStatus } from './translate/policies/backend-tls-policy.ts'
+import { backendTrafficPolicyStatus } from './translate/policies/backend-traffic-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus } from './translate/status/gateway-status.ts'
@@ -48,6 +49,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   UDPRoute: ofRoute('UDPRoute'),
   BackendTLSPolicy: backendTlsPolicyStatus,
   InferencePool: poolStatus,
+  XBackendTrafficPolicy: backendTrafficPolicyStatus,
   GwBackend: backendStatus,
   GwPolicy: policyStatus,
 }

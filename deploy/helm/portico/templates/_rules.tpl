@@ -27,6 +27,10 @@
 - apiGroups: [gateway.networking.k8s.io]
   resources: [listenersets, httproutes, grpcroutes, tlsroutes, tcproutes, udproutes, backendtlspolicies]
   verbs: [get, list, watch]
+# Kinds of the experimental channel of the Gateway API.
+- apiGroups: [gateway.networking.x-k8s.io]
+  resources: [xbackendtrafficpolicies]
+  verbs: [get, list, watch]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [referencegrants]
   verbs: [list, watch]
@@ -56,6 +60,9 @@
     - tcproutes/status
     - udproutes/status
     - backendtlspolicies/status
+  verbs: [patch]
+- apiGroups: [gateway.networking.x-k8s.io]
+  resources: [xbackendtrafficpolicies/status]
   verbs: [patch]
 - apiGroups: [portico.dev]
   resources: [gwbackends/status, gwpolicies/status]

@@ -32,6 +32,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   TCPRoute: { plural: 'tcproutes', versions: ['v1', 'v1alpha2'] },
   UDPRoute: { plural: 'udproutes', versions: ['v1', 'v1alpha2'] },
   BackendTLSPolicy: { plural: 'backendtlspolicies', versions: ['v1', 'v1alpha3'] },
+  XBackendTrafficPolicy: { plural: 'xbackendtrafficpolicies', versions: ['v1alpha1'] },
   ReferenceGrant: { plural: 'referencegrants', versions: ['v1', 'v1beta1'] },
   Service: { plural: 'services', versions: ['v1'] },
   EndpointSlice: { plural: 'endpointslices', versions: ['v1'] },

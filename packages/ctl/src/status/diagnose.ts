@@ -60,6 +60,7 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
     }
     case 'GwPolicy':
     case 'BackendTLSPolicy':
+    case 'XBackendTrafficPolicy':
       return [policyLink(world, resource)]
     case 'GwBackend':
       return [

@@ -12,6 +12,7 @@ const HERE: readonly Kind[] = [
   ...routeKinds,
   'GwPolicy',
   'BackendTLSPolicy',
+  'XBackendTrafficPolicy',
   'GwBackend',
   'InferencePool',
   'Service',

@@ -3,12 +3,13 @@ import { Fields, isFine, keyOf, type Kind, kindOf, type Resource } from '@portic
 import { conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
 import type { ResourceView } from './resource-view.ts'
 
-type PolicyKind = 'GwPolicy' | 'BackendTLSPolicy'
+const policyKinds = ['GwPolicy', 'BackendTLSPolicy', 'XBackendTrafficPolicy'] as const
+type PolicyKind = (typeof policyKinds)[number]
 
 /** Policies of the namespace that target this object, GwPolicies first, each kind sorted by name. */
 export function policiesFor(world: ResourceView, target: Resource): Resource[] {
   const { namespace } = target.metadata
-  const policies = [...world.list('GwPolicy', namespace), ...world.list('BackendTLSPolicy', namespace)]
+  const policies = policyKinds.flatMap((kind) => world.list(kind, namespace))
   return policies.filter((policy) => isFor(policy, target))
 }
 
@@ -35,7 +36,7 @@ export function policyLink(world: ResourceView, policy: Resource): Link {
     .filter((each) => each.text('controllerName') === CONTROLLER_NAME)
     .map((each) => ({ name: printAncestor(each.object('ancestorRef')), conditions: readConditions(each) }))
   // A policy without a Gateway of ours has no ancestors.
-  if (ancestors.length === 0 && kind === 'BackendTLSPolicy')
+  if (ancestors.length === 0 && kind !== 'GwPolicy')
     return { what, state: 'note', says: 'no route of a Gateway uses its targets' }
   const bad = ancestors.find(({ conditions }) => conditions.some((each) => !isFine(each)))
   if (bad !== undefined) return conditionsLink(`${what} at ${bad.name}`, policy, bad.conditions)

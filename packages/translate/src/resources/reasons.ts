@@ -44,7 +44,7 @@ export const reasons = {
     fix: 'Set `tls.frontend…validation.mode` to `AllowValidOnly`, unless backends check the certificates themselves.',
   },
   Conflicted: {
-    on: 'routes, GwPolicy, BackendTLSPolicy',
+    on: 'routes, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy',
     means:
       'An older policy sets the same field for the same target, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
     fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners.',
@@ -65,7 +65,7 @@ export const reasons = {
     fix: 'Keep one of them, or split the rule.',
   },
   Invalid: {
-    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy',
+    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy',
     means: 'The resource cannot be used; the other conditions and the message say why.',
     fix: 'Fix the field that the message names.',
   },
@@ -204,7 +204,7 @@ export const reasons = {
     fix: null,
   },
   TargetNotFound: {
-    on: 'GwPolicy',
+    on: 'GwPolicy, XBackendTrafficPolicy',
     means:
       'The target does not exist, or has no such listener, rule, port, provider or MCP target. The policy has no effect.',
     fix: 'Correct name and sectionName of the target, or the labels of the selector. Targets are in the namespace of the policy.',

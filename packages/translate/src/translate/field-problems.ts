@@ -7,6 +7,7 @@ import { readListenerSet } from '../resources/listener-set.ts'
 import type { Resource } from '../resources/resource.ts'
 import { readService } from '../resources/service.ts'
 import type { Context, Query } from './context.ts'
+import { readBackendTrafficPolicy } from './policies/backend-traffic-policy.ts'
 import { findRoute, routePlan } from './routes/route-plan.ts'
 
 /** Problems with the fields of a resource, by `Kind/namespace/name`, including ignored fields. */
@@ -40,6 +41,7 @@ function specProblems(context: Context, kind: Kind, key: string, resource: Resou
   if (kind === 'Service') return readService(resource).problems
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
   if (kind === 'InferencePool') return readInferencePool(resource).problems
+  if (kind === 'XBackendTrafficPolicy') return readBackendTrafficPolicy(resource).problems
   const id = `${kind}/${key}`
   const plan = findRoute(id) === null ? null : context.read(routePlan, id)
   return plan === null ? [] : [...plan.problems, ...plan.rules.flatMap((rule) => rule.problems)]

@@ -43,6 +43,14 @@ function label({ metadata: { namespace = '', labels } }: Resource): string[] {
   return Object.entries(labels ?? {}).map(([name, value]) => `${namespace} ${name}=${value}`)
 }
 
+/** `Service/namespace/name` of each target of a policy. */
+function targetsOf({ metadata: { namespace = '' }, spec }: Resource): string[] {
+  return new Fields(spec, ['spec'], []).objects('targetRefs').flatMap((fields) => {
+    const target = readReference(fields, { group: '', kind: '', namespace })
+    return target === undefined ? [] : [`${target.kind}/${namespace}/${target.name}`]
+  })
+}
+
 export const indexTable: IndexTable = {
   HTTPRoute: route,
   GRPCRoute: route,
@@ -72,12 +80,6 @@ export const indexTable: IndexTable = {
       return picker === null ? [] : [`${picker.namespace}/${picker.name}`]
     },
   },
-  BackendTLSPolicy: {
-    /** `Service/namespace/name` of each target. */
-    target: ({ metadata: { namespace = '' }, spec }) =>
-      new Fields(spec, ['spec'], []).objects('targetRefs').flatMap((fields) => {
-        const target = readReference(fields, { group: '', kind: '', namespace })
-        return target === undefined ? [] : [`${target.kind}/${namespace}/${target.name}`]
-      }),
-  },
+  BackendTLSPolicy: { target: targetsOf },
+  XBackendTrafficPolicy: { target: targetsOf },
 }

@@ -1,4 +1,6 @@
 import {
+  type BackendPolicies,
+  backendPolicies,
   type Problem,
   printPath,
   type Schema,
@@ -8,19 +10,36 @@ import {
 } from '@portico/gateway/schema'
 import type { Unusable } from './materials.ts'
 
-const schemaByName: ReadonlyMap<string, Schema> = new Map(trafficPolicies.map(({ name, schema }) => [name, schema]))
+type SchemaByName = ReadonlyMap<string, Schema>
 
-/** Validates policies in the form of the config file. */
+const trafficSchemas: SchemaByName = new Map(trafficPolicies.map(({ name, schema }) => [name, schema]))
+const backendSchemas: SchemaByName = new Map(backendPolicies.map(({ name, schema }) => [name, schema]))
+
+/** Validates traffic policies in the form of the config file. */
 export function validateTraffic(policies: Readonly<Record<string, unknown>>): { traffic: TrafficPolicies } | Unusable {
-  const traffic: Record<string, unknown> = {}
+  const found = validateEach(trafficSchemas, policies)
+  return 'reason' in found ? found : { traffic: found.values }
+}
+
+/** Validates backend policies in the form of the config file. */
+export function validateBackend(policies: Readonly<Record<string, unknown>>): { backend: BackendPolicies } | Unusable {
+  const found = validateEach(backendSchemas, policies)
+  return 'reason' in found ? found : { backend: found.values }
+}
+
+function validateEach(
+  schemas: SchemaByName,
+  policies: Readonly<Record<string, unknown>>,
+): { values: Record<string, unknown> } | Unusable {
+  const values: Record<string, unknown> = {}
   for (const [name, config] of Object.entries(policies)) {
-    const schema = schemaByName.get(name)
+    const schema = schemas.get(name)
     if (schema === undefined) throw new Error(`there is no policy ${name}`)
     const found = validateConfig(schema, config)
     if ('reason' in found) return { ...found, message: `${name}: ${found.message}` }
-    traffic[name] = found.value
+    values[name] = found.value
   }
-  return { traffic }
+  return { values }
 }
 
 export function validateConfig<Out>(schema: Schema<Out>, input: unknown): { value: Out } | Unusable {

@@ -12,7 +12,7 @@ export interface Session extends StickyEndpoint {
 }
 
 /** The sessions of one route or backend, which clients carry in a cookie or a header. */
-export interface Sessions {
+interface Sessions {
   /** Returns the session that the request shows; null when it shows none, or only sessions that have ended. */
   find(rx: RequestContext, isOurs?: (session: Session) => boolean): Session | null
   /** Gives the client a session at the endpoint that answered, unless the session `rx.sticky` is there already. */

@@ -266,6 +266,30 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal((await request(gateway.port(), { path: '/bad' })).status, 503)
   })
 
+  test('a retry budget and sessions, by an XBackendTrafficPolicy', async (t) => {
+    const origin = await useOrigin(t, ({ url }, response) => response.writeHead(url === '/bad' ? 500 : 200).end())
+    const policy = {
+      ...resource('XBackendTrafficPolicy', 'orders', {
+        targetRefs: [{ group: '', kind: 'Service', name: 'orders' }],
+        retryConstraint: { budget: { percent: 0 }, minRetryRate: { count: 1, interval: '1h' } },
+        sessionPersistence: { cookie: { name: 'shop' } },
+      }),
+      apiVersion: 'gateway.networking.x-k8s.io/v1alpha1',
+    }
+    const retry = { attempts: 3, codes: [500] }
+    const gateway = await useManifests(t, [
+      HTTP,
+      routeOf({ retry, backendRefs: [to('orders')] }),
+      ...serviceAt('orders', origin.port),
+      policy,
+    ])
+    const good = await request(gateway.port(), { path: '/good' })
+    assert.match(good.headers['set-cookie'] ?? '', /^shop=[\w-]+; Path=\/; HttpOnly; SameSite=Lax$/)
+    const bad = await request(gateway.port(), { path: '/bad' })
+    assert.deepEqual([bad.status, bad.body], [503, 'upstream retry budget exhausted'])
+    assert.equal(origin.seen.filter(({ url }) => url === '/bad').length, 2, 'one retry is within the minimum')
+  })
+
   test('a broken certificate closes the backends that it is for, and no others', async (t) => {
     const authority = createAuthority()
     const origin = await useOrigin(t)

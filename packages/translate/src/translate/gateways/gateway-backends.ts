@@ -2,6 +2,7 @@ import type { AttachedPolicy, Backend } from '@portico/gateway/ir'
 import { readGateway } from '../../resources/gateway.ts'
 import { GATEWAY_GROUP } from '../../resources/kinds.ts'
 import { toAttachedPolicy } from '../to-attached-policy.ts'
+import { backendTraffic, policyTargetOf } from '../policies/backend-traffic-policy.ts'
 import { backendTls } from '../policies/backend-tls-policy.ts'
 import type { Context, Query } from '../context.ts'
 import { listenersOf } from '../listeners/listeners.ts'
@@ -17,9 +18,24 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
   compute(context, key) {
     const reached = attachPolicies(context, key, context.read(routeBackends, key))
     const secured = secureBackends(context, key, reached.backends)
-    const policies = [...pickerDefaults(context, secured), ...reached.policies, ...secured.policies]
+    const policies = [
+      ...pickerDefaults(context, secured),
+      ...reached.policies,
+      ...secured.policies,
+      ...trafficPoliciesOf(context, secured.backends),
+    ]
     return { backends: secured.backends, policies, keySizes: reached.keySizes }
   },
+}
+
+/** The policies that XBackendTrafficPolicies add to backends. */
+function trafficPoliciesOf(context: Context, backends: readonly Backend[]): AttachedPolicy[] {
+  return backends.flatMap(({ key }) => {
+    const target = policyTargetOf(key)
+    const backend = target === null ? null : context.read(backendTraffic, target)
+    // The backend may have an inline policy and TLS settings too, and keys are unique.
+    return backend === null ? [] : [toAttachedPolicy({ kind: 'backend', key }, { key: `traffic/${key}`, backend })]
+  })
 }
 
 /**

@@ -8,6 +8,7 @@ import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilter
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from '../materials.ts'
 import { type EntryPlan, planEntry } from './rule-entry.ts'
+import { readPersistence } from './session-persistence.ts'
 import { trafficOf } from './rule-traffic.ts'
 
 /** The translation of a rule, independent of listeners. */
@@ -42,7 +43,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const filters = hasMatches ? readFilters(rule, owner.namespace, isHttp ? httpFilters : grpcFilters) : NO_FILTERS
   const timeouts = isHttp ? readTimeouts(rule) : owner.kind === 'GRPCRoute' ? UNLIMITED : NO_TIMEOUTS
   const retry = isHttp ? readRetry(rule) : {}
-  const persistence = hasMatches ? readPersistence(rule) : {}
+  const sessionPersistence = hasMatches ? readPersistence(rule) : undefined
   const references = rule.objects('backendRefs')
   const supported = !hasMatches ? null : references.length === 1 ? onlyBackendFilters : backendFilters
   const written = references.map((fields) =>
@@ -57,7 +58,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
           context,
           owner,
           { ...filters, mirrors: [...filters.mirrors, ...mirrors] },
-          { ...timeouts.policies, ...retry, ...persistence },
+          { ...timeouts.policies, ...retry, ...(sessionPersistence !== undefined && { sessionPersistence }) },
         )
   const closed = 'reason' in made ? null : made.closed
   // Without the authorizer no request passes, whatever else the rule contains.
@@ -143,28 +144,4 @@ function prefixProblem(
   const isPrefix = paths.some((path) => path?.prefix !== undefined)
   if (!isPrefix || matches.every(({ path }) => path.kind === 'pathPrefix')) return null
   return { reason: 'UnsupportedValue', message: 'ReplacePrefixMatch needs matches of type PathPrefix' }
-}
-
-/** Reads the session persistence of a rule; names are in `cookie` and `header` since 1.7 of the Gateway API. */
-function readPersistence(rule: Fields): Record<string, unknown> {
-  if (!rule.has('sessionPersistence')) return {}
-  const persistence = rule.object('sessionPersistence')
-  const [oldName, type] = [persistence.text('sessionName'), persistence.text('type')]
-  const [absolute, idle] = [durationAt(persistence, 'absoluteTimeout'), durationAt(persistence, 'idleTimeout')]
-  const [cookie, header] = [persistence.object('cookie'), persistence.object('header')]
-  const [cookieName, path, headerName] = [cookie.text('name'), cookie.text('path'), header.text('name')]
-  const oldCookie = persistence.object('cookieConfig')
-  const lifetimeType = cookie.text('lifetimeType') ?? oldCookie.text('lifetimeType')
-  for (const fields of [cookie, header, oldCookie, persistence]) fields.done()
-  const sessionName = (type === 'Header' ? headerName : cookieName) ?? oldName
-  return {
-    sessionPersistence: {
-      ...(type !== undefined && { type }),
-      ...(sessionName !== undefined && { sessionName }),
-      ...(absolute !== undefined && { absoluteTimeout: `${absolute}ms` }),
-      ...(idle !== undefined && { idleTimeout: `${idle}ms` }),
-      ...(lifetimeType !== undefined && { lifetimeType }),
-      ...(path !== undefined && { path }),
-    },
-  }
 }

@@ -30,8 +30,8 @@ async function useShop(t: TestContext, { budget, retry, host, isFailing = () => 
 
 const NO_MINIMUM = { minRetryRate: { count: 0 } }
 
-describe('the share', () => {
-  test('of retries in all requests is never exceeded', async (t) => {
+describe('the share of retries', () => {
+  test('is never exceeded, over all routes to the backend', async (t) => {
     const { ask, origin } = await useShop(t, { budget: { percent: 20, ...NO_MINIMUM } })
     for (let turn = 0; turn < 40; turn++) await ask(turn % 2 === 0 ? '/a' : '/b')
     const retries = origin.seen.filter(({ headers }) => headers['x-retry-attempt'] !== undefined)
@@ -39,13 +39,13 @@ describe('the share', () => {
     assert.equal(retries.length, 10)
   })
 
-  test('of zero percent without a minimum allows no retry', async (t) => {
+  test('allows no retry when it is zero and there is no minimum', async (t) => {
     const { ask, origin } = await useShop(t, { budget: { percent: 0, ...NO_MINIMUM } })
     for (let turn = 0; turn < 5; turn++) await ask()
     assert.equal(origin.seen.length, 5)
   })
 
-  test('of a hundred percent allows every retry', async (t) => {
+  test('allows every retry when it is a hundred percent', async (t) => {
     const { ask, origin } = await useShop(t, { budget: { percent: 100, ...NO_MINIMUM }, retry: { attempts: 5 } })
     const { status, body } = await ask()
     assert.deepEqual([status, body, origin.seen.length], [500, 'backend', 6])
