@@ -473,6 +473,37 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(gateway.records[5]?.error, 'Service default/gone not found')
   })
 
+  test('a filter of a listener authorizes requests before they are routed', async (t) => {
+    const origin = await useOrigin(t)
+    const authorizer = await useAuthorizer(t, ({ attributes }) =>
+      attributes?.request?.http?.headers.get('x-pass') === undefined ? NO : {},
+    )
+    const listener = (name: string, service: string | null) => {
+      const externalAuth = { protocol: 'GRPC', backendRef: to(service ?? ''), grpc: { allowedHeaders: ['X-Pass'] } }
+      const filters = service === null ? {} : { filters: { requests: [{ type: 'ExternalAuth', externalAuth }] } }
+      return { name, port: 80, protocol: 'HTTP', hostname: `${name}.test`, ...filters }
+    }
+    const gateway = await useManifests(t, [
+      gatewayOf(listener('guarded', 'authorizer'), listener('closed', 'gone'), listener('open', null)),
+      routeOf({ matches: at('/app'), backendRefs: [to('app')] }),
+      ...serviceAt('app', origin.port),
+      ...serviceAt('authorizer', Number(authorizer.host.split(':').at(-1))),
+    ])
+    const ask = async (name: string, path: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await request(gateway.port(), { path, headers: { host: `${name}.test`, ...headers } })).status
+    const pass = { 'x-pass': '1', authorization: 'secret' }
+    assert.equal(await ask('guarded', '/app'), 403)
+    assert.equal(await ask('guarded', '/nowhere'), 403, 'a denied client does not learn which routes there are')
+    assert.equal(origin.seen.length, 0)
+    assert.equal(await ask('guarded', '/app', pass), 200)
+    assert.equal(await ask('guarded', '/nowhere', pass), 404)
+    assert.equal(authorizer.seen.length, 4)
+    assert.equal(authorizer.seen[2]?.attributes?.request?.http?.headers.get('authorization'), undefined)
+    assert.equal(await ask('closed', '/app', pass), 403, 'without its authorizer the listener admits nobody')
+    assert.equal(await ask('open', '/app'), 200, 'other listeners have no filter')
+    assert.equal(origin.seen.length, 2)
+  })
+
   test('a limit of time, retries, and a rule that is wrong', async (t) => {
     let failures = 0
     const flaky = await useOrigin(t, (_request, response) => response.writeHead(failures++ < 2 ? 503 : 200).end())
