@@ -24,7 +24,7 @@ const model: OriginHandler = ({ body }, response) => {
   return response.end(`${chunk([], { usage })}data: [DONE]\n\n`)
 }
 
-async function setUp(t: TestContext, pick?: Pick, away: string | null = null) {
+async function setUp(t: TestContext, pick?: Pick, away: string | null = null, policies: object = {}) {
   const servers = [await useOrigin(t, model), await useOrigin(t, model), await useOrigin(t, model)]
   const [first, second, other] = servers.map(({ host }) => host)
   const picker = await usePicker(t, pick ?? (() => second!))
@@ -34,9 +34,9 @@ async function setUp(t: TestContext, pick?: Pick, away: string | null = null) {
     { providers: [{ name: 'pool', openai: { model: 'llama' }, inferencePool }] },
     { providers: [{ name: 'other', openai: { model: 'llama' }, host, port: Number(port) }] },
   ]
-  const gateway = await useGateway(t, httpConfig([{ backends: [{ ai: { groups } }] }]))
-  const ask = (stream = false) => {
-    const body = JSON.stringify({ model: 'any', max_tokens: 9, stream, messages: [{ role: 'user', content: 'hi' }] })
+  const gateway = await useGateway(t, httpConfig([{ policies, backends: [{ ai: { groups } }] }]))
+  const ask = (stream = false, content = 'hi') => {
+    const body = JSON.stringify({ model: 'any', max_tokens: 9, stream, messages: [{ role: 'user', content }] })
     const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
     return request(gateway.port(), { method: 'POST', path: '/v1/messages', headers, body })
   }
@@ -73,4 +73,31 @@ test('the next provider is called when the picker denies the call or fails', asy
     await gateway.finished(1)
     assert.deepEqual([gateway.records[0]?.reason, gateway.bugs], ['Upstream', []])
   }
+})
+
+test('prompt guards hold before the picker sees a call, and on what the model server answers', async (t) => {
+  const guard = (pattern: string, action: 'Mask' | 'Reject') => [{ regex: { matches: [pattern], action } }]
+  const masking = { request: guard('bob@[a-z.]+', 'Mask'), response: guard('hello', 'Mask') }
+  const masked = await setUp(t, undefined, null, { backend: { ai: { promptGuard: masking } } })
+  for (const stream of [false, true]) {
+    const answer = await masked.ask(stream, 'I am bob@example.com')
+    assert.equal(answer.status, 200)
+    assert.doesNotMatch(answer.body, /hello/)
+  }
+  for (const { body } of masked.picker.asked) assert.doesNotMatch(body, /bob@/)
+  for (const { body } of masked.servers[1]?.seen ?? []) assert.doesNotMatch(body, /bob@/)
+  assert.equal(masked.servers[1]?.seen.length, 2)
+  const rejectingGuards = { request: guard('secret', 'Reject') }
+  const rejecting = await setUp(t, undefined, null, { backend: { ai: { promptGuard: rejectingGuards } } })
+  assert.equal((await rejecting.ask(false, 'a secret')).status, 403)
+  assert.deepEqual([rejecting.picker.asked.length, rejecting.servers.flatMap(({ seen }) => seen)], [0, []])
+})
+
+test('token limits count the tokens of calls to a pool', async (t) => {
+  const rateLimit = { local: [{ tokens: 10, unit: 'Hours' }] }
+  const { gateway, picker, ask } = await setUp(t, undefined, null, { rateLimit })
+  assert.equal((await ask(true)).status, 200)
+  await gateway.finished(1)
+  assert.equal((await ask()).status, 429)
+  assert.equal(picker.asked.length, 1)
 })
