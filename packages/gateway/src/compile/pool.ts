@@ -1,4 +1,5 @@
 import { inferencePoolBackend } from '../backends/inference-pool/call.ts'
+import { unmarkedMembers } from '../backends/inference-pool/members.ts'
 import { createPicker } from '../backends/inference-pool/picker.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import type { Env } from '../pipeline/context/step.ts'
@@ -30,7 +31,7 @@ export function compilePool(
   env: Omit<Env, 'attachment'>,
   { services }: TunnelParts,
 ): CompiledBackend {
-  const { pools, endpoints, upstream, now, deadlines } = services
+  const { pools, endpoints, upstream, hbone, now, deadlines } = services
   const settings = connectionSettings(policies, upstream)
   settings.version ??= version
   // Health applies to a provider as a whole, not to its addresses.
@@ -45,9 +46,10 @@ export function compilePool(
       resolver: members,
       pools,
       endpoints,
+      hbone,
     }),
     settings,
-    members,
+    members: unmarkedMembers(members),
     picker: picker === null ? null : createPicker(picker, identity.name, { ...env, attachment: identity.key }),
     now,
     isWhole,

@@ -2,4 +2,4 @@
 export { codeAt } from '../text/characters.ts'
 export { cookieValues } from '../text/cookie-lines.ts'
 export { isCidr, isIp, isIpv4, isIpv6 } from '../text/ip.ts'
-export { formatMeshAddress, MESH_MARK } from '../text/mesh-address.ts'
+export { formatMeshAddress, MESH_MARK, parseMeshAddress } from '../text/mesh-address.ts'

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { PoolMember } from '../../schema/fields/inference-pool.ts'
 import { formatHostPort, type Resolver } from '@portico/http/client'
+import { parseMeshAddress } from '@portico/http/text'
 
 /**
  * Resolves the members of a pool to `ip:port`. A name that cannot be resolved leaves the pool until the next lookup; the
@@ -45,6 +46,27 @@ export function memberResolver(members: readonly PoolMember[], resolver: Resolve
         if (literal !== null) found(index, null, literal)
         else resolver.resolve(host, (error, addresses) => found(index, error, addresses))
       }
+    },
+    close() {},
+  }
+}
+
+/** Members as pickers know them, `ip:port`: the marks of mesh workloads are for connections alone. */
+export function unmarkedMembers(members: Resolver): Resolver {
+  let last: { marked: readonly string[]; plain: readonly string[] } | null = null
+  const unmark = (marked: readonly string[]): readonly string[] => {
+    if (last?.marked === marked) return last.plain
+    const plain = marked.map((member) => parseMeshAddress(member).address)
+    last = { marked, plain }
+    return plain
+  }
+  return {
+    get(host) {
+      const known = members.get(host)
+      return known === null ? null : unmark(known)
+    },
+    resolve(host, done) {
+      members.resolve(host, (error, found) => (error === null ? done(null, unmark(found)) : done(error, found)))
     },
     close() {},
   }

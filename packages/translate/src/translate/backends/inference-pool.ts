@@ -5,7 +5,7 @@ import { readyPodAddress } from '../../resources/pod.ts'
 import { printReference } from '../../resources/references.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
-import { formatEndpoint, serviceBackend, serviceKey } from './service.ts'
+import { formatEndpoint, meshAddress, serviceBackend, type ServiceEndpoint, serviceKey } from './service.ts'
 
 /** The key of an InferencePool in configs, `backend/pool/<namespace>/<name>`. */
 function poolKey(place: string): string {
@@ -79,16 +79,37 @@ function pickerKey(picker: PickerReference): string {
 
 export const PICKER_SUFFIX = ':picker'
 
-/** The addresses of the members of a pool, by `namespace/name`: every target port of every ready Pod. */
+/** The addresses of the members of a pool, by `namespace/name`. */
 export const poolMembers: Query<string[]> = {
   name: 'poolMembers',
+  compute: (context, place) => context.read(poolEndpoints, place).map(({ at }) => at),
+}
+
+/**
+ * The addresses of the members of a pool for a Gateway in a mesh, by `<trust domain> <namespace>/<name>`. Pods of the mesh
+ * are marked, with their identity.
+ */
+export const meshPoolMembers: Query<string[]> = {
+  name: 'meshPoolMembers',
+  compute(context, arg) {
+    const [trustDomain = '', place = ''] = arg.split(' ')
+    return context.read(poolEndpoints, place).flatMap((endpoint) => meshAddress(context, endpoint, trustDomain))
+  },
+}
+
+/** The members of a pool, by `namespace/name`: every target port of every ready Pod. */
+const poolEndpoints: Query<ServiceEndpoint[]> = {
+  name: 'poolEndpoints',
   compute(context, place) {
     const resource = context.get('InferencePool', place)
     if (resource === undefined) return []
     const { labels, ports } = readInferencePool(resource)
     const pods = podsWith(context, resource.metadata.namespace ?? '', labels)
-    const addresses = pods.flatMap((key) => context.read(podAddress, key) ?? [])
-    return addresses.flatMap((address) => ports.map((port) => formatEndpoint(address, port))).toSorted()
+    const endpoints = pods.flatMap((pod) => {
+      const address = context.read(podAddress, pod)
+      return address === null ? [] : ports.map((port) => ({ at: formatEndpoint(address, port), pod }))
+    })
+    return endpoints.toSorted((one, other) => (one.at < other.at ? -1 : 1))
   },
 }
 

@@ -103,7 +103,8 @@ export const meshEndpoints: Query<string[]> = {
   },
 }
 
-function meshAddress(context: Context, { at, pod }: ServiceEndpoint, trustDomain: string): string[] {
+/** Returns the address of an endpoint for a Gateway in a mesh; none while its Pod is not known. */
+export function meshAddress(context: Context, { at, pod }: ServiceEndpoint, trustDomain: string): string[] {
   if (pod === null) return [at]
   const resource = context.get('Pod', pod)
   if (resource === undefined) return []
@@ -113,7 +114,7 @@ function meshAddress(context: Context, { at, pod }: ServiceEndpoint, trustDomain
   return [formatMeshAddress(at, formatSpiffe({ trustDomain, namespace, serviceAccount }))]
 }
 
-interface ServiceEndpoint {
+export interface ServiceEndpoint {
   /** `10.0.0.7:8080` */
   at: string
   /** `namespace/name` of the Pod; null for endpoints without a Pod. */

@@ -5,7 +5,7 @@ import { toAttachedPolicy } from '../to-attached-policy.ts'
 import { gatewayBackends } from './gateway-backends.ts'
 import { bindKey, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
-import { placeOfPool, poolMembers } from '../backends/inference-pool.ts'
+import { meshPoolMembers, placeOfPool, poolMembers } from '../backends/inference-pool.ts'
 import { gatewayMesh } from './gateway-mesh.ts'
 import { meshEndpoints, placeOfService, serviceEndpoints } from '../backends/service.ts'
 
@@ -52,11 +52,9 @@ export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
     const trustDomain = context.read(gatewayMesh, key)
     const addresses = (backend: string): string[] => {
       const pool = placeOfPool(backend)
-      if (pool !== null) return context.read(poolMembers, pool)
-      const place = placeOfService(backend) ?? ''
-      return trustDomain === null
-        ? context.read(serviceEndpoints, place)
-        : context.read(meshEndpoints, `${trustDomain} ${place}`)
+      const [plain, inMesh] = pool === null ? [serviceEndpoints, meshEndpoints] : [poolMembers, meshPoolMembers]
+      const place = pool ?? placeOfService(backend) ?? ''
+      return trustDomain === null ? context.read(plain, place) : context.read(inMesh, `${trustDomain} ${place}`)
     }
     return Object.fromEntries(context.read(addressedBackends, key).map((backend) => [backend, addresses(backend)]))
   },
