@@ -1,9 +1,5 @@
-// Applies small changes (mutants) to sources, one at a time, and runs the tests that should fail: a mutant without a failing
-// test survives.
-//   npm run mutants -- [--count 200] [--seed 1] [--in packages/cel/src] [--only http2/] [--minutes 60] [--least 90]
-// `--in` names another folder or file than those below; `--only` keeps the files whose path contains the text.
-// Fails when fewer than 90 % are killed, or fewer than `--least`. A kill counts when the same test passes without the
-// change. Each run prints its random seed; `--seed` repeats a run.
+// Applies small changes (mutants) to sources, one at a time, and runs the tests that should fail; `--help` prints the options.
+// A kill counts when the same test passes without the change.
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +10,21 @@ import { CoveringTests } from './mutants/covering-tests.mjs'
 import { TreeCopy } from './mutants/tree-copy.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const HELP = `npm run mutants -- [options]
+
+Applies small changes (mutants) to sources, one at a time, and runs the tests that should fail. A mutant without a failing
+test survives, and is listed at the end.
+
+  --count N      the number of mutants (200)
+  --seed N       repeats a run: each run prints its random seed
+  --in PATH      a folder or file to mutate in place of the usual folders; can be repeated
+  --only TEXT    keeps the files whose path contains the text
+  --minutes N    the time limit (60)
+  --least N      fails when fewer than N percent are killed (90)
+`
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', short: 'h', default: false },
     count: { type: 'string', default: '200' },
     seed: { type: 'string', default: String(Math.floor(Date.now() / 1000) % 1_000_000) },
     in: { type: 'string', multiple: true, default: [] },
@@ -24,6 +33,11 @@ const { values } = parseArgs({
     least: { type: 'string', default: '90' },
   },
 })
+
+if (values.help) {
+  process.stdout.write(HELP)
+  process.exit()
+}
 
 /** The folders and files whose sources are mutated. */
 const PLACES = [
@@ -37,8 +51,8 @@ const PLACES = [
   'packages/translate/src/translate',
   'packages/controller/src/kube/lease.ts',
 ]
-/** Files without mutants: helpers of tests, schemas, and keepalive objects for V8 shapes. */
-const LEFT_OUT = /\.test\.ts$|(^|\/)(test-|testing\/|fuzz\/)|schema\.ts$|\.d\.ts$|shape-keepalive\.ts$/
+/** Files without mutants: helpers and fixtures of tests, schemas, and keepalive objects for V8 shapes. */
+const LEFT_OUT = /\.test\.ts$|(^|\/)(test-|testing\/|fuzz\/|fixtures\/)|schema\.ts$|\.d\.ts$|shape-keepalive\.ts$/
 
 function sourcesIn(place) {
   if (place.endsWith('.ts')) return [place]

@@ -131,12 +131,19 @@ test('bytes of any kind never throw, and are remembered as a failure or as unfin
 })
 
 test('a message larger than the limit is refused before any of it is held', () => {
-  const prelude = Buffer.alloc(12)
-  prelude.writeUInt32BE(MAX_MESSAGE_SIZE + 1, 0)
-  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8)
-  const reader = new EventStreamReader()
-  reader.push(prelude)
-  assert.equal(reader.failure, `a message of ${MAX_MESSAGE_SIZE + 1} bytes is larger than ${MAX_MESSAGE_SIZE}`)
+  // A payload of 24 MiB and 128 KiB of headers, with 16 bytes of lengths and checksums.
+  const largest = 25_296_912
+  assert.equal(MAX_MESSAGE_SIZE, largest)
+  const failureFor = (size: number): string | null => {
+    const prelude = Buffer.alloc(12)
+    prelude.writeUInt32BE(size, 0)
+    prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8)
+    const reader = new EventStreamReader()
+    reader.push(prelude)
+    return reader.failure
+  }
+  assert.equal(failureFor(largest), null)
+  assert.equal(failureFor(largest + 1), `a message of ${largest + 1} bytes is larger than ${largest}`)
 })
 
 test('lengths that contradict each other are refused', () => {

@@ -206,6 +206,13 @@ test('fields that mean the same in Completions are kept', () => {
   assert.deepEqual(paths(losses), ['dropped logit_bias'])
 })
 
+test('only a client of this format lets the provider store responses by default', () => {
+  assert.equal(encode({ format: 'responses' }).body.store, undefined)
+  for (const format of ['completions', 'messages', 'gemini', 'converse'] as const) {
+    assert.equal(encode({ format }).body.store, false, format)
+  }
+})
+
 test('several answers at once are refused', () => {
   const refused = encodeRequest(
     chatRequest({ format: 'completions', rest: { n: 2 } }),
