@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { olderNode, runProgram } from './testing/program.ts'
+import { olderNode, runCommand, runProgram } from './testing/program.ts'
 import { VERSION } from './version.ts'
 
 describe('the command line', () => {
   test('--help and --version print on standard output', async () => {
     const [help, traceHelp, translateHelp, version] = await Promise.all([
       runProgram(['--help']),
-      runProgram(['trace', '--help']),
-      runProgram(['translate', '--help']),
+      runCommand(['trace', '--help']),
+      runCommand(['translate', '--help']),
       runProgram(['--version']),
     ])
     assert.equal(help.code, 0)
@@ -49,9 +49,9 @@ describe('the command line', () => {
       [['complete'], /give one shell/],
       [['complete', 'tcsh'], /give one shell/],
     ]
-    const outputs = await Promise.all(cases.map(([args]) => runProgram(args)))
-    for (const [at, { code, stdout, stderr }] of outputs.entries()) {
-      const [args, said] = cases[at]!
+    assert.equal((await runProgram(['trac'])).code, 2)
+    for (const [args, said] of cases) {
+      const { code, stdout, stderr } = await runCommand(args)
       assert.match(stderr, said)
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
     }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { describe, test } from 'node:test'
+import { describe, mock, test } from 'node:test'
 import { promisify } from 'node:util'
 import { skipWithout } from '../testing/installed.ts'
-import { PROGRAM, runProgram } from '../testing/program.ts'
+import { PROGRAM, runCommand, runProgram } from '../testing/program.ts'
 
+/** Runs the command in this process; the library prints suggestions with `console.log`. */
 async function suggestions(...words: string[]): Promise<string[]> {
-  const { code, stdout } = await runProgram(['complete', '--', ...words])
+  const lines: string[] = []
+  const { mock: log } = mock.method(console, 'log', (line: string) => void lines.push(line))
+  const { code, stdout } = await runCommand(['complete', '--', ...words]).finally(() => log.restore())
   assert.equal(code, 0)
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split('\t')[0]!)
+  return [...lines, ...stdout.split('\n')].filter((line) => line !== '').map((line) => line.split('\t')[0]!)
 }
 
 describe('completion', () => {

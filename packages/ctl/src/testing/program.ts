@@ -2,7 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { shippedProgram } from '../../../gateway/src/testing/shipped-program.ts'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { builtProgram, shippedProgram } from '../../../gateway/src/testing/shipped-program.ts'
+import type { Io } from '../io.ts'
+import { main } from '../main.ts'
 
 /** The program, started as users start it. */
 
@@ -38,7 +42,8 @@ process.on('exit', () => {
 export function startProgram(args: readonly string[], { env, stdin = '', node }: RunOptions = {}): RunningProgram {
   // The compile cache is shared, because tests start the program often.
   const base = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
-  const child = spawn(node ?? process.execPath, [PROGRAM, ...args], { env: { ...base, ...env } })
+  const program = node === undefined ? builtProgram('ctl') : PROGRAM
+  const child = spawn(node ?? process.execPath, [program, ...args], { env: { ...base, ...env } })
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
   let stdout = ''
@@ -70,6 +75,16 @@ export function startProgram(args: readonly string[], { env, stdin = '', node }:
 
 export function runProgram(args: readonly string[], options?: RunOptions): Promise<Output> {
   return startProgram(args, options).ended
+}
+
+/** Runs a command in this process, with pipes for its streams: for tests of what a command prints and returns. */
+export async function runCommand(args: readonly string[]): Promise<Pick<Output, 'code' | 'stdout' | 'stderr'>> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end()
+  const code = await main(args, { stdin, stdout, stderr, env: {} } as unknown as Io)
+  stdout.end()
+  stderr.end()
+  return { code, stdout: await text(stdout), stderr: await text(stderr) }
 }
 
 /** A Node that is too old to run the program itself; null when none is installed. */

@@ -4,10 +4,11 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { shippedProgram } from './shipped-program.ts'
+import { builtProgram, shippedProgram } from './shipped-program.ts'
 
 /** The program as people start it: a process with its own ports. */
 
+/** The script that people run. Tests that are not about the script start what it would run. */
 export const PROGRAM = shippedProgram('gateway')
 
 interface Ending {
@@ -153,7 +154,9 @@ function start({ args = [], env = {}, stdin, node = process.execPath, ...rest }:
     // Keys of sessions are kept there, and not among those of whoever runs the tests.
     XDG_STATE_HOME: join(tmpdir(), 'portico-test-state'),
   }
-  const command = [...(rest.command ?? [node, PROGRAM]), ...args]
+  // The script starts the program anew when the Node that runs it is too old.
+  const script = node === process.execPath ? builtProgram('gateway') : PROGRAM
+  const command = [...(rest.command ?? [node, script]), ...args]
   const isTerminal = rest.terminal === true
   const line = command.map((word) => `'${word}'`).join(' ')
   const [program = node, ...words] = isTerminal ? [SCRIPT, '-qefc', `exec ${line}`, '/dev/null'] : command

@@ -8,7 +8,7 @@ import { describe, test } from 'node:test'
 import { isRecentEnough, pinnedNode } from '../../../bin/runtime.mjs'
 import { parseCommand } from './cli.ts'
 import { request } from '../../testing/client.ts'
-import { runProgram, useConfigFile, useProgram } from '../../testing/process.ts'
+import { PROGRAM, runProgram, useConfigFile, useProgram } from '../../testing/process.ts'
 import { closedPort } from '../../testing/scene.ts'
 import { VERSION } from '../../version.ts'
 
@@ -48,7 +48,10 @@ describe('the command line', () => {
   })
 
   test('--help and --version print on standard output', async () => {
-    const [help, version] = await Promise.all([runProgram({ args: ['--help'] }), runProgram({ args: ['--version'] })])
+    const [help, version] = await Promise.all([
+      runProgram({ args: ['--help'] }),
+      runProgram({ command: [process.execPath, PROGRAM], args: ['--version'] }),
+    ])
     assert.equal(help.code, 0)
     assert.match(help.stdout, /usage: portico/)
     assert.equal(help.stderr, '')

@@ -1,0 +1,1 @@
+export function freshProgram(name: 'gateway' | 'ctl' | 'controller'): string | null
