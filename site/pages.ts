@@ -94,6 +94,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   {
     title: 'Language models',
     entries: [
+      {
+        path: 'docs/model-routing.md',
+        about: 'one endpoint for all models: names, patterns, virtual models, fallback',
+      },
       { path: 'docs/llm.md', about: 'formats, streams, failover, aliases, token limits' },
       { path: 'docs/providers', about: 'a page for each provider: config, credential, fields, formats' },
       { path: 'docs/clients', about: 'SDKs, coding agents and MCP clients: what to set in each' },

@@ -8,9 +8,11 @@ import { memberResolver } from '../backends/inference-pool/members.ts'
 import { poolParts } from '../ir/backend-targets.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
+import type { createModelRouter } from '../backends/ai/models/create-router.ts'
 import type { CompilePool } from './pool.ts'
 import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
 import type { TunnelParts } from './services.ts'
+import type { AiModel } from '../backends/ai/models/schema.ts'
 import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, createIds, readerShapeKeepalive, upstreamFormats } from '@portico/chat'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
@@ -25,6 +27,8 @@ import { bugReport } from '../telemetry/log/logger.ts'
 export interface AiParts {
   identity: BackendIdentity
   groups: readonly (readonly AiProvider[])[]
+  /** Absent when the providers do not depend on the requested model. */
+  models?: readonly AiModel[] | undefined
   /** The policies of the whole backend. */
   policies: BackendPolicies
   /** The policies of one provider merged over those of the backend. */
@@ -33,17 +37,21 @@ export interface AiParts {
   parts: TunnelParts
   /** Compiles the inference pool of a provider; only configs with pools load its code. */
   compilePool: CompilePool
+  /** Creates the router of `models`; only configs with models load its code. */
+  createModelRouter: typeof createModelRouter
 }
 
 /** Compiles a backend of language models, with all its providers ready for calls. */
 export function compileAi({
   identity,
   groups,
+  models,
   policies,
   policiesOf,
   env,
   parts,
   compilePool,
+  createModelRouter,
 }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
@@ -81,6 +89,7 @@ export function compileAi({
     clientFormats,
     calls,
     models: modelNames(ready.flat(), policies),
+    router: models === undefined ? null : createModelRouter(models, ready.flat(), { env, endpoints }),
   })
 }
 

@@ -4,7 +4,7 @@ import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/ca
 import { memberResolver } from '../backends/inference-pool/members.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
-import { compileAi, compileMcp, compilePool, createRetryBudget } from './load-features.ts'
+import { compileAi, compileMcp, compilePool, createModelRouter, createRetryBudget } from './load-features.ts'
 import type { BackendKeys, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
@@ -117,11 +117,13 @@ function compileBackend(
       return compileAi({
         identity: { ...identity, request: null },
         groups: target.groups,
+        models: target.models,
         policies,
         policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
         env: { ...env, attachment: backend.key },
         parts,
         compilePool,
+        createModelRouter,
       })
     case 'mcp':
       return compileMcp({

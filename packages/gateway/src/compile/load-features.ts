@@ -6,6 +6,9 @@ import { backendSteps, trafficSteps } from '../policies/order.ts'
 
 // The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.
 export const compileAi = later(async () => (await import('./ai.ts')).compileAi)
+export const createModelRouter = later(
+  async () => (await import('../backends/ai/models/create-router.ts')).createModelRouter,
+)
 export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
 export const compilePool = later(async () => (await import('./pool.ts')).compilePool)
 export const createRetryBudget = later(
@@ -41,6 +44,7 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   if (ir.listeners.some(({ protocol }) => protocol === 'UDP')) needed.add(compileUdpBind)
   for (const { target } of ir.backends) {
     if (hasPool(target)) needed.add(compilePool)
+    if (target.kind === 'ai' && target.models !== undefined) needed.add(createModelRouter)
     if (target.kind === 'ai') needed.add(compileAi)
     else if (target.kind === 'mcp') needed.add(compileMcp).add(createProcessCalls)
     // Cloud services need credentials by default, and guards have their own policies.

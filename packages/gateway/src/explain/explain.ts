@@ -15,12 +15,13 @@ import type { Reason } from '../pipeline/context/reply.ts'
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
 import { type ConfigExplainer, type ConfigParts, type ConfigSubject, ConfigView, originOf } from './config-view.ts'
 import { badProxyHeader, sessionLimit, tlsHandshake } from './connections.ts'
-import type { DecidedBy, Explanation } from '../findings/explanation.ts'
+import type { DecidedBy, Explanation, ReadValue } from '../findings/explanation.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
 import { isMcpFailure, mcpFailure } from './mcp-failure.ts'
+import { missingModel, modelNotAllowed, modelNotFound, noModelTarget } from './model-refusals.ts'
 import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import type { OtherRecords } from '../findings/other-records.ts'
-import type { Findings, AttachedConfig } from '../findings/subject.ts'
+import { type AttachedConfig, type Findings, value } from '../findings/subject.ts'
 import { cut } from '../findings/words.ts'
 import { unexplained } from './unexplained.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
@@ -57,7 +58,7 @@ export function explain(
       live: config.live,
       isExact: config.isKnown,
     },
-    values: found.values ?? [],
+    values: [...(found.values ?? []), ...modelValues(record)],
     rules: found.rules ?? [],
     candidates: found.candidates ?? [],
     spending: found.spending ?? null,
@@ -135,6 +136,10 @@ const BY_CODE = new Map<string, ConfigExplainer>([
   ['upgrade_not_allowed', upgradeNotAllowed],
   ['request_too_large', requestTooLarge],
   ['response_too_large', responseTooLarge],
+  ['model_not_found', modelNotFound],
+  ['model_not_allowed', modelNotAllowed],
+  ['missing_model', missingModel],
+  ['no_model_target', noModelTarget],
   ['mcp_denied', mcpAuthorization],
   ['address_refused', upstream],
   ['request_timeout', upstream],
@@ -190,7 +195,15 @@ function passed(record: RequestRecord): Findings {
   const address = endpoint === null || endpoint === backend ? '' : ` (${endpoint})`
   const answer = status === 0 ? '' : `answered ${status}${slow}`
   const way = backend === null ? by : `${by} → backend ${backend}${address}`
-  return { code: isSlow ? 'slow' : 'passed', headline: answer === '' ? way : `${way} ${answer}` }
+  const { modelChoice = '' } = record.llm ?? {}
+  const choice = modelChoice === '' ? '' : ` (${modelChoice})`
+  return { code: isSlow ? 'slow' : 'passed', headline: `${answer === '' ? way : `${way} ${answer}`}${choice}` }
+}
+
+/** The choice of the model, for requests to a backend that routes by the model. */
+function modelValues({ llm }: RequestRecord): ReadValue[] {
+  if (llm === null || llm.modelChoice === undefined) return []
+  return [value('llm.clientModel', llm.clientModel), value('llm.modelChoice', llm.modelChoice)]
 }
 
 /** The findings that need no config; the config is needed to tell what would have passed. */

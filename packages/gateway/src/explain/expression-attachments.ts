@@ -10,6 +10,7 @@ const WORDS: Readonly<Record<ExpressionPhase, string>> = {
   responseHead: 'external processing of a response; unhealthy conditions',
   backend: 'policies of a backend',
   mcp: 'rules of MCP tools, prompts and resources',
+  llmRoute: 'the choice of a model',
   llmRequest: 'edits of a request to a model',
   start: 'which request is traced',
   network: 'network authorization, before HTTP',

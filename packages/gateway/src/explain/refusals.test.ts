@@ -3,6 +3,7 @@ import { browserCases } from './testing/browser-cases.ts'
 import { connectionCases } from './testing/connection-cases.ts'
 import { credentialCases } from './testing/credential-cases.ts'
 import { limitCases } from './testing/limit-cases.ts'
+import { modelCases } from './testing/model-cases.ts'
 import { explainCase } from './testing/refusal-case.ts'
 import { routingCases } from './testing/routing-cases.ts'
 import { ruleCases } from './testing/rule-cases.ts'
@@ -17,6 +18,7 @@ const tables = {
   limits: limitCases,
   browsers: browserCases,
   services: serviceCases,
+  models: modelCases,
   backends: upstreamCases,
   messages: messageCases,
   connections: connectionCases,

@@ -22,6 +22,7 @@ export type ExpressionPhase =
   | 'start'
   | 'request'
   | 'llmRequest'
+  | 'llmRoute'
   | 'mcp'
   | 'backend'
   | 'responseHead'
@@ -139,6 +140,14 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
   request: { ...found, request },
   // The body of a request to a language model, as the client sent it.
   llmRequest: { ...found, request, backend, llmRequest: present },
+  // The choice of a model, before a provider is known. The name of the model is the one that the client sent.
+  llmRoute: {
+    ...found,
+    request: struct(head),
+    backend,
+    llmRequest: present,
+    llm: struct({ requestModel: text, promptTokens: count }),
+  },
   // One tool, prompt, resource or task of an MCP server; the message was read from the body.
   mcp: { ...found, request: struct(head), backend, mcp: struct(mcp) },
   backend: { ...found, request, backend },

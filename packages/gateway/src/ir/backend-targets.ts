@@ -1,3 +1,4 @@
+import type { AiModel, ModelConfig } from '../backends/ai/models/schema.ts'
 import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
 import type { DynamicForwardProxyConfig } from '../backends/dynamic-forward-proxy/schema.ts'
 import type { InferencePoolConfig, PickerTarget, PoolMember } from '../schema/fields/inference-pool.ts'
@@ -5,7 +6,7 @@ import type { StaticBackendConfig } from '../backends/static/schema.ts'
 import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import { type BackendUrl, urlKey } from '../formats/address.ts'
 import type { BackendPolicies } from '../policies/index.ts'
-import type { Backend, BackendTarget } from './resources.ts'
+import type { AiProvider, Backend, BackendTarget } from './resources.ts'
 
 /** Converts backends from the config file or a resource to their form in the IR. */
 
@@ -25,21 +26,32 @@ export const HTTPS_PORT = 443
 
 interface AiTargetConfig {
   provider?: LlmProviderConfig | undefined
-  groups?: { providers: (LlmProviderConfig & { name: string; policies?: unknown })[] }[] | undefined
+  groups?: { providers: NamedProvider[] }[] | undefined
+  models?: ModelConfig[] | undefined
 }
 
-export function aiTarget({ provider, groups }: AiTargetConfig, key: string): BackendTarget {
+type NamedProvider = LlmProviderConfig & { name: string; policies?: unknown }
+
+export function aiTarget({ provider, groups, models }: AiTargetConfig, key: string): BackendTarget {
+  const named = (providers: readonly NamedProvider[]): AiProvider[] =>
+    providers.map(({ name, policies: _inline, ...config }: NamedProvider & { policies?: unknown }) => ({
+      key: sectionKey(key, name),
+      name,
+      config,
+    }))
+  if (models !== undefined) return { kind: 'ai', groups: [modelProviders(models, key)], models: models.map(toModel) }
   const only = provider === undefined ? [] : [{ name: vendorOf(provider), ...provider }]
-  return {
-    kind: 'ai',
-    groups: (groups ?? [{ providers: only }]).map(({ providers }) =>
-      providers.map(({ name, policies: _inline, ...config }: (typeof providers)[number] & { policies?: unknown }) => ({
-        key: sectionKey(key, name),
-        name,
-        config,
-      })),
-    ),
-  }
+  return { kind: 'ai', groups: (groups ?? [{ providers: only }]).map(({ providers }) => named(providers)) }
+}
+
+function modelProviders(models: readonly ModelConfig[], key: string): AiProvider[] {
+  return models.flatMap(({ name, provider }) =>
+    provider === undefined ? [] : [{ key: sectionKey(key, name), name, config: provider }],
+  )
+}
+
+function toModel({ provider: _provider, policies: _policies, ...model }: ModelConfig): AiModel {
+  return model
 }
 
 /** The vendor's name, for a provider without a name. */

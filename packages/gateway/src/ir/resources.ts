@@ -1,3 +1,4 @@
+import type { AiModel } from '../backends/ai/models/schema.ts'
 import type { PickerTarget, PoolMember } from '../schema/fields/inference-pool.ts'
 import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
@@ -92,8 +93,11 @@ export type BackendTarget =
       picker: PickerTarget | null
       version: 'HTTP1' | 'HTTP2' | null
     }
-  /** Groups in order of priority, with providers of equal rank in each. */
-  | { kind: 'ai'; groups: AiProvider[][] }
+  /**
+   * Groups in order of priority, with providers of equal rank in each. With `models` there is one group, and each of its
+   * providers belongs to the model of the same name.
+   */
+  | { kind: 'ai'; groups: AiProvider[][]; models?: AiModel[] }
   /** A runtime of Amazon Bedrock AgentCore. */
   | { kind: 'agentCore'; arn: string; region: string; host: string; qualifier: string | null }
   | McpBackend

@@ -38,8 +38,15 @@ export class LlmRecord {
   providerName = ''
   /** All attempts in order, retries included. */
   readonly attempts: ProviderAttempt[] = []
-  /** The requested model, after aliases and overrides. */
+  /** The requested model: as the client named it, and after aliases, overrides and routing once a provider is called. */
   requestModel = ''
+  /** The model that the client named, in backends that route by it; otherwise empty. */
+  clientModel = ''
+  /** How the model was chosen: targets that were passed over and why, and the chosen one; empty without routing. */
+  modelChoice = ''
+  /** Estimates the tokens of the prompt; null in backends that do not route by the model. */
+  estimatePrompt: (() => number) | null = null
+  #promptTokens: number | null = null
   /** The model that the provider reports. */
   responseModel = ''
   /** The provider's id of the response. */
@@ -108,6 +115,12 @@ export class LlmRecord {
     this.responseModel = model
     if (usage !== null) this.usage = usage
     this.finishReason = finish
+  }
+
+  /** The estimated tokens of the prompt, computed on first use; null when nothing estimates them. */
+  get promptTokens(): number | null {
+    this.#promptTokens ??= this.estimatePrompt?.() ?? null
+    return this.#promptTokens
   }
 
   get inputTokens(): number {

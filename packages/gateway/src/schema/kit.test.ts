@@ -4,7 +4,7 @@ import { conditionalPolicy } from './fields/conditional.ts'
 import { fieldOf, fileOnly, list, object, orListOfOne } from './kit.ts'
 import type { Output } from './kit.ts'
 import { atMostOneOf, exactlyOneOf, onlyWith } from './rules.ts'
-import { editDistance, nearest } from './suggest.ts'
+import { editDistance, nearest } from '../formats/suggest.ts'
 import { validate } from './validate.ts'
 import { integer, string } from './fields/values.ts'
 

@@ -4,7 +4,7 @@ import { describeValue, printChoices } from './problem.ts'
 import type { Path, Problem } from './problem.ts'
 import { readQuickly, UNREAD } from './quick-read.ts'
 import { foreignName } from './foreign-names.ts'
-import { didYouMean, nearest } from './suggest.ts'
+import { didYouMean, nearest } from '../formats/suggest.ts'
 import { type IssueParams, zodOf } from './zod.ts'
 
 export type ValidationResult<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }

@@ -174,7 +174,7 @@ function partPolicies(
   key: string,
 ): AttachedPolicy[] {
   if (ai === undefined && mcp === undefined) return []
-  const providers = ai?.groups?.flatMap((group) => group.providers) ?? []
+  const providers = ai?.models ?? ai?.groups?.flatMap((group) => group.providers) ?? []
   return [
     ...providers.flatMap(({ name, policies }) => backendPolicy(sectionKey(key, name), policies)),
     ...(mcp?.targets ?? []).flatMap(({ name, static: remote, openapi }) =>

@@ -1,12 +1,13 @@
 import { type ClientFormat, UnsupportedField, type UpstreamFormat } from '@portico/chat'
-import { decodeBody, type JsonBody, readJsonBody } from './client-request.ts'
+import { decodeBody, type JsonBody, modelInPath, readJsonBody } from './client-request.ts'
 import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
-import { targetPath } from '../../formats/query-parameters.ts'
+import { targetPath, targetQuery } from '../../formats/query-parameters.ts'
+import { namesModel } from '../../llm/edits/request-edits.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import { ChatCall } from './chat/chat-call.ts'
@@ -17,6 +18,7 @@ import { type CallServices, FailoverCall } from './failover-call.ts'
 import { modelsJob } from './jobs/models-job.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
+import type { ModelRequest, ModelRouter } from './models/model-router.ts'
 import { createTellFailure } from './tell-failure.ts'
 import { WholeCall, type WholeJob } from './jobs/whole-call.ts'
 
@@ -27,6 +29,8 @@ export interface AiServices {
   calls: CallServices
   /** Model names from the config; when there are none, the provider's list is used. */
   models: readonly string[]
+  /** Finds the provider by the model of the request; null when the backend has no `models`. */
+  router: ModelRouter | null
 }
 
 /** A backend of language models: the path tells the client's format, the provider tells the upstream format. */
@@ -110,12 +114,12 @@ class AiCall extends RequestReader implements UpstreamCall {
         this.#listModels()
         break
       case 'Embeddings':
-        this.#whole((body) =>
+        this.#whole(clientFormats.completions, (body) =>
           embeddingsJob({ body, target: request.target, rx: this.#parts.rx }, clientFormats.completions),
         )
         break
       case 'MessagesTokenCount':
-        this.#whole((body) =>
+        this.#whole(clientFormats.messages, (body) =>
           countTokensJob(
             { body, target: request.target, headers: request.headers, rx: this.#parts.rx },
             clientFormats.messages,
@@ -132,35 +136,68 @@ class AiCall extends RequestReader implements UpstreamCall {
   }
 
   #raw(detects: boolean): void {
-    const call = new RawCall({ ...this.#parts, detects }, this.#services.calls)
+    const { calls, router } = this.#services
+    if (router === null) return this.#startRaw(detects, calls)
+    const { request, rx } = this.#parts
+    const start = (body: JsonBody | null): void => {
+      if (body !== null) request.body = rx.body
+      const routed = router.routeRaw(request, body, rx)
+      if ('status' in routed) this.#fail(routed)
+      else this.#startRaw(detects, { ...calls, providers: routed })
+    }
+    if (router.needsBody(request)) this.#readBody(start)
+    else start(null)
+  }
+
+  #startRaw(detects: boolean, services: CallServices): void {
+    const call = new RawCall({ ...this.#parts, detects }, services)
     this.#inner = call
     call.start()
   }
 
   #realtime(format: ClientFormat): void {
     const { request } = this.#parts
+    const name = new URLSearchParams(targetQuery(request.target)).get('model')
+    const services = this.#servicesFor({ name, body: null, format })
+    if (services === null) return
     // A body that was sent to one provider cannot be sent to another.
-    const call = this.#failoverCall(format, request.body.length === 0)
+    const call = this.#failoverCall(format, services, request.body.length === 0)
     call.start(new RealtimeCall(call, request))
   }
 
   #listModels(): void {
     const { target, headers } = this.#parts.request
-    const { clientFormats, calls, models: configured } = this.#services
-    this.#runJob(modelsJob({ target, headers, configured }, clientFormats, calls))
+    const { clientFormats, calls, models: configured, router } = this.#services
+    if (router !== null) return this.#parts.handler.responded(router.answerList(this.#parts.request, this.rx))
+    this.#runJob(modelsJob({ target, headers, configured }, clientFormats, calls), calls)
   }
 
-  #runJob(job: WholeJob): void {
-    const call = this.#failoverCall(job.format)
+  #runJob(job: WholeJob, services: CallServices): void {
+    const call = this.#failoverCall(job.format, services)
     call.start(new WholeCall(call, job))
   }
 
-  #failoverCall(format: ErrorFormat, isRepeatable = true): FailoverCall {
+  #failoverCall(format: ErrorFormat, services: CallServices, isRepeatable = true): FailoverCall {
     const { rx, request, context, handler } = this.#parts
     const parts = { rx, headers: request.headers, context, handler }
-    const call = new FailoverCall(parts, this.#services.calls, { format, isRepeatable })
+    const call = new FailoverCall(parts, services, { format, isRepeatable })
     this.#inner = call
     return call
+  }
+
+  /** The services of a call, with the providers of its model; null when the request was refused. */
+  #servicesFor(request: ModelRequest): CallServices | null {
+    const { calls, router } = this.#services
+    if (router === null) return calls
+    const providers = router.route(request, this.rx)
+    if (!('status' in providers)) return { ...calls, providers }
+    this.#fail(providers)
+    return null
+  }
+
+  #servicesForBody(format: ClientFormat, { value: body }: JsonBody): CallServices | null {
+    const name = namesModel(body) ? body.model : modelInPath(targetPath(this.#parts.request.target))
+    return this.#servicesFor({ name, body, format })
   }
 
   #chat(format: ClientFormat): void {
@@ -168,14 +205,19 @@ class AiCall extends RequestReader implements UpstreamCall {
   }
 
   #chatOf(format: ClientFormat, body: JsonBody): void {
+    const services = this.#servicesForBody(format, body)
+    if (services === null) return
     const { target, headers } = this.#parts.request
-    const call = this.#failoverCall(format)
+    const call = this.#failoverCall(format, services)
     call.start(new ChatCall(call, { format, body, target, headers }))
   }
 
   /** Handles a path without a route type: a chat is served on any path; other requests need a configured route. */
   #unmapped(path: string): void {
     const failure = noRouteType(path)
+    const { router } = this.#services
+    const named = router?.answerModel(this.#parts.request, this.rx) ?? null
+    if (named !== null) return 'message' in named ? this.#fail(named) : this.#parts.handler.responded(named)
     const type = this.#parts.request.headers.get('content-type')
     if (type !== null && !/json|^text\/plain/i.test(type)) return this.#fail(failure)
     this.#readBody((body) => {
@@ -184,8 +226,11 @@ class AiCall extends RequestReader implements UpstreamCall {
     }, failure)
   }
 
-  #whole(jobOf: (body: JsonBody) => WholeJob): void {
-    this.#readBody((body) => this.#runJob(jobOf(body)))
+  #whole(format: ClientFormat, jobOf: (body: JsonBody) => WholeJob): void {
+    this.#readBody((body) => {
+      const services = this.#servicesForBody(format, body)
+      if (services !== null) this.#runJob(jobOf(body), services)
+    })
   }
 
   /** Reads the whole body as JSON; any other body is refused, with `failure` if it is given. */

@@ -12,7 +12,9 @@ import {
 } from '@portico/http/json'
 import { type JsonObject, UnsupportedField } from '@portico/chat'
 import type { Failure } from '../../pipeline/context/failure.ts'
+import type { HeaderBlock } from '@portico/http'
 import type { RouteType } from '../../llm/edits/schema.ts'
+import type { ModelListFormat } from '../../llm/providers/model-list.ts'
 
 /**
  * Finds the route type of a request by the suffix of its path (without query): the longest matching suffix, then `*`;
@@ -37,6 +39,13 @@ export function modelInPath(path: string): string | null {
   return model === undefined || UNFIT.test(model) ? null : model
 }
 
+/** The vendor whose library sent a request for the list of models, which ends in `/models` for all vendors. */
+export function modelListFormat(path: string, headers: Pick<HeaderBlock, 'has'>): ModelListFormat {
+  // Only Anthropic's libraries send a version.
+  if (headers.has('anthropic-version')) return 'anthropic'
+  return /\/v1(?:alpha|beta)\d*\/models\b/.test(path) ? 'gemini' : 'openai'
+}
+
 /**
  * Only requests that are counted and guarded, or harmless. The operator must configure every other route explicitly.
  */
@@ -52,7 +61,7 @@ const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = {
 }
 
 const PATHS = [
-  /\/(?:models|tunedModels)\/([^/:]+):(?:stream)?(?:rawPredict|RawPredict|generateContent|GenerateContent|countTokens)$/,
+  /\/(?:models|tunedModels)\/([^/:]+):(?:stream)?(?:rawPredict|RawPredict|generateContent|GenerateContent|countTokens|embedContent|batchEmbedContents|predict)$/,
   /\/model\/([^/]+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/,
   /\/openai\/deployments\/([^/]+)\//,
 ]

@@ -9,12 +9,18 @@ import { LlmRecord } from '../../records/llm-record.ts'
 import { NOT_NEEDED, redirected, UNREADABLE } from './answer-faults.ts'
 import { ClientResponse, type ErrorFormat } from './client-response.ts'
 import type { ReadyProvider } from './provider.ts'
-import { ProviderAttempts, sendTo, type ChosenProvider, type ProviderGroups } from './provider-attempts.ts'
+import {
+  ProviderAttempts,
+  sendTo,
+  type ChosenProvider,
+  type ProviderChoice,
+  type ProviderFailure,
+} from './provider-attempts.ts'
 
 /** The services that all calls of one backend share. */
 export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
-  providers: ProviderGroups
+  providers: ProviderChoice
   now: () => number
   clock: () => number
   newId: (prefix: string) => string
@@ -151,7 +157,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     if (this.client.isOver) return response.body.cancel(NOT_NEEDED)
     const { status } = response
     this.rx.trace?.callEnded(status, null)
-    if (this.attempts.judge(response) && this.#failOver(`status ${status}`)) return response.body.cancel(NOT_NEEDED)
+    if (this.attempts.judge(response) && this.#failOver(`status ${status}`, { status }))
+      return response.body.cancel(NOT_NEEDED)
     if (status >= 300 && status < 400) {
       response.body.cancel(NOT_NEEDED)
       return this.client.refuseAnswer(redirected(status), 'provider_redirected')
@@ -164,7 +171,13 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
 
   /** Handles a response whose body reports an error; returns true when the call fails over. */
   failsOver(error: ChatError, headers: HeaderBlock): boolean {
-    return this.attempts.judgeError(error, headers) && this.#failOver(this.attempts.redact(error.message))
+    const isFailure = this.attempts.judgeError(error, headers) || this.attempts.fallsBack({ error })
+    return isFailure && this.#failOver(this.attempts.redact(error.message), { error })
+  }
+
+  /** Handles an error that would go to the client; returns true when the config has a fallback, which is then tried. */
+  fallsBack(error: ChatError): boolean {
+    return this.attempts.fallsBack({ error }) && this.#failOver(this.attempts.redact(error.message), { error })
   }
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
@@ -176,17 +189,17 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   failed(error: UpstreamError): void {
     if (this.client.isOver) return
     this.attempts.failed(error)
-    if (!this.#failOver(`${error.code}: ${error.message}`, error)) this.client.fail(error)
+    if (!this.#failOver(`${error.code}: ${error.message}`, { cause: error })) this.client.fail(error)
   }
 
-  /** Tries another provider if one is left; returns whether it did. `error` is set when there was no response at all. */
-  #failOver(reason: string, error?: UpstreamError): boolean {
-    const chosen = this.#isRepeatable ? this.attempts.choose() : null
+  /** Tries another provider if one is left; returns whether it did. */
+  #failOver(reason: string, failure: ProviderFailure): boolean {
+    const chosen = this.#isRepeatable ? this.attempts.choose(undefined, failure) : null
     if (chosen === null) return false
     const { trace } = this.rx
     if (trace !== null) {
       const from = this.record.providerName
-      if (error !== undefined) trace.callFailed(from, error)
+      if (failure.cause !== undefined) trace.callFailed(from, failure.cause)
       trace.emit({ type: 'llmFailover', from, to: chosen.provider.name, reason }, 'warn')
     }
     this.#begin(chosen)

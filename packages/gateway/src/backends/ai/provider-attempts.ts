@@ -33,7 +33,7 @@ export class ProviderAttempts {
   lease: EndpointLease | null = null
   provider: ReadyProvider | null = null
   readonly #rx: RequestContext
-  readonly #providers: ProviderGroups
+  readonly #providers: ProviderChoice
   readonly #redirectsFail: boolean
   readonly #tried = new Set<ReadyProvider>()
   /** Null when the current attempt has no record. */
@@ -41,7 +41,7 @@ export class ProviderAttempts {
   #outgoing: OutgoingRequest | null = null
 
   /** `redirectsFail` says whether a redirect counts as a failure of the provider. */
-  constructor(rx: RequestContext, providers: ProviderGroups, redirectsFail: boolean) {
+  constructor(rx: RequestContext, providers: ProviderChoice, redirectsFail: boolean) {
     this.#rx = rx
     this.#providers = providers
     this.#redirectsFail = redirectsFail
@@ -58,8 +58,13 @@ export class ProviderAttempts {
   }
 
   /** Chooses an untried provider, of `vendor` if given; null when none is left. */
-  choose(vendor?: Provider['name']): ChosenProvider | null {
-    return this.#providers.next(this.#tried, vendor)
+  choose(vendor?: Provider['name'], failure: ProviderFailure | null = null): ChosenProvider | null {
+    return this.#providers.next(this.#tried, vendor, failure)
+  }
+
+  /** Whether the config has a fallback for an error that would otherwise go to the client. */
+  fallsBack(failure: ProviderFailure): boolean {
+    return this.hasOthers && (this.#providers.fallsBack?.(failure) ?? false)
   }
 
   /** Makes a chosen provider the current one. */
@@ -146,14 +151,38 @@ export interface ChosenProvider {
   lease: EndpointLease
 }
 
-interface ChoiceServices {
+/** The providers that a call may try, and their order. */
+export interface ProviderChoice {
+  /** The number of providers that a call tries at most. */
+  readonly count: number
+  /**
+   * Chooses the provider of the next try, of `vendor` if given, after `failure` of the one before; null when none is
+   * left.
+   */
+  next(
+    tried: ReadonlySet<ReadyProvider>,
+    vendor?: Provider['name'],
+    failure?: ProviderFailure | null,
+  ): ChosenProvider | null
+  /** Whether an error that would go to the client has a fallback. */
+  fallsBack?(failure: ProviderFailure): boolean
+}
+
+/** Why a provider failed: by the status, by the error in its response, or by the failure of the call. */
+export interface ProviderFailure {
+  status?: number
+  error?: ChatError
+  cause?: UpstreamError
+}
+
+export interface ChoiceServices {
   endpoints: Pick<Endpoints, 'lease'>
   random: () => number
   monotonic: () => number
 }
 
 /** The providers of one backend, in groups of equal priority. */
-export class ProviderGroups {
+export class ProviderGroups implements ProviderChoice {
   readonly #groups: readonly (readonly ReadyProvider[])[]
   readonly #services: ChoiceServices
   /** The number of providers in all groups. */

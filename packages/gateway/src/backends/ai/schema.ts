@@ -1,7 +1,8 @@
-import { list, object } from '../../schema/kit.ts'
+import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Schema } from '../../schema/kit.ts'
 import { objectName } from '../../schema/fields/names.ts'
 import { exactlyOneOf, uniqueAcross } from '../../schema/rules.ts'
+import { aiModels } from './models/schema.ts'
 import { llmProvider, providerFields, providerRules } from '../../llm/providers/schema.ts'
 
 /** SPEC 2.10 AIBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
@@ -27,7 +28,10 @@ export function aiBackend<Policies>(policies: () => Schema<Policies>) {
       )
         .optional()
         .describe('Groups of providers in order of priority. Names must differ across all groups.'),
+      models: fileOnly(
+        aiModels(policies).optional().describe('Models by the name that the client sends, each with its provider.'),
+      ),
     },
-    [exactlyOneOf('provider', 'groups'), uniqueAcross('groups', 'providers', 'name')],
+    [exactlyOneOf('provider', 'groups', 'models'), uniqueAcross('groups', 'providers', 'name')],
   ).describe('Large language models.')
 }

@@ -1,7 +1,8 @@
-import { type ClientFormat, kindOfStatus } from '@portico/chat'
+import { type ChatError, type ClientFormat, kindOfStatus } from '@portico/chat'
 import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
 import type { TellFailure, RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../formats/query-parameters.ts'
+import { modelListFormat } from './client-request.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 
 type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedrock'
@@ -16,7 +17,7 @@ export function createTellFailure(
 ): TellFailure {
   return ({ status, failure, reason }, rx) => {
     const path = targetPath(rx.upstreamTarget)
-    const type = routeType(path) ?? 'Completions'
+    const type = routeType(path) ?? (ONE_MODEL.test(path) ? 'Models' : 'Completions')
     if (type !== 'Passthrough') (rx.llm ??= new LlmRecord()).operation ??= OPERATIONS[type] ?? null
     const format = formatOf(type, path, rx)
     if (format === null || failure === null) return null
@@ -29,8 +30,16 @@ export function createTellFailure(
     }
     // A spent rate limit is plain text unless the client accepts JSON, as the libraries of both vendors do.
     if (reason === 'RateLimit' && !/\bjson\b/i.test(rx.headers.joined('accept') ?? '')) return null
-    return json(clientFormats[format].encodeError({ status, kind: kindOfStatus(status), message: failure }).body)
+    const error = { status, kind: kindOfStatus(status), message: failure }
+    return json(clientFormats[format].encodeError(withModelCode(error, format, rx)).body)
   }
+}
+
+/** Adds the code of a refused model. OpenAI reports it as an invalid request, whatever the status. */
+function withModelCode(error: ChatError, format: ErrorFormat, { notes }: RequestContext): ChatError {
+  const code = notes?.['code']
+  if (typeof code !== 'string' || !MODEL_CODES.has(code)) return error
+  return { ...error, code, param: 'model', ...(format !== 'messages' && { kind: 'invalid' as const }) }
 }
 
 function json(body: object, ...headers: (readonly [string, string])[]): ReturnType<TellFailure> {
@@ -49,12 +58,17 @@ function formatOf(type: RouteType, path: string, { headers }: RequestContext): E
     case 'Responses':
       return 'responses'
     case 'Models':
-      return headers.has('anthropic-version') ? 'messages' : 'completions'
+      return LIST_FORMATS[modelListFormat(path, headers)]
     case 'Passthrough':
     case 'Detect':
       return PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? null
   }
 }
+
+/** A request for one model of the list. */
+const ONE_MODEL = /\/models\/[^:]+$/
+
+const LIST_FORMATS = { anthropic: 'messages', gemini: 'gemini', openai: 'completions' } as const
 
 /** Paths that identify a vendor's library when the config does not name the format. */
 const PATHS: readonly (readonly [RegExp, ErrorFormat])[] = [
@@ -64,6 +78,14 @@ const PATHS: readonly (readonly [RegExp, ErrorFormat])[] = [
   [/\/responses$/, 'responses'],
   [/\/v1\//, 'completions'],
 ]
+
+/** Refusals of models, which clients can tell apart by the code of the error. */
+const MODEL_CODES: ReadonlySet<string> = new Set([
+  'model_not_found',
+  'model_not_allowed',
+  'missing_model',
+  'no_model_target',
+])
 
 const OPERATIONS: Partial<Record<RouteType, ModelOperation>> = {
   Completions: 'chat',

@@ -16,6 +16,8 @@ export interface ProviderEdits {
    * conversation.
    */
   readonly shape: ((request: ChatRequest) => ChatRequest) | null
+  /** The same edits for calls of one model, which replaces the client's. */
+  forModel(model: string): ProviderEdits
 }
 
 /** The members of the `ai` policy that change chats. */
@@ -28,11 +30,7 @@ interface EditsConfig extends FieldRules {
 /** The edits that the `ai` policy makes to the chats of one provider. */
 export function createProviderEdits(config: EditsConfig, vendor: Provider, env: Env): ProviderEdits {
   const { modelAliases, prompt, promptCaching, ...fields } = config
-  const rules = {
-    model: vendor.model,
-    fields,
-    aliasOf: createAliases(modelAliases),
-  }
+  const aliasOf = createAliases(modelAliases)
   const expressions = new Map(
     (fields.transformations ?? []).map(({ expression }) => [expression, env.cel(expression, 'llmRequest')] as const),
   )
@@ -41,15 +39,17 @@ export function createProviderEdits(config: EditsConfig, vendor: Provider, env: 
     const caches = promptCaching !== undefined && vendor.cachesPrompts(request.model)
     return caches ? markCaching(enriched, promptCaching) : enriched
   }
-  return {
+  const forModel = (model: string | null): ProviderEdits => ({
     shape: prompt === undefined && promptCaching === undefined ? null : shape,
     request: (body, pathModel, rx) =>
-      editRequest(body, pathModel, rules, (source): Json | undefined => {
+      editRequest(body, pathModel, { model, fields, aliasOf }, (source): Json | undefined => {
         rx.llmRequest = body
         const result = expressions.get(source)?.evaluate(rx) ?? null
         return isCelError(result) ? undefined : toJson(result)
       }),
-  }
+    forModel,
+  })
+  return forModel(vendor.model)
 }
 
 interface RequestRules {

@@ -36,25 +36,23 @@ export function readModelList(kind: ModelListKind, body: JsonObject): ListedMode
   }
 }
 
-/** Encodes a list for OpenAI or Anthropic clients; `now` is the creation time of models without one. */
-export function writeModelList(kind: 'openai' | 'anthropic', models: readonly ListedModel[], now: number): JsonObject {
-  if (kind === 'openai') {
-    const data = models.map(({ id, created = now, owner = 'portico' }) => ({
-      id,
-      object: 'model',
-      created,
-      owned_by: owner,
-    }))
-    return { object: 'list', data }
-  }
-  const data = models.map(({ id, title = id, created = now }) => ({
-    type: 'model',
-    id,
-    display_name: title,
-    created_at: new Date(created * 1000).toISOString(),
-  }))
+/** The libraries that read lists of models. */
+export type ModelListFormat = 'openai' | 'anthropic' | 'gemini'
+
+/** Encodes a list for a client; `now` is the creation time of models without one. */
+export function writeModelList(format: ModelListFormat, models: readonly ListedModel[], now: number): JsonObject {
+  const data = models.map((model) => writeModel(format, model, now))
+  if (format === 'openai') return { object: 'list', data }
+  if (format === 'gemini') return { models: data }
   // The list is complete: a client that asks for more after the last model would loop.
   return { data, has_more: false, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null }
+}
+
+export function writeModel(format: ModelListFormat, model: ListedModel, now: number): JsonObject {
+  const { id, title = id, created = now, owner = 'portico' } = model
+  if (format === 'openai') return { id, object: 'model', created, owned_by: owner }
+  if (format === 'gemini') return { name: `models/${id}`, baseModelId: id, displayName: title }
+  return { type: 'model', id, display_name: title, created_at: new Date(created * 1000).toISOString() }
 }
 
 interface Entry {

@@ -23,6 +23,11 @@ export class LlmView {
     return this.#facts.requestModel
   }
 
+  /** The estimate for the choice of a model. */
+  get promptTokens(): number | undefined {
+    return this.#facts.promptTokens ?? undefined
+  }
+
   get responseModel(): string | undefined {
     return this.#facts.responseModel || undefined
   }

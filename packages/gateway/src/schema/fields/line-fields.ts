@@ -1,6 +1,6 @@
 import { localForm, Refusal, scalar } from '../kit.ts'
 import type { Schema } from '../kit.ts'
-import { didYouMean } from '../suggest.ts'
+import { didYouMean } from '../../formats/suggest.ts'
 import { string } from './values.ts'
 
 /** The default fields of a line of the access log, in order. */

@@ -1,7 +1,7 @@
 import { Refusal, scalar } from '../kit.ts'
 import type { Json, JsonObject, Refers, Schema } from '../kit.ts'
 import { printChoices } from '../problem.ts'
-import { didYouMean } from '../suggest.ts'
+import { didYouMean } from '../../formats/suggest.ts'
 import { byteSizePattern, parseByteSize, parseDuration, printDuration } from './quantity.ts'
 import { sizesFrom, sizesUpTo } from './size-patterns.ts'
 

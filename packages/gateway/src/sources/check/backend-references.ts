@@ -1,6 +1,6 @@
 import { type DescribedBackends, targetName, urlBackend } from '../../ir/backend-targets.ts'
 import type { BackendReference } from '../../schema/kit.ts'
-import { didYouMean } from '../../schema/suggest.ts'
+import { didYouMean } from '../../formats/suggest.ts'
 import type { FoundReference } from './references.ts'
 import type { Report } from './report.ts'
 import type { Spot } from './tree.ts'

@@ -1,5 +1,5 @@
 import { trafficPolicies } from '../../policies/index.ts'
-import { didYouMean } from '../../schema/suggest.ts'
+import { didYouMean } from '../../formats/suggest.ts'
 import { checkUnique, protocolOf, type Report } from './report.ts'
 import type { Spot } from './tree.ts'
 
@@ -84,6 +84,7 @@ function partsOf(backends: readonly NamedObject[]): string[] {
   return backends
     .flatMap(({ spot }) => [
       ...spot.in('ai', 'groups').items.flatMap((group) => group.at('providers').items),
+      ...spot.in('ai', 'models').items,
       ...spot.in('mcp', 'targets').items,
     ])
     .map((part) => part.at('name').text ?? '')

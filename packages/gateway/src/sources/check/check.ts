@@ -3,6 +3,7 @@ import type { Problem } from '../../schema/problem.ts'
 import { checkBackendNames } from './backend-references.ts'
 import { checkCallers } from './check-callers.ts'
 import { checkMcpTargets } from './check-mcp.ts'
+import { checkModels } from './check-models.ts'
 import { checkOauth } from './check-oauth.ts'
 import { checkRoutes } from './check-routes.ts'
 import { checkPolicies } from './check-policies.ts'
@@ -46,6 +47,7 @@ export function checkFile(
   checkPolicies(root, report, reporter(warnings))
   checkOauth(root, report, once)
   checkMcpTargets(root, backendsByName, report, settled)
+  checkModels(root, report)
   checkExpressions(references.filter(isTo('expression')), reporter(warnings))
   checkDeprecated(references.filter(isTo('deprecated')), reporter(warnings))
   checkUnheeded(references.filter(isTo('unheeded')), reporter(warnings))

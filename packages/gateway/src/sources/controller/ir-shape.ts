@@ -15,6 +15,7 @@ import type {
   RouteMatch,
   ValueMatch,
 } from '../../ir/resources.ts'
+import type { AiModel } from '../../backends/ai/models/schema.ts'
 import { llmProvider } from '../../llm/providers/schema.ts'
 import { backendPolicies, frontendPolicies, trafficPolicies } from '../../policies/index.ts'
 import type { Policy } from '../../schema/define-policy.ts'
@@ -70,6 +71,16 @@ export const ROUTE: ShapeOf<Route> = {
 }
 export const BACKEND: ShapeOf<Backend> = { key: null, name: null, target: null }
 const AI_PROVIDER: ShapeOf<AiProvider> = { key: null, name: null, config: llmProvider }
+const AI_MODEL: ShapeOf<AiModel> = {
+  name: null,
+  visibility: words<AiModel['visibility']>({ Public: true, Internal: true }),
+  allow: null,
+  price: { input: null, output: null },
+  targets: [{ model: null, when: null, weight: null }],
+  by: words<NonNullable<AiModel['by']>>({ Order: true, Weight: true, Price: true, Speed: true, Hash: true }),
+  hash: null,
+  on: { contextLength: null, contentFilter: null, rateLimit: null, overload: null, timeout: null },
+}
 const TOOLS: ShapeOf<NonNullable<McpTarget['tools']>> = {
   include: null,
   exclude: null,
@@ -103,7 +114,7 @@ export const TARGETS: { readonly [Kind in BackendTarget['kind']]: ShapeOf<Target
     },
     version: words<NonNullable<Target<'inferencePool'>['version']>>({ HTTP1: true, HTTP2: true }),
   },
-  ai: { kind: null, groups: [[AI_PROVIDER]] },
+  ai: { kind: null, groups: [[AI_PROVIDER]], models: [AI_MODEL] },
   agentCore: { kind: null, arn: null, region: null, host: null, qualifier: null },
   mcp: {
     kind: null,

@@ -23,6 +23,8 @@ export function llmDetails(call: LlmRecord, startedAt: number): RecordedLlm {
     attempts: call.attempts
       .slice(0, MAX_ATTEMPTS)
       .map(({ providerName, provider, outcome }) => ({ provider: providerName || provider, outcome })),
+    ...(call.clientModel !== '' && { clientModel: shortened(call.clientModel) }),
+    ...(call.modelChoice !== '' && { modelChoice: call.modelChoice }),
   }
 }
 
@@ -37,7 +39,8 @@ export class ModelDetails {
   of(call: LlmRecord, startedAt: number): string {
     const { usage, attempts } = call
     const [attempt] = attempts
-    if (attempt === undefined || attempts.length !== 1) return JSON.stringify({ llm: llmDetails(call, startedAt) })
+    if (attempt === undefined || attempts.length !== 1 || call.clientModel !== '')
+      return JSON.stringify({ llm: llmDetails(call, startedAt) })
     const { head, tail } = this.#encodedNames(call, attempt.outcome, attempt.providerName || attempt.provider)
     return (
       head +

@@ -58,6 +58,10 @@ export interface RecordedLlm {
   readonly timeToFirstToken: number | null
   /** The attempts in order; `outcome` is the status or the code of the failure. */
   readonly attempts: readonly { readonly provider: string; readonly outcome: string }[]
+  /** The model that the client named, in backends that route by it. */
+  readonly clientModel?: string
+  /** How the model was chosen: targets that were passed over and why, and the chosen one. */
+  readonly modelChoice?: string
 }
 
 /** The recorded fields of an MCP message. */

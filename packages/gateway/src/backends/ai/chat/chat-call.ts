@@ -159,11 +159,13 @@ export class ChatCall implements ModelCall {
 
   /** Errors of providers keep their status, and are sent in the client's format. */
   #answerError({ answersAsIs, upstream }: PreparedChat, { status, headers, body }: UpstreamResponse): void {
-    const { client, attempts } = this.#call
+    const call = this.#call
+    const { client, attempts } = call
     attempts.lease?.ended()
     collect(body, MAX_ERROR_BYTES, (bytes) => {
       if (client.isOver) return
       const known = bytes ?? Buffer.alloc(0)
+      if (attempts.hasOthers && call.fallsBack(upstream.decodeError(status, known))) return
       // Some vendors wrap a format but send errors in their own format.
       if (answersAsIs && isErrorOf(this.#chat.format.name, known)) return client.sendError(status, headers, known)
       client.sendChatError(upstream.decodeError(status, known), headers)

@@ -2,6 +2,8 @@ import type { ClientFormat, FormatName } from '@portico/chat'
 import type { HeaderBlock } from '@portico/http'
 import { type ListedModel, readModelList, writeModelList } from '../../../llm/providers/model-list.ts'
 import type { ModelListKind } from '../../../llm/providers/provider.ts'
+import { targetPath } from '../../../formats/query-parameters.ts'
+import { modelListFormat } from '../client-request.ts'
 import type { CallServices } from '../failover-call.ts'
 import type { WholeJob } from './whole-call.ts'
 
@@ -18,8 +20,7 @@ export function modelsJob(
   clientFormats: Readonly<Record<'completions' | 'messages', ClientFormat>>,
   { upstreamFormats, clock }: Pick<CallServices, 'upstreamFormats' | 'clock'>,
 ): WholeJob {
-  // Both vendors use the same path, but only Anthropic's libraries send a version.
-  const wanted = headers.has('anthropic-version') ? 'anthropic' : 'openai'
+  const wanted = modelListFormat(targetPath(target), headers)
   const told = (models: readonly ListedModel[]) => writeModelList(wanted, models, Math.floor(clock() / 1000))
   return {
     operation: null,

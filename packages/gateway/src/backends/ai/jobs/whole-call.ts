@@ -134,8 +134,10 @@ export class WholeCall implements ModelCall {
       if (!call.isCurrent(tries)) return
       if (cause !== null) attempts.lease?.failed()
       if (status < 200 || status > 299) {
+        const error = readError(status, bytes ?? Buffer.alloc(0))
+        if (call.fallsBack(error)) return
         this.#ended()
-        return client.sendChatError(readError(status, bytes ?? Buffer.alloc(0)))
+        return client.sendChatError(error)
       }
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
       const result = answer === null ? null : read(answer, headers, record)
