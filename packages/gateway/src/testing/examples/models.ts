@@ -7,7 +7,7 @@ import { OPENAI_KEY, openaiVendor } from '../providers/openai.ts'
 import type { Vendor } from '../providers/reply.ts'
 import { type FakeProvider, startFakeProvider } from '../providers/server.ts'
 import type { OriginHandler } from '../origin.ts'
-import { useOrigin } from '../scene.ts'
+import { until, useOrigin } from '../scene.ts'
 import { usePicker } from '../services/picker.ts'
 import { ALICE, bearer, type ExampleCase } from './example-case.ts'
 
@@ -23,6 +23,20 @@ export const modelExamples: Record<string, ExampleCase> = {
         const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
         const answer = await request(gateway.port(), { method: 'POST', path: '/v1/messages', headers, body })
         assert.match(answer.body, /^\{[^]*"type":"message"[^]*\[mock\]/)
+      },
+    }
+  },
+
+  async 'model-routing.yaml'() {
+    return {
+      shows: [/\[mock\]/],
+      async check(gateway) {
+        const list = await request(gateway.port(), { path: '/v1/models' })
+        assert.match(list.body, /"id":"small"[^]*"id":"house"/)
+        assert.equal((await chat(gateway, 'words '.repeat(500), {}, 'house')).status, 200)
+        assert.equal((await chat(gateway, 'hello', {}, 'hous')).status, 404)
+        const isLarge = (choice = ''): boolean => /^small: [\d,]+ prompt tokens ≥ 100; large\/one chosen$/.test(choice)
+        await until(() => gateway.recorded().some(({ llm }) => isLarge(llm?.modelChoice)))
       },
     }
   },
@@ -124,11 +138,11 @@ async function useProvider(t: TestContext, vendor: Vendor): Promise<FakeProvider
   return provider
 }
 
-function chat(gateway: TestGateway, content: string, headers: Record<string, string> = {}) {
+function chat(gateway: TestGateway, content: string, headers: Record<string, string> = {}, model = 'mock') {
   return request(gateway.port(), {
     method: 'POST',
     path: '/v1/chat/completions',
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ model: 'mock', messages: [{ role: 'user', content }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
   })
 }
