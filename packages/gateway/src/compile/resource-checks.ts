@@ -7,6 +7,7 @@ import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import type { UnitFault } from '../pipeline/compiled/containment.ts'
 import { loadablesIn } from '../pipeline/compiled/later.ts'
 import { type QuarantinedResource, quarantinedBy } from '../ir/quarantine.ts'
+import { isConnectionRule } from '../policies/traffic/authorization/admit-connection.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 import { exposeOauth } from '../ir/expose-oauth.ts'
 import type { SharedCells, SharedCounters } from '@portico/http/client'
@@ -28,6 +29,8 @@ export interface ResourceChecks {
   policy(section: 'frontend' | 'traffic' | 'backend', name: string, config: unknown): CheckFault[]
   /** Faults of a backend with its inline policies. */
   backend(backend: Backend, policies: readonly AttachedPolicy[]): CheckFault[]
+  /** Whether a rule of `authorization` can be evaluated for connections without HTTP. */
+  isConnectionRule(expression: string): boolean
   quarantineFinder(): QuarantineFinder
 }
 
@@ -59,6 +62,7 @@ const CHECKS: ResourceChecks = {
     return faultsOf({ backend: PLAIN, policies: [policy] }, config)
   },
   backend: (backend, policies) => faultsOf({ backend, policies }, backend),
+  isConnectionRule,
   quarantineFinder: () => new Finder(),
 }
 

@@ -3,6 +3,7 @@ import { backendSessions } from './load-features.ts'
 import type { IrIndex } from '../ir/affected.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import { compileSteps, type CompiledSteps, NO_STEPS } from './steps.ts'
+import { connectionAuthorization } from '../policies/traffic/authorization/admit-connection.ts'
 import type { Listener, Route } from '../ir/resources.ts'
 import type { CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import type { Containment } from '../pipeline/compiled/containment.ts'
@@ -52,15 +53,23 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
     ...steps,
     backends: to,
     pick: weightedPicker(weights),
+    admits: null,
     count: services.requestMetrics(routeLabels(listener, route.name, to, services.identity)),
     tellFailure: tellFailureOf(to),
   })
+  // Policies about requests do not apply to connections without HTTP.
+  const isHttp = listener.protocol === 'HTTP' || listener.protocol === 'HTTPS'
   const body = widest(entries.map((entry) => entry.requestBody))
   return containment.make(
     unit,
     () => {
       const weights = route.backends.map((entry) => entry.weight)
       const effective = policies.traffic(routeKeys(route))
+      if (!isHttp) {
+        const phases = [policies.preRouting(route.listener), effective].map((each) => each.authorization?.configs ?? [])
+        const admits = connectionAuthorization(phases, { identity: services.identity, random: env.random })
+        return { ...assemble(NO_STEPS, entries, weights), admits }
+      }
       // Sessions of the route win over those of its backends.
       const sessions = effective.sessionPersistence === undefined ? backends.sessionsOf(route) : null
       const made =

@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<ExpressionPhase, string>> = {
   llmRequest: 'edits of a request to a model',
   start: 'which request is traced',
   network: 'network authorization, before HTTP',
+  connection: 'authorization of connections and UDP sessions without HTTP',
   process: 'values that are computed once, without a request',
 }
 

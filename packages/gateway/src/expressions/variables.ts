@@ -19,6 +19,7 @@ import {
 export type ExpressionPhase =
   | 'process'
   | 'network'
+  | 'connection'
   | 'start'
   | 'request'
   | 'llmRequest'
@@ -73,6 +74,13 @@ const response = { code: count, headers }
 
 const env = struct({ podName: text, namespace: text, gateway: text })
 
+const proxy = struct({
+  bind: maybeText,
+  gateway: struct({ namespace: text, name: text }),
+  listener: struct({ name: maybeText }),
+  route: struct({ name: maybeText, rule: maybeText }),
+})
+
 /** Variables that policies have set by the time a request step runs. */
 const found = {
   source,
@@ -82,12 +90,7 @@ const found = {
   metadata: dyn,
   extauthz: dyn,
   extproc: dyn,
-  proxy: struct({
-    bind: maybeText,
-    gateway: struct({ namespace: text, name: text }),
-    listener: struct({ name: maybeText }),
-    route: struct({ name: maybeText, rule: maybeText }),
-  }),
+  proxy,
   env,
 }
 const backend = struct({ name: maybeText, type: maybeText, protocol: maybeText })
@@ -135,6 +138,8 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
   process: { env },
   // No HTTP bytes have been read yet.
   network: { source: networkSource },
+  // A connection or UDP session without HTTP, whose route is known.
+  connection: { source, proxy, env },
   // The raw request, before any policy.
   start: { request: struct(head), source },
   request: { ...found, request },

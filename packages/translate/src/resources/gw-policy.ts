@@ -14,6 +14,7 @@ import {
 } from '@portico/gateway/schema'
 import { API_GROUP } from './api-group.ts'
 import { valueAt } from './json.ts'
+import { routeKinds } from './kinds.ts'
 
 /** Kinds that policies may target, with their group. */
 const GROUPS = {
@@ -21,6 +22,9 @@ const GROUPS = {
   ListenerSet: 'gateway.networking.k8s.io',
   HTTPRoute: 'gateway.networking.k8s.io',
   GRPCRoute: 'gateway.networking.k8s.io',
+  TLSRoute: 'gateway.networking.k8s.io',
+  TCPRoute: 'gateway.networking.k8s.io',
+  UDPRoute: 'gateway.networking.k8s.io',
   Service: '',
   GwBackend: API_GROUP,
 } as const
@@ -135,9 +139,9 @@ const targetRules = [
     },
   ),
   targetRule(
-    'traffic may only target a Gateway, ListenerSet, HTTPRoute or GRPCRoute',
+    'traffic may only target a Gateway, ListenerSet or route',
     { has: 'traffic' },
-    oneOfKinds('Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute'),
+    oneOfKinds('Gateway', 'ListenerSet', ...routeKinds),
   ),
   targetRule(
     'traffic.phase PreRouting may only target a Gateway or ListenerSet',

@@ -1,4 +1,5 @@
 import type { ConnectDone, LeasedAddress, UpstreamCall, UpstreamError } from '@portico/http/client'
+import type { ConnectionInfo } from '@portico/http'
 import type { HostnameTable } from '../route/hostname.ts'
 import type { RouteTable } from '../route/route-table.ts'
 import type { BackendClient, CallContext, StepResult } from '../context/step.ts'
@@ -40,6 +41,17 @@ export interface CompiledRoute extends RouteIdentity {
   readonly backends: CompiledBackend[]
   /** Index of a backend for a number in [0, 1); null when none can be picked. */
   readonly pick: PickBackend | null
+  /** Whether the route may serve a connection without HTTP; null serves every connection. */
+  readonly admits: AdmitConnection | null
+}
+
+/** Judges a connection without HTTP, or a UDP session, by the rules of `authorization`. */
+export type AdmitConnection = (subject: RoutedConnection) => boolean
+
+export interface RoutedConnection {
+  readonly connection: ConnectionInfo
+  readonly listener: CompiledListener
+  readonly route: CompiledRoute | null
 }
 
 /** Limits the retries to a backend. */

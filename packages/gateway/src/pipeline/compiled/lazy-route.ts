@@ -3,7 +3,7 @@ import type { CompiledRoute, PickBackend } from './compiled.ts'
 /** The parts of a route that are compiled for its first request. */
 export type MadeRoute = Pick<
   CompiledRoute,
-  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count' | 'tellFailure'
+  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'admits' | 'count' | 'tellFailure'
 >
 
 /** The newest services to compile routes with, for all routes that generations share. */
@@ -66,6 +66,10 @@ export class LazyRoute<Parts> implements CompiledRoute {
 
   get pick(): CompiledRoute['pick'] {
     return this.make().pick
+  }
+
+  get admits(): CompiledRoute['admits'] {
+    return this.make().admits
   }
 
   get count(): CompiledRoute['count'] {

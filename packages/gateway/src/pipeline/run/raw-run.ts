@@ -88,6 +88,7 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
     this.route = route
     if (route === null) return { reason: 'NotFound', error: 'route not found' }
     this.routeName = route.name
+    if (route.admits !== null && !route.admits(this)) return { reason: 'Authorization', error: 'authorization failed' }
     this.backendIndex = pick(route)
     const backend = route.backends[this.backendIndex]
     if (backend === undefined) return { reason: 'NoHealthyBackend', error: 'no valid backends' }

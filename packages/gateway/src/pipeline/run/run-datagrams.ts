@@ -113,6 +113,7 @@ export class DatagramRun implements DatagramSession {
     if (route === own) return true
     const key = own?.backends[backendIndex]?.key
     if (route === null || route.pick === null || key === undefined || endpoint === null) return false
+    if (route.admits?.({ connection: this.#run.connection, listener, route }) === false) return false
     const index = route.backends.findIndex((backend) => backend.key === key)
     return index >= 0 && route.pick(0, index) === index && route.backends[index]?.hasEndpoint?.(endpoint) === true
   }

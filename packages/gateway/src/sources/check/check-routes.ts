@@ -103,7 +103,11 @@ function checkRawRoute(
   refuse(route.at('matches'), 'no matches, because bytes are passed on unread')
   if (protocol !== 'TLS') refuse(route.at('hostnames'), `no hostnames, because ${protocol} names none`)
   const policies = route.at('policies')
-  for (const name of policies.keys) if (name !== 'backend') refuse(policies.at(name), 'no policy but `backend`')
+  for (const name of policies.keys) {
+    if (name !== 'backend' && name !== 'authorization') {
+      refuse(policies.at(name), 'no policy but `authorization` and `backend`')
+    }
+  }
   refusePolicies(policies.at('backend'))
   const entries = route.at('backends').items
   for (const entry of entries) {

@@ -4,7 +4,7 @@ import type { SharedCount } from '../bind-state.ts'
 /** Why a datagram was not forwarded. */
 export type DropReason =
   | DatagramRefusal
-  /** No route, no backend, or no endpoint for the session. */
+  /** No route, no backend or no endpoint for the session, or its route denies the source. */
   | 'no_backend'
   /** The client sent more while the session was being opened than the gateway keeps. */
   | 'queue_full'

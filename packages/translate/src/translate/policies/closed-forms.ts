@@ -1,9 +1,9 @@
-import type { Policy, Problem } from '@portico/gateway/schema'
+import type { Policy, Problem, TrafficPolicies } from '@portico/gateway/schema'
 import { member } from '../../resources/json.ts'
 
 /** Replacements for protective policies that are invalid: they deny all requests that the policy might have denied. */
 
-const denyAll = { rules: [{ mode: 'deny', expression: 'true' }] }
+export const denyAll: NonNullable<TrafficPolicies['authorization']> = { rules: [{ mode: 'deny', expression: 'true' }] }
 
 type Forms = Readonly<Record<string, (unreachable: () => string) => Record<string, unknown>>>
 

@@ -4,6 +4,7 @@ import { gwPolicySpec, isTargetKind, type TargetKind } from '../../resources/gw-
 import { readSpec } from '../../resources/own-kinds.ts'
 import { printProblems } from '../backends/backend.ts'
 import type { Query } from '../context.ts'
+import { fieldsForKinds } from './connection-policies.ts'
 import { policySections, PolicyFields } from './policy-fields.ts'
 import { ageOf } from '../precedence.ts'
 
@@ -53,17 +54,23 @@ export const policyPlan: Query<PolicyPlan | null> = {
       BackendPolicies | null,
     ]
     const targets = targetsIn(spec)
-    const isUnlimited = traffic?.timeouts !== undefined && targets.some(({ kind }) => kind === 'GRPCRoute')
+    const kept = fieldsForKinds(context, [...new Set(targets.map(({ kind }) => kind))], { traffic, backend })
+    const isUnlimited = kept.traffic?.timeouts !== undefined && targets.some(({ kind }) => kind === 'GRPCRoute')
     return {
       namespace: resource.metadata.namespace ?? '',
       age: ageOf(resource),
       targets,
       phase: phaseIn(spec),
       frontend,
-      traffic: isUnlimited ? withoutTimeouts(traffic) : traffic,
-      backend,
+      traffic: isUnlimited ? withoutTimeouts(kept.traffic) : kept.traffic,
+      backend: kept.backend,
       invalid: maker.invalid,
-      problems: [...(isUsable ? [] : [printProblems(general)]), ...maker.problems, ...(isUnlimited ? [ONLY_HTTP] : [])],
+      problems: [
+        ...(isUsable ? [] : [printProblems(general)]),
+        ...maker.problems,
+        ...kept.problems,
+        ...(isUnlimited ? [ONLY_HTTP] : []),
+      ],
     }
   },
 }

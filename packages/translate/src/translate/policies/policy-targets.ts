@@ -4,11 +4,11 @@ import { attachmentsOf } from '../routes/attachment.ts'
 import { ownBackend } from '../backends/backend.ts'
 import type { Context } from '../context.ts'
 import { withoutConflicts } from '../routes/kind-conflicts.ts'
-import { listenerSetsOf, listenersOf } from '../listeners/listeners.ts'
+import { listenerSetsOf, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import type { PolicyPlan, PolicyTargetSpec } from './policy-plan.ts'
 import { ownKey } from '../backends/referred-objects.ts'
 import { routePlan } from '../routes/route-plan.ts'
-import { routeName, ruleKey } from '../routes/route-resources.ts'
+import { routeName, ruleKey, servedRules } from '../routes/route-resources.ts'
 import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
 import { serviceKey } from '../backends/service.ts'
 
@@ -47,22 +47,30 @@ export function attachmentPointsOf(
     case 'Gateway':
       if (key !== gateway) return []
       return sectionName === undefined
-        ? [{ kind: 'gateway' }]
+        ? whenServed(context, gateway, () => true, { kind: 'gateway' })
         : listenersNamed(context, gateway, kind, key, sectionName)
     case 'ListenerSet':
       if (!context.read(listenerSetsOf, gateway).includes(key)) return []
       return sectionName === undefined
-        ? [{ kind: 'listenerSet', key: `listenerSet/${key}` }]
+        ? whenServed(context, gateway, ({ parent }) => parent.kind === kind && parent.key === key, {
+            kind: 'listenerSet',
+            key: `listenerSet/${key}`,
+          })
         : listenersNamed(context, gateway, kind, key, sectionName)
     case 'HTTPRoute':
     case 'GRPCRoute':
+    case 'TLSRoute':
+    case 'TCPRoute':
+    case 'UDPRoute':
       return routePlaces(context, gateway, `${kind}/${key}`, sectionName)
     case 'Service': {
       const prefix = serviceKey(`${key}/`)
       const port = `${prefix}${sectionName}`
       return [...backends]
         .filter((each) =>
-          sectionName === undefined ? each.startsWith(prefix) : each === port || each === `${port}${PICKER_SUFFIX}`,
+          sectionName === undefined
+            ? each.startsWith(prefix)
+            : [port, `${port}:udp`, `${port}${PICKER_SUFFIX}`].includes(each),
         )
         .map((each) => ({ kind: 'backend', key: each }))
     }
@@ -87,6 +95,17 @@ function sectionsNamed(context: Context, place: string, name: string): string[] 
   return providers.filter((each) => each.name === name).map(({ key }) => key)
 }
 
+/** A policy for all listeners of an object attaches when at least one of them can be used. */
+function whenServed(
+  context: Context,
+  gateway: string,
+  isOwn: (listener: ResolvedListener) => boolean,
+  target: PolicyTarget,
+): PolicyTarget[] {
+  const isUsed = context.read(listenersOf, gateway).some((each) => each.state !== 'absent' && isOwn(each))
+  return isUsed ? [target] : []
+}
+
 function listenersNamed(context: Context, gateway: string, kind: string, key: string, name: string): PolicyTarget[] {
   return context
     .read(listenersOf, gateway)
@@ -103,7 +122,7 @@ function routePlaces(context: Context, gateway: string, id: string, rule: string
     .read(attachmentsOf, id)
     .filter((each) => each.gateway === gateway)
     .flatMap((each) => withoutConflicts(context, id, each).map(({ key }) => key))
-  const rules = [...plan.rules.entries()].filter((entry) => entry[1].name === rule)
+  const rules = [...servedRules(plan).entries()].filter((entry) => entry[1].name === rule)
   return [...new Set(keys)].flatMap((listener): PolicyTarget[] =>
     rule === undefined
       ? [{ kind: 'route', key: `${listener}/${name}` }]

@@ -33,9 +33,8 @@ export const routeResources: Query<RouteResources | null> = {
     const plan = context.read(routePlan, id)
     if (plan === null) return null
     const made: RouteResources = { age: plan.age, routes: [], backends: [], policies: [] }
-    const served = hasMatches(plan.kind) ? plan.rules : plan.rules.slice(0, 1)
     for (const [listener, hostnames] of hostnamesByListener) {
-      for (const [index, rule] of served.entries()) addRule(made, { plan, rule, index, listener, hostnames })
+      for (const [index, rule] of servedRules(plan).entries()) addRule(made, { plan, rule, index, listener, hostnames })
     }
     return made
   },
@@ -106,6 +105,11 @@ function addRule({ routes, backends, policies }: RouteResources, place: RuleCont
     backends.push(backend)
     if (own !== null) policies.push(toAttachedPolicy({ kind: 'backend', key: entry }, { backend: own }))
   }
+}
+
+/** Returns the rules of a route that may get traffic: only the first one of connections without HTTP. */
+export function servedRules({ kind, rules }: RoutePlan): RulePlan[] {
+  return hasMatches(kind) ? rules : rules.slice(0, 1)
 }
 
 function hasMatches(kind: RouteKind): boolean {

@@ -5,11 +5,14 @@ import type { Condition, ParentReference, PolicyAncestorStatus, PolicyStatus } f
 import type { Context, Query } from '../context.ts'
 import { gatewayConfig } from '../gateways/gateway.ts'
 import { gatewayBackends } from '../gateways/gateway-backends.ts'
-import { isOurGateway } from '../listeners/listeners.ts'
+import { isOurGateway, listenerSetsOf } from '../listeners/listeners.ts'
 import { MOST_KEYS } from '../policies/key-shares.ts'
+import { unappliedHere } from '../policies/connection-policies.ts'
 import { conflicts, fieldsOf } from '../policies/policy-conflicts.ts'
 import { policyPlan, type PolicyPlan } from '../policies/policy-plan.ts'
 import { type NamedTarget, namedTargets, attachmentPointsOf } from '../policies/policy-targets.ts'
+
+const NO_BACKENDS: ReadonlySet<string> = new Set()
 
 /** The limit of entries in a status. */
 const MOST_ANCESTORS = 16
@@ -46,8 +49,15 @@ export const policyStatus: Query<PolicyStatus | null> = {
     const attachedAt = gateways.map((gateway) => {
       const [namespace = '', name = ''] = gateway.split('/')
       const size = context.read(keySizesOf, gateway)[place]
+      const points = plan.targets
+        .flatMap((target) => namedTargets(context, plan, target))
+        .flatMap((target) => attachmentPointsOf(context, gateway, target, NO_BACKENDS))
+      const notes = [
+        ...(size === undefined ? [] : [printCut(size)]),
+        unappliedHere(context, gateway, plan.traffic, points) ?? [],
+      ]
       return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, [
-        size === undefined ? accepted : { ...accepted, message: `${accepted.message}; ${printCut(size)}` },
+        { ...accepted, message: [accepted.message, ...notes.flat()].join('; ') },
         attachment(accepted, loose.length === 0, generation),
       ])
     })
@@ -157,7 +167,11 @@ function whyLoose(context: Context, target: NamedTarget, ours: readonly string[]
     sectionName !== undefined &&
     ours.some((gateway) => isPartOf(context, gateway, { ...target, sectionName: undefined }))
   if (isWholeFound) return missing(`sectionName ${sectionName} of ${kind} ${key} not found`)
-  const message =
-    kind === 'Gateway' ? `${kind} ${key} belongs to another class` : `${kind} ${key} is not attached to any Gateway`
-  return { reason: 'Pending', message }
+  return { reason: 'Pending', message: `${kind} ${key} ${whyUnused(context, target, ours)}` }
+}
+
+function whyUnused(context: Context, { kind, key }: NamedTarget, ours: readonly string[]): string {
+  if (kind === 'Gateway') return ours.includes(key) ? 'has no usable listener' : 'belongs to another class'
+  const isPart = kind === 'ListenerSet' && ours.some((gateway) => context.read(listenerSetsOf, gateway).includes(key))
+  return isPart ? 'has no usable listener' : 'is not attached to any Gateway'
 }
