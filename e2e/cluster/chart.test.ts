@@ -183,6 +183,7 @@ describe('the charts', { skip: withoutHelm }, () => {
       ['podMonitor.interval="often"', /at '\/podMonitor\/interval'/],
       ['env=[{"value":"1"}]', /at '\/env\/0': missing property 'name'/],
       ['namespaces=["Shop"]', /at '\/namespaces\/0': 'Shop' does not match pattern/],
+      ['externalNames=["*"]', /at '\/externalNames\/0': '\*' does not match pattern/],
       ['namespaces=["shop","shop"]', /at '\/namespaces': items at 0 and 1 are equal/],
       ['env=[{"name":"A","value":"1"},{"name":"A","value":"2"}]', /env: A is there twice/],
       ['env=[{"name":"LOG_LEVEL","value":"debug"}]', /env: LOG_LEVEL is set by `logging\.level`/],

@@ -29,6 +29,8 @@ interface ControllerOptions {
   streams: Streams
   controllerName: string
   clusterDomain: string
+  /** Hosts that Services of type ExternalName may name. */
+  externalNames: readonly string[]
   checks: ResourceChecks
   /** The namespace of the controller itself. */
   namespace: string

@@ -31,6 +31,12 @@ export const options = {
     usual: 'cluster.local',
     help: 'DNS domain of the cluster',
   },
+  'external-names': {
+    variable: 'EXTERNAL_NAMES',
+    value: 'HOST,HOST',
+    usual: '',
+    help: 'hosts that Services of type ExternalName may name, such as db.example.com or *.example.com (default: none)',
+  },
   'stream-addr': {
     variable: 'STREAM_ADDR',
     value: 'ADDRESS',

@@ -72,6 +72,7 @@ class Program {
       peers: this.#peers,
       controllerName: settings.controllerName,
       clusterDomain: settings.clusterDomain,
+      externalNames: settings.externalNames,
       checks,
       namespace: settings.namespace,
       namespaces: settings.namespaces,

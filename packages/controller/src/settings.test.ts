@@ -24,6 +24,12 @@ describe('settings of the controller', () => {
     assert.deepEqual(settingsOf([], { NAMESPACES: 'shop, bank,shop' }).namespaces, ['shop', 'bank'])
   })
 
+  it('allow no external names unless hosts are listed', () => {
+    assert.deepEqual(settingsOf([]).externalNames, [])
+    const listed = settingsOf([], { EXTERNAL_NAMES: 'DB.example.com, *.partner.example,' }).externalNames
+    assert.deepEqual(listed, ['db.example.com', '*.partner.example'])
+  })
+
   it('are rejected when they are invalid', () => {
     const refused = [
       ['--colour', 'blue'],
@@ -33,6 +39,8 @@ describe('settings of the controller', () => {
       ['--image', '@'],
       ['--namespaces', 'shop,,bank'],
       ['--namespaces', 'Shop'],
+      ['--external-names', '*'],
+      ['--external-names', 'a.*.example'],
     ]
     for (const args of refused) assert.equal(parseCommand(args, {}).kind, 'mistake', args.join(' '))
   })

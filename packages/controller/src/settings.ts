@@ -11,6 +11,8 @@ export interface Settings {
   serviceName: string
   controllerName: string
   clusterDomain: string
+  /** Hosts that Services of type ExternalName may name; empty allows none. */
+  externalNames: readonly string[]
   /** The address to listen on for data planes; they connect to `controllerAddress`. */
   streamAddress: string
   controllerAddress: string
@@ -68,6 +70,7 @@ function settingsOf(get: (name: OptionName) => string, env: Readonly<Record<stri
       serviceName: get('service-name'),
       controllerName: get('controller-name'),
       clusterDomain: get('cluster-domain'),
+      externalNames: externalNamesOf(get('external-names')),
       streamAddress: get('stream-addr'),
       controllerAddress: get('controller-addr') || `${get('service-name')}.${namespace}.svc:9978`,
       healthAddress: get('health-addr'),
@@ -95,6 +98,19 @@ function namespacesOf(text: string): string[] | null {
     throw new Error(
       `--namespaces: found ${JSON.stringify(wrong)}, expected names of namespaces with commas between them`,
     )
+  return [...new Set(names)]
+}
+
+/** Hosts in lower case; `*` alone is rejected, because it would let every Service name every host. */
+function externalNamesOf(text: string): string[] {
+  const names = text.split(',').flatMap((name) => name.trim().toLowerCase() || [])
+  const wrong = names.find(
+    (name) => !/^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
+  )
+  if (wrong !== undefined) {
+    const found = JSON.stringify(wrong)
+    throw new Error(`--external-names: found ${found}, expected hosts such as db.example.com or *.example.com`)
+  }
   return [...new Set(names)]
 }
 

@@ -26,6 +26,7 @@ export interface ConfigStreams {
 interface TranslationOptions {
   controllerName: string
   clusterDomain: string
+  externalNames: readonly string[]
   checks: ResourceChecks
   streams: ConfigStreams
   /** Reads the content of a referenced Secret or ConfigMap. */
@@ -48,10 +49,11 @@ export class Translation {
 
   constructor(options: TranslationOptions) {
     this.#options = options
-    const { controllerName, clusterDomain, checks } = options
+    const { controllerName, clusterDomain, externalNames, checks } = options
     this.#translator = new Translator({
       controllerName,
       clusterDomain,
+      externalNames,
       withoutSlices: 'unavailable',
       pem: pemChecks,
       checks,

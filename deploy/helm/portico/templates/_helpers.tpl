@@ -35,7 +35,7 @@ app.kubernetes.io/part-of: portico
 {{- define "portico.checkEnv" -}}
 {{- $decidedBy := dict
   "POD_NAME" "the chart" "POD_NAMESPACE" "the chart" "SERVICE_NAME" "`name`"
-  "CONTROLLER_NAME" "`controllerName`" "CLUSTER_DOMAIN" "`clusterDomain`"
+  "CONTROLLER_NAME" "`controllerName`" "CLUSTER_DOMAIN" "`clusterDomain`" "EXTERNAL_NAMES" "`externalNames`"
   "PROXY_IMAGE" "`dataPlane.image`" "PROXY_IMAGE_PULL_POLICY" "`dataPlane.image.pullPolicy`"
   "NAMESPACES" "`namespaces`" "NAMESPACE_SELECTOR" "`namespaceSelector`"
   "LOG_LEVEL" "`logging.level`" "LOG_FORMAT" "`logging.format`" }}

@@ -59,6 +59,7 @@ export async function useController(
     streams,
     controllerName: 'portico.dev/gateway',
     clusterDomain: 'cluster.local',
+    externalNames: [],
     checks: await loadResourceChecks(),
     namespace: 'portico-system',
     namespaces,

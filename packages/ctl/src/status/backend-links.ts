@@ -49,19 +49,14 @@ function serviceLink(
 ): Link {
   const key = keyOf(resource)
   const what = `Service ${key}${port === undefined ? '' : `:${port}`}`
-  const { ports: all, type } = readService(resource)
+  const { ports: all, type, externalName } = readService(resource)
+  // Only the controller knows which hosts are allowed; it refuses others in the status of the route.
+  if (type === 'ExternalName') return ok(what, `found; resolves ${externalName}, if the controller allows that host`)
   const ports = all.filter((each) => each.protocol === protocol)
   const found = ports.find((each) => each.port === port)
   if (found === undefined) {
     const offered = ports.map((each) => each.port).join(', ') || 'none'
     return broken(what, `it has no ${protocol} port ${port ?? ''}`, `Use a port of the Service: ${offered}.`)
-  }
-  if (type === 'ExternalName') {
-    return broken(
-      what,
-      'it is an ExternalName, which is not allowed',
-      'Use a GwBackend with `static` for a host outside of the cluster.',
-    )
   }
   const right = world.hiddenBy('EndpointSlice', key)
   if (right !== undefined) return unknown(`addresses of ${what}`, right)

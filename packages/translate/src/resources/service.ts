@@ -11,6 +11,8 @@ export interface ServicePort {
 
 interface ServiceSpec {
   type: string
+  /** The host of a Service of type ExternalName, in lower case. */
+  externalName: string
   ports: ServicePort[]
   /** Whether session affinity binds clients to one Pod. */
   isAffine: boolean
@@ -27,7 +29,8 @@ export function readService({ spec: input }: Resource): ServiceSpec {
     return [{ port, name: fields.text('name') ?? '', appProtocol: fields.text('appProtocol'), protocol }]
   })
   const isAffine = spec.choice('sessionAffinity', ['None', 'ClientIP']) === 'ClientIP'
-  return { type: spec.text('type') ?? 'ClusterIP', ports, isAffine, problems }
+  const externalName = (spec.text('externalName') ?? '').toLowerCase().replace(/\.$/, '')
+  return { type: spec.text('type') ?? 'ClusterIP', externalName, ports, isAffine, problems }
 }
 
 interface EndpointSliceSpec {

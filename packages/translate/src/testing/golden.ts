@@ -51,6 +51,7 @@ export function createTranslator(withoutSlices: TranslateSettings['withoutSlices
   return new Translator({
     controllerName: 'portico.dev/gateway',
     clusterDomain: 'cluster.local',
+    externalNames: ['db.example.com', '*.partner.example'],
     withoutSlices,
     pem: nameChecks,
     checks,

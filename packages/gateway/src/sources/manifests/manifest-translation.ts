@@ -70,6 +70,7 @@ function translate(documents: readonly ManifestDocument[], checks: ResourceCheck
   const translator = new Translator({
     controllerName: CONTROLLER,
     clusterDomain: 'cluster.local',
+    externalNames: [],
     withoutSlices: 'dns',
     pem: pemChecks,
     checks,

@@ -38,20 +38,25 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
     const notFound = (message: string): Unusable => ({ reason: 'BackendNotFound', message })
     const resource = context.get('Service', `${namespace}/${name}`)
     if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
-    const { type, ports, isAffine, problems } = readService(resource)
-    if (type === 'ExternalName') {
+    const { type, externalName, ports, isAffine, problems } = readService(resource)
+    const isExternal = type === 'ExternalName'
+    if (isExternal && !isListed(externalName, context.settings.externalNames)) {
       return {
         reason: 'UnsupportedValue',
-        message: `Service ${namespace}/${name} is an ExternalName, which is not allowed: use a GwBackend with \`static.host\``,
+        message: `Service ${namespace}/${name} is an ExternalName, and the controller does not allow its host ${externalName}: list it in \`externalNames\`, or use a GwBackend with \`static.host\``,
       }
     }
-    const port = ports.find((each) => each.port === Number(digits) && each.protocol === protocol)
+    // A Service of type ExternalName need not list ports.
+    const anyPort = { port: Number(digits), name: '', appProtocol: undefined, protocol } as const
+    const known = isExternal && ports.length === 0 ? [anyPort] : ports
+    const port = known.find((each) => each.port === Number(digits) && each.protocol === protocol)
     if (port === undefined) return notFound(`Service ${namespace}/${name} has no ${protocol} port ${digits}`)
-    const host = `${name}.${namespace}.svc.${context.settings.clusterDomain}`
+    const host = isExternal ? externalName : `${name}.${namespace}.svc.${context.settings.clusterDomain}`
     const byName = { kind: 'static' as const, host, port: port.port }
     const { withoutSlices } = context.settings
     const isByName =
-      withoutSlices === 'dns' && context.keys('EndpointSlice', { by: 'service', value: keyOf(resource) }).length === 0
+      isExternal ||
+      (withoutSlices === 'dns' && context.keys('EndpointSlice', { by: 'service', value: keyOf(resource) }).length === 0)
     const target = isByName
       ? byName
       : {
@@ -66,6 +71,13 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
       .map((problem) => `Service ${namespace}/${name}: ${printFieldProblem(problem)}`)
     return { backend: { key: serviceKey(place), name: `${namespace}/${name}:${port.port}`, target }, port, ignored }
   },
+}
+
+/** Whether one of the patterns is the host; `*.example.com` stands for every name below `example.com`. */
+function isListed(host: string, patterns: readonly string[]): boolean {
+  const matches = (pattern: string): boolean =>
+    pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
+  return host !== '' && patterns.some((pattern) => matches(pattern.toLowerCase()))
 }
 
 /** The HTTP version that `appProtocol` sets; null uses the client's. */
