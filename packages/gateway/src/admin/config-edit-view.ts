@@ -87,7 +87,7 @@ export interface PartChanges {
 }
 
 export interface LimitChanges {
-  /** Begin anew, though they stay: what was spent is forgotten. */
+  /** Limits that stay in the config, but start with a full budget. */
   readonly reset: readonly string[]
   readonly added: readonly string[]
   readonly dropped: readonly string[]

@@ -105,7 +105,10 @@ export interface ViewedEndpoint {
   readonly name: string
   /** `failing`: its last answer was unhealthy. */
   readonly state: 'healthy' | 'failing' | 'evicted'
-  /** A `health` policy speaks of it, and all workers share what is known; without one nothing is evicted. */
+  /**
+   * Whether a `health` policy applies, so that all workers share the health of the endpoint. Without the policy it is
+   * never evicted.
+   */
   readonly isJudged: boolean
   /** Milliseconds since 1970; null unless it is evicted. */
   readonly evictedUntil: number | null

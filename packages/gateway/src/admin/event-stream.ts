@@ -15,12 +15,12 @@ export class EventStream {
     response.once('close', () => this.#stop())
   }
 
-  /** The client does not keep up: what is sent now only waits in memory. */
+  /** Whether the client reads so slowly that further events would wait in memory. */
   get isFull(): boolean {
     return this.#response.writableLength > this.#maxWaitingBytes
   }
 
-  /** Everything that waited is on its way, or nobody reads any more. */
+  /** Resolves when all waiting events have been sent, or the client has disconnected. */
   drained(): Promise<void> {
     const response = this.#response
     if (this.#ended || response.destroyed || !response.writableNeedDrain) return Promise.resolve()

@@ -13,7 +13,7 @@ interface Refusal {
 /** Calls that change something say it: a page of another origin cannot send a header of its own unasked. */
 const SAME_ORIGIN_HEADER = 'x-portico-same-origin'
 
-/** Decides who may talk to the admin server; null lets the request in. `sessions` are those of its pages. */
+/** Decides whether the admin server serves a request: null allows it. `sessions` are the sessions of the web UI. */
 export function createGuard(
   address: Address,
   token: string | null,
@@ -53,7 +53,7 @@ function isLetIn(request: IncomingMessage, sessions: Sessions): boolean {
   return sessions.isProven(cookie, proof) || (isRead && isPage(path) && sessions.isOpen(cookie))
 }
 
-/** Without them nobody could log in. */
+/** The files of the login page, which need no login. */
 const OPEN_TO_ALL: ReadonlySet<string> = new Set(['/ui/login', '/ui/login.js', '/ui/plain.css'])
 
 export const SESSION_PATH = '/ui/session'

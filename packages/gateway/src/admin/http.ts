@@ -26,7 +26,7 @@ export type PageType =
   | 'text/javascript; charset=utf-8'
   | 'image/svg+xml'
 
-/** Goes on after the head; returns what to do when the stream is over, whoever ended it. */
+/** Sends events after the response head; returns a function that is called when the stream ends, for any reason. */
 type OpenStream = (stream: EventStream) => () => void
 
 /** The handler of a request; asynchronous when a body has to be read first. */

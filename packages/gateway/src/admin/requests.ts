@@ -28,7 +28,7 @@ export interface RequestsSource {
   explain(record: RequestRecord): Promise<Explanation>
   /** The function that writes headlines of lists, loaded at its first use. */
   headlines(): Promise<HeadlineOf>
-  /** Tells of what comes, at most ten times a second; null when as many listen as can. */
+  /** Calls `told` with new records, at most ten times a second; null when the number of listeners is at its limit. */
   follow(filter: RecordFilter, headlineOf: HeadlineOf | null, told: (batch: RequestBatch) => void): (() => void) | null
 }
 
@@ -120,7 +120,7 @@ interface StreamQuestion {
 }
 
 function stream(request: IncomingMessage, { query, source, headlineOf }: StreamQuestion): Reply {
-  // A page of another site could not read it, but it could take the places of those who may.
+  // A page of another site could not read the stream, but it could occupy the limited number of listeners.
   const site = request.headers['sec-fetch-site'] ?? 'none'
   if (site !== 'none' && site !== 'same-origin') return text(403, 'origin not allowed\n')
   const filter = source.filter(query)

@@ -16,7 +16,7 @@ export interface ServersOptions extends AdminCallbacks {
   addresses: Record<ServerName, string>
   /** Required from every admin client when set; an admin address that others can reach is refused without one. */
   adminToken: string | null
-  /** Required from who changes the config; the admin token when left out. */
+  /** Required from clients that change the config; the admin token when left out. */
   editToken?: string | null
 }
 

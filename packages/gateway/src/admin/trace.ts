@@ -53,7 +53,7 @@ class StreamClient implements TraceClient {
   }
 
   event(event: TraceEvent): void {
-    // The last one is told in any case: it is the only one that says how the request ended.
+    // The last event is always sent, because it is the only one that says how the request ended.
     if (this.#stream.isFull && event.message.type !== LAST_EVENT) {
       this.#lost++
       return

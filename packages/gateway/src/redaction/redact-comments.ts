@@ -45,18 +45,18 @@ export function commentsOf(text: string): Comment[] {
   return comments
 }
 
-/** The lexer says with these what comes next; they are not in the text. */
+/** Tokens by which the lexer announces the next token; they are not part of the text. */
 const SCALAR = '\u001f'
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR])
 
-/** Behind the first secret name nothing is left: where a value ends in a comment nobody can tell. */
+/** The rest of a comment after a secret name is removed, because the end of the value is unknown. */
 function withoutNamed(comment: string, isSecretHeader: boolean): { text: string; isSecretHeader: boolean } {
   let isHeader = isSecretHeader
   for (const { index, 0: start, 1: name = '' } of comment.matchAll(NAMED)) {
     const rest = comment.slice(index + start.length)
     // `{ name: authorization, value: ... }`, which may stand in two comments.
     if (name === 'name') isHeader = isSecretName(/^["']?([\w.-]*)/.exec(rest)?.[1] ?? '')
-    // The policy of that name has rules, and no secret of its own; what stands in it is looked at.
+    // The policy of this name has rules and no secret of its own; its contents are searched.
     const isPolicy = name === 'authorization' && rest.startsWith('{')
     if ((isSecretName(name) && !isPolicy) || (isHeader && name === 'value'))
       return { text: comment.slice(0, index + start.length) + REDACTED, isSecretHeader: isHeader }

@@ -96,7 +96,7 @@ const PARAMETER_END = /[&;#\s]|%(?:26|3b|23)/i
 /** Parameters that grant something, where a field of that name does not. */
 const SECRET_PARAMETERS = new Set(['code', 'sig', 'auth', 'jwt', 'assertion', 'sessionid', 'jsessionid', 'sid'])
 
-/** Whether a parameter of that name, as it stands in a URL, holds something that must not be shown. */
+/** Returns whether the parameter of a URL contains a secret, by its name. */
 export function isSecretParameter(name: string, isSecret: (name: string) => boolean): boolean {
   const decoded = decode(name)
   const plain = decoded.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

@@ -39,7 +39,7 @@ class Cutter {
   readonly #rest: string[] = []
   readonly #rows: number[] = []
   readonly #lists: CutItem[][] = []
-  /** A line that may be the key of a list: where it stands in the rest, its column, and its text up to the colon. */
+  /** A line that may be the key of a list: its offset in the rest, its column, and its text up to the colon. */
   #key: { index: number; column: number; line: string } | null = null
   /** The list that is being cut, and the column of its dashes. */
   #list: CutItem[] | null = null

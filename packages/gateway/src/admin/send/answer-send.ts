@@ -13,7 +13,10 @@ interface SendParts {
   readonly trace: TraceSource
 }
 
-/** Requests to listeners of this process, from people who look at it. Nothing in a call chooses an address. */
+/**
+ * Sends requests from the web UI and the admin API to listeners of this process. No field of a call chooses an
+ * address.
+ */
 export function createSendAnswer(parts: SendParts, limits = LIMITS): (request: IncomingMessage) => Promise<Reply> {
   let open = 0
   return async (request) => {

@@ -2,8 +2,8 @@ import { isObject } from '@portico/http/json'
 import type { SendCall } from './send-view.ts'
 
 /**
- * Reads what is to be sent; a text says what is wrong with it. Everything that becomes part of the message is held to
- * the letters that its place allows, so that no field can end its line.
+ * Validates a call; returns a text that says what is wrong with it. Every part of the message may contain only the
+ * characters that are valid at its position, so that no field can end its line.
  */
 export function checkCall(value: unknown): SendCall | string {
   if (!isObject(value)) return 'expected an object'

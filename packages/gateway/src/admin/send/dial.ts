@@ -24,7 +24,7 @@ export async function secure(
   const secured = connectTls({
     socket,
     ALPNProtocols: [listener.isHttp2 ? 'h2' : 'http/1.1'],
-    // At the other end is this process: whom its certificate names is for other clients to ask.
+    // The server is this process, so its certificate need not be verified.
     rejectUnauthorized: false,
     ...(servername !== undefined && { servername }),
   })
@@ -52,7 +52,7 @@ async function ready(socket: Socket, event: 'connect' | 'secureConnect', signal:
   socket.on('error', () => {})
 }
 
-/** PROXY headers that bring no addresses: whoever sends them asks for something itself. */
+/** PROXY headers without addresses, which mean that the proxy itself is the client. */
 const OWN_CONNECTION: Readonly<Record<'V1' | 'V2', Buffer>> = {
   V1: Buffer.from('PROXY UNKNOWN\r\n', 'latin1'),
   V2: Buffer.from('\r\n\r\n\0\r\nQUIT\n\x20\0\0\0', 'latin1'),

@@ -45,7 +45,7 @@ function exchangeHttp1(socket: Socket, listener: ReachableListener, call: SendCa
 }
 
 async function exchangeHttp2(socket: Socket, listener: ReachableListener, call: SendCall): Promise<Answer> {
-  // Loaded by those who have such a listener.
+  // Loaded lazily, because few listeners require HTTP/2.
   const { connect } = await import('node:http2')
   const { method, path, host = hostOf(listener), headers = [], body } = call
   const session = connect(`https://${host}`, { createConnection: () => socket, settings: { enablePush: false } })

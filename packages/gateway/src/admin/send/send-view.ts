@@ -11,7 +11,7 @@ export interface SendCall {
   readonly method: string
   /** With its query. */
   readonly path: string
-  /** For `Host`, and of TLS the name that is asked for; left out, it is the listener's. */
+  /** The `Host` header and the TLS server name; the hostname of the listener when left out. */
   readonly host?: string
   readonly headers?: readonly (readonly [name: string, value: string])[]
   readonly body?: string
@@ -22,7 +22,7 @@ export interface SendCall {
 /** Data of one message of the answer. A `head` comes once at most, an `end` once and last. */
 export type SendEvent =
   | { readonly type: 'head'; readonly status: number; readonly headers: readonly (readonly [string, string])[] }
-  /** Text as it is, anything else in Base64. */
+  /** Text unchanged, other content in Base64. */
   | { readonly type: 'body'; readonly text: string }
   | { readonly type: 'body'; readonly base64: string }
   | { readonly type: 'trace'; readonly event: TraceEvent }
@@ -32,7 +32,7 @@ export interface SendEnd {
   readonly type: 'end'
   /** Why there is no whole answer; null where there is. */
   readonly error: string | null
-  /** There was more of the body than is told. */
+  /** Whether the body was longer than the returned part. */
   readonly isCut: boolean
   readonly bytes: number
   /** Microseconds from the first byte that was sent. */

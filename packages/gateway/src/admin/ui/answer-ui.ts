@@ -18,7 +18,7 @@ export function answerUi(request: IncomingMessage, source: PageSource, sessions:
   return answerPage(request, path.slice('/ui/'.length), source)
 }
 
-/** To the login, and from there back to what was asked for. */
+/** Redirects to the login page, and from there back to the requested page. */
 export function toLogin(request: IncomingMessage): Reply {
   return redirect(`/ui/login?to=${encodeURIComponent(request.url ?? '/ui/')}`)
 }

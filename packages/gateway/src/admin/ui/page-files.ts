@@ -23,7 +23,7 @@ export class PageFiles {
     return this.#reply('index.html', acceptsGzip, 'no-cache')
   }
 
-  /** Null for a name that is not there. The name of an asset has a hash of what it holds. */
+  /** Returns null for an unknown name. The name of an asset contains a hash of its content. */
   asset(name: string, acceptsGzip: boolean): Reply | null {
     if (!this.#names.has(name) || name === 'index.html') return null
     return this.#reply(name, acceptsGzip, 'public, max-age=31536000, immutable')

@@ -1,7 +1,7 @@
 import type { BackendIdentity, CompiledBackend } from './compiled.ts'
 import { type UpstreamCall, UpstreamError } from '@portico/http/client'
 
-/** Stands for a backend that cannot be used; whoever is sent there hears so, and logs and traces say why. */
+/** Returns a backend that fails every call with the reason why it cannot be used, for logs and traces. */
 export function invalidBackend(identity: BackendIdentity, reason: string): CompiledBackend {
   const error = (): UpstreamError => new UpstreamError('invalid_backend', reason, true)
   return {

@@ -340,7 +340,7 @@ export class RequestContext implements RoutableRequest {
     this.upstreamAuthority = authority
   }
 
-  /** Host as it stands, before a backend's own name may replace it. */
+  /** The host of the request, before the name of a backend may replace it. */
   get currentAuthority(): string {
     return this.upstreamAuthority === '' ? this.authority : this.upstreamAuthority
   }

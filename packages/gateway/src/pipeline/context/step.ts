@@ -71,7 +71,7 @@ export interface Env {
   callouts(kind: CalloutKind): RecordCallout
   /** Counts requests whose key has no budget because the table of the limit is full. */
   keyWithoutRoom: CountKeysWithoutRoom
-  /** Counts what became of the choice of an endpoint of an inference pool. */
+  /** Counts the outcome of choosing an endpoint of an inference pool. */
   picks: CountPicks
   /** The cache of this worker, which outlives generations. */
   kept: WorkerCache

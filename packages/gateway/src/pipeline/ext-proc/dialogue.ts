@@ -16,7 +16,7 @@ export class Dialogue {
     this.#talk = talk
   }
 
-  /** An answer is waited for. */
+  /** Whether the processor has yet to respond. */
   get isWaiting(): boolean {
     return this.#expected !== null
   }

@@ -17,7 +17,7 @@ export class Direction {
   readonly #talk: Talk
   readonly #dialogue: Dialogue
   #streamed: StreamedBody | null = null
-  /** Bytes of the body pass, and their end is waited for. */
+  /** Whether the rest of the body passes without the processor, and has not ended yet. */
   #isPassing = false
   #isRunning = true
 

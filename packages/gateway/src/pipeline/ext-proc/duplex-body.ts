@@ -135,7 +135,7 @@ export class DuplexBody implements Source, Sink {
     this.#peer.lost(cause)
   }
 
-  // To whoever takes the new body.
+  // The side of the reader of the new body.
 
   pipe(sink: Sink): void {
     sink.source = this

@@ -9,7 +9,7 @@ type Times = Pick<ProcessingSettings, 'deadlines' | 'timeoutMs' | 'now' | 'recor
 export class Patience {
   readonly #times: Times
   readonly #deadline: Deadline
-  /** Since when an answer is waited for. */
+  /** The time since which a response is expected. */
   #askedAt: number | null = null
   #isRunning = false
   /** Whether the processor has asked for more time since its last response. */

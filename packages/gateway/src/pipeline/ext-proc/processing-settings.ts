@@ -25,7 +25,7 @@ export interface ProcessingSettings {
   readonly maxBufferBytes: number
   readonly deadlines: Deadlines
   readonly now: () => number
-  /** Told how long each answer was waited for. */
+  /** Called with the time that each response took. */
   readonly record: RecordCallout
   connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream>
 }

@@ -29,7 +29,7 @@ export interface Talk {
   open(): Promise<void>
   modes(name: Side['name']): DirectionModes
   say(said: RequestPart): void
-  /** An answer is waited for. */
+  /** Called when a response of the processor is expected. */
   asked(): void
   /** Records the response to a part, and the changes that it made. */
   noted(part: Part, answer: Answer, changed: HeaderChanges): void

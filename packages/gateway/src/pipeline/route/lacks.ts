@@ -13,7 +13,10 @@ export interface Rejection {
   lacks: string[]
 }
 
-/** The candidates that came nearest to the request, with what it lacked for each. Slow: for somebody who watches. */
+/**
+ * Returns the routes that nearly matched, with the reasons why they did not. This is slow, and runs only for traced
+ * requests.
+ */
 export function nearestRejections<T>(
   candidates: readonly { hostnames: readonly string[]; candidate: RouteCandidate<T> }[],
   request: RoutableRequest,

@@ -19,7 +19,7 @@ export class FailedEndpoints {
   }
 
   add(endpoint: string): void {
-    // Endpoints come and go; those that nobody asks for any more must not stay.
+    // Endpoints come and go, so endpoints that are no longer called must be removed.
     if (this.#untilByName.size >= MOST_ENDPOINTS) this.#untilByName.clear()
     this.#untilByName.set(endpoint, this.#now() + AVOIDED_MS)
   }

@@ -14,7 +14,7 @@ export const SETTLED = {
 
 export type Finding = (typeof SETTLED)[keyof typeof SETTLED]
 
-/** Parts by the object that stands for their text: the same text is the same object, and objects do not change. */
+/** The results by the object of a part: equal texts share one object, and objects never change. */
 export class SettledParts {
   readonly #found = new WeakMap<object, number>()
 

@@ -70,7 +70,7 @@ describe('unknown parts of configs', () => {
 
 const METADATA = ['request.metadata', 'response.metadata']
 
-/** Mappings whose names users choose, and what was made of a text: no field is added to these. */
+/** Mappings with names that users choose, and values parsed from texts: no field is added to these. */
 const OPAQUE = [
   'routes: labels',
   'backends: target.groups.config.azureopenai.endpoint',

@@ -4,7 +4,7 @@ import type { ConfigFile } from '../schema.ts'
 type McpConfig = NonNullable<ConfigFile['backends'][number]['mcp']>
 export type McpTargetConfig = McpConfig['targets'][number]
 
-/** Every MCP backend of a file, wherever it stands. */
+/** Returns every MCP backend of a file, at any level. */
 export function mcpBackendsOf({ backends, binds }: ConfigFile): { path: Path; mcp: McpConfig }[] {
   const found: { path: Path; mcp: McpConfig }[] = []
   for (const [index, { mcp }] of backends.entries()) {

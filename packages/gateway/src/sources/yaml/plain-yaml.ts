@@ -75,7 +75,7 @@ class BlockReader {
       }
       const start = indent + 1 + rest
       if (keyEnd(this.#line, start) > 0) {
-        // A mapping that starts on the line of its dash stands where its first key stands.
+        // A mapping that starts on the line of a dash has the column of its first key.
         this.#indent = start
         items.push(this.#mapping())
       } else {

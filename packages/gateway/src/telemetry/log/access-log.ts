@@ -15,7 +15,7 @@ interface AccessLogOptions {
   now?: () => number
 }
 
-/** Writes one line; `edit` is asked only when there will be one, and may still refuse it with null. */
+/** Writes one line. `edit` is called only for requests that are logged, and may return null to drop the line. */
 export type AccessLog = (record: AccessRecord, edit?: (() => LineChanges | null) | null) => void
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {

@@ -4,16 +4,19 @@ export interface Family {
   labels: readonly string[]
   /** Upper bounds of a histogram, rising; the last bucket (+Inf) is implied. */
   buckets?: readonly number[]
-  /** In UCUM, where the name does not end with it (`_seconds`, `_bytes`); what is counted stands in braces. */
+  /**
+   * The unit in UCUM, when the name does not end with it (`_seconds`, `_bytes`); counted things are in braces, such
+   * as `{request}`.
+   */
   unit?: string
 }
 
-/** The unit in UCUM: of the family, of the name, or in braces what is counted. */
+/** Returns the unit in UCUM: that of the family, the one in its name, or the counted thing in braces. */
 export function unitOf(name: string, { unit }: Family): string {
   if (unit !== undefined) return unit
   if (/_seconds(_total)?$/.test(name)) return 's'
   if (/_bytes(_total)?$/.test(name)) return 'By'
-  // Translators to Prometheus call a gauge with the unit 1 a ratio; what stands in braces changes no name.
+  // Converters to Prometheus call a gauge with the unit 1 a ratio; a unit in braces does not change the name.
   return `{${countedBy(name)}}`
 }
 

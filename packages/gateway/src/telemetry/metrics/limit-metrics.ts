@@ -1,6 +1,6 @@
 import { increase, type Registry } from './metrics.ts'
 
-/** A limit by key whose table is full, and what becomes of keys that find no room. */
+/** A rate limit whose table of keys is full, and how requests with further keys are handled. */
 interface FullLimit {
   /** Key of the attachment that has the limit. */
   policy: string

@@ -128,7 +128,7 @@ export function readRing(memory: SharedArrayBuffer, after: number | null = null)
 
 function cut(copy: Buffer, dead: number): Buffer[] {
   const entries: Buffer[] = []
-  // A tail always stands at the beginning of an entry; what lies before it may be in the middle of being overwritten.
+  // A tail is always at the start of an entry; the bytes before it may be in the process of being overwritten.
   for (let at = Math.min(dead, copy.length); at + 4 <= copy.length;) {
     const word = copy.readUInt32LE(at)
     const length = (word & ~FILLER) * UNIT

@@ -25,7 +25,7 @@ function certificateOf(refs: { name: string }[], objects: ReferredObjects): Outp
   if (typeof key !== 'string') return key as Refusal
   const fault = objects.pem.pair(cert, key)
   if (fault !== null) return broken(place, fault)
-  // Those who issue certificates leave it empty where they have nothing to say.
+  // Some certificate issuers write an empty `ca.crt`.
   if (typeof ca !== 'string' || ca.trim() === '') return { cert, key }
   const distrust = objects.pem.authorities(ca)
   return distrust === null ? { cert, key, ca } : broken(`${place}, entry \`ca.crt\``, distrust)

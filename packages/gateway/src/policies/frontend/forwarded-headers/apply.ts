@@ -3,8 +3,8 @@ import { rangeMatcher } from '@portico/http/client'
 import type { ForwardedHeadersConfig } from './schema.ts'
 
 /**
- * Makes `x-forwarded-*` true: what an untrusted client says of itself, in any spelling, is dropped before anything
- * looks at the headers, and the gateway says what it saw.
+ * Sets the `x-forwarded-*` headers from the connection. Headers of untrusted clients, in any spelling, are dropped
+ * first, before other code reads them.
  */
 export function forwardedHeaders(config: ForwardedHeadersConfig): ((exchange: Exchange) => void) | null {
   if (config.mode === 'Preserve') return null

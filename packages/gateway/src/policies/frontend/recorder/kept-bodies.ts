@@ -4,7 +4,7 @@ import type { AnsweredRequest, RequestContext } from '../../../pipeline/context/
 import type { KeepBodies } from '../../../pipeline/run/run-services.ts'
 import { KeptBytes } from '../../../telemetry/recorder/kept-bytes.ts'
 
-/** Copies of bodies, where the expression says so: of what the backend gets, and of what the client does. */
+/** Copies the bodies of requests that the expression selects: the body for the backend, and the body for the client. */
 export function keptBodies(isWanted: Expression, maxBytes: number): KeepBodies {
   return {
     request(rx: RequestContext) {

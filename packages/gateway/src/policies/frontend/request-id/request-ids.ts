@@ -11,8 +11,8 @@ interface RecordIds {
 }
 
 /**
- * Without the policy, ids of trusted peers are taken for logs and records, and nothing is sent that was not sent before.
- * Null where nobody is trusted either: requests pay nothing then.
+ * Returns the source of request ids. Without the policy, logs and records use the ids that trusted peers send, and no
+ * header is added. Null when there is neither a policy nor a trusted peer, so that requests cost nothing.
  */
 export function requestIdentifiers(
   config: RequestIdConfig | undefined,

@@ -69,7 +69,7 @@ function attributeName(): Schema<string> {
   return string({ min: 1, max: 256 })
 }
 
-/** An expression over the request as it came, or what such an expression could give: its text comes out. */
+/** An expression over the request, or a constant, which is printed as text. */
 function sampling(): Schema<string> {
   return scalar(
     (input) => {

@@ -68,7 +68,7 @@ const TRACES = { method: '/opentelemetry.proto.collector.trace.v1.TraceService/E
 
 type Sample = (rx: RequestContext) => boolean
 
-/** Whether a request is sampled; what is written as a number or a truth value needs no look at the request. */
+/** Whether a request is sampled; a constant number or boolean needs no evaluation. */
 function createSampling(source: string | undefined, unset: boolean, env: Pick<Env, 'cel' | 'random'>): Sample {
   if (source === undefined) return () => unset
   const { random } = env

@@ -37,7 +37,7 @@ function repeated(bytes: Buffer, length: number): Buffer {
   return length === 0 ? NOTHING : Buffer.alloc(length, bytes)
 }
 
-/** Three bytes make four digits; what is left at the end makes fewer. */
+/** Three bytes are encoded as four digits; the last group may be shorter. */
 function encode(digest: Buffer, order: readonly (readonly number[])[]): string {
   return order
     .map((group) =>

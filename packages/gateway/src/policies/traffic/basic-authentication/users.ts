@@ -44,7 +44,9 @@ export class Users {
     return outcome
   }
 
-  /** A name that nobody has costs as much as one of the others, so that time does not tell which names exist. */
+  /**
+   * Checking an unknown name takes as long as checking a known one, so that timing does not reveal which names exist.
+   */
   async #hash(username: string, password: Buffer): Promise<boolean> {
     const own = this.#hashesByName.get(username)
     const right = await isPassword(password, own ?? this.#standIn(username), this.#giveWay)

@@ -1,4 +1,7 @@
-/** Whether an Origin header is among the configured ones: scheme, host and port; `*` stands for any, or inside a host. */
+/**
+ * Returns whether an Origin header is in the configured list, by scheme, host and port; `*` matches any origin, or
+ * any part of a host.
+ */
 export function originMatcher(configured: readonly string[]): (origin: string) => boolean {
   if (configured.includes('*')) return () => true
   const exact = new Set<string>()
@@ -30,7 +33,7 @@ interface Pattern extends Origin {
   last: string
 }
 
-/** Null for what is no http(s) origin; default ports are made explicit. */
+/** Returns null for a value that is not an http(s) origin; default ports are made explicit. */
 function parseOrigin(text: string): Origin | null {
   const [, scheme, host, port] =
     /^(https?):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._*-]+)(?::([0-9]{1,5}|\*))?$/.exec(text.toLowerCase()) ?? []

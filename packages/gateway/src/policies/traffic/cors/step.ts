@@ -75,7 +75,7 @@ function note(trace: RequestTrace, origin: string | null, isAllowed: (origin: st
   else trace.note({ origin, allowed: isAllowed(origin) })
 }
 
-/** The answer to what a preflight asks: the configured list, or what was asked where the list holds `*`. */
+/** The value for a preflight response: the configured list, or the requested values when the list contains `*`. */
 function listAnswer(configured: readonly string[]): (asked: string | null, credentials: boolean) => string {
   if (!configured.includes('*')) return () => configured.join(',')
   return (asked, credentials) => {

@@ -45,7 +45,8 @@ function judge(rx: RequestContext, others: ReadonlySet<string>): Verdict {
   if (site === 'same-origin' || site === 'none') return 'same_origin'
   if (origin === null) return 'cross_origin'
   if (others.has(canonicalOrigin(origin))) return 'additional_origin'
-  // The browser knows better than we do which names are the same place. It is asked by the Host that it sent.
+  // Browsers know best whether two names are the same site; without their header, the origin is compared with the
+  // Host header of the request.
   return site === null && isOwnOrigin(rx, rx.exchange.authority, origin) ? 'same_origin' : 'cross_origin'
 }
 
