@@ -11,7 +11,9 @@ import { type Target, targets } from './targets.ts'
 
 const FILE = fileURLToPath(new URL('../docs/llm-matrix.md', import.meta.url))
 
-/** The last of the run: the page says what was found. A stale one is written anew, and fails once. */
+/**
+ * Runs after the other tests: compares the page with the results. A stale page is rewritten, and the test fails once.
+ */
 export function docCell(ledger: Ledger): void {
   it('docs/llm-matrix.md tells what this run found', () => {
     const page = pageOf(ledger)

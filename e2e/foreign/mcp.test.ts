@@ -51,7 +51,7 @@ it('the Python SDK asks clients of every revision', { skip: withoutPython }, asy
   })
 })
 
-/** Whether the client is asked at all: without its stream nobody hears the question. */
+/** Whether the server can send its request: it needs the open stream of the client. */
 async function isAnswered(client: TestClient, tool: string): Promise<boolean> {
   const patience = AbortSignal.timeout(2_000)
   return client.call(tool, {}, { signal: patience }).then(

@@ -75,7 +75,7 @@ interface Job {
   scene: string
 }
 
-/** One gateway with what is asked of it, and what must come of it. */
+/** One gateway, the input of a script, and the expected result. */
 interface Case {
   title: string
   providers: readonly Target[]

@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core'
 /** Measurements inside of a page. The scripts are texts, because the types of browsers are not loaded in tests. */
 
 /**
- * Controls that nobody could use though they are there: beyond an edge, cut, or beneath something else. They are
- * scrolled to first: down in any part, to the side only in parts that keys can scroll too.
+ * Returns controls that cannot be used: outside of the window, cut off, or covered. Each control is scrolled into
+ * view first: vertically in any container, horizontally only in containers that can be scrolled by keyboard.
  */
 export function clippedControls(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(FIND_CLIPPED)

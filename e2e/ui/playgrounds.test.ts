@@ -130,7 +130,7 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     await provider('spare').getByText('● Receives requests').waitFor()
     assert.equal(await providers.getByText('Receives requests').count(), 1)
     await page.reload()
-    // Nobody is paid for a mock, so nobody says what it costs.
+    // A mock has no price, so no cost is shown.
     await provider('spare')
       .getByText(/24 h: \d+ tokens, cost unknown/)
       .waitFor()

@@ -7,7 +7,7 @@ const FILE = fileURLToPath(new URL('../../../docs/mcp-conformance.md', import.me
 /** Marks of one scenario: direct, one target, two targets. */
 export type Row = [scenario: string, direct: string, one: string, two: string]
 
-/** The page says what a run found. A stale one is written anew, and fails once. */
+/** Compares the page with the results of a run. A stale page is rewritten, and the test fails once. */
 export function checkPage(rowsBySuite: ReadonlyMap<string, Row[]>): void {
   const page = pageOf(rowsBySuite)
   if (existsSync(FILE) && readFileSync(FILE, 'utf8') === page) return

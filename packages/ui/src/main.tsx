@@ -10,7 +10,8 @@ import { createUiRouter } from './router.tsx'
 import { theme } from './theme.ts'
 
 const queries = new QueryClient({
-  // A gateway that is gone is asked again by the clock, and what it said last stays, marked as old.
+  // While the gateway is unreachable, requests are retried at intervals, and the last data stays on the page, marked
+  // as old.
   defaultOptions: { queries: { retry: false, networkMode: 'always', refetchOnWindowFocus: true } },
 })
 

@@ -11,8 +11,8 @@ export interface Reference {
   /** Offset in the source. */
   offset: number
   /**
-   * Whether absence cannot make the read fail: it stands in `has`, `default`, `coalesce` or `.?`, or after a `has` of the
-   * path.
+   * Whether the read cannot fail when the value is absent: it is inside `has`, `default`, `coalesce` or `.?`, or
+   * follows a `has` of the path.
    */
   guarded: boolean
 }

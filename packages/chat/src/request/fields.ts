@@ -24,7 +24,7 @@ export class Fields {
     return this.#fault
   }
 
-  /** The object as it came. */
+  /** The object as the client sent it. */
   get raw(): JsonObject {
     return this.#object
   }

@@ -6,8 +6,8 @@ import { readTexts } from './read-texts.ts'
 import { slicesOf } from './slices.ts'
 
 /**
- * Tokens that a model reads of a request: exact for texts of models whose vocabulary is public, an estimate for others,
- * and a guess by kind and size for what is no text.
+ * Counts the input tokens of a request: exact for texts of models with a public vocabulary, an estimate for other
+ * models, and a guess by kind and size for images and files.
  */
 export async function countTokens(request: ChatRequest, model = request.model): Promise<number> {
   const { texts, tokens } = readTexts(request)

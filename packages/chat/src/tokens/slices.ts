@@ -1,6 +1,6 @@
 /**
- * A text in slices that can be counted one by one. An encoder takes quadratic time for words without an end, so they
- * are cut; elsewhere cuts stand before a space, where tokens begin anyway.
+ * Splits a text into slices whose tokens can be counted one by one. An encoder takes quadratic time for very long
+ * words, so these are cut; other cuts are before a space, where a token begins anyway.
  */
 export function* slicesOf(text: string): Generator<string> {
   let from = 0

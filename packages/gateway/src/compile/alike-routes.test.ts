@@ -52,7 +52,7 @@ function indexOf(ir: Ir): IrIndex {
   return { byTarget: PoliciesByTarget.of(ir.policies), backendsByKey }
 }
 
-/** Room that records the requested keys. */
+/** A fake of the shared tables that records the requested keys. */
 function recordingRoom() {
   const room = new Reservations(new SharedTable(createTable()))
   const asked = new Set<string>()

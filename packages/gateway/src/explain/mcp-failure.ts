@@ -31,7 +31,7 @@ export const mcpFailure: ConfigExplainer = (subject) => {
   }
 }
 
-/** Whether a message ended so that this explains it; rules of authorization explain themselves. */
+/** Whether the outcome of a message is explained here; authorization rules have their own explanation. */
 export function isMcpFailure(mcp: RecordedMcp | null): boolean {
   return mcp !== null && mcp.outcome !== null && mcp.outcome !== 'ok' && mcp.outcome !== 'denied'
 }

@@ -64,7 +64,10 @@ function policiesOf(section: Section): readonly Policy[] {
   return all.toSorted((left, right) => names.indexOf(left.name) - names.indexOf(right.name))
 }
 
-/** From far to near: where it stands, and what a policy of the top-level list may aim at to set it. */
+/**
+ * From the farthest to the nearest: the attachment points of a policy, and the targets that a policy of the top-level
+ * list may name.
+ */
 function placesOf({ section, attach }: Policy): readonly string[] {
   if (section === 'frontend') return ['gateway']
   if (section === 'traffic') return attach.includes('listener') ? ['gateway', 'listener', 'route', 'rule'] : ['route']

@@ -58,7 +58,7 @@ function withLinks(readme: string, folder: string): string {
   return withLinksFrom(readme, folder, readFileSync(posix.join(root, readme), 'utf8').trimEnd())
 }
 
-/** Links that lead from a README lead to the same places from its page's folder, or to the page that stands for them. */
+/** Rewrites the links of a README for the folder of its page; a link to a README becomes a link to its page. */
 export function withLinksFrom(readme: string, folder: string, text: string): string {
   return text.replaceAll(/\]\(([^)#:]+)(#[^)]*)?\)/g, (_link, path: string, heading = '') => {
     const target = posix.join(dirname(readme), path)

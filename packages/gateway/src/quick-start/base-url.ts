@@ -1,7 +1,7 @@
 import { parseBackendUrl } from '../formats/address.ts'
 import { isIpv4 } from '@portico/http/text'
 
-/** Another place than the vendor's own, as its SDK is told of it. */
+/** A base URL that replaces the vendor's own, from the environment variable that its SDK reads. */
 export interface BaseUrl {
   /** For people. */
   authority: string

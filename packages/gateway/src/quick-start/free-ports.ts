@@ -19,7 +19,7 @@ const VARIABLES: Readonly<Record<keyof QuickStartPorts, string>> = {
 const STEP = 100
 const TRIES = 10
 
-/** The usual ports, or the first set behind them that nobody uses: a second quick start runs beside the first. */
+/** Returns the default ports, or the next free set, so that several quick starts can run at once. */
 export async function findFreePorts(
   env: Environment,
   isFree: (port: number) => Promise<boolean>,

@@ -2,7 +2,7 @@ import { isRefused, readBaseUrl, type BaseUrl } from './base-url.ts'
 import type { Guide } from './guide.ts'
 import type { Environment } from '../sources/substitute.ts'
 
-/** A vendor of whom a key in the environment is all that the gateway needs. */
+/** A vendor that needs only an API key in the environment. */
 interface Vendor {
   provider: 'openai' | 'anthropic' | 'gemini'
   title: string

@@ -19,7 +19,7 @@ export function quickStartTools(script: string | null): QuickStartTools {
   return { routes: [routeTo(script)], guide: (port) => ({ serves, tries: triesOf(port) }) }
 }
 
-/** The program of the server; null where nobody has installed it, as without development dependencies. */
+/** The program of the MCP server; null when it is not installed, as without development dependencies. */
 export function findToolServer(): string | null {
   try {
     const file = createRequire(import.meta.url).resolve(`${SERVER}/package.json`)
@@ -31,7 +31,7 @@ export function findToolServer(): string | null {
   }
 }
 
-/** Without hostnames: who may call is up to the guard of the backend, which knows loopback. */
+/** No hostnames are set: the MCP backend itself accepts only loopback names. */
 function routeTo(script: string): object {
   const stdio = { cmd: process.execPath, args: [script, 'stdio'], maxProcesses: 16 }
   return {

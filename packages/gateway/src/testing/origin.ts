@@ -26,7 +26,7 @@ export interface Origin {
 
 export type OriginHandler = (request: SeenRequest, response: ServerResponse, message: IncomingMessage) => void
 
-/** A real HTTP/1.1 server on loopback that remembers what it was asked. */
+/** A real HTTP/1.1 server on loopback that records its requests. */
 export async function startOrigin(
   handler: OriginHandler = (_request, response) => response.end('ok'),
 ): Promise<Origin> {

@@ -8,7 +8,7 @@ import { builtProgram, shippedProgram } from './shipped-program.ts'
 
 /** The program as people start it: a process with its own ports. */
 
-/** The script that people run. Tests that are not about the script start what it would run. */
+/** The script that users run. Tests that are not about the script start the module that it would load. */
 export const PROGRAM = shippedProgram('gateway')
 
 interface Ending {
@@ -151,10 +151,10 @@ function start({ args = [], env = {}, stdin, node = process.execPath, ...rest }:
   const base = {
     PATH: process.env['PATH'] ?? '',
     NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
-    // Keys of sessions are kept there, and not among those of whoever runs the tests.
+    // Session keys are stored there, and not in the home folder of the person who runs the tests.
     XDG_STATE_HOME: join(tmpdir(), 'portico-test-state'),
   }
-  // The script starts the program anew when the Node that runs it is too old.
+  // Under a Node that is too old, only the script works: it starts a newer Node.
   const script = node === process.execPath ? builtProgram('gateway') : PROGRAM
   const command = [...(rest.command ?? [node, script]), ...args]
   const isTerminal = rest.terminal === true

@@ -1,4 +1,4 @@
-/** Readers of values whose type nobody vouches for: JSON of servers and models, caught errors. */
+/** Readers of untyped values: JSON from servers and models, caught errors. */
 
 export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''

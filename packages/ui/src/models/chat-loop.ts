@@ -27,7 +27,7 @@ interface ChatParts {
   readonly model: string
   readonly isStream: boolean
   readonly tools: readonly McpTool[]
-  /** Asks the model; tells of the text as it comes. */
+  /** Calls the model, and reports the text as it arrives. */
   readonly ask: (body: object, onText: (text: string, sent: SentRequest) => void) => Promise<SentRequest>
   readonly callTool: (name: string, args: unknown) => Promise<{ result: McpResult; sent: SentRequest }>
   /** Shows a new turn, or a new state of the last turn. */

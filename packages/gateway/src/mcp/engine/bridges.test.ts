@@ -19,7 +19,7 @@ interface NewerServer {
   port: number
   /** JSON-RPC methods, as they came. */
   asked: string[]
-  /** Tells those who listen that there are other tools now. */
+  /** Notifies listeners that the list of tools has changed. */
   change(): void
 }
 

@@ -12,7 +12,7 @@ interface Forgetful extends ScriptedTarget {
   refuse(): void
 }
 
-/** A target with one session at a time; whoever shows another one is told so in the given way. */
+/** A target with one session at a time; requests with another session id fail in the given way. */
 async function useForgetful(t: TestContext, lost: (request: TargetRequest) => void = notFound): Promise<Forgetful> {
   let count = 0
   let current = ''

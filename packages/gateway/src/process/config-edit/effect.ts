@@ -121,7 +121,7 @@ function portText({ address, port }: Bind): string {
   return `${address === '' ? '*' : address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
-/** The same limit of the same attachment under another name counts anew. */
+/** The same limit under another name starts with a full budget. */
 function limitChanges(live: ReadonlySet<string>, next: ReadonlySet<string>): LimitChanges {
   const gone = [...live.difference(next)]
   const came = [...next.difference(live)]

@@ -1,7 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument, type Scalar } from 'yaml'
 import type { Path } from '../../schema/problem.ts'
 
-/** A value that stands in a text, with the place where it is written. */
+/** A scalar in a YAML text, with its position. */
 export interface Leaf {
   path: Path
   value: unknown
@@ -10,7 +10,7 @@ export interface Leaf {
 }
 
 interface WrittenTree {
-  /** As it is written: an alias is what it is called. */
+  /** The text as written; for an alias, its name. */
   tree: unknown
   leaves: Leaf[]
 }

@@ -24,7 +24,7 @@ export function hostname(form: { wildcard: boolean }): Schema<string> {
   })
 }
 
-/** SPEC 2.1 SNI: names are compared letter by letter by some servers, so it is written as it is sent. */
+/** Some servers compare names byte by byte, so the name is sent as written. */
 export function serverName(): Schema<string> {
   const pattern = new RegExp(`^${label}(\\.${label})*$`)
   return textual((text) => (text.length <= 253 && pattern.test(text) ? text : null), {

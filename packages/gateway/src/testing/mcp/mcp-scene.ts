@@ -26,7 +26,7 @@ export function mcpConfig(
   return httpConfig([{ ...route, ...(policies && { policies }) }], { ...(frontend && { frontend }) })
 }
 
-/** A gateway in front of these servers, and somebody who calls it. */
+/** A gateway in front of these servers, and a client. */
 export async function useMcpScene(
   t: TestContext,
   targets: Readonly<Record<string, { port: number }>>,

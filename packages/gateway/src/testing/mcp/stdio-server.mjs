@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** A program behind pipes that does what its requests say, for tests of whoever starts it. */
+/** A stdio server that behaves as its requests say, for tests of the code that starts it. */
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const lines = createInterface({ input: process.stdin })

@@ -7,7 +7,7 @@ import type { LogValue } from '../../telemetry/log/access-log.ts'
 import { readAttribute, readEnvelope, readFields, readValue, type SeenOrigin, skipZero } from './otlp-fields.ts'
 import { readMetrics, type SeenMetric } from './otlp-metrics.ts'
 
-/** One log record with what stands around it. */
+/** One log record with its resource and scope. */
 export interface SeenLog extends SeenOrigin {
   time: bigint
   observed: bigint
@@ -20,7 +20,7 @@ export interface SeenLog extends SeenOrigin {
   spanId: string
 }
 
-/** One span with what stands around it. */
+/** One span with its resource and scope. */
 export interface SeenSpan extends SeenOrigin {
   traceId: string
   spanId: string

@@ -2,7 +2,7 @@ import type { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { LogValue } from '../../telemetry/log/access-log.ts'
 import { readAttribute, readEnvelope, readFields, type SeenOrigin, skipZero } from './otlp-fields.ts'
 
-/** A metric of one request, with what stands around it. */
+/** A metric of one request, with its resource and scope. */
 export interface SeenMetric extends SeenOrigin {
   name: string
   description: string

@@ -4,7 +4,7 @@ import { createSigningKey, keySetOf, sign, type SigningKey } from './issuer.ts'
 import type { SeenRequest } from '../origin.ts'
 import { useOrigin } from '../scene.ts'
 
-/** A server with the metadata of an identity provider, as that one shapes it, and tokens by its key. */
+/** A fake of an identity provider, with metadata in the form of that provider, and tokens signed by its key. */
 export interface StandIn {
   issuer: string
   key: SigningKey
