@@ -1,3 +1,4 @@
+import { HTTP_METHODS } from '../../telemetry/metrics/families.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import { splitPort } from './split-port.ts'
 import type { SpannedRequest } from './spanned-request.ts'
@@ -97,15 +98,4 @@ function attribute<Of>(
   return { name, fields: typeof field === 'string' ? [field] : field, key: attributeName(name), read }
 }
 
-export const METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-  'QUERY',
-])
+export const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS)

@@ -390,3 +390,17 @@ type NamesOf<T extends Family['type']> = {
 }[FamilyName]
 
 type Strings<T extends readonly string[]> = { readonly [I in keyof T]: string }
+
+/** The methods that metrics and spans name; all other methods count as one, because clients may send any text. */
+export const HTTP_METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+  'QUERY',
+] as const

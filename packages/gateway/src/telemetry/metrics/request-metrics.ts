@@ -1,7 +1,7 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { Exemplars, type SampledSpans } from './exemplars.ts'
-import { families, type LabelValues } from './families.ts'
+import { families, HTTP_METHODS, type LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, type RouteLabels } from './label-sets.ts'
 import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
 import { type CustomLabels, increase, MOST_LABEL_SETS, observe, type Registry } from './metrics.ts'
@@ -116,20 +116,7 @@ interface RequestSeries {
 }
 
 const DURATION_BUCKETS = families.request_duration_seconds.buckets
-const METHODS = [
-  'unknown',
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-  'QUERY',
-  'other',
-] as const
+const METHODS = ['unknown', ...HTTP_METHODS, 'other'] as const
 const OTHER_METHOD = METHODS.length - 1
 const methodIds = new Map<string, number>(METHODS.slice(1, OTHER_METHOD).map((method, i) => [method, i + 1]))
 
