@@ -20,6 +20,12 @@ function lineFor(config: object): string | null {
   return found === null ? null : [found.curl, `# ${found.route}`, ...found.placeholders].join(' ')
 }
 
+const MODELS = [
+  { name: 'any/*', provider: { mock: {} } },
+  { name: 'hidden', provider: { mock: {} }, visibility: 'Internal' },
+  { name: 'house', targets: [{ model: 'hidden' }] },
+]
+
 describe('the request to try', () => {
   const cases: [string, object, string | null][] = [
     [
@@ -78,6 +84,11 @@ describe('the request to try', () => {
       'is a chat where a model answers',
       httpConfig([{ name: 'chat', ...at('/v1'), backends: [{ ai: { provider: { mock: {} } } }] }]),
       'curl -i http://127.0.0.1:80/v1/chat/completions -H \'content-type: application/json\' -d \'{"model":"mock","messages":[{"role":"user","content":"Hello"}]}\' # chat',
+    ],
+    [
+      'names a model that clients may use where models are routed by name',
+      httpConfig([{ name: 'chat', ...at('/v1'), backends: [{ ai: { models: MODELS } }] }]),
+      'curl -i http://127.0.0.1:80/v1/chat/completions -H \'content-type: application/json\' -d \'{"model":"house","messages":[{"role":"user","content":"Hello"}]}\' # chat',
     ],
     [
       'is not there for connections that only others may open',

@@ -1,3 +1,4 @@
+import type { AiModel } from '../../backends/ai/models/schema.ts'
 import { ConfigView } from '../../explain/config-view.ts'
 import { matchRoute } from '../../explain/match-route.ts'
 import type { Backend, Ir, Listener, Route, RouteMatch } from '../../ir/resources.ts'
@@ -181,7 +182,8 @@ function chatOf({ target }: Backend, hasKey: boolean): Call | null {
   const vendor = Object.values(provider).find((part) => typeof part === 'object' && part !== null)
   const named =
     typeof vendor === 'object' && 'model' in vendor && typeof vendor.model === 'string' ? vendor.model : null
-  const model = named ?? (isMock ? 'mock' : '<model>')
+  const listed = target.kind === 'ai' ? target.models?.find(isListed)?.name : undefined
+  const model = listed ?? named ?? (isMock ? 'mock' : '<model>')
   const needsKey = !isMock && !hasKey
   return {
     endpoint: '/v1/chat/completions',
@@ -189,6 +191,11 @@ function chatOf({ target }: Backend, hasKey: boolean): Call | null {
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
     placeholders: [...(model === '<model>' ? [model] : []), ...(needsKey ? ['<key>'] : [])],
   }
+}
+
+/** Whether clients find the model in the list of models. */
+function isListed({ name, visibility }: AiModel): boolean {
+  return visibility === 'Public' && !name.includes('*')
 }
 
 const INITIALIZE: Call = {
