@@ -49,6 +49,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   },
   Namespace: { plural: 'namespaces', versions: ['v1'], namespaced: false },
   InferencePool: { plural: 'inferencepools', versions: ['v1'] },
+  ServiceImport: { plural: 'serviceimports', versions: ['v1beta1', 'v1alpha1'] },
   GwBackend: { plural: 'gwbackends', versions: ['v1alpha1'] },
   GwPolicy: { plural: 'gwpolicies', versions: ['v1alpha1'] },
   GwParameters: { plural: 'gwparameters', versions: ['v1alpha1'] },

@@ -21,6 +21,7 @@ export const groupByKind = {
   Namespace: '',
   Pod: '',
   InferencePool: 'inference.networking.k8s.io',
+  ServiceImport: 'multicluster.x-k8s.io',
   GwBackend: 'portico.dev',
   GwPolicy: 'portico.dev',
   GwParameters: 'portico.dev',

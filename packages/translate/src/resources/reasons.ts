@@ -100,7 +100,7 @@ export const reasons = {
   InvalidKind: {
     on: 'routes, BackendTLSPolicy',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'Refer to a Service, a GwBackend or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+    fix: 'Refer to a Service, a ServiceImport, a GwBackend or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
   InvalidListenerFilter: {
     on: 'listeners',

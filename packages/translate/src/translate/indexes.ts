@@ -70,6 +70,11 @@ export const indexTable: IndexTable = {
       const name = labels?.['kubernetes.io/service-name']
       return name === undefined ? [] : [`${namespace}/${name}`]
     },
+    /** `namespace/name` of its ServiceImport. */
+    import({ metadata: { namespace = '', labels } }) {
+      const name = labels?.['multicluster.kubernetes.io/service-name']
+      return name === undefined ? [] : [`${namespace}/${name}`]
+    },
   },
   Secret: { label },
   Pod: { label },

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { isGranted } from '../grants.ts'
 import type { Unusable } from '../materials.ts'
 import { poolBackend } from './inference-pool.ts'
+import { importBackend } from './service-import.ts'
 import { serviceBackend } from './service.ts'
 
 /** Resolves a backend reference of a route, or returns why it cannot be used. */
@@ -17,7 +18,8 @@ export function resolveBackend(
   const isService = to.kind === 'Service' && to.group === ''
   const isOwn = to.kind === 'GwBackend' && to.group === groupByKind.GwBackend
   const isPool = to.kind === 'InferencePool' && to.group === groupByKind.InferencePool && isOfHttp(from)
-  if (!isService && !isOwn && !isPool) {
+  const isImport = to.kind === 'ServiceImport' && to.group === groupByKind.ServiceImport
+  if (!isService && !isOwn && !isPool && !isImport) {
     const kind = to.group === '' ? to.kind : `${to.kind}.${to.group}`
     return { reason: 'InvalidKind', message: `${kind} cannot be a backend` }
   }
@@ -29,7 +31,7 @@ export function resolveBackend(
   if (isPool) return poolFor(from, context.read(poolBackend, `${to.namespace}/${to.name}`))
   if (to.port === undefined) return { reason: 'UnsupportedValue', message: `${printReference(to)} needs a port` }
   const suffix = from.kind === 'UDPRoute' ? ':udp' : ''
-  return context.read(serviceBackend, `${to.namespace}/${to.name}/${to.port}${suffix}`)
+  return context.read(isImport ? importBackend : serviceBackend, `${to.namespace}/${to.name}/${to.port}${suffix}`)
 }
 
 /** Endpoint pickers see requests, so connections without HTTP have no use for pools. */

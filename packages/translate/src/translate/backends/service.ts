@@ -4,7 +4,7 @@ import { formatMeshAddress } from '@portico/http/text'
 import { printFieldProblem } from '../../resources/fields.ts'
 import { readEndpointSlice, readService, type ServicePort } from '../../resources/service.ts'
 import { readPod } from '../../resources/pod.ts'
-import { keyOf } from '../../resources/resource.ts'
+import { keyOf, type Resource } from '../../resources/resource.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
 
@@ -81,7 +81,7 @@ function isListed(host: string, patterns: readonly string[]): boolean {
 }
 
 /** The HTTP version that `appProtocol` sets; null uses the client's. */
-function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
+export function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
   return versionByProtocol[appProtocol ?? ''] ?? null
 }
 
@@ -140,23 +140,25 @@ const chosenEndpoints: Query<ServiceEndpoint[]> = {
     const found = context.read(serviceBackend, place)
     if ('reason' in found) return []
     const service = place.slice(0, place.lastIndexOf('/'))
-    const [namespace = ''] = place.split('/')
-    const endpoints = context.list('EndpointSlice', { by: 'service', value: service }).flatMap((resource) => {
-      const slice = readEndpointSlice(resource)
-      const ports = slice.ports.filter(
-        ({ name, protocol }) => name === found.port.name && protocol === found.port.protocol,
-      )
-      return slice.endpoints.flatMap(({ addresses, isReady, isServing, pod: name }) => {
-        const pod = name === undefined ? null : `${namespace}/${name}`
-        const at = ports.flatMap(({ port }) => addresses.map((address) => formatEndpoint(address, port)))
-        return at.map((each) => ({ at: each, pod, isReady, isServing }))
-      })
-    })
-    const ready = endpoints.filter(({ isReady }) => isReady)
-    // When no endpoint is ready, terminating ones that still serve are used.
-    const chosen = ready.length > 0 ? ready : endpoints.filter(({ isServing }) => isServing)
-    return chosen.map(({ at, pod }) => ({ at, pod }))
+    return chooseEndpoints(context.list('EndpointSlice', { by: 'service', value: service }), found.port)
   },
+}
+
+/** The endpoints of a port that get requests. */
+export function chooseEndpoints(slices: readonly Resource[], wanted: ServicePort): ServiceEndpoint[] {
+  const endpoints = slices.flatMap((resource) => {
+    const slice = readEndpointSlice(resource)
+    const ports = slice.ports.filter(({ name, protocol }) => name === wanted.name && protocol === wanted.protocol)
+    return slice.endpoints.flatMap(({ addresses, isReady, isServing, pod: name }) => {
+      const pod = name === undefined ? null : `${resource.metadata.namespace ?? ''}/${name}`
+      const at = ports.flatMap(({ port }) => addresses.map((address) => formatEndpoint(address, port)))
+      return at.map((each) => ({ at: each, pod, isReady, isServing }))
+    })
+  })
+  const ready = endpoints.filter(({ isReady }) => isReady)
+  // When no endpoint is ready, terminating ones that still serve are used.
+  const chosen = ready.length > 0 ? ready : endpoints.filter(({ isServing }) => isServing)
+  return chosen.map(({ at, pod }) => ({ at, pod }))
 }
 
 export function formatEndpoint(address: string, port: number): string {

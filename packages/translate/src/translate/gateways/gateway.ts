@@ -7,6 +7,7 @@ import { bindKey, isOurGateway, listenersOf, type ResolvedListener } from '../li
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
 import { meshPoolMembers, placeOfPool, poolMembers } from '../backends/inference-pool.ts'
 import { gatewayMesh } from './gateway-mesh.ts'
+import { importEndpoints, meshImportEndpoints, placeOfImport } from '../backends/service-import.ts'
 import { meshEndpoints, placeOfService, serviceEndpoints } from '../backends/service.ts'
 
 /** The config of one Gateway; null for Gateways of other classes. */
@@ -44,7 +45,7 @@ export const gatewayConfig: Query<Ir | null> = {
   },
 }
 
-/** Addresses of the Services and InferencePools of a Gateway, by the keys of its backends. */
+/** Addresses of the Services, ServiceImports and InferencePools of a Gateway, by the keys of its backends. */
 export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
   name: 'gatewayEndpoints',
   compute(context, key) {
@@ -52,8 +53,14 @@ export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
     const trustDomain = context.read(gatewayMesh, key)
     const addresses = (backend: string): string[] => {
       const pool = placeOfPool(backend)
-      const [plain, inMesh] = pool === null ? [serviceEndpoints, meshEndpoints] : [poolMembers, meshPoolMembers]
-      const place = pool ?? placeOfService(backend) ?? ''
+      const imported = placeOfImport(backend)
+      const [plain, inMesh] =
+        pool !== null
+          ? [poolMembers, meshPoolMembers]
+          : imported !== null
+            ? [importEndpoints, meshImportEndpoints]
+            : [serviceEndpoints, meshEndpoints]
+      const place = pool ?? imported ?? placeOfService(backend) ?? ''
       return trustDomain === null ? context.read(plain, place) : context.read(inMesh, `${trustDomain} ${place}`)
     }
     return Object.fromEntries(context.read(addressedBackends, key).map((backend) => [backend, addresses(backend)]))

@@ -50,10 +50,11 @@ export function quarantineNotes(gateway: string, found: readonly QuarantinedReso
 function ownerOf(key: string): string | null {
   const inline = /^inline\/[a-zA-Z]+\/(.*)$/.exec(key)?.[1]
   if (inline !== undefined) return ownerOf(inline)
-  const [kind, one = '', other = '', third = ''] = key.split('/')
+  const [kind, one = '', other = '', third = '', fourth = ''] = key.split('/')
   if (kind === 'policy') return `GwPolicy/${one}/${other.split('@')[0]}`
   if (kind !== 'backend') return routeOf(key)?.id ?? null
-  if (one === 'service') return null
+  // A ServiceImport has five parts; it has no status of ours.
+  if (one === 'service' || (one === 'import' && fourth !== '')) return null
   // A pool has four parts; three are a GwBackend in the namespace `pool`.
   if (one === 'pool' && third !== '') return `InferencePool/${other}/${third}`
   return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
