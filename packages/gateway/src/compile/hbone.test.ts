@@ -11,7 +11,7 @@ import { createAuthority } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import type { TestGateway } from '../testing/gateway.ts'
 import { until, useGateway, useOrigin } from '../testing/scene.ts'
-import { createTestIdentity, createTestMesh } from '../testing/services/hbone-peer.ts'
+import { createTestIdentity, createTestMesh, spiffeOf } from '../testing/services/hbone-peer.ts'
 import '../testing/all-features.ts'
 
 const mesh = createTestMesh()
@@ -77,6 +77,9 @@ describe('an HBONE listener', () => {
     const other = await openTunnel(useSession(t, gateway, mesh.issue('other')), `10.0.0.1:${port}`)
     assert.match(await get(other.stream), /^403 /)
     assert.equal((await request(port)).status, 403)
+    await gateway.finished(5)
+    const identities = gateway.records.map(({ srcIdentity }) => srcIdentity)
+    assert.deepEqual(identities, [...Array<string>(3).fill(spiffeOf('client')), spiffeOf('other'), null])
     renew()
     const renewed = await openTunnel(useSession(t, gateway), `10.0.0.1:${port}`)
     assert.equal(await get(renewed.stream), '200 ok')

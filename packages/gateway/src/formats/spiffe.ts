@@ -20,6 +20,14 @@ export function formatSpiffe({ trustDomain, namespace, serviceAccount }: SpiffeI
   return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`
 }
 
+/** Returns the SPIFFE ID among the names of a certificate, such as `URI:spiffe://…`; null unless it is the only URI. */
+export function spiffeIn(names: readonly string[]): string | null {
+  const [name, second] = names.filter((each) => each.startsWith(URI_NAME))
+  if (name === undefined || second !== undefined) return null
+  const uri = name.slice(URI_NAME.length)
+  return parseSpiffe(uri) === null ? null : uri
+}
+
 /** Returns whether a text is a trust domain name of the SPIFFE standard: lower case, without port or user. */
 export function isTrustDomain(text: string): boolean {
   return /^[a-z0-9._-]{1,255}$/.test(text)
@@ -37,5 +45,6 @@ export function isServiceAccount(text: string): boolean {
 
 /** The longest URI of the SPIFFE standard, in bytes. */
 const MAX_URI = 2_048
+const URI_NAME = 'URI:'
 const URI = /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/
 const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/

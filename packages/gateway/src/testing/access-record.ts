@@ -6,6 +6,7 @@ export const accessRecord: AccessRecord = {
   routeName: 'default/api',
   endpoint: '127.0.0.1:9000',
   srcAddr: '127.0.0.1:5000',
+  srcIdentity: null,
   method: 'GET',
   host: 'example.com',
   target: '/a?b=c',

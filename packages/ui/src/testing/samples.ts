@@ -27,7 +27,7 @@ export function sampleRecord(fields: Partial<RequestRecord> = {}): RequestRecord
   return {
     ...sampleRequest(),
     keys: { listener: 'bind/1/web', route: 'bind/1/web/orders', backend: 'shop' },
-    ...{ scheme: 'http', sni: null, isSampled: false, steps: null, calls: null, requestHeaders: null },
+    ...{ scheme: 'http', sni: null, identity: null, isSampled: false, steps: null, calls: null, requestHeaders: null },
     ...{ afterPolicies: null, responseHeaders: null, requestBody: null, responseBody: null, variables: null },
     ...fields,
   }

@@ -1,3 +1,4 @@
+import { spiffeIn } from '../../formats/spiffe.ts'
 import { InternalFault } from '@portico/http/faults'
 import type { ConnectionInfo, Exchange, HeaderBlock, Source } from '@portico/http'
 import type { RecordRequest } from '../../telemetry/metrics/request-metrics.ts'
@@ -296,6 +297,11 @@ export class RequestContext implements RoutableRequest {
 
   get srcAddr(): string {
     return this.connection.source
+  }
+
+  get srcIdentity(): string | null {
+    const { certificate } = this.connection
+    return certificate === undefined ? null : spiffeIn(certificate.subjectAltNames)
   }
 
   get sni(): string | null {

@@ -1,3 +1,4 @@
+import { spiffeIn } from '../../formats/spiffe.ts'
 import { type ConnectionInfo, type ActiveRequest } from '@portico/http'
 import type { AccessRecord } from '../../telemetry/log/access-record.ts'
 import type { RequestOutcome } from '../../telemetry/metrics/request-metrics.ts'
@@ -64,6 +65,10 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
     this.sni = info.sni === '' ? null : info.sni
     this.protocol = listener.protocol.toLowerCase()
     this.listenerName = listener.name
+  }
+
+  get srcIdentity(): string | null {
+    return spiffeIn(this.connection.certificate?.subjectAltNames ?? [])
   }
 
   get isOver(): boolean {

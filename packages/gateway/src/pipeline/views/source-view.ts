@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from '@portico/http'
-import { parseSpiffe } from '../../formats/spiffe.ts'
+import { parseSpiffe, spiffeIn } from '../../formats/spiffe.ts'
 
 /** The variable `source`: the client of a connection. */
 export class SourceView {
@@ -32,8 +32,7 @@ export class SourceView {
   /** The workload of the mesh in the verified certificate; absent for every other client. */
   get identity(): { trustDomain: string; namespace: string; serviceAccount: string } | undefined {
     const { certificate } = this.#connection
-    const uris = certificate?.subjectAltNames.filter((name) => name.startsWith('URI:')) ?? []
-    const [uri] = uris
-    return uri === undefined || uris.length > 1 ? undefined : (parseSpiffe(uri.slice('URI:'.length)) ?? undefined)
+    const uri = spiffeIn(certificate?.subjectAltNames ?? [])
+    return uri === null ? undefined : (parseSpiffe(uri) ?? undefined)
   }
 }

@@ -10,6 +10,7 @@ export const defaultFields = [
   'route',
   'endpoint',
   'src.addr',
+  'src.identity',
   'http.method',
   'http.host',
   'http.path',

@@ -45,6 +45,7 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.routeName !== null) line += ' route=' + textValue(r.routeName)
   if (r.endpoint !== null) line += ' endpoint=' + textValue(r.endpoint)
   if (r.srcAddr !== null) line += ' src.addr=' + textValue(r.srcAddr)
+  if (r.srcIdentity !== null) line += ' src.identity=' + textValue(r.srcIdentity)
   if (r.method !== null) line += ' http.method=' + textValue(r.method)
   if (r.host !== null) line += ' http.host=' + textValue(r.host)
   if (r.target !== null) line += ' http.path=' + textValue(r.target)
@@ -72,6 +73,7 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.routeName !== null) line += ',"route":' + quoted(r.routeName)
   if (r.endpoint !== null) line += ',"endpoint":' + quoted(r.endpoint)
   if (r.srcAddr !== null) line += ',"src.addr":' + quoted(r.srcAddr)
+  if (r.srcIdentity !== null) line += ',"src.identity":' + quoted(r.srcIdentity)
   if (r.method !== null) line += ',"http.method":' + quoted(r.method)
   if (r.host !== null) line += ',"http.host":' + quoted(r.host)
   if (r.target !== null) line += ',"http.path":' + quoted(r.target)
@@ -243,6 +245,7 @@ const firstFields: readonly Field[] = [
   ['route', (r) => r.routeName],
   ['endpoint', (r) => r.endpoint],
   ['src.addr', (r) => r.srcAddr],
+  ['src.identity', (r) => r.srcIdentity],
   ['http.method', (r) => r.method],
   ['http.host', (r) => r.host],
   ['http.path', (r) => r.target],

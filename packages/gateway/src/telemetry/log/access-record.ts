@@ -10,6 +10,8 @@ export interface AccessRecord {
   readonly endpoint: string | null
   /** `ip:port` of the client. */
   readonly srcAddr: string | null
+  /** The SPIFFE ID in the verified certificate of the client; null for clients without one. */
+  readonly srcIdentity: string | null
   readonly method: string | null
   readonly host: string | null
   /** Path and query as received. */
@@ -50,6 +52,7 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     routeName: null,
     endpoint: null,
     srcAddr: source.source,
+    srcIdentity: null,
     method: null,
     host: null,
     target: null,

@@ -52,6 +52,7 @@ test('a line that was looked through without finding anything to change is the l
     routeName: optional(fc.string()),
     endpoint: optional(fc.string()),
     srcAddr: optional(fc.string()),
+    srcIdentity: optional(fc.string()),
     method: optional(fc.string()),
     host: optional(fc.string()),
     target: optional(fc.string({ unit: anyCharacter })),

@@ -70,6 +70,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
     keys: { listener: text('listenerKey'), route: text('routeKey'), backend: text('backendKey') },
     scheme: (flags & FLAGS.https) === 0 ? 'http' : 'https',
     sni: text('sni'),
+    identity: text('identity'),
     isSampled: (flags & FLAGS.sampled) !== 0,
     steps: stepsOf(details, entry.readUInt8(AT.attempts) > 0),
     calls: callsOf(details, {
@@ -93,6 +94,7 @@ export function summaryOf(record: RequestRecord): RequestSummary {
     keys: _keys,
     scheme: _scheme,
     sni: _sni,
+    identity: _identity,
     isSampled: _isSampled,
     steps: _steps,
     calls: _calls,

@@ -50,6 +50,7 @@ export const TEXTS = [
   'requestId',
   'key',
   'sni',
+  'identity',
 ] as const
 
 export type TextName = (typeof TEXTS)[number]

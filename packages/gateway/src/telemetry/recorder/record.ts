@@ -183,6 +183,8 @@ export interface RequestRecord extends RequestSummary {
   readonly scheme: 'http' | 'https'
   /** The TLS server name of the client. */
   readonly sni: string | null
+  /** The SPIFFE ID of a client in the mesh. */
+  readonly identity: string | null
   readonly isSampled: boolean
   /** Null when only the summary is recorded. */
   readonly steps: readonly RecordedStep[] | null

@@ -188,6 +188,7 @@ function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: strin
     requestId,
     key,
     run.sni ?? '',
+    run.srcIdentity ?? '',
   ]
 }
 

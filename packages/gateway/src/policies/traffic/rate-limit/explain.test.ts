@@ -59,6 +59,7 @@ const blank: RequestRecord = {
   keys: { listener: null, route: null, backend: null },
   scheme: 'http',
   sni: null,
+  identity: null,
   isSampled: false,
   steps: null,
   calls: null,
