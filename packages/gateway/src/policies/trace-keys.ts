@@ -22,7 +22,7 @@ export const TRACE_KEYS = [
   'cors',
 ] as const
 
-/** Configs by the name of the policy, as workers know them, under the keys that traces have; others keep their name. */
+/** Returns the configs of policies by their keys in traces; a policy without such a key keeps its name. */
 export function configsByTraceKey(configs: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const shown: Record<string, unknown> = Object.fromEntries(TRACE_KEYS.map((key) => [key, null]))
   for (const [name, config] of Object.entries(configs)) {

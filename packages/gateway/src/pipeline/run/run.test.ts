@@ -122,7 +122,7 @@ test('a client that ends its side still gets its answer', async (t) => {
   client.end('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   await once(client, 'finish')
   await until(() => origin.seen.length === 1)
-  // The gateway has heard of the end before what comes later.
+  // When this later request is served, the gateway has seen that the client closed its sending side.
   await request(gateway.port(), { path: '/later' })
   answer()
   let text = ''

@@ -38,7 +38,7 @@ function total(pushes: readonly SeenMetric[][], name = 'portico_requests_total')
   return points.reduce((sum, { value }) => sum + (value ?? 0), 0)
 }
 
-/** Lines that are the same whenever one looks, once nothing happens any more. */
+/** Returns the lines that do not change between two scrapes of an idle gateway. */
 function steady(lines: readonly string[]): string[] {
   return lines.filter((line) => !/^process_|^portico_event_loop|^portico_otlp_|^portico_upstream/.test(line))
 }
