@@ -108,16 +108,20 @@ function buildSuite(suite: Suite, folder: string): void {
 
 function buildGatewayApi(suite: Suite, folder: string): void {
   go(suite, ['build', '-ldflags', '-s -w', '-o', join(folder, 'echo-basic'), echoServers[suite]])
-  const [api, tests] = ['sigs.k8s.io/gateway-api', TESTS].map((module) =>
-    go(suite, ['list', '-m', '-f', '{{.Dir}}', module]).trim(),
-  )
-  cpSync(join(api ?? '', 'config/crd'), join(folder, 'crds'), { recursive: true })
+  cpSync(join(sourcesOf(suite, 'sigs.k8s.io/gateway-api'), 'config/crd'), join(folder, 'crds'), { recursive: true })
   for (const name of ['base', 'tests']) {
     const filter = (path: string): boolean => !path.endsWith('.go')
-    cpSync(join(tests ?? '', name), join(folder, 'manifests', name), { recursive: true, filter })
+    cpSync(join(sourcesOf(suite, TESTS), name), join(folder, 'manifests', name), { recursive: true, filter })
   }
   // The module cache is read-only, and so is what is copied from it.
   execFileSync('chmod', ['-R', 'u+w', folder])
+}
+
+/** Downloads a module, which the builds before need not have done, and returns the folder of its sources. */
+function sourcesOf(suite: Suite, module: string): string {
+  const { Dir: folder } = JSON.parse(go(suite, ['mod', 'download', '-json', module])) as { Dir?: string }
+  if (folder === undefined) throw new Error(`the sources of ${module} cannot be found`)
+  return folder
 }
 
 /** Copies the CRDs of several releases, of which a `go.mod` could name only one. */
@@ -148,11 +152,12 @@ const echoServers: Readonly<Record<Suite, string>> = {
 
 /** Behind everything else that the machine does. */
 function go(folder: string, [command = '', ...args]: readonly string[]): string {
-  const flags = command === 'list' ? [] : ['-trimpath']
-  const words = ['-n', '10', 'go', command, '-C', join(HERE, folder), '-mod=readonly', ...flags, ...args]
+  const flags = command === 'mod' ? [] : ['-mod=readonly', '-trimpath']
+  const words = ['-n', '10', 'go', command, ...flags, ...args]
   // A suite may need a newer Go than this machine has, which Go fetches like a module.
   const env = { ...GO_ENV, GOTOOLCHAIN: folder === 'conformance' ? 'auto' : 'local' }
-  return execFileSync('nice', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  const cwd = join(HERE, folder)
+  return execFileSync('nice', words, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
 function isOnPath(name: string): boolean {

@@ -1,11 +1,11 @@
 import type { BindState, ServerTls } from '@portico/http/server'
+import { createServerTls } from '@portico/http/tls-listener'
 import { urisIn } from '@portico/http/server'
 import type { Hops } from '@portico/http'
 import type { MeshIdentity } from '../mesh/identity.ts'
 import { peerProblem } from '../mesh/mesh-member.ts'
 import type { CompiledListener } from '../pipeline/compiled/compiled.ts'
 import { serveTunnel, type StreamPort, type TunnelRefused } from '../pipeline/run/serve-tunnel.ts'
-import { createServerTls } from './load-features.ts'
 
 interface HboneServices {
   mesh: MeshIdentity

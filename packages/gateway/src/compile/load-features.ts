@@ -26,6 +26,7 @@ const tlsListener = () => import('@portico/http/tls-listener')
 export const acceptTls = later(async () => (await tlsListener()).acceptTls<string>)
 export const createServerTls = later(async () => (await tlsListener()).createServerTls)
 export const compileUdpBind = later(async () => (await import('./udp-bind.ts')).compileUdpBind)
+export const hboneEntrance = later(async () => (await import('./hbone.ts')).hboneEntrance)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 // Code that loads all features iterates over the exports of this module.
 export { awsSigner, azureToken, createProcessCalls, gcpToken }
@@ -42,6 +43,7 @@ export async function loadFeatures(ir: Ir): Promise<void> {
     needed.add(acceptTls).add(createServerTls)
   }
   if (ir.listeners.some(({ protocol }) => protocol === 'UDP')) needed.add(compileUdpBind)
+  if (ir.listeners.some(({ protocol }) => protocol === 'HBONE')) needed.add(hboneEntrance)
   for (const { target } of ir.backends) {
     if (hasPool(target)) needed.add(compilePool)
     if (target.kind === 'ai' && target.models !== undefined) needed.add(createModelRouter)

@@ -51,8 +51,7 @@ export function connectionInfo(
   const rawPort = socket.remotePort ?? 0
   const address = source?.address ?? rawAddress
   const port = source?.port ?? rawPort
-  let certificate: ClientCertificate | null | undefined = secure === undefined ? null : undefined
-  return {
+  const info: ConnectionInfo = {
     address,
     port,
     rawAddress,
@@ -63,18 +62,29 @@ export function connectionInfo(
     source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
     destination: () =>
       proxied?.destination ?? { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
-    get certificate() {
-      if (certificate === undefined) certificate = verifiedCertificate(secure)
-      return certificate ?? undefined
-    },
+    certificate: undefined,
     principal() {
       return this.certificate?.principal ?? ''
     },
   }
+  if (secure !== undefined) readCertificateOnDemand(info, secure)
+  return info
 }
 
-function verifiedCertificate(secure: TLSSocket | undefined): ClientCertificate | null {
-  const shown = secure?.authorized === true ? secure.getPeerX509Certificate() : undefined
+/** Few callers need the certificate; connections without TLS have nothing to read. */
+function readCertificateOnDemand(info: ConnectionInfo, secure: TLSSocket): void {
+  let certificate: ClientCertificate | null | undefined
+  Object.defineProperty(info, 'certificate', {
+    enumerable: true,
+    get() {
+      if (certificate === undefined) certificate = verifiedCertificate(secure)
+      return certificate ?? undefined
+    },
+  })
+}
+
+function verifiedCertificate(secure: TLSSocket): ClientCertificate | null {
+  const shown = secure.authorized ? secure.getPeerX509Certificate() : undefined
   return shown === undefined ? null : readClientCertificate(shown)
 }
 

@@ -10,7 +10,8 @@ import { Hops } from '../../fields/hops.ts'
 import { Deadlines } from '../../runtime/deadlines.ts'
 import { Pools } from '../pool/pools.ts'
 import { UpstreamError } from '../upstream-types.ts'
-import { Hbone, type MeshCredentials } from './hbone.ts'
+import { Hbone } from './hbone.ts'
+import type { MeshCredentials } from './hbone-pools.ts'
 
 const mesh = createTestMesh()
 const foreign = createTestMesh()
