@@ -85,6 +85,7 @@ function neededEverywhere(): Set<string> {
 const withoutStatus: ReadonlySet<string> = new Set([
   'ReferenceGrant',
   'Service',
+  'ServiceImport',
   'EndpointSlice',
   'Secret',
   'ConfigMap',

@@ -45,7 +45,7 @@
   verbs: [get, list, watch]
 - apiGroups: [multicluster.x-k8s.io]
   resources: [serviceimports]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list, watch]

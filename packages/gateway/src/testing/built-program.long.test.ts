@@ -11,7 +11,7 @@ import { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { generationOf } from '../stream/index.ts'
 import { ok, useAuthorizer } from './services/authorizer.ts'
-import { createAuthority } from './certificates.ts'
+import { createAuthority, type IssuedCertificate } from './certificates.ts'
 import { type ChunkWatch, useChunkWatch } from './chunk-watch.ts'
 import { request } from './client.ts'
 import { TOKEN, configText, check } from './edits.ts'
@@ -19,6 +19,7 @@ import { createSigningKey, ISSUER, keySetOf, sign } from './services/issuer.ts'
 import { counting, useLimitServer } from './services/limit-server.ts'
 import { McpCaller } from './mcp/mcp-caller.ts'
 import { useGrpcCollector } from './otlp/otlp-collector.ts'
+import { spiffeOf, useHbonePeer } from './services/hbone-peer.ts'
 import { useMeshCa } from './services/mesh-ca.ts'
 import { agree, useAnsweringProcessor } from './services/processor.ts'
 import { eventually, type Program, runProgram, useConfigFile, useProgram } from './process.ts'
@@ -68,15 +69,21 @@ const USES: Readonly<Record<string, Use>> = {
   'the admin API answers questions': useAdmin,
   'manifests run without a cluster': useManifests,
   'a controller sends the config': useControlled,
-  'a mesh certificate is obtained': useMesh,
+  'a workload of a mesh answers': useMesh,
 }
 
 async function useMesh(t: TestContext, watch: ChunkWatch): Promise<void> {
   const ca = await useMeshCa(t, { names: ['spiffe://cluster.local/ns/default/sa/edge'] })
   const { tokenFile, rootFile } = ca
   const mesh = { caAddress: `https://127.0.0.1:${ca.port}`, serviceAccount: 'edge', tokenFile, rootFile }
-  const program = await useWatched(t, watch, { config: { mesh } })
+  const issue = (name: string): IssuedCertificate => ca.authority.issue({ names: [spiffeOf(name)] })
+  const peer = await useHbonePeer(t, { mesh: { authority: ca.authority, issue } })
+  const origin = await useOrigin(t)
+  const inMesh = { host: origin.host, policies: { tunnel: { hbone: { port: peer.port } } } }
+  const program = await useWatched(t, watch, { ...httpConfig([{ backends: [inMesh] }]), config: { mesh } })
   await program.logged(/mesh certificate obtained/)
+  await eventually('the workload answers', async () => (await request(program.port())).status === 200)
+  assert.deepEqual(peer.authorities, [origin.host])
 }
 
 async function useWatched(
