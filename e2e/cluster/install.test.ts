@@ -200,12 +200,14 @@ const GATEWAY_KINDS = [
   'grpcroutes',
   'tlsroutes',
   'tcproutes',
+  'udproutes',
   'backendtlspolicies',
 ].map((plural) => `gateway.networking.k8s.io/${plural}`)
 const OWN_KINDS = [
   'portico.dev/gwbackends',
   'portico.dev/gwpolicies',
   'gateway.networking.x-k8s.io/xbackendtrafficpolicies',
+  'inference.networking.k8s.io/inferencepools',
 ]
 const DEPLOYED_KINDS = [
   '/serviceaccounts',
@@ -221,6 +223,7 @@ const READ_KINDS = [
   '/namespaces',
   'discovery.k8s.io/endpointslices',
   'gateway.networking.k8s.io/referencegrants',
+  'multicluster.x-k8s.io/serviceimports',
   'portico.dev/gwparameters',
 ]
 const each = (verbs: readonly string[], kinds: readonly string[], where = ''): string[] =>
@@ -268,7 +271,7 @@ const MAY_NOT = [
   ),
   ...each(['create', 'update', 'patch', 'delete'], ['apiextensions.k8s.io/customresourcedefinitions']),
   ...each(['create', 'update'], ['admissionregistration.k8s.io/validatingwebhookconfigurations']),
-  ...each(['create', 'patch'], ['apps/daemonsets', 'apps/statefulsets', 'batch/jobs', 'batch/cronjobs'], ' shop'),
+  ...each(['create', 'patch'], ['apps/statefulsets', 'batch/jobs', 'batch/cronjobs'], ' shop'),
   // Its Lease and its authority are in its own namespace.
   ...each(['create', 'get', 'update'], ['coordination.k8s.io/leases'], ' shop'),
   ...each(['get', 'update'], ['coordination.k8s.io/leases'], ' kube-system/kube-controller-manager'),
