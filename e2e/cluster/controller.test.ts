@@ -118,7 +118,8 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
     await rolledOut(bed, SYSTEM, 'portico-controller')
     const { bad } = await asking.stop()
     assert.deepEqual(bad, [])
-    assert.ok(await isProgrammed())
+    // New controllers know nothing of a data plane until it has connected to one of them.
+    await eventually('it is programmed', isProgrammed, PATIENCE_MS)
   })
 
   it('leaves the lead to another when it ends', async () => {
