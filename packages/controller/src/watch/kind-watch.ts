@@ -33,6 +33,7 @@ export class KindWatch {
   #api: ApiKind | null = null
   /** When the served version disappeared; null while there is one. */
   #missingSince: number | null = null
+  readonly #denied = new Set<string>()
 
   constructor(client: KubeClient, watched: WatchedKind, watcher: NamespacedWatcher, options: KindWatchOptions = {}) {
     this.#client = client
@@ -75,7 +76,11 @@ export class KindWatch {
     const watcher: NamespacedWatcher = {
       changed: (key, resource) => this.#watcher.changed(key, resource),
       onError: (error) => this.#watcher.onError(error),
-      denied: (namespace, error) => this.#watcher.denied?.(namespace, error),
+      denied: (namespace, error) => {
+        if (error === null) this.#denied.delete(namespace)
+        else this.#denied.add(namespace)
+        this.#watcher.denied?.(namespace, error)
+      },
       synced: (isMissing) => {
         this.#api = api
         this.#missingSince = null
@@ -103,6 +108,9 @@ export class KindWatch {
     const gone = this.#items
     this.#items = NONE
     for (const key of gone.keys()) this.#watcher.changed(key, undefined)
+    // Nothing is denied of a kind that does not exist, and nothing would read it again when the rights return.
+    for (const namespace of this.#denied) this.#watcher.denied?.(namespace, null)
+    this.#denied.clear()
     this.#watcher.synced(true)
     return missingMs
   }

@@ -98,6 +98,23 @@ describe('the watches', () => {
     assert.deepEqual(told.watches.unservedGateways(), [])
   })
 
+  it('serve a namespace again whose rights return, also if a kind that was denied is not installed', async (t) => {
+    const { api, told } = await useScene(t, { namespaces: ['shop', 'bank'] })
+    let isDenied = true
+    api.intercept = ({ path }, response) => {
+      if (!path.endsWith('/xbackendtrafficpolicies')) return false
+      if (isDenied && path.includes('/namespaces/bank/')) failCall(response, 403, 'the kind is forbidden')
+      // The denial comes first, so that the missing kind ends a watch that knows of it.
+      else setTimeout(() => failCall(response, 404, 'there is no such kind'), 100)
+      return true
+    }
+    for (const name of ['shop', 'bank']) api.put(gateway(name))
+    await told.start()
+    isDenied = false
+    await eventually('it is served', () => told.keys('Gateway').join() === 'bank/web,shop/web')
+    assert.deepEqual(told.watches.unservedGateways(), [])
+  })
+
   it('ignore Gateways in namespaces without the labels, listed or not', async (t) => {
     const { api, told } = await useScene(t, { namespaceSelector: 'team=shop', namespaces: ['shop', 'bank'] })
     for (const [name, team] of [
