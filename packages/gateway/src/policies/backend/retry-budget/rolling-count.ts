@@ -1,9 +1,9 @@
 type Words = BigInt64Array<SharedArrayBuffer>
 
 /**
- * The number of events in the last interval, estimated from two windows. A count is two words, one for windows with an even number and one for those with an odd number. The high half of a word
- * is the number of its window and the low half the events in it, so every combination of values is valid, even when a
- * thread dies between two writes.
+ * The number of events in the last interval, estimated from two windows. A count is two words: one for windows with an
+ * even number, and one for windows with an odd number. The high half of a word is the number of its window and the low
+ * half the events in it, so every combination of values is valid, even when a thread dies between two writes.
  */
 export function rollingCount(words: Words, first: number, now: number, intervalMs: number): number {
   const window = Math.floor(now / intervalMs)
