@@ -220,9 +220,10 @@ export const reasons = {
     fix: 'Use `type: IPAddress`, or leave `spec.addresses` out.',
   },
   UnsupportedProtocol: {
-    on: 'listeners, routes',
-    means: 'The protocol is not supported, or a GRPCRoute refers to an InferencePool that speaks HTTP/1.1.',
-    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters; give the pool `appProtocol: kubernetes.io/h2c`.',
+    on: 'listeners, routes, XBackendTrafficPolicy',
+    means:
+      'The protocol is not supported, a GRPCRoute refers to an InferencePool that speaks HTTP/1.1, or a policy for requests targets a Service that only TCPRoutes, TLSRoutes or UDPRoutes use.',
+    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters; give the pool `appProtocol: kubernetes.io/h2c`; remove the policy.',
   },
   UnsupportedValue: {
     on: 'routes, listeners',

@@ -16,9 +16,10 @@ export function serviceKey(place: string): string {
   return `backend/service/${place}`
 }
 
-/** The inverse of `serviceKey`; null for other backends. */
+/** The inverse of `serviceKey`; null for other backends. A GwBackend in the namespace `service` has three parts. */
 export function placeOfService(key: string): string | null {
-  return key.startsWith('backend/service/') ? key.slice('backend/service/'.length) : null
+  const parts = key.split('/')
+  return parts.length === 5 && key.startsWith('backend/service/') ? parts.slice(2).join('/') : null
 }
 
 interface ReferredService {

@@ -1,9 +1,9 @@
 import type { BackendPolicies } from '@portico/gateway/schema'
 import { type FieldProblem, Fields, printFieldProblem } from '../../resources/fields.ts'
-import { GATEWAY_GROUP, groupByKind } from '../../resources/kinds.ts'
+import { GATEWAY_GROUP, groupByKind, type RouteKind, routeKinds } from '../../resources/kinds.ts'
 import { type ObjectReference, printReference, readReference } from '../../resources/references.ts'
 import { keyOf, type Resource } from '../../resources/resource.ts'
-import { condition, type PolicyStatus } from '../../resources/status.ts'
+import { type Condition, condition, type PolicyStatus } from '../../resources/status.ts'
 import { ownBackend } from '../backends/backend.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
@@ -126,15 +126,21 @@ export const backendTrafficPolicyStatus: Query<PolicyStatus | null> = {
   compute(context, key) {
     const policy = context.get('XBackendTrafficPolicy', key)
     if (policy === undefined) return null
-    const { targets } = readBackendTrafficPolicy(policy)
-    const gateways = [...new Set(targets.flatMap((target) => gatewaysOf(context, idOf(target))))].toSorted()
+    const { generation = 0 } = policy.metadata
+    const routes = readBackendTrafficPolicy(policy).targets.flatMap((target) => routesTo(context, idOf(target)))
+    const gateways = [...new Set(routes.map(({ gateway }) => gateway))].toSorted()
     if (gateways.length === 0) return null
-    const conditions = [acceptance(context, policy)]
+    const accepted = acceptance(context, policy)
     const { controllerName } = context.settings
     return {
       ancestors: gateways.slice(0, MOST_ANCESTORS).map((gateway) => {
         const [namespace = '', name = ''] = gateway.split('/')
-        return { ancestorRef: { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, controllerName, conditions }
+        const here = routes.filter((route) => route.gateway === gateway)
+        return {
+          ancestorRef: { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name },
+          controllerName,
+          conditions: [withConnections(accepted, here, generation)],
+        }
       }),
     }
   },
@@ -143,14 +149,38 @@ export const backendTrafficPolicyStatus: Query<PolicyStatus | null> = {
 /** The limit of entries in a status. */
 const MOST_ANCESTORS = 16
 
-/** Only requests are retried and have sessions, so routes of other kinds do not count. */
-function gatewaysOf(context: Context, target: string): string[] {
-  return (['HTTPRoute', 'GRPCRoute'] as const).flatMap((kind) =>
-    context
-      .keys(kind, { by: 'backend', value: target })
-      .flatMap((route) => context.read(attachmentsOf, `${kind}/${route}`))
-      .flatMap(({ gateway, listeners }) => (listeners.length === 0 ? [] : gateway)),
+interface RouteToTarget {
+  gateway: string
+  kind: RouteKind
+  /** `namespace/name` */
+  key: string
+}
+
+/** The routes of our Gateways to a target. */
+function routesTo(context: Context, target: string): RouteToTarget[] {
+  return routeKinds.flatMap((kind) =>
+    context.keys(kind, { by: 'backend', value: target }).flatMap((key) =>
+      context
+        .read(attachmentsOf, `${kind}/${key}`)
+        .filter(({ listeners }) => listeners.length > 0)
+        .map(({ gateway }) => ({ gateway, kind, key })),
+    ),
   )
+}
+
+/** Only requests are retried and have sessions: a policy has no effect on connections of other kinds of routes. */
+function withConnections(accepted: Condition, routes: readonly RouteToTarget[], generation: number): Condition {
+  const others = routes.filter(({ kind }) => kind !== 'HTTPRoute' && kind !== 'GRPCRoute')
+  if (accepted.status !== 'True' || others.length === 0) return accepted
+  const names = [...new Set(others.map(({ kind, key }) => `${kind} ${key}`))].join(', ')
+  const note = `it does not apply to ${names}, because connections without HTTP have neither retries nor sessions`
+  return others.length < routes.length
+    ? { ...accepted, message: `${accepted.message}; ${note}` }
+    : condition('Accepted', false, {
+        reason: 'UnsupportedProtocol',
+        message: `Policy has no effect: ${note}`,
+        generation,
+      })
 }
 
 function acceptance(context: Context, policy: Resource) {

@@ -53,10 +53,11 @@ function ownerOf(key: string): string | null {
   const [kind, one = '', other = '', third = '', fourth = ''] = key.split('/')
   if (kind === 'policy') return `GwPolicy/${one}/${other.split('@')[0]}`
   if (kind !== 'backend') return routeOf(key)?.id ?? null
-  // A ServiceImport has five parts; it has no status of ours.
-  if (one === 'service' || (one === 'import' && fourth !== '')) return null
-  // A pool has four parts; three are a GwBackend in the namespace `pool`.
-  if (one === 'pool' && third !== '') return `InferencePool/${other}/${third}`
+  // The key of a GwBackend has three parts, whatever the name of its namespace is.
+  if (third === '') return `GwBackend/${one}/${other}`
+  // A Service and a ServiceImport have five parts; they have no status of ours.
+  if ((one === 'service' || one === 'import') && fourth !== '') return null
+  if (one === 'pool') return `InferencePool/${other}/${third}`
   return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
 }
 
