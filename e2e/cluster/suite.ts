@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../packages/gateway/package.json' with { type: 'json' }
 import { supportedFeatures } from '../../packages/translate/src/translate/listeners/supported-features.ts'
-import { startBed } from './bed/bed.ts'
-import { type Suite, suiteProgramOf } from './bed/programs.ts'
+import { type BedOptions, startBed } from './bed/bed.ts'
+import { INFERENCE, type Suite, suiteProgramOf } from './bed/programs.ts'
 import { install, ownImages } from './installed.ts'
+
+/** The suites of the Gateway API, and that of the Gateway API Inference Extension. */
+export type OfficialSuite = Suite | 'inference'
 
 /** The profiles of each suite that must pass. */
 export const profilesOf: Readonly<Record<Suite, readonly string[]>> = {
@@ -22,21 +25,21 @@ interface SuiteResult {
   report: string
 }
 
-/** The official suite of the Gateway API before the controller in a bed of its own. */
+/** An official suite before the controller in a bed of its own. */
 export async function runSuite({
   suite,
   flags,
   isShown,
 }: {
-  suite: Suite
+  suite: OfficialSuite
   flags: readonly string[]
   isShown: boolean
 }): Promise<SuiteResult> {
-  const bed = await startBed({ images: ownImages(), suite })
+  const bed = await startBed(suite === 'inference' ? inferenceBed() : { images: ownImages(), suite })
   try {
     await install(bed)
     const report = join(bed.folder, 'report.yaml')
-    const test = join(suiteProgramOf(suite), 'conformance.test')
+    const test = join(suite === 'inference' ? INFERENCE : suiteProgramOf(suite), 'conformance.test')
     const [program = '', ...words] = bed.enter([test, ...suiteFlags(suite, report), ...flags])
     const stdio = isShown ? 'inherit' : 'pipe'
     const run = spawn(program, words, {
@@ -49,6 +52,16 @@ export async function runSuite({
     return { code: code ?? 1, output: Buffer.concat(parts).toString(), report: readReport(report) }
   } finally {
     await bed.stop()
+  }
+}
+
+/** A bed with the endpoint picker and the CRDs of the suite; the model servers are the echo servers of the Gateway API. */
+function inferenceBed(): BedOptions {
+  const folder = join(INFERENCE, 'crds')
+  return {
+    gatewayApi: 'none',
+    manifests: readdirSync(folder).map((name) => join(folder, name)),
+    images: { ...ownImages(), lwepp: { command: [join(INFERENCE, 'lwepp')] } },
   }
 }
 
@@ -79,21 +92,28 @@ function featuresOf(suite: Suite): readonly string[] {
   return supportedFeatures.flatMap((feature) => (feature in namesIn15 ? (namesIn15[feature] ?? []) : feature))
 }
 
-function suiteFlags(suite: Suite, report: string): string[] {
+function suiteFlags(suite: OfficialSuite, report: string): string[] {
   const values = {
     'gateway-class': 'portico',
-    'conformance-profiles': profilesOf[suite].join(','),
-    'supported-features': featuresOf(suite).join(','),
     organization: 'portico',
     project: 'portico',
     url: 'https://portico.dev',
     version: manifest.version,
     contact: 'https://portico.dev',
-    // The last that load balancers of the bed have, and one that they have not.
-    'usable-address': '10.97.0.200',
-    'unusable-address': '203.0.113.1',
     'report-output': report,
+    ...(suite !== 'inference' && featureFlags(suite)),
   }
   const named = Object.entries(values).map(([name, value]) => `-${name}=${value}`)
   return ['-test.v', '-test.timeout=60m', '-cleanup-base-resources=false', ...named]
+}
+
+/** The suite of inference pools needs none of these: all of its features are required. */
+function featureFlags(suite: Suite): Readonly<Record<string, string>> {
+  return {
+    'conformance-profiles': profilesOf[suite].join(','),
+    'supported-features': featuresOf(suite).join(','),
+    // The last that load balancers of the bed have, and one that they have not.
+    'usable-address': '10.97.0.200',
+    'unusable-address': '203.0.113.1',
+  }
 }

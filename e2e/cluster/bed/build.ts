@@ -10,6 +10,7 @@ import {
   DEBIAN_PACKAGES,
   gatewayApiOf,
   HELM,
+  INFERENCE,
   KUBERNETES,
   type Suite,
   suiteProgramOf,
@@ -18,7 +19,7 @@ import {
 } from './programs.ts'
 
 /**
- * Builds what the bed runs, once for each state of the lock files: Kubernetes, Helm and the suite from the Go module
+ * Builds what the bed runs, once for each state of the lock files: Kubernetes, Helm and the suites from the Go module
  * proxy, etcd and nft from Debian. Prints nothing when all is there. An argument names another folder of `suites`.
  */
 
@@ -39,6 +40,7 @@ function main(): void {
   make(CRDS, 'the CRDs of several releases', copyCrds)
   make(dirname(HELM), `Helm ${versionOf('helm', 'helm.sh/helm/v3')}`, buildHelm)
   make(suiteProgramOf(suite), `the official suite of the Gateway API ${release}`, (folder) => buildSuite(suite, folder))
+  make(INFERENCE, `the official suite of inference pools ${versionOf('inference', POOLS)}`, buildInference)
 }
 
 /** In a folder of another name until it is whole, so that what was broken off is never found. */
@@ -117,9 +119,21 @@ function buildGatewayApi(suite: Suite, folder: string): void {
   execFileSync('chmod', ['-R', 'u+w', folder])
 }
 
+function buildInference(folder: string): void {
+  go('inference', ['test', '-c', '-ldflags', '-s -w', '-o', join(folder, 'conformance.test'), `${POOLS}/conformance`])
+  go('inference', ['build', '-ldflags', '-s -w', '-o', join(folder, 'lwepp'), `${POOLS}/cmd/lwepp`])
+  // The suite insists on the release of the Gateway API that it was built with.
+  const gatewayApi = join(sourcesOf('inference', 'sigs.k8s.io/gateway-api'), 'config/crd/standard')
+  const definitions = readdirSync(gatewayApi).filter((name) => name.startsWith('gateway.'))
+  for (const name of definitions) cpSync(join(gatewayApi, name), join(folder, 'crds', name))
+  const pools = join(sourcesOf('inference', POOLS), 'config/crd/bases')
+  cpSync(join(pools, POOL_CRD), join(folder, 'crds', POOL_CRD))
+  execFileSync('chmod', ['-R', 'u+w', folder])
+}
+
 /** Downloads a module, which the builds before need not have done, and returns the folder of its sources. */
-function sourcesOf(suite: Suite, module: string): string {
-  const { Dir: folder } = JSON.parse(go(suite, ['mod', 'download', '-json', module])) as { Dir?: string }
+function sourcesOf(modules: Suite | 'inference', module: string): string {
+  const { Dir: folder } = JSON.parse(go(modules, ['mod', 'download', '-json', module])) as { Dir?: string }
   if (folder === undefined) throw new Error(`the sources of ${module} cannot be found`)
   return folder
 }
@@ -143,6 +157,8 @@ function copyCrds(folder: string): void {
 }
 
 const TESTS = 'sigs.k8s.io/gateway-api/conformance'
+const POOLS = 'sigs.k8s.io/gateway-api-inference-extension'
+const POOL_CRD = 'inference.networking.k8s.io_inferencepools.yaml'
 
 /** The package of each suite's own server, which has a module of its own since 1.7. */
 const echoServers: Readonly<Record<Suite, string>> = {
@@ -150,12 +166,15 @@ const echoServers: Readonly<Record<Suite, string>> = {
   'conformance-1.5': `${TESTS}/echo-basic`,
 }
 
+/** Folders whose modules need a newer Go than this machine may have. */
+const NEWER_GO: ReadonlySet<string> = new Set(['conformance', 'inference'])
+
 /** Behind everything else that the machine does. */
 function go(folder: string, [command = '', ...args]: readonly string[]): string {
   const flags = command === 'mod' ? [] : ['-mod=readonly', '-trimpath']
   const words = ['-n', '10', 'go', command, ...flags, ...args]
   // A suite may need a newer Go than this machine has, which Go fetches like a module.
-  const env = { ...GO_ENV, GOTOOLCHAIN: folder === 'conformance' ? 'auto' : 'local' }
+  const env = { ...GO_ENV, GOTOOLCHAIN: NEWER_GO.has(folder) ? 'auto' : 'local' }
   const cwd = join(HERE, folder)
   return execFileSync('nice', words, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }

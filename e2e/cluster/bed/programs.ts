@@ -46,6 +46,9 @@ export function suiteProgramOf(suite: Suite): string {
 /** The release of the Gateway API that tests use. */
 export const GATEWAY_API = gatewayApiOf('conformance')
 
+/** The official suite of the Gateway API Inference Extension (`conformance.test`), its endpoint picker (`lwepp`) and `crds`. */
+export const INFERENCE = join(CACHE, `inference-${hashOfFolder('inference')}`)
+
 /** Releases of the Gateway API whose CRDs must work, with the hashes of their modules, as in a `go.sum`. */
 export const crdReleases: Readonly<Record<string, string>> = {
   'v1.4.1': 'h1:NPxFutNkKNa8UfLd2CMlEuhIPMQgDQ6DXNKG9sHbJU8=',
@@ -67,6 +70,10 @@ export const withoutBed: string | false = reason()
 export const withoutSuite: string | false =
   withoutBed || (!existsSync(suiteProgramOf('conformance')) && 'the suite is not built; npm run bed -- build builds it')
 
+/** Why the official suite of the Gateway API Inference Extension cannot run here, or false. */
+export const withoutInferenceSuite: string | false =
+  withoutBed || (!existsSync(INFERENCE) && 'the suite of inference pools is not built; npm run bed -- build builds it')
+
 /** Why CRDs of several releases cannot be tested here, or false. */
 export const withoutCrds: string | false =
   withoutBed || (!existsSync(CRDS) && 'the CRDs are not there; npm run bed -- build fetches them')
@@ -75,7 +82,7 @@ export const withoutCrds: string | false =
 export const withoutHelm: string | false = !existsSync(HELM) && 'Helm is not built; npm run bed -- build builds it'
 
 /** The version of a module that a folder's programs are made of. */
-export function versionOf(folder: 'kubernetes' | 'helm' | Suite, module: string): string {
+export function versionOf(folder: 'kubernetes' | 'helm' | 'inference' | Suite, module: string): string {
   const lines = readFileSync(join(HERE, folder, 'go.mod'), 'utf8').split('\n')
   const found = lines.map((line) => line.trim().split(' ')).find(([name]) => name === module)
   if (found?.[1] === undefined) throw new Error(`${folder}/go.mod has no ${module}`)
@@ -83,7 +90,7 @@ export function versionOf(folder: 'kubernetes' | 'helm' | Suite, module: string)
 }
 
 /** The modules that stand in another version than the suite requires, such as `name v0.2.0 => v0.1.0`. */
-export function replacementsIn(suite: Suite): string[] {
+export function replacementsIn(suite: Suite | 'inference'): string[] {
   const text = readFileSync(join(HERE, suite, 'go.mod'), 'utf8')
   return [...text.matchAll(/^replace (\S+) => \S+ (\S+)$/gm)].flatMap(([, module = '', used = '']) => {
     const required = versionOf(suite, module)

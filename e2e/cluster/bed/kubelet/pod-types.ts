@@ -125,7 +125,7 @@ export interface Probe {
     httpHeaders?: readonly { name: string; value: string }[]
   }
   tcpSocket?: { port: number | string }
-  grpc?: { port: number }
+  grpc?: { port: number; service?: string }
   exec?: { command: readonly string[] }
   initialDelaySeconds?: number
   periodSeconds?: number

@@ -4,6 +4,7 @@ import * as https from 'node:https'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Container } from './container.ts'
+import { isServing } from './grpc-probe.ts'
 import type { Probe } from './pod-types.ts'
 
 interface ProbeHandlers {
@@ -93,8 +94,8 @@ function check(container: Container, probe: Probe, address: string): Promise<boo
       limitMs,
     })
   }
-  const socket = tcpSocket ?? grpc
-  if (socket !== undefined) return connects(address, portOf(socket.port), limitMs)
+  if (grpc !== undefined) return isServing(`http://${address}:${grpc.port}`, grpc.service ?? '', limitMs)
+  if (tcpSocket !== undefined) return connects(address, portOf(tcpSocket.port), limitMs)
   return succeeds(container, exec?.command ?? ['true'], limitMs)
 }
 
