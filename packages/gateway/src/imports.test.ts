@@ -17,7 +17,8 @@ const importsByFile = graphByPackage.get('gateway') ?? assert.fail('there is no 
 const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 /** Data that both schemas and workers read. */
 const isVocabulary = (file: string): boolean =>
-  ['expressions', 'formats'].includes(folderOf(file)) || file === 'redaction/secret-names.ts'
+  ['expressions', 'formats'].includes(folderOf(file)) ||
+  ['redaction/secret-names.ts', 'llm/providers/presets.ts'].includes(file)
 /** Data for every program: the kit, each `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'

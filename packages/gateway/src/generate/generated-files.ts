@@ -4,6 +4,7 @@ import type { AttachmentPoint, Policy } from '../schema/define-policy.ts'
 import { printFields } from '../schema/print/docs.ts'
 import { toJsonSchema } from '../schema/print/json-schema.ts'
 import { configFile } from '../sources/schema.ts'
+import { presetPage } from './preset-page.ts'
 import { policyPages } from './policy-pages.ts'
 import { withPolicyTables } from './policy-tables.ts'
 import { backendPages, pageOf } from './readme-pages.ts'
@@ -21,6 +22,7 @@ export function generatedFiles(): Map<string, string> {
     ['schema/config.json', `${JSON.stringify(schema, null, 2)}\n`],
     ['docs/reference/README.md', indexPage()],
     ['docs/reference/config-file.md', configPage()],
+    ['docs/reference/openai-compatible-providers.md', presetPage(mark)],
     ...allPolicies.map((policy) => [`docs/reference/${pageOf(policy)}`, policyPage(policy)] as const),
     ...policyPages(),
     ...backendPages(),
@@ -47,7 +49,7 @@ function indexPage(): string {
     mark,
     '# Reference',
     '',
-    'The [config file](config-file.md), and a page for each policy.',
+    'The [config file](config-file.md), [OpenAI-compatible providers](openai-compatible-providers.md), and a page for each policy.',
     '',
     ...sections,
   ].join('\n')

@@ -118,6 +118,19 @@ const PROVIDER_IDS: Readonly<Record<string, string>> = {
   'aws.bedrock': 'aws',
   'gcp.gemini': 'google',
   'gcp.vertex_ai': 'google',
+  baseten: 'baseten',
+  cerebras: 'cerebras',
+  cohere: 'cohere',
+  deepseek: 'deepseek',
+  fireworks: 'fireworks',
+  groq: 'groq',
+  mistral: 'mistral',
+  moonshot: 'moonshotai',
+  openrouter: 'openrouter',
+  perplexity: 'perplexity',
+  together: 'together',
+  xai: 'x-ai',
+  zai: 'zai',
 }
 
 function providerId(telemetryName: string): string | null {

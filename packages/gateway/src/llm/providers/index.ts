@@ -2,9 +2,11 @@ import { anthropic } from './anthropic/provider.ts'
 import { azure } from './azure/provider.ts'
 import { azureopenai } from './azureopenai/provider.ts'
 import { bedrock } from './bedrock/provider.ts'
+import { compatible } from './compatible/provider.ts'
 import { gemini } from './gemini/provider.ts'
 import { mock } from './mock/provider.ts'
 import { openai } from './openai/provider.ts'
+import { type PresetName, presetNames } from './presets.ts'
 import type { Provider } from './provider.ts'
 import type { Overrides } from '../../schema/fields/llm-providers.ts'
 import type { LlmProviderConfig, ProviderName } from './schema.ts'
@@ -12,17 +14,23 @@ import { vertexai } from './vertexai/provider.ts'
 
 /** The provider that a config names. */
 export function createProvider(config: LlmProviderConfig): Provider {
-  for (const name of Object.keys(makers) as ProviderName[]) {
+  for (const name of Object.keys(makers) as MadeName[]) {
     const provider = make(name, config)
     if (provider !== null) return provider
+  }
+  for (const name of presetNames) {
+    const own = config[name]
+    if (own !== undefined) return compatible(name, own, config)
   }
   // The schema demands exactly one key.
   throw new Error('the config names no provider')
 }
 
-type Maker<Name extends ProviderName> = (config: NonNullable<LlmProviderConfig[Name]>, overrides: Overrides) => Provider
+/** The providers that have code of their own. */
+type MadeName = Exclude<ProviderName, PresetName>
+type Maker<Name extends MadeName> = (config: NonNullable<LlmProviderConfig[Name]>, overrides: Overrides) => Provider
 
-const makers: { [Name in ProviderName]: Maker<Name> } = {
+const makers: { [Name in MadeName]: Maker<Name> } = {
   openai,
   azureopenai,
   azure,
@@ -33,7 +41,7 @@ const makers: { [Name in ProviderName]: Maker<Name> } = {
   mock,
 }
 
-function make<Name extends ProviderName>(name: Name, config: LlmProviderConfig): Provider | null {
+function make<Name extends MadeName>(name: Name, config: LlmProviderConfig): Provider | null {
   const own = config[name]
   return own === undefined || own === null ? null : makers[name](own, config)
 }

@@ -6,9 +6,11 @@ import { anthropicKey } from './anthropic/schema.ts'
 import { azureKey } from './azure/schema.ts'
 import { azureopenaiKey } from './azureopenai/schema.ts'
 import { bedrockKey } from './bedrock/schema.ts'
+import { ownServersNeedHosts, presetKeys } from './compatible/schema.ts'
 import { geminiKey } from './gemini/schema.ts'
 import { mockModel } from './mock/schema.ts'
 import { openaiKey } from './openai/schema.ts'
+import { presetNames } from './presets.ts'
 import { vertexaiKey } from './vertexai/schema.ts'
 
 /** SPEC 2.10, one key for each provider. */
@@ -20,6 +22,7 @@ const providerKeys = {
   gemini: geminiKey,
   vertexai: vertexaiKey,
   bedrock: bedrockKey,
+  ...presetKeys,
   mock: fileOnly(
     mockModel.optional().describe('A provider without a model: the gateway responds by itself and marks the response.'),
   ),
@@ -30,13 +33,14 @@ export type ProviderName = keyof typeof providerKeys
 export const providerFields = { ...providerKeys, ...providerOverrides }
 
 /** Providers that servers of one's own imitate: they accept another path prefix than `/v1`, and inference pools. */
-const PREFIXED: ReadonlySet<string> = new Set(['openai', 'anthropic'])
+const PREFIXED: ReadonlySet<string> = new Set(['openai', 'anthropic', ...presetNames])
 
 export const providerRules: readonly Rule[] = [
   exactlyOneOf(...Object.keys(providerKeys)),
   onlyWith('port', 'host'),
   atMostOneOf('path', 'pathPrefix'),
   atMostOneOf('host', 'inferencePool'),
+  ownServersNeedHosts,
   ...Object.keys(providerKeys)
     .filter((key) => !PREFIXED.has(key))
     .flatMap((key) => [atMostOneOf('pathPrefix', key), atMostOneOf('inferencePool', key)]),

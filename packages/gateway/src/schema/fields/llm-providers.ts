@@ -26,12 +26,14 @@ export const providerOverrides = {
   host: host().optional().describe("Host to call instead of the provider's own."),
   port: port()
     .optional()
-    .describe('Port of `host`; 443 when unset. Other ports use plain text unless a `tls` policy applies.'),
+    .describe(
+      'Port of `host`; when unset, 443, or the usual port of `lmstudio`, `ollama` and `vllm`. Ports other than 443 use plain text unless a `tls` policy applies.',
+    ),
   inferencePool: fileOnly(
     inferencePool
       .optional()
       .describe(
-        "Model servers of which an endpoint picker chooses one for each call, instead of the provider's own host; `openai` and `anthropic` only. Calls use plain text unless a `tls` policy applies.",
+        "Model servers of which an endpoint picker chooses one for each call, instead of the provider's own host; for providers that accept `pathPrefix`. Calls use plain text unless a `tls` policy applies.",
       ),
   ),
   path: apiPath()
@@ -39,7 +41,9 @@ export const providerOverrides = {
     .describe("Path, with an optional query, instead of the provider's own; the client's query is dropped."),
   pathPrefix: urlPath()
     .optional()
-    .describe('Replaces `/v1` at the start of the path, with or without `host`; `openai` and `anthropic` only.'),
+    .describe(
+      'Replaces `/v1`, or the base path of the vendor, at the start of the path, with or without `host`; not for `azure`, `azureopenai`, `bedrock`, `gemini`, `vertexai` and `mock`.',
+    ),
 }
 
 const overrides = object(providerOverrides)
