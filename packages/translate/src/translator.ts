@@ -16,6 +16,7 @@ import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus } from './translate/status/gateway-status.ts'
 import { poolStatus } from './translate/status/pool-status.ts'
 import { routeStatus } from './translate/status/route-status.ts'
+import { xBackendStatus } from './translate/status/x-backend-status.ts'
 import { gatewayClassStatus } from './translate/listeners/gateway-class.ts'
 import { indexTable } from './translate/indexes.ts'
 import { type QuarantineNote, quarantineNotes, withQuarantine } from './translate/status/quarantine-status.ts'
@@ -49,6 +50,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   UDPRoute: ofRoute('UDPRoute'),
   BackendTLSPolicy: backendTlsPolicyStatus,
   InferencePool: poolStatus,
+  XBackend: xBackendStatus,
   XBackendTrafficPolicy: backendTrafficPolicyStatus,
   GwBackend: backendStatus,
   GwPolicy: policyStatus,

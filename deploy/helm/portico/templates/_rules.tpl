@@ -29,7 +29,7 @@
   verbs: [get, list, watch]
 # Kinds of the experimental channel of the Gateway API.
 - apiGroups: [gateway.networking.x-k8s.io]
-  resources: [xbackendtrafficpolicies]
+  resources: [xbackends, xbackendtrafficpolicies]
   verbs: [get, list, watch]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [referencegrants]
@@ -49,7 +49,8 @@
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list, watch]
-# Pods of meshes and pools, which are watched only while parameters of a Gateway have `mesh`, or an InferencePool exists.
+# Pods of meshes, pools and XBackends, which are watched only while parameters of a Gateway have `mesh`, an InferencePool
+# exists, or an XBackend selects Pods.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch]
@@ -65,7 +66,7 @@
     - backendtlspolicies/status
   verbs: [patch]
 - apiGroups: [gateway.networking.x-k8s.io]
-  resources: [xbackendtrafficpolicies/status]
+  resources: [xbackends/status, xbackendtrafficpolicies/status]
   verbs: [patch]
 - apiGroups: [portico.dev]
   resources: [gwbackends/status, gwpolicies/status]

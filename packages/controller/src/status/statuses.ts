@@ -178,6 +178,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'UDPRoute',
   'BackendTLSPolicy',
   'InferencePool',
+  'XBackend',
   'XBackendTrafficPolicy',
   'GwBackend',
   'GwPolicy',

@@ -32,6 +32,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   TCPRoute: { plural: 'tcproutes', versions: ['v1', 'v1alpha2'] },
   UDPRoute: { plural: 'udproutes', versions: ['v1', 'v1alpha2'] },
   BackendTLSPolicy: { plural: 'backendtlspolicies', versions: ['v1', 'v1alpha3'] },
+  XBackend: { plural: 'xbackends', versions: ['v1alpha1'] },
   XBackendTrafficPolicy: { plural: 'xbackendtrafficpolicies', versions: ['v1alpha1'] },
   ReferenceGrant: { plural: 'referencegrants', versions: ['v1', 'v1beta1'] },
   Service: { plural: 'services', versions: ['v1'] },
@@ -62,7 +63,7 @@ export const watchedKinds: readonly WatchedKind[] = Object.keys(facts)
   .filter((kind) => kind !== 'Pod')
   .map(watchedKind)
 
-/** Pods are watched only while parameters of a Gateway have `mesh`, or an InferencePool exists. */
+/** Pods are watched only while parameters of a Gateway have `mesh`, or an InferencePool or an XBackend selects Pods. */
 export const PODS: WatchedKind = watchedKind('Pod')
 
 function watchedKind(kind: Kind): WatchedKind {

@@ -25,7 +25,7 @@ interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   reflector?: ReflectorOptions
 }
 
-/** Watches all kinds that translation reads; Pods only while a Gateway or a pool needs them. */
+/** Watches all kinds that translation reads; Pods only while a Gateway, a pool or an XBackend needs them. */
 export class Watches {
   readonly #options: WatchesOptions
   readonly #scope: NamespaceScope
@@ -113,7 +113,9 @@ export class Watches {
   #updatePods(): boolean {
     const parameters = this.#watchByKind.get('GwParameters')?.items.values() ?? []
     const isMeshed = [...parameters].some(({ spec }) => isObject(valueAt(spec, 'mesh')))
-    const isNeeded = isMeshed || this.count('InferencePool') > 0
+    const backends = this.#watchByKind.get('XBackend')?.items.values() ?? []
+    const isSelected = [...backends].some(({ spec }) => isObject(valueAt(spec, 'endpointSelector')))
+    const isNeeded = isMeshed || isSelected || this.count('InferencePool') > 0
     if (isNeeded && this.#podStop === null) this.#startPods()
     if (!isNeeded && this.#podStop !== null) this.#stopPods(this.#podStop)
     return isNeeded
@@ -159,7 +161,7 @@ export class Watches {
     if (kind === 'GatewayClass') for (const gateway of this.unservedGateways()) this.#options.unservedChanged(gateway)
     // Objects appear and disappear with the labels of their namespace.
     if (kind === 'Namespace' && this.#options.namespaceSelector !== undefined) this.#tellOf(key)
-    if (kind === 'GwParameters' || kind === 'InferencePool') this.#updatePods()
+    if (kind === 'GwParameters' || kind === 'InferencePool' || kind === 'XBackend') this.#updatePods()
   }
 
   #tellOf(namespace: string): void {

@@ -19,6 +19,10 @@ export function backendLink(
     const resource = world.get('InferencePool', key)
     return resource === undefined ? missing(world, 'InferencePool', key) : poolLink(world, resource)
   }
+  if (kind === 'XBackend') {
+    const resource = world.get('XBackend', key)
+    return resource === undefined ? missing(world, 'XBackend', key) : xBackendLink(world, resource)
+  }
   // The status of the route reports other kinds as invalid.
   if (kind !== 'Service') return null
   const resource = world.get('Service', key)
@@ -30,11 +34,23 @@ export function ownBackendLink(world: ResourceView, resource: Resource): Link {
   return conditionsLink(`GwBackend ${keyOf(resource)}`, resource, conditions)
 }
 
-/** The problem of a pool at the first Gateway where it has one, or success. */
 export function poolLink(world: ResourceView, resource: Resource): Link {
-  const what = `InferencePool ${keyOf(resource)}`
-  const parents = statusFields(world.statusOf('InferencePool', resource))
-    .objects('parents')
+  return linkAtGateways(world, resource, { kind: 'InferencePool', list: 'parents' })
+}
+
+export function xBackendLink(world: ResourceView, resource: Resource): Link {
+  return linkAtGateways(world, resource, { kind: 'XBackend', list: 'ancestors' })
+}
+
+/** The problem of a backend at the first Gateway where it has one, or success; `list` is the list in its status. */
+function linkAtGateways(
+  world: ResourceView,
+  resource: Resource,
+  { kind, list }: { kind: 'InferencePool' | 'XBackend'; list: 'parents' | 'ancestors' },
+): Link {
+  const what = `${kind} ${keyOf(resource)}`
+  const parents = statusFields(world.statusOf(kind, resource))
+    .objects(list)
     .filter((each) => each.text('controllerName') === CONTROLLER_NAME)
     .map(readConditions)
   if (parents.length === 0) return { what, state: 'note', says: 'no route of a Gateway refers to it' }

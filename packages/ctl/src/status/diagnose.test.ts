@@ -46,6 +46,9 @@ describe('diagnosis', () => {
       ofRoute.broken?.says ?? '',
       /^ResolvedRefs is False \(InvalidExtensionRef\): .*Service models\/nowhere/,
     )
+    const ofXBackend = findingOf('backends/x-backend-problems', 'XBackend', 'shop/not-listed')
+    assert.match(ofXBackend.broken?.says ?? '', /externalNames/)
+    assert.equal(findingOf('backends/x-backend', 'XBackend', 'shop/orders').broken, null)
     const ofPool = findingOf('inference-pools/pickers', 'InferencePool', 'models/missing')
     assert.equal(ofPool.broken?.what, 'InferencePool models/missing')
     assert.equal(findingOf('inference-pools/pickers', 'InferencePool', 'models/plain').broken, null)

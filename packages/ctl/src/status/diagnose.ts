@@ -13,7 +13,7 @@ import {
   type Resource,
   routeKinds,
 } from '@portico/translate'
-import { backendLink, ownBackendLink, poolLink } from './backend-links.ts'
+import { backendLink, ownBackendLink, poolLink, xBackendLink } from './backend-links.ts'
 import { gatewayLinks, listenerLinks, parentLinks } from './gateway-links.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
 import { policiesFor, policyLink } from './policy-links.ts'
@@ -69,6 +69,8 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
       ]
     case 'InferencePool':
       return [poolLink(world, resource)]
+    case 'XBackend':
+      return [xBackendLink(world, resource), ...policiesFor(world, resource).map((policy) => policyLink(world, policy))]
     case 'HTTPRoute':
     case 'GRPCRoute':
     case 'TLSRoute':

@@ -96,7 +96,7 @@ function isNobodys(links: readonly Link[]): boolean {
 /** A link for a missing object, with similar names. */
 export function missing(
   world: ResourceView,
-  kind: 'Gateway' | 'ListenerSet' | 'Service' | 'GwBackend' | 'InferencePool',
+  kind: 'Gateway' | 'ListenerSet' | 'Service' | 'GwBackend' | 'InferencePool' | 'XBackend',
   key: string,
 ): Link {
   const what = `${kind} ${key}`

@@ -15,12 +15,13 @@ const HERE: readonly Kind[] = [
   'XBackendTrafficPolicy',
   'GwBackend',
   'InferencePool',
+  'XBackend',
   'Service',
   'EndpointSlice',
 ]
 
 /** Kinds of backends that routes refer to. */
-const BACKEND_KINDS: ReadonlySet<string> = new Set(['Service', 'GwBackend', 'InferencePool'])
+const BACKEND_KINDS: ReadonlySet<string> = new Set(['Service', 'GwBackend', 'InferencePool', 'XBackend'])
 
 /** Reads the resources of a namespace, and those they refer to elsewhere. Missing rights are recorded. */
 export async function gather(

@@ -10,6 +10,7 @@ const names = {
   GwPolicy: ['gwpolicy', 'gwpolicies', 'gwpol'],
   BackendTLSPolicy: ['backendtlspolicy', 'backendtlspolicies', 'btlspolicy'],
   InferencePool: ['inferencepool', 'inferencepools', 'infpool'],
+  XBackend: ['xbackend', 'xbackends'],
   XBackendTrafficPolicy: ['xbackendtrafficpolicy', 'xbackendtrafficpolicies', 'xbtrafficpolicy'],
   GwBackend: ['gwbackend', 'gwbackends', 'gwbe'],
 } as const

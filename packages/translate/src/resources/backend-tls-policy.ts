@@ -2,12 +2,16 @@ import { type FieldProblem, Fields } from './fields.ts'
 import { type ObjectReference, readReference } from './references.ts'
 import type { Resource } from './resource.ts'
 
-export interface BackendTlsPolicySpec {
-  targets: (ObjectReference & { sectionName: string | undefined })[]
+/** How the certificates of a backend are verified. */
+export interface TlsValidation {
   authorities: ObjectReference[]
   wellKnown: string | undefined
   hostname: string
   names: string[]
+}
+
+interface BackendTlsPolicySpec extends TlsValidation {
+  targets: (ObjectReference & { sectionName: string | undefined })[]
   problems: FieldProblem[]
 }
 
@@ -21,7 +25,15 @@ export function readBackendTlsPolicy({ metadata, spec: input }: Resource): Backe
     fields.done()
     return target === undefined ? [] : [{ ...target, namespace, sectionName }]
   })
-  const validation = spec.object('validation')
+  const validation = readTlsValidation(spec.object('validation'), namespace)
+  // Options are specific to implementations; we define none.
+  spec.raw('options')
+  spec.done()
+  return { ...validation, targets, problems }
+}
+
+/** Reads `validation` of a BackendTLSPolicy or of an XBackend. */
+export function readTlsValidation(validation: Fields, namespace: string): TlsValidation {
   const authorities = validation.objects('caCertificateRefs').flatMap((fields) => {
     const reference = readReference(fields, { group: '', kind: '', namespace })
     fields.done()
@@ -36,8 +48,5 @@ export function readBackendTlsPolicy({ metadata, spec: input }: Resource): Backe
     return (type === 'URI' ? uri : host) ?? []
   })
   validation.done()
-  // Options are specific to implementations; we define none.
-  spec.raw('options')
-  spec.done()
-  return { targets, authorities, wellKnown, hostname, names, problems }
+  return { authorities, wellKnown, hostname, names }
 }

@@ -11,6 +11,7 @@ export const groupByKind = {
   TCPRoute: 'gateway.networking.k8s.io',
   UDPRoute: 'gateway.networking.k8s.io',
   BackendTLSPolicy: 'gateway.networking.k8s.io',
+  XBackend: 'gateway.networking.x-k8s.io',
   XBackendTrafficPolicy: 'gateway.networking.x-k8s.io',
   ReferenceGrant: 'gateway.networking.k8s.io',
   Service: '',

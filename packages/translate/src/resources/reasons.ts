@@ -29,13 +29,13 @@ export const reasons = {
   Attached: { on: 'GwPolicy', means: 'The policy applies to its targets.', fix: null },
   BackendError: {
     on: 'routes',
-    means: 'A GwBackend of the route is invalid; requests for it get 500.',
-    fix: 'Fix the GwBackend: the message and its status name the field or Secret.',
+    means: 'A GwBackend or an XBackend of the route is invalid; requests for it get 500.',
+    fix: 'Fix the backend: the message and its status name the field or Secret.',
   },
   BackendNotFound: {
     on: 'routes',
     means:
-      'A Service, a Service port, a GwBackend or an InferencePool of the route does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
+      'A Service, a Service port, a GwBackend, an XBackend or an InferencePool of the route does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
     fix: 'Correct name, namespace and port of the `backendRef`, or create the object. The port is that of the Service, not of its Pods.',
   },
   ConfigurationChanged: {
@@ -65,7 +65,7 @@ export const reasons = {
     fix: 'Keep one of them, or split the rule.',
   },
   Invalid: {
-    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy',
+    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy, XBackend, XBackendTrafficPolicy',
     means: 'The resource cannot be used; the other conditions and the message say why.',
     fix: 'Fix the field that the message names.',
   },
@@ -75,7 +75,7 @@ export const reasons = {
     fix: 'Refer to a ConfigMap with the key `ca.crt`.',
   },
   InvalidCACertificateRef: {
-    on: 'listeners, BackendTLSPolicy',
+    on: 'listeners, BackendTLSPolicy, XBackend',
     means:
       'The ConfigMap or ClusterTrustBundle with CA certificates is missing, lacks `ca.crt`, or contains no certificate in PEM.',
     fix: 'Create it, with certificates in PEM under the key `ca.crt`.',
@@ -87,9 +87,9 @@ export const reasons = {
     fix: 'Create a Secret of type `kubernetes.io/tls` in the namespace of the Gateway, with a certificate and its key.',
   },
   InvalidClientCertificateRef: {
-    on: 'Gateway',
+    on: 'Gateway, XBackend',
     means: 'The client certificate for backends cannot be used.',
-    fix: 'Fix the Secret in `tls.backend.clientCertificateRef`.',
+    fix: 'Fix the Secret in `tls.backend.clientCertificateRef` of the Gateway, or in `tls.clientCertificateRef` of the XBackend.',
   },
   InvalidExtensionRef: {
     on: 'InferencePool',
@@ -98,9 +98,9 @@ export const reasons = {
     fix: 'Correct name and port of `endpointPickerRef`, or create the Service in the namespace of the pool.',
   },
   InvalidKind: {
-    on: 'routes, BackendTLSPolicy',
+    on: 'routes, BackendTLSPolicy, XBackend',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'Refer to a Service, a ServiceImport, a GwBackend or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+    fix: 'Refer to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
   InvalidListenerFilter: {
     on: 'listeners',
@@ -182,18 +182,18 @@ export const reasons = {
     fix: 'Give one of them another port. HTTPS and TLS can share one.',
   },
   Quarantined: {
-    on: 'GwPolicy, GwBackend, routes, listeners',
+    on: 'GwPolicy, GwBackend, XBackend, routes, listeners',
     means:
       'Data planes cannot compile the resource or a part of it. Routes that use it answer 500; everything else of the Gateway is served.',
     fix: 'Fix the field and resource that the message names.',
   },
   RefNotPermitted: {
-    on: 'Gateway, listeners, routes',
+    on: 'Gateway, listeners, routes, XBackend',
     means: 'A reference to another namespace is not allowed there.',
-    fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one.',
+    fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one. An XBackend must be in the namespace of the route.',
   },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool',
+    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend',
     means: 'All references were resolved.',
     fix: null,
   },
@@ -220,13 +220,13 @@ export const reasons = {
     fix: 'Use `type: IPAddress`, or leave `spec.addresses` out.',
   },
   UnsupportedProtocol: {
-    on: 'listeners, routes, XBackendTrafficPolicy',
+    on: 'listeners, routes, XBackend, XBackendTrafficPolicy',
     means:
-      'The protocol is not supported, a GRPCRoute refers to an InferencePool that speaks HTTP/1.1, or a policy for requests targets a Service that only TCPRoutes, TLSRoutes or UDPRoutes use.',
-    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters; give the pool `appProtocol: kubernetes.io/h2c`; remove the policy.',
+      'The protocol is not supported, a GRPCRoute refers to a backend that speaks HTTP/1.1, an HTTPRoute to an XBackend without HTTP, or a policy for requests targets a Service that only TCPRoutes, TLSRoutes or UDPRoutes use.',
+    fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters; give the pool `appProtocol: kubernetes.io/h2c`, or the XBackend another `protocol`; remove the policy.',
   },
   UnsupportedValue: {
-    on: 'routes, listeners',
+    on: 'routes, listeners, XBackend',
     means: 'A field has a value that is not supported. Requests of the rule get 500; a listener is not served.',
     fix: 'Fix or remove the field that the message names.',
   },
@@ -258,7 +258,7 @@ export const conditionTypes = {
   PartiallyInvalid: { on: 'routes', should: 'False', means: 'Some rules of the route are not served; the others are.' },
   Programmed: { on: 'Gateway, ListenerSet, listeners', should: 'True', means: 'Data planes serve the resource.' },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool',
+    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend',
     should: 'True',
     means: 'All referenced Secrets, Services and other objects exist.',
   },

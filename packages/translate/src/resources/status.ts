@@ -65,7 +65,7 @@ export interface ParentReference {
   port?: number
 }
 
-/** The status of GwPolicy and BackendTLSPolicy. */
+/** The status of policies and of XBackend. */
 export interface PolicyStatus {
   ancestors: PolicyAncestorStatus[]
 }

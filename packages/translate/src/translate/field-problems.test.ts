@@ -13,6 +13,11 @@ const specs: [kind: Kind, apiVersion: string, spec: object, odd?: object][] = [
   ['ListenerSet', GATEWAY_API, { parentRef: { name: 'web' }, listeners: [] }],
   ['Service', 'v1', { ports: [{ port: 80 }] }, { type: 7 }],
   ['BackendTLSPolicy', GATEWAY_API, { targetRefs: [], validation: { hostname: 'a.test' } }],
+  [
+    'XBackend',
+    'gateway.networking.x-k8s.io/v1alpha1',
+    { type: 'EndpointSelector', endpointSelector: { matchLabels: { app: 'a' } }, port: { number: 80 } },
+  ],
   ['XBackendTrafficPolicy', 'gateway.networking.x-k8s.io/v1alpha1', { targetRefs: [] }],
   ['HTTPRoute', GATEWAY_API, { parentRefs: [], rules: [] }],
   ['GRPCRoute', GATEWAY_API, { parentRefs: [], rules: [] }],

@@ -7,6 +7,7 @@ import { readListenerSet } from '../resources/listener-set.ts'
 import type { Resource } from '../resources/resource.ts'
 import { readService } from '../resources/service.ts'
 import type { Context, Query } from './context.ts'
+import { readXBackend } from './backends/x-backend-spec.ts'
 import { readBackendTrafficPolicy } from './policies/backend-traffic-policy.ts'
 import { findRoute, routePlan } from './routes/route-plan.ts'
 
@@ -41,6 +42,7 @@ function specProblems(context: Context, kind: Kind, key: string, resource: Resou
   if (kind === 'Service' || kind === 'ServiceImport') return readService(resource).problems
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
   if (kind === 'InferencePool') return readInferencePool(resource).problems
+  if (kind === 'XBackend') return readXBackend(resource).problems
   if (kind === 'XBackendTrafficPolicy') return readBackendTrafficPolicy(resource).problems
   const id = `${kind}/${key}`
   const plan = findRoute(id) === null ? null : context.read(routePlan, id)

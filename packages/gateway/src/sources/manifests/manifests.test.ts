@@ -290,6 +290,48 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(origin.seen.filter(({ url }) => url === '/bad').length, 2, 'one retry is within the minimum')
   })
 
+  test('Pods of an XBackend, with its TLS and its sessions', async (t) => {
+    const authority = createAuthority()
+    const identity = authority.issue({ names: ['inside.test'] })
+    const server = createHttps(identity, (_request, response) => response.end('from the Pod'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const backend = (name: string, hostname: string) => ({
+      ...resource('XBackend', name, {
+        type: 'EndpointSelector',
+        endpointSelector: { matchLabels: { app: 'orders' } },
+        port: { number: port },
+        sessionPersistence: { cookie: { name } },
+        tls: {
+          mode: 'ServerOnly',
+          validation: { hostname, caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'authorities' }] },
+        },
+      }),
+      apiVersion: 'gateway.networking.x-k8s.io/v1alpha1',
+    })
+    const ref = (name: string) => ({ group: 'gateway.networking.x-k8s.io', kind: 'XBackend', name })
+    const at = (value: string) => [{ path: { value } }]
+    const gateway = await useManifests(t, [
+      HTTP,
+      routeOf({ matches: at('/good'), backendRefs: [ref('good')] }, { matches: at('/bad'), backendRefs: [ref('bad')] }),
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'authorities' }, data: { 'ca.crt': authority.cert } },
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'orders-1', labels: { app: 'orders' } },
+        status: { podIP: '127.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] },
+      },
+      backend('good', 'inside.test'),
+      backend('bad', 'elsewhere.test'),
+    ])
+    const { status, body, headers } = await request(gateway.port(), { path: '/good' })
+    assert.deepEqual([status, body], [200, 'from the Pod'])
+    assert.match(headers['set-cookie'] ?? '', /^good=/)
+    assert.equal((await request(gateway.port(), { path: '/bad' })).status, 503)
+  })
+
   test('a broken certificate closes the backends that it is for, and no others', async (t) => {
     const authority = createAuthority()
     const origin = await useOrigin(t)

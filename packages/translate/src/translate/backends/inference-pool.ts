@@ -1,11 +1,11 @@
 import type { Backend } from '@portico/gateway/ir'
 import { printFieldProblem } from '../../resources/fields.ts'
 import { type PickerReference, readInferencePool } from '../../resources/inference-pool.ts'
-import { readyPodAddress } from '../../resources/pod.ts'
 import { printReference } from '../../resources/references.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
-import { formatEndpoint, meshAddress, serviceBackend, type ServiceEndpoint, serviceKey } from './service.ts'
+import { podEndpoints } from './pods.ts'
+import { meshAddress, serviceBackend, type ServiceEndpoint, serviceKey } from './service.ts'
 
 /** The key of an InferencePool in configs, `backend/pool/<namespace>/<name>`. */
 function poolKey(place: string): string {
@@ -104,28 +104,6 @@ const poolEndpoints: Query<ServiceEndpoint[]> = {
     const resource = context.get('InferencePool', place)
     if (resource === undefined) return []
     const { labels, ports } = readInferencePool(resource)
-    const pods = podsWith(context, resource.metadata.namespace ?? '', labels)
-    const endpoints = pods.flatMap((pod) => {
-      const address = context.read(podAddress, pod)
-      return address === null ? [] : ports.map((port) => ({ at: formatEndpoint(address, port), pod }))
-    })
-    return endpoints.toSorted((one, other) => (one.at < other.at ? -1 : 1))
+    return podEndpoints(context, resource.metadata.namespace ?? '', { labels, ports })
   },
-}
-
-/** The address of a Pod that takes requests, by `namespace/name`. A query, because most changes of a Pod keep it. */
-const podAddress: Query<string | null> = {
-  name: 'podAddress',
-  compute(context, key) {
-    const pod = context.get('Pod', key)
-    return pod === undefined ? null : readyPodAddress(pod)
-  },
-}
-
-/** Returns the keys of the Pods that have all of these labels; none without labels. */
-function podsWith(context: Context, namespace: string, labels: Readonly<Record<string, string>>): readonly string[] {
-  const [first = [], ...others] = Object.entries(labels).map(([name, value]) =>
-    context.keys('Pod', { by: 'label', value: `${namespace} ${name}=${value}` }),
-  )
-  return first.filter((key) => others.every((other) => other.includes(key)))
 }

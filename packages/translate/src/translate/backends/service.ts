@@ -41,7 +41,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
     if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
     const { type, externalName, ports, isAffine, problems } = readService(resource)
     const isExternal = type === 'ExternalName'
-    if (isExternal && !isListed(externalName, context.settings.externalNames)) {
+    if (isExternal && !isListedHost(externalName, context.settings.externalNames)) {
       return {
         reason: 'UnsupportedValue',
         message: `Service ${namespace}/${name} is an ExternalName, and the controller does not allow its host ${externalName}: list it in \`externalNames\`, or use a GwBackend with \`static.host\``,
@@ -75,7 +75,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
 }
 
 /** Whether one of the patterns is the host; `*.example.com` stands for every name below `example.com`. */
-function isListed(host: string, patterns: readonly string[]): boolean {
+export function isListedHost(host: string, patterns: readonly string[]): boolean {
   const matches = (pattern: string): boolean =>
     pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
   return host !== '' && patterns.some((pattern) => matches(pattern.toLowerCase()))

@@ -11,6 +11,7 @@ import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
 import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
 import { placeOfService, serviceBackend } from '../backends/service.ts'
+import { placeOfXBackend, xBackend } from '../backends/x-backend.ts'
 
 /** All backends of a Gateway with their policies: those of routes, and those that policies and other backends call. */
 export const gatewayBackends: Query<PoliciesOfGateway> = {
@@ -23,9 +24,20 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
       ...reached.policies,
       ...secured.policies,
       ...trafficPoliciesOf(context, secured.backends),
+      ...xBackendPolicies(context, secured.backends),
     ]
     return { backends: secured.backends, policies, keySizes: reached.keySizes }
   },
+}
+
+/** The settings of XBackends; they win over those of policies that target them. */
+function xBackendPolicies(context: Context, backends: readonly Backend[]): AttachedPolicy[] {
+  return backends.flatMap(({ key }) => {
+    const place = placeOfXBackend(key)
+    const made = place === null ? null : context.read(xBackend, place)
+    if (made === null || 'reason' in made || Object.keys(made.policies).length === 0) return []
+    return [toAttachedPolicy({ kind: 'backend', key }, { backend: made.policies })]
+  })
 }
 
 /** The policies that XBackendTrafficPolicies add to backends. */

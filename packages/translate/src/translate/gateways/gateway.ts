@@ -9,6 +9,7 @@ import { meshPoolMembers, placeOfPool, poolMembers } from '../backends/inference
 import { gatewayMesh } from './gateway-mesh.ts'
 import { importEndpoints, meshImportEndpoints, placeOfImport } from '../backends/service-import.ts'
 import { meshEndpoints, placeOfService, serviceEndpoints } from '../backends/service.ts'
+import { meshXBackendEndpoints, placeOfXBackend, xBackendEndpoints } from '../backends/x-backend.ts'
 
 /** The config of one Gateway; null for Gateways of other classes. */
 export const gatewayConfig: Query<Ir | null> = {
@@ -45,7 +46,7 @@ export const gatewayConfig: Query<Ir | null> = {
   },
 }
 
-/** Addresses of the Services, ServiceImports and InferencePools of a Gateway, by the keys of its backends. */
+/** Addresses of the Services, ServiceImports, InferencePools and XBackends of a Gateway, by the keys of its backends. */
 export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
   name: 'gatewayEndpoints',
   compute(context, key) {
@@ -54,13 +55,16 @@ export const gatewayEndpoints: Query<Record<string, string[]> | null> = {
     const addresses = (backend: string): string[] => {
       const pool = placeOfPool(backend)
       const imported = placeOfImport(backend)
+      const selected = placeOfXBackend(backend)
       const [plain, inMesh] =
         pool !== null
           ? [poolMembers, meshPoolMembers]
           : imported !== null
             ? [importEndpoints, meshImportEndpoints]
-            : [serviceEndpoints, meshEndpoints]
-      const place = pool ?? imported ?? placeOfService(backend) ?? ''
+            : selected !== null
+              ? [xBackendEndpoints, meshXBackendEndpoints]
+              : [serviceEndpoints, meshEndpoints]
+      const place = pool ?? imported ?? selected ?? placeOfService(backend) ?? ''
       return trustDomain === null ? context.read(plain, place) : context.read(inMesh, `${trustDomain} ${place}`)
     }
     return Object.fromEntries(context.read(addressedBackends, key).map((backend) => [backend, addresses(backend)]))

@@ -1,18 +1,16 @@
-import type { BackendPolicies } from '@portico/gateway/schema'
-import { type BackendTlsPolicySpec, readBackendTlsPolicy } from '../../resources/backend-tls-policy.ts'
+import { readBackendTlsPolicy } from '../../resources/backend-tls-policy.ts'
 import { GATEWAY_GROUP, routeKinds } from '../../resources/kinds.ts'
 import { keyOf, type Resource } from '../../resources/resource.ts'
 import { condition, type PolicyStatus } from '../../resources/status.ts'
 import { attachmentsOf } from '../routes/attachment.ts'
 import type { Context, Query } from '../context.ts'
-import { authoritiesOf, type Unusable } from '../materials.ts'
+import type { Referrer, Unusable } from '../materials.ts'
 import { byAge } from '../precedence.ts'
 import { serviceBackend } from '../backends/service.ts'
-
-type Tls = NonNullable<BackendPolicies['tls']>
+import { type BackendTls, trustedAuthorities, validatedTls } from '../tls-validation.ts'
 
 /** TLS settings for a port of a Service, by `namespace/name/port`; null when no policy targets it. */
-export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
+export const backendTls: Query<{ tls: BackendTls } | Unusable | null> = {
   name: 'backendTls',
   compute(context, place) {
     const service = place.slice(0, place.lastIndexOf('/'))
@@ -30,46 +28,12 @@ export const backendTls: Query<{ tls: Tls } | Unusable | null> = {
 }
 
 /** Returns the settings of a policy, or why they are invalid. */
-function settingsOf(context: Context, policy: Resource): { tls: Tls } | Unusable {
-  const spec = readBackendTlsPolicy(policy)
-  const authorities = verifiedWith(context, policy, spec)
-  if ('reason' in authorities) return authorities
-  if (spec.hostname === '') return { reason: 'Invalid', message: 'validation.hostname is missing' }
-  return {
-    tls: {
-      ...(authorities.pem !== null && { caCertificateRefs: [authorities.pem] }),
-      sni: spec.hostname,
-      verifySubjectAltNames: spec.names.length > 0 ? spec.names : [spec.hostname],
-    },
-  }
+function settingsOf(context: Context, policy: Resource): { tls: BackendTls } | Unusable {
+  return validatedTls(context, referrerOf(policy), readBackendTlsPolicy(policy))
 }
 
-/** Returns the CAs to verify backends with; `pem` is null for those of the system. */
-function verifiedWith(
-  context: Context,
-  policy: Resource,
-  { authorities, wellKnown }: BackendTlsPolicySpec,
-): { pem: string | null; problem: Unusable | null } | Unusable {
-  if (wellKnown !== undefined) {
-    if (authorities.length > 0) {
-      return { reason: 'Invalid', message: 'wellKnownCACertificates and caCertificateRefs exclude each other' }
-    }
-    if (wellKnown === 'System') return { pem: null, problem: null }
-    return { reason: 'Invalid', message: `wellKnownCACertificates ${wellKnown} is not supported` }
-  }
-  const { namespace = '' } = policy.metadata
-  const from = { group: GATEWAY_GROUP, kind: 'BackendTLSPolicy', namespace }
-  const found = authorities.map((reference): { pem: string } | Unusable => {
-    const each = authoritiesOf(context, from, reference)
-    // BackendTLSPolicy has its own name for this reason.
-    return 'reason' in each && each.reason === 'InvalidCACertificateKind' ? { ...each, reason: 'InvalidKind' } : each
-  })
-  const good = found.flatMap((each) => ('pem' in each ? each.pem : []))
-  const problem = found.find((each) => 'reason' in each) ?? null
-  if (good.length > 0) return { pem: good.join('\n'), problem }
-  return (
-    problem ?? { reason: 'InvalidCACertificateRef', message: 'There are no CA certificates to verify backends with' }
-  )
+function referrerOf({ metadata: { namespace = '' } }: Resource): Referrer {
+  return { group: GATEWAY_GROUP, kind: 'BackendTLSPolicy', namespace }
 }
 
 /** The sections of a Service that a policy targets; undefined stands for the whole Service. */
@@ -123,7 +87,7 @@ function conditionsOf(context: Context, policy: Resource) {
   const generation = policy.metadata.generation ?? 0
   const spec = readBackendTlsPolicy(policy)
   const winner = winnerOver(context, policy)
-  const authorities = verifiedWith(context, policy, spec)
+  const authorities = trustedAuthorities(context, referrerOf(policy), spec)
   const made = settingsOf(context, policy)
   const isRef = (reason: string): boolean => reason === 'InvalidKind' || reason === 'InvalidCACertificateRef'
   const refs = 'reason' in authorities ? (isRef(authorities.reason) ? authorities : null) : authorities.problem

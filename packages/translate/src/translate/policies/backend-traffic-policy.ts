@@ -9,8 +9,8 @@ import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
 import { byAge } from '../precedence.ts'
 import { attachmentsOf } from '../routes/attachment.ts'
-import { durationAt } from '../routes/durations.ts'
-import { readPersistence } from '../routes/session-persistence.ts'
+import { durationAt } from '../durations.ts'
+import { readPersistence } from '../session-persistence.ts'
 import { validateBackend } from '../validate-config.ts'
 
 interface BackendTrafficPolicySpec {
@@ -62,6 +62,7 @@ export function policyTargetOf(key: string): string | null {
   if (first !== 'backend') return null
   const [one = '', two = '', three = '', port = ''] = parts
   if (parts.length === 2) return `GwBackend/${one}/${two}`
+  if (parts.length === 3 && one === 'xbackend') return `XBackend/${two}/${three}`
   // Datagrams have neither retries nor sessions.
   return parts.length === 4 && one === 'service' && !port.endsWith(':udp') ? `Service/${two}/${three}` : null
 }
@@ -85,7 +86,11 @@ function policiesFor(context: Context, target: string): Resource[] {
     .toSorted(byAge)
 }
 
-const groupByTarget: Readonly<Record<string, string>> = { Service: '', GwBackend: groupByKind.GwBackend }
+const groupByTarget: Readonly<Record<string, string>> = {
+  Service: '',
+  GwBackend: groupByKind.GwBackend,
+  XBackend: groupByKind.XBackend,
+}
 
 function isSupported(reference: ObjectReference, target = idOf(reference)): boolean {
   return groupByTarget[reference.kind] === reference.group && idOf(reference) === target
@@ -105,8 +110,8 @@ function settingsOf(policy: Resource): { backend: BackendPolicies } | Unusable {
 function unfitness(context: Context, target: string): Unusable | null {
   const [kind = '', namespace = '', name = ''] = target.split('/')
   const key = `${namespace}/${name}`
-  if (kind === 'Service') {
-    return context.get('Service', key) === undefined ? missing(`Service ${key} not found`) : null
+  if (kind === 'Service' || kind === 'XBackend') {
+    return context.get(kind, key) === undefined ? missing(`${kind} ${key} not found`) : null
   }
   if (context.get('GwBackend', key) === undefined) return missing(`GwBackend ${key} not found`)
   const made = context.read(ownBackend, key)

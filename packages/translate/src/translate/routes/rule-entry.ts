@@ -1,8 +1,7 @@
-import type { Backend } from '@portico/gateway/ir'
 import type { BackendPolicies } from '@portico/gateway/schema'
 import type { Fields } from '../../resources/fields.ts'
 import { readBackendRef } from '../../resources/references.ts'
-import { resolveBackend } from '../backends/backend-refs.ts'
+import { type ResolvedBackend, resolveBackend } from '../backends/backend-refs.ts'
 import { validateTraffic } from '../validate-config.ts'
 import type { Context } from '../context.ts'
 import { type FilterPlan, NO_FILTERS, readFilters } from './filters.ts'
@@ -11,7 +10,7 @@ import type { Unusable } from '../materials.ts'
 /** A backend of a rule with its own policies. */
 export interface EntryPlan {
   weight: number
-  to: { backend: Backend; ignored?: string[] } | Unusable
+  to: ResolvedBackend | Unusable
   policies: BackendPolicies | null
   /** Targets for mirrored requests. */
   mirrors: FilterPlan['mirrors']
@@ -41,7 +40,8 @@ export function planEntry(
   const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
   const { headerModifiers: headers, urlRewrite } = checkedFilters.traffic
   const target = 'reason' in to ? null : to.backend.target
-  const version = target?.kind === 'service' || target?.kind === 'inferencePool' ? target.version : null
+  const ownVersion = target?.kind === 'service' || target?.kind === 'inferencePool' ? target.version : null
+  const version = 'reason' in to ? null : (to.version ?? ownVersion)
   const policies: BackendPolicies = {
     ...(urlRewrite !== undefined && { urlRewrite }),
     ...(headers !== undefined && { transformation: asTransformation(headers) }),

@@ -1,5 +1,6 @@
 import { type QuarantinedResource, readUnit } from '@portico/gateway/checks'
 import type { RouteKind } from '../../resources/kinds.ts'
+import type { ConditionType } from '../../resources/reasons.ts'
 import type {
   Condition,
   GatewayStatus,
@@ -58,6 +59,7 @@ function ownerOf(key: string): string | null {
   // A Service and a ServiceImport have five parts; they have no status of ours.
   if ((one === 'service' || one === 'import') && fourth !== '') return null
   if (one === 'pool') return `InferencePool/${other}/${third}`
+  if (one === 'xbackend' && fourth === '') return `XBackend/${other}/${third}`
   return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
 }
 
@@ -103,18 +105,32 @@ export function withQuarantine(id: string, status: Status, notes: readonly Quara
   if (id.startsWith('Gateway/') || id.startsWith('ListenerSet/')) {
     return ofListeners(status as GatewayStatus | ListenerSetStatus, notes)
   }
+  if (id.startsWith('XBackend/')) return ofXBackend(status as PolicyStatus, notes)
   if (id.startsWith('InferencePool/')) return ofPool(status as RouteStatus, notes)
   return 'parents' in status ? ofRoute(status, notes) : status
 }
 
 function ofPolicy(status: PolicyStatus, notes: readonly QuarantineNote[]): PolicyStatus {
+  return ofAncestors(status, notes, 'Attached', 'Policy is quarantined, and its targets answer 500')
+}
+
+function ofXBackend(status: PolicyStatus, notes: readonly QuarantineNote[]): PolicyStatus {
+  return ofAncestors(status, notes, 'Accepted', 'XBackend is quarantined, and requests for it are answered with 500')
+}
+
+function ofAncestors(
+  status: PolicyStatus,
+  notes: readonly QuarantineNote[],
+  type: ConditionType,
+  effect: string,
+): PolicyStatus {
   return {
     ancestors: status.ancestors.map((ancestor) => {
       const { namespace = '', name, kind } = ancestor.ancestorRef
       const own = notes.filter(({ gateway }) => kind === 'Gateway' && gateway === `${namespace}/${name}`)
       if (own.length === 0) return ancestor
-      const message = `Policy is quarantined, and its targets answer 500: ${problemsOf(own)}`
-      return { ...ancestor, conditions: ancestor.conditions.map((each) => falseAs(each, 'Attached', message)) }
+      const message = `${effect}: ${problemsOf(own)}`
+      return { ...ancestor, conditions: ancestor.conditions.map((each) => falseAs(each, type, message)) }
     }),
   }
 }

@@ -1,4 +1,4 @@
-import type { Fields } from '../../resources/fields.ts'
+import type { Fields } from '../resources/fields.ts'
 import { durationAt } from './durations.ts'
 
 /**

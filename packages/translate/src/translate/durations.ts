@@ -1,4 +1,4 @@
-import type { Fields } from '../../resources/fields.ts'
+import type { Fields } from '../resources/fields.ts'
 
 const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
