@@ -9,6 +9,7 @@ import { poolParts } from '../ir/backend-targets.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
 import type { createModelRouter } from '../backends/ai/models/create-router.ts'
+import type { createPricer } from '../prices/create-pricer.ts'
 import type { CompilePool } from './pool.ts'
 import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
 import type { TunnelParts } from './services.ts'
@@ -39,6 +40,8 @@ export interface AiParts {
   compilePool: CompilePool
   /** Creates the router of `models`; only configs with models load its code. */
   createModelRouter: typeof createModelRouter
+  /** Creates the function for costs; only configs with prices load its code. */
+  createPricer: typeof createPricer
 }
 
 /** Compiles a backend of language models, with all its providers ready for calls. */
@@ -52,6 +55,7 @@ export function compileAi({
   parts,
   compilePool,
   createModelRouter,
+  createPricer,
 }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
@@ -71,6 +75,8 @@ export function compileAi({
         credential: credentialPlace(own, isSameHost(vendor.destination, keyHost)),
         edits: createProviderEdits(own.ai ?? {}, vendor, env),
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
+        pricer:
+          own.prices === undefined ? null : createPricer(own.prices, pricedProvider(provider, vendor, services.now)),
       }
     }),
   )
@@ -91,6 +97,12 @@ export function compileAi({
     models: modelNames(ready.flat(), policies),
     router: models === undefined ? null : createModelRouter(models, ready.flat(), { env, endpoints }),
   })
+}
+
+/** The provider as prices know it. */
+function pricedProvider({ config }: AiProvider, { telemetryName, destination }: Provider, now: () => number) {
+  const at = config.host === undefined ? '' : `${destination.host}:${destination.port}`
+  return { provider: telemetryName, at, now }
 }
 
 /** The models that clients may request, as far as the config names them. */

@@ -4,7 +4,14 @@ import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/ca
 import { memberResolver } from '../backends/inference-pool/members.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
-import { compileAi, compileMcp, compilePool, createModelRouter, createRetryBudget } from './load-features.ts'
+import {
+  compileAi,
+  compileMcp,
+  compilePool,
+  createModelRouter,
+  createPricer,
+  createRetryBudget,
+} from './load-features.ts'
 import type { BackendKeys, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
@@ -124,6 +131,7 @@ function compileBackend(
         parts,
         compilePool,
         createModelRouter,
+        createPricer,
       })
     case 'mcp':
       return compileMcp({

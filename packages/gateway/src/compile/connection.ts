@@ -10,7 +10,7 @@ import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } fro
  * Policies that configure the connection to a backend. `tunnel` needs another backend, `ai` and `mcp` configure messages,
  * and `retryBudget` and `sessionPersistence` are about several requests.
  */
-type OtherName = BackendStepName | 'tunnel' | 'ai' | 'mcp' | 'retryBudget' | 'sessionPersistence'
+type OtherName = BackendStepName | 'tunnel' | 'ai' | 'mcp' | 'prices' | 'retryBudget' | 'sessionPersistence'
 type SettingName = Exclude<keyof BackendPolicies, OtherName>
 
 const applyByName: {

@@ -11,6 +11,7 @@ export const createModelRouter = later(
 )
 export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
 export const compilePool = later(async () => (await import('./pool.ts')).compilePool)
+export const createPricer = later(async () => (await import('../prices/create-pricer.ts')).createPricer)
 export const createRetryBudget = later(
   async () => (await import('../policies/backend/retry-budget/retry-budget.ts')).createRetryBudget,
 )
@@ -71,6 +72,7 @@ function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Lo
   if (frontend?.tracing !== undefined) needed.add(requestTracing)
   if (frontend?.metrics?.otlp !== undefined) needed.add(metricsDelivery)
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
+  if (backend?.prices !== undefined) needed.add(createPricer)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
   if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)
   if (traffic !== null) addSteps(traffic, laterTraffic, needed)

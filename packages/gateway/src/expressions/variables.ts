@@ -115,6 +115,7 @@ const llm = struct(
     serviceTier: maybeText,
     countTokens: maybeCount,
     estimated: value(bool),
+    cost: maybeNumber,
     timeToFirstToken: value(duration, { optional: true }),
     timePerOutputToken: value(duration, { optional: true }),
   },

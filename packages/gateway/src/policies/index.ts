@@ -5,6 +5,7 @@ import { extAuth as backendExtAuth } from './backend/ext-auth/schema.ts'
 import { ai as backendAi } from './backend/ai/schema.ts'
 import { http as backendHttp } from './backend/http/schema.ts'
 import { mcp as backendMcp } from './backend/mcp/schema.ts'
+import { prices } from './backend/prices/schema.ts'
 import { retryBudget } from './backend/retry-budget/schema.ts'
 import { sessionPersistence as backendSessionPersistence } from './backend/session-persistence/schema.ts'
 import { tcp as backendTcp } from './backend/tcp/schema.ts'
@@ -101,6 +102,7 @@ export const backendPolicies = [
   retryBudget,
   backendSessionPersistence,
   backendAi,
+  prices,
   backendMcp,
 ] as const
 

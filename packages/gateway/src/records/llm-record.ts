@@ -1,4 +1,6 @@
 import type { Usage } from '@portico/chat'
+import type { Cost } from './cost.ts'
+import { LlmView } from './llm-view.ts'
 
 export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
 
@@ -27,6 +29,16 @@ export interface ProviderAttempt {
   /** Whether the attempt failed in a way that another provider might not. */
   hasFailed: boolean
 }
+
+/** The part of a call that its cost depends on. */
+export interface PricedCall {
+  readonly requestModel: string
+  readonly responseModel: string
+  readonly usage: Usage
+  readonly isEstimated: boolean
+}
+
+export type Pricer = (call: PricedCall) => Cost
 
 /** The record of the model call behind one request. Expressions read it as `llm`; limits and metrics count by it. */
 export class LlmRecord {
@@ -59,6 +71,9 @@ export class LlmRecord {
   chargedTokens = 0
   /** Whether part of the usage is estimated, because the stream broke off before the provider reported it. */
   isEstimated = false
+  /** Prices calls to the current provider; null without a `prices` policy. */
+  pricer: Pricer | null = null
+  #cost: { readonly usage: Usage; readonly cost: Cost } | null = null
   /** Result of a count_tokens call; it does not count as usage. */
   countedTokens: number | null = null
   /** Milliseconds on the clock of `rx.startedAt`; -1 until the first token. */
@@ -66,9 +81,10 @@ export class LlmRecord {
   endedAt = -1
 
   /** Begins to call a provider: the values of an earlier attempt's response no longer count. */
-  beginAttempt(providerName: string, provider: string): void {
+  beginAttempt(providerName: string, provider: string, pricer: Pricer | null): void {
     this.providerName = providerName
     this.provider = provider
+    this.pricer = pricer
     this.responseModel = ''
     this.responseId = ''
     this.finishReason = ''
@@ -133,6 +149,25 @@ export class LlmRecord {
 
   get totalTokens(): number {
     return this.inputTokens + this.outputTokens
+  }
+
+  /** The cost of the usage so far; null without a `prices` policy. It is computed once, because each report is a new object. */
+  get cost(): Cost | null {
+    const { pricer, usage } = this
+    if (pricer === null) return null
+    if (this.#cost?.usage !== usage) this.#cost = { usage, cost: pricer(this) }
+    return this.#cost.cost
+  }
+
+  /** The cost in US dollars; null when it is unknown. */
+  get costUsd(): number | null {
+    const { cost } = this
+    return cost?.kind === 'known' ? cost.nanoDollars / 1e9 : null
+  }
+
+  /** The record for expressions. The view is created here, because only requests to models need its code. */
+  view(startedAt: number): LlmView {
+    return new LlmView(this, startedAt)
   }
 
   /** Milliseconds; null for responses that are not streams, because all their tokens arrive at once. */

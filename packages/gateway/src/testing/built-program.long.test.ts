@@ -65,6 +65,7 @@ const USES: Readonly<Record<string, Use>> = {
   'cloud credentials of the environment': useClouds,
   'Google credentials of a file, through a proxy': useGoogleFile,
   'models and their tokens': useModels,
+  'the cost of a call': usePrices,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
   'manifests run without a cluster': useManifests,
@@ -266,6 +267,22 @@ async function useModels(t: TestContext, watch: ChunkWatch): Promise<void> {
     assert.equal(status, 200, body)
     assert.ok((JSON.parse(body) as { input_tokens: number }).input_tokens > 2)
   }
+}
+
+async function usePrices(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const origin = await useOrigin(t, (_seen, response) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'gpt-4o', choices, usage }))
+  })
+  const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
+  const set = [{ name: 'x-cost', value: 'string(llm.cost)' }]
+  const policies = { backend: { prices: {} }, transformation: { response: { set } } }
+  const program = await useWatched(t, watch, httpConfig([{ policies, backends: [{ ai: { provider } }] }]))
+  const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
+  const { headers } = await request(program.port(), { method: 'POST', path: '/v1/chat/completions', body })
+  assert.equal(headers['x-cost'], '0.0025')
 }
 
 async function useTools(t: TestContext, watch: ChunkWatch): Promise<void> {

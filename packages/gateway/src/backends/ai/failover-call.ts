@@ -101,7 +101,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   #begin(chosen: ChosenProvider): void {
     const { provider } = chosen
     this.attempts.begin(chosen)
-    this.record.beginAttempt(provider.name, provider.vendor.telemetryName)
+    this.record.beginAttempt(provider.name, provider.vendor.telemetryName, provider.pricer)
     this.#call?.ask(provider)
   }
 

@@ -2,6 +2,7 @@ import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { PromptGuards } from '../../llm/guards/prompt-guards.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
 import type { CompiledBackend } from '../../pipeline/compiled/compiled.ts'
+import type { Pricer } from '../../records/llm-record.ts'
 import type { Endpoint, EndpointOwner } from '@portico/http/client'
 
 /** One provider of a backend, ready for calls. */
@@ -18,4 +19,6 @@ export interface ReadyProvider {
   readonly credential: CredentialPlace
   readonly edits: ProviderEdits
   readonly guards: PromptGuards
+  /** Null without a `prices` policy. */
+  readonly pricer: Pricer | null
 }

@@ -110,7 +110,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const outgoing = { ...request, headers: request.headers.clone() }
     if (this.#detects) {
       const record = (rx.llm ??= new LlmRecord())
-      record.beginAttempt(provider.name, provider.vendor.telemetryName)
+      record.beginAttempt(provider.name, provider.vendor.telemetryName, provider.pricer)
       outgoing.headers.set('accept-encoding', 'identity')
       outgoing.body = this.#observed(request, record)
     }

@@ -1,7 +1,7 @@
 import { type HeadersView, Timestamp, type Value } from '@portico/cel'
 import type { HeaderBlock } from '@portico/http'
 import { BlockView } from './header-view.ts'
-import { LlmView } from './llm-view.ts'
+import type { LlmView } from '../../records/llm-view.ts'
 import { McpView } from './mcp-view.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import { SourceView } from './source-view.ts'
@@ -77,7 +77,7 @@ export class Scope {
 
   /** Absent unless the request is a model call. */
   get llm(): LlmView | undefined {
-    return this.#rx.llm === null ? undefined : new LlmView(this.#rx.llm, this.#rx.startedAt)
+    return this.#rx.llm?.view(this.#rx.startedAt)
   }
 
   /** Present only while the `ai` policy edits the request to a model. */

@@ -110,6 +110,12 @@ export const families = {
     labels: ['gen_ai_token_type', ...MODEL_CALL],
     buckets: TOKENS,
   },
+  llm_cost_usd_total: {
+    type: 'counter',
+    unit: 'USD',
+    help: 'Cost of model calls whose price is known',
+    labels: MODEL_CALL,
+  },
   gen_ai_server_request_duration: {
     type: 'histogram',
     unit: 's',

@@ -28,7 +28,7 @@ export class ModelMetrics {
     this.#registry = registry
     this.#exemplars = exemplars
     this.#series = new BoundedSeries<ModelLabels, ModelSeries>({
-      make: (labels, custom) => ({ labels, custom, tokens: new Map(), times: new Map() }),
+      make: (labels, custom) => ({ labels, custom, tokens: new Map(), times: new Map(), cost: null }),
       asOther: ([operation, system, , , ...place]) => [operation, system, 'other', 'other', ...place],
       onFull,
     })
@@ -45,6 +45,7 @@ export class ModelMetrics {
     this.#countTokens(series, 'output', output, spans)
     this.#countTokens(series, 'input_cache_read', cacheRead, spans)
     this.#countTokens(series, 'input_cache_write', cacheWrite, spans)
+    this.#addCost(series, llm.costUsd)
     this.#time(series, 'gen_ai_server_request_duration', durationMs, spans)
     this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt), spans)
     this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken, spans)
@@ -104,6 +105,12 @@ export class ModelMetrics {
     this.#observe(slot, families.gen_ai_client_token_usage.buckets, count, spans)
   }
 
+  #addCost(series: ModelSeries, usd: number | null): void {
+    if (usd === null) return
+    series.cost ??= this.#registry.slot('llm_cost_usd_total', series.labels, series.custom)
+    increase(this.#registry.values, series.cost, usd)
+  }
+
   #time(
     { labels, custom, times }: ModelSeries,
     name: TimeName,
@@ -133,6 +140,7 @@ interface ModelSeries {
   /** First slots, made on first use: few providers report everything. */
   tokens: Map<TokenType, number>
   times: Map<TimeName, number>
+  cost: number | null
 }
 
 interface LastSeries extends Pick<LlmRecord, 'operation' | 'provider' | 'requestModel' | 'responseModel'> {

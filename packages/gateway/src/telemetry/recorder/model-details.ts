@@ -23,6 +23,7 @@ export function llmDetails(call: LlmRecord, startedAt: number): RecordedLlm {
     attempts: call.attempts
       .slice(0, MAX_ATTEMPTS)
       .map(({ providerName, provider, outcome }) => ({ provider: providerName || provider, outcome })),
+    ...(call.cost !== null && { cost: call.cost }),
     ...(call.clientModel !== '' && { clientModel: shortened(call.clientModel) }),
     ...(call.modelChoice !== '' && { modelChoice: call.modelChoice }),
   }
@@ -39,7 +40,7 @@ export class ModelDetails {
   of(call: LlmRecord, startedAt: number): string {
     const { usage, attempts } = call
     const [attempt] = attempts
-    if (attempt === undefined || attempts.length !== 1 || call.clientModel !== '')
+    if (attempt === undefined || attempts.length !== 1 || call.clientModel !== '' || call.pricer !== null)
       return JSON.stringify({ llm: llmDetails(call, startedAt) })
     const { head, tail } = this.#encodedNames(call, attempt.outcome, attempt.providerName || attempt.provider)
     return (

@@ -1,3 +1,4 @@
+import type { Cost } from '../../records/cost.ts'
 import type { RecordedTargetFailure } from '../../records/mcp-record.ts'
 
 /** Requests as the recorder stores them and the admin API lists them. */
@@ -58,6 +59,8 @@ export interface RecordedLlm {
   readonly timeToFirstToken: number | null
   /** The attempts in order; `outcome` is the status or the code of the failure. */
   readonly attempts: readonly { readonly provider: string; readonly outcome: string }[]
+  /** The cost of the call; absent without a `prices` policy. */
+  readonly cost?: Cost
   /** The model that the client named, in backends that route by it. */
   readonly clientModel?: string
   /** How the model was chosen: targets that were passed over and why, and the chosen one. */

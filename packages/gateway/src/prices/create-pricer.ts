@@ -1,0 +1,84 @@
+import type { Cost } from '../records/cost.ts'
+import type { PricedCall, Pricer } from '../records/llm-record.ts'
+import type { ModelPriceConfig } from '../schema/fields/prices.ts'
+import { bundledRow } from './bundled-table.ts'
+import { PriceList } from './price-list.ts'
+import { type PriceRow, priceUsage } from './price-row.ts'
+
+/** The config of the `prices` policy. */
+export interface PriceSettings {
+  readonly models: readonly ModelPriceConfig[]
+  readonly file?: readonly ModelPriceConfig[] | undefined
+  readonly table: 'Bundled' | 'None'
+}
+
+/** The provider whose calls are priced. */
+export interface PricedProvider {
+  /** The name of the provider in telemetry. */
+  readonly provider: string
+  /** `host:port` when the config names another address than the provider's own; otherwise empty. */
+  readonly at: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Creates the function that prices the calls to one provider. */
+export function createPricer(
+  { models, file = [], table }: PriceSettings,
+  { provider, at, now }: PricedProvider,
+): Pricer {
+  const lists = [new PriceList(models, 'config'), new PriceList(file, 'file')]
+  const bundled = new Map<string, { readonly row: PriceRow | null; readonly until: number }>()
+
+  return (call) => {
+    const names = [call.responseModel, call.requestModel].filter((name) => name !== '')
+    const row = findRow(names)
+    if (row === null) return { kind: 'unknown', why: `no price for ${names[0] ?? 'a call without a model'}` }
+    return costBy(row, call)
+  }
+
+  /** Lists come in order of precedence, and the model that the provider reports comes before the requested one. */
+  function findRow(names: readonly string[]): PriceRow | null {
+    for (const list of lists) {
+      for (const name of names) {
+        const row = list.find(provider, name)
+        if (row !== null) return row
+      }
+    }
+    if (table === 'None') return null
+    for (const name of names) {
+      const row = bundledOf(name)
+      if (row !== null) return row
+    }
+    return null
+  }
+
+  /** Rows of the bundled table are kept for a minute: the search is slow, and some prices depend on the time of day. */
+  function bundledOf(model: string): PriceRow | null {
+    const moment = now()
+    const known = bundled.get(model)
+    if (known !== undefined && moment < known.until) return known.row
+    // Clients choose the names of models.
+    if (bundled.size >= MOST_MODELS) bundled.clear()
+    const row = bundledRow({ provider, at, moment }, model)
+    bundled.set(model, { row, until: moment + KEPT_MS })
+    return row
+  }
+}
+
+const MOST_MODELS = 1_000
+const KEPT_MS = 60_000
+
+function costBy(row: PriceRow, { usage, isEstimated }: PricedCall): Cost {
+  if (usage.input === undefined && usage.output === undefined) {
+    return { kind: 'unknown', why: 'the provider reported no tokens' }
+  }
+  const nanoDollars = priceUsage(row, usage)
+  if (nanoDollars === null) return { kind: 'unknown', why: `the tokens do not fit the price of ${row.name}` }
+  const isPlainTier = usage.serviceTier === undefined || PLAIN_TIERS.has(usage.serviceTier)
+  const { name, table } = row
+  return { kind: 'known', nanoDollars, row: name, table, basis: isEstimated || !isPlainTier ? 'estimated' : 'computed' }
+}
+
+/** Service tiers at the usual price. */
+const PLAIN_TIERS: ReadonlySet<string> = new Set(['default', 'standard', 'auto', 'on_demand'])

@@ -1,0 +1,55 @@
+import type { ModelPriceConfig } from '../schema/fields/prices.ts'
+import { type PriceRow, type Rate, TOKEN_CLASSES, type TokenClass } from './price-row.ts'
+
+/** Rows of the config or of a file, found by provider and model. */
+export class PriceList {
+  readonly #exact = new Map<string, PriceRow>()
+  /** Patterns with the longest prefix first. */
+  readonly #patterns: readonly { readonly provider: string; readonly prefix: string; readonly row: PriceRow }[]
+
+  /** `table` is the name of the list in records. The first of two rows for the same model takes precedence. */
+  constructor(prices: readonly ModelPriceConfig[], table: string) {
+    const patterns = []
+    for (const price of prices) {
+      const { provider = '', model } = price
+      const row = rowOf(price, table)
+      if (model.endsWith('*')) patterns.push({ provider, prefix: model.slice(0, -1), row })
+      else if (!this.#exact.has(keyOf(provider, model))) this.#exact.set(keyOf(provider, model), row)
+    }
+    // A pattern with a provider comes before one of the same length without.
+    this.#patterns = patterns.toSorted(
+      (one, other) =>
+        other.prefix.length - one.prefix.length || Number(other.provider !== '') - Number(one.provider !== ''),
+    )
+  }
+
+  find(provider: string, model: string): PriceRow | null {
+    const exact = this.#exact.get(keyOf(provider, model)) ?? this.#exact.get(keyOf('', model))
+    if (exact !== undefined) return exact
+    const matches = (pattern: { provider: string; prefix: string }): boolean =>
+      (pattern.provider === '' || pattern.provider === provider) && model.startsWith(pattern.prefix)
+    return this.#patterns.find(matches)?.row ?? null
+  }
+}
+
+function keyOf(provider: string, model: string): string {
+  return JSON.stringify([provider, model])
+}
+
+function rowOf({ provider, model, rates, perCall = 0, tiers }: ModelPriceConfig, table: string): PriceRow {
+  const own: Partial<Record<TokenClass, Rate>> = {}
+  for (const name of TOKEN_CLASSES) {
+    const steps = tiers.flatMap(({ contextOver, rates: replaced }) => {
+      const rate = replaced[name]
+      return rate === undefined ? [] : [{ over: contextOver, rate }]
+    })
+    // A class that only long prompts have a rate for is billed as its whole otherwise.
+    const base = rates[name] ?? (steps.length === 0 ? undefined : wholeOf(rates, name))
+    if (base !== undefined) own[name] = { base, steps: steps.toSorted((one, other) => one.over - other.over) }
+  }
+  return { name: provider === undefined ? model : `${provider}/${model}`, table, rates: own, perCall }
+}
+
+function wholeOf(rates: ModelPriceConfig['rates'], name: TokenClass): number | undefined {
+  return name === 'output' || name === 'reasoning' || name === 'outputAudio' ? rates.output : rates.input
+}
