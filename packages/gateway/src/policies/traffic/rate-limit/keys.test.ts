@@ -55,6 +55,13 @@ test('only a scalar is a key', async (t) => {
   assert.deepEqual([await status([1]), await status({ a: 1 }), await status(null)], [200, 429, 429])
 })
 
+test('unsigned integers and doubles are keys, each with a budget of its own', async (t) => {
+  for (const type of ['uint', 'double']) {
+    const { statuses } = await setUp(t, [{ requests: 1, unit: 'Hours', key: `${type}(request.headers["x-user"])` }])
+    assert.deepEqual(await statuses('7', '7', '8', '8'), [200, 429, 200, 429], type)
+  }
+})
+
 test('keys are names of API keys, claims of tokens and addresses', async (t) => {
   const limit = (key: string) => ({ rateLimit: { local: [{ requests: 1, unit: 'Hours', key }] } })
   const origin = await useOrigin(t)
