@@ -104,13 +104,16 @@ test('free text of a custom tool is its only argument', () => {
   assert.deepEqual(finish, { reason: 'toolCalls' })
 })
 
+/** A quick run cuts at fewer places. */
+const STEP = process.env['PROPERTIES'] === 'full' ? 1 : 7
+
 for (const name of ['parallel-tools', 'web-search-cut', 'custom-tool-refusal']) {
   test(`${name}: streamed it is the same, wherever it is cut`, () => {
     const stream = fixture(`${name}.sse`)
     const whole = buffered(parseJsonObject(fixture(`${name}.json`).toString())!)
     assert.deepEqual(collectResponse(streamed([stream])), whole)
     assert.deepEqual(collectResponse(streamed(bytewise(stream))), whole)
-    for (let at = 1; at < stream.length; at++) {
+    for (let at = 1; at < stream.length; at += STEP) {
       assert.deepEqual(collectResponse(streamed([stream.subarray(0, at), stream.subarray(at)])), whole)
     }
   })
