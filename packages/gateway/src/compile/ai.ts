@@ -11,8 +11,9 @@ import { compileGuards } from './guards.ts'
 import type { createModelRouter } from '../backends/ai/models/create-router.ts'
 import type { createPricer } from '../prices/create-pricer.ts'
 import type { CompilePool } from './pool.ts'
+import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
-import type { TunnelParts } from './services.ts'
+import { backendOf, type TunnelParts } from './services.ts'
 import type { AiModel } from '../backends/ai/models/schema.ts'
 import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, createIds, readerShapeKeepalive, upstreamFormats } from '@portico/chat'
@@ -64,7 +65,7 @@ export function compileAi({
   const ready = groups.map((group) =>
     group.map((provider): ReadyProvider => {
       const vendor = createProvider(provider.config)
-      const own = withDefaults(policiesOf(provider), vendor)
+      const own = withDefaults(policiesOf(provider), vendor, provider)
       const owner = { key: identity.key, name: identity.name, health: connectionSettings(own, upstream).health }
       return {
         name: provider.name,
@@ -111,13 +112,14 @@ function modelNames(providers: readonly ReadyProvider[], policies: BackendPolici
   return [...new Set([...aliases, ...providers.flatMap(({ vendor }) => vendor.model ?? [])])]
 }
 
-/** Adds the TLS and credentials that the vendor needs by default; policies win. */
-function withDefaults(policies: BackendPolicies, vendor: Provider): BackendPolicies {
-  return { ...(vendor.destination.tls && { tls: {} }), ...ownAuth(vendor.defaultAuth), ...policies }
+/** Adds the TLS and credentials that the vendor needs by default; policies win. Pools use plain text on every port. */
+function withDefaults(policies: BackendPolicies, vendor: Provider, { pool }: AiProvider): BackendPolicies {
+  const needsTls = vendor.destination.tls && pool === undefined
+  return { ...(needsTls && { tls: {} }), ...ownAuth(vendor.defaultAuth), ...policies }
 }
 
 function connectionOf(
-  { key, name, config }: AiProvider,
+  { key, name, config, pool }: AiProvider,
   { destination, region }: Provider,
   policies: BackendPolicies,
   { env, parts, compilePool }: Pick<AiParts, 'env' | 'parts' | 'compilePool'>,
@@ -126,6 +128,14 @@ function connectionOf(
   const signing = region === null ? undefined : { region, service: 'bedrock' }
   const part: EndpointParts = { key, name, kind: 'ai', address: { host, port }, policies, signing }
   if (config.mock !== undefined) return mockBackend(endpointIdentity(part, env), mockServices(config.mock, env))
+  const referred = pool === undefined ? null : backendOf(parts.backendsByKey, pool)
+  if (referred?.target.kind === 'invalid') return invalidBackend(endpointIdentity(part, env), referred.target.reason)
+  if (referred?.target.kind === 'inferencePool') {
+    const { picker, version } = referred.target
+    const members = parts.services.addresses.resolverOf(referred.key)
+    const identity = endpointIdentity(part, env)
+    return compilePool({ identity, policies, members, picker, version, isWhole: false }, env, parts)
+  }
   if (config.inferencePool !== undefined) {
     const { endpoints, picker } = poolParts(config.inferencePool)
     const members = memberResolver(endpoints, parts.services.resolver)

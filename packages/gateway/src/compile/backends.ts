@@ -126,7 +126,8 @@ function compileBackend(
         groups: target.groups,
         models: target.models,
         policies,
-        policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
+        policiesOf: ({ key, pool }) =>
+          parts.policies.backend({ ...at, section: key, ...(pool !== undefined && { service: pool }) }),
         env: { ...env, attachment: backend.key },
         parts,
         compilePool,

@@ -32,7 +32,10 @@ interface AiTargetConfig {
 
 type NamedProvider = LlmProviderConfig & { name: string; policies?: unknown }
 
-export function aiTarget({ provider, groups, models }: AiTargetConfig, key: string): BackendTarget {
+export function aiTarget(
+  { provider, groups, models }: AiTargetConfig,
+  key: string,
+): Extract<BackendTarget, { kind: 'ai' }> {
   const named = (providers: readonly NamedProvider[]): AiProvider[] =>
     providers.map(({ name, policies: _inline, ...config }: NamedProvider & { policies?: unknown }) => ({
       key: sectionKey(key, name),

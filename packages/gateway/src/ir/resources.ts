@@ -108,6 +108,8 @@ export interface AiProvider {
   key: string
   name: string
   config: LlmProviderConfig
+  /** Key of the backend with the inference pool that serves the calls; absent when `config` has the destination. */
+  pool?: string
 }
 
 /** MCP servers behind one endpoint. */

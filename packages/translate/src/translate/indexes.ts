@@ -85,6 +85,16 @@ export const indexTable: IndexTable = {
       return picker === null ? [] : [`${picker.namespace}/${picker.name}`]
     },
   },
+  GwBackend: {
+    /** `namespace/name` of each InferencePool of its providers. */
+    pool({ metadata: { namespace = '' }, spec }) {
+      const ai = new Fields(spec, ['spec'], []).object('ai')
+      const providers = ai.objects('groups').flatMap((group) => group.objects('providers'))
+      const all = ai.has('provider') ? [ai.object('provider'), ...providers] : providers
+      const pools = all.filter((fields) => fields.has('inferencePool'))
+      return pools.map((fields) => `${namespace}/${fields.object('inferencePool').text('name')}`)
+    },
+  },
   BackendTLSPolicy: { target: targetsOf },
   XBackendTrafficPolicy: { target: targetsOf },
 }

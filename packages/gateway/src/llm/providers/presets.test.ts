@@ -82,7 +82,7 @@ test('an unknown vendor is a problem with a suggestion', () => {
 })
 
 test('a server of the user needs a host', () => {
-  assert.match(problemsOf('{ ollama: {} }'), /host is required with lmstudio, ollama, vllm/)
+  assert.match(problemsOf('{ ollama: {} }'), /host or inferencePool is required with lmstudio, ollama, vllm/)
   assert.equal(problemsOf('{ ollama: {}, host: 127.0.0.1 }'), '')
 })
 

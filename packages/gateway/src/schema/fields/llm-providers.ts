@@ -1,7 +1,8 @@
 import { inferencePool } from './inference-pool.ts'
-import { fileOnly, object, type Output, type Schema } from '../kit.ts'
+import { localForm, object, type Output, type Schema } from '../kit.ts'
 import { host } from './hosts.ts'
 import { urlPath } from './http-parts.ts'
+import { objectReference } from './references.ts'
 import { port, string, textual } from './values.ts'
 
 /** Fields that several LLM providers share. */
@@ -29,12 +30,15 @@ export const providerOverrides = {
     .describe(
       'Port of `host`; when unset, 443, or the usual port of `lmstudio`, `ollama` and `vllm`. Ports other than 443 use plain text unless a `tls` policy applies.',
     ),
-  inferencePool: fileOnly(
+  // A controller replaces the name of an InferencePool by the backend of the pool.
+  inferencePool: localForm(
     inferencePool
       .optional()
       .describe(
         "Model servers of which an endpoint picker chooses one for each call, instead of the provider's own host; for providers that accept `pathPrefix`. Calls use plain text unless a `tls` policy applies.",
       ),
+    objectReference(),
+    null,
   ),
   path: apiPath()
     .optional()

@@ -70,7 +70,7 @@ export const ROUTE: ShapeOf<Route> = {
   backends: [ROUTE_BACKEND],
 }
 export const BACKEND: ShapeOf<Backend> = { key: null, name: null, target: null }
-const AI_PROVIDER: ShapeOf<AiProvider> = { key: null, name: null, config: llmProvider }
+const AI_PROVIDER: ShapeOf<AiProvider> = { key: null, name: null, config: llmProvider, pool: null }
 const AI_MODEL: ShapeOf<AiModel> = {
   name: null,
   visibility: words<AiModel['visibility']>({ Public: true, Internal: true }),

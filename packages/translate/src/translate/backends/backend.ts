@@ -1,4 +1,4 @@
-import { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from '@portico/gateway/ir'
+import { awsTarget, dynamicTarget, sectionKey, staticTarget } from '@portico/gateway/ir'
 import type { AttachedPolicy, Backend, BackendTarget } from '@portico/gateway/ir'
 import { printPath, resolveReferences } from '@portico/gateway/schema'
 import type { BackendPolicies, Problem } from '@portico/gateway/schema'
@@ -6,8 +6,9 @@ import { gwBackendSpec } from '../../resources/gw-backend.ts'
 import type { GwBackendSpec } from '../../resources/gw-backend.ts'
 import { readSpec } from '../../resources/own-kinds.ts'
 import { condition, type ConditionsStatus } from '../../resources/status.ts'
-import type { Query } from '../context.ts'
+import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
+import { aiServers } from './ai-pools.ts'
 import { mcpTargets } from './mcp-targets.ts'
 import { ownKey, referredObjects } from './referred-objects.ts'
 import { toAttachedPolicy } from '../to-attached-policy.ts'
@@ -19,6 +20,8 @@ interface OwnBackend {
   policies: AttachedPolicy[]
   /** Parts that are not served; routes to the backend report them. */
   ignored: string[]
+  /** References of parts that do not resolve, while other parts of the backend work. */
+  unresolved: string[]
 }
 
 /** Translates a GwBackend, by `namespace/name`. Any problem makes the whole backend unusable. */
@@ -34,12 +37,9 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
     const { value: spec, problems } = resolveReferences(gwBackendSpec, read.value, objects, ['spec'])
     if (problems.length > 0) return unusable(place, problems)
     const key = ownKey(place)
-    const made =
-      spec.mcp === undefined
-        ? { target: targetOf(spec, key), ignored: [] }
-        : mcpTargets(context, { namespace, key }, spec.mcp)
+    const made = serversOf(context, { namespace, key }, spec)
     if ('reason' in made) return made
-    const { target, ignored } = made
+    const { target, ignored, unresolved = [] } = made
     const backend = { key, name: place, target }
     const policies = policiesIn(spec, key)
     const faults = context.settings.checks.backend(backend, policies.map(withoutTls))
@@ -49,7 +49,7 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
         message: `GwBackend ${place}: ${faults.map(({ message }) => message).join('; ')}`,
       }
     }
-    return { backend, policies, ignored }
+    return { backend, policies, ignored, unresolved }
   },
 }
 
@@ -75,16 +75,18 @@ export const backendStatus: Query<ConditionsStatus | null> = {
             generation,
           })
         : condition('Accepted', true, { reason: 'Accepted', message: acceptedMessage(made), generation })
-    if ('reason' in made || !isWithoutServers(made)) return { conditions: [accepted] }
-    const message = `the backend has no MCP servers and answers 503: ${made.ignored.join('; ')}`
+    const message = 'reason' in made ? null : unresolvedMessage(made)
+    if (message === null) return { conditions: [accepted] }
     const unresolved = condition('ResolvedRefs', false, { reason: 'BackendNotFound', message, generation })
     return { conditions: [accepted, unresolved] }
   },
 }
 
-/** Whether the selectors of an MCP backend match nothing. */
-function isWithoutServers({ backend: { target } }: OwnBackend): boolean {
-  return target.kind === 'mcp' && target.targets.length === 0
+/** Why references of a backend do not resolve; null when they all do. The selectors of an MCP backend may match nothing. */
+function unresolvedMessage({ backend: { target }, ignored, unresolved }: OwnBackend): string | null {
+  const isWithoutServers = target.kind === 'mcp' && target.targets.length === 0
+  if (isWithoutServers) return `the backend has no MCP servers and answers 503: ${ignored.join('; ')}`
+  return unresolved.length === 0 ? null : `calls of some providers fail: ${unresolved.join('; ')}`
 }
 
 function acceptedMessage({ ignored }: OwnBackend): string {
@@ -105,8 +107,18 @@ export function printProblems(problems: readonly Problem[]): string {
     .join('; ')
 }
 
-function targetOf(spec: GwBackendSpec, key: string): BackendTarget {
-  if (spec.ai !== undefined) return aiTarget(spec.ai, key)
+/** The destination of a backend, with messages about parts that are not served. */
+function serversOf(
+  context: Context,
+  at: { namespace: string; key: string },
+  spec: GwBackendSpec,
+): { target: BackendTarget; ignored: string[]; unresolved?: string[] } | Unusable {
+  if (spec.mcp !== undefined) return mcpTargets(context, at, spec.mcp)
+  if (spec.ai !== undefined) return aiServers(context, at, spec.ai)
+  return { target: targetOf(spec), ignored: [] }
+}
+
+function targetOf(spec: GwBackendSpec): BackendTarget {
   if (spec.aws !== undefined) return awsTarget(spec.aws)
   if (spec.dynamicForwardProxy !== undefined) return dynamicTarget(spec.dynamicForwardProxy)
   if (spec.static !== undefined) return staticTarget(spec.static)

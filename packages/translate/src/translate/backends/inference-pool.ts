@@ -8,7 +8,7 @@ import { podEndpoints } from './pods.ts'
 import { meshAddress, serviceBackend, type ServiceEndpoint, serviceKey } from './service.ts'
 
 /** The key of an InferencePool in configs, `backend/pool/<namespace>/<name>`. */
-function poolKey(place: string): string {
+export function poolKey(place: string): string {
   return `backend/pool/${place}`
 }
 

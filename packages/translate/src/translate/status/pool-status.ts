@@ -75,13 +75,23 @@ function refusalByGateway(context: Context, place: string): Map<string, string |
   return refusals
 }
 
-/** Returns routes as `Kind/namespace/name`. A route that may not use the pool has no effect on its status. */
+/** Returns the routes to a pool, or to a GwBackend with a provider that the pool serves, as `Kind/namespace/name`. */
 function routesTo(context: Context, place: string): string[] {
+  const backends = context.keys('GwBackend', { by: 'pool', value: place })
+  const routes = [
+    ...routesToObject(context, 'InferencePool', place),
+    ...backends.flatMap((backend) => routesToObject(context, 'GwBackend', backend)),
+  ]
+  return [...new Set(routes)]
+}
+
+/** Returns the routes to an object. A route that may not use the object has no effect on the status of the pool. */
+function routesToObject(context: Context, target: 'InferencePool' | 'GwBackend', place: string): string[] {
   const [namespace = '', name = ''] = place.split('/')
-  const to = { group: groupByKind.InferencePool, kind: 'InferencePool', namespace, name }
+  const to = { group: groupByKind[target], kind: target, namespace, name }
   return (['HTTPRoute', 'GRPCRoute'] as const).flatMap((kind) =>
     context
-      .keys(kind, { by: 'backend', value: `InferencePool/${place}` })
+      .keys(kind, { by: 'backend', value: `${target}/${place}` })
       .filter((key) => isGranted(context, { group: GATEWAY_GROUP, kind, namespace: key.split('/')[0] ?? '' }, to))
       .map((key) => `${kind}/${key}`),
   )

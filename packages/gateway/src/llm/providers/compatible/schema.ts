@@ -20,8 +20,8 @@ const anyOwnServer = ownServers.map((name) => `has(self.${name})`).join(' || ')
 
 /** No address is assumed: 127.0.0.1 of a gateway in a container or a cluster is not the machine of the server. */
 export const ownServersNeedHosts = otherRule(
-  `host is required with ${ownServers.join(', ')}`,
-  `!(${anyOwnServer}) || has(self.host)`,
+  `host or inferencePool is required with ${ownServers.join(', ')}`,
+  `!(${anyOwnServer}) || has(self.host) || has(self.inferencePool)`,
   (provider) =>
     ownServers.every((name) => provider[name] === undefined) ||
     provider['host'] !== undefined ||
