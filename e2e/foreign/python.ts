@@ -27,7 +27,7 @@ export const withoutNextPython: string | false = existsSync(nextInterpreter)
   ? false
   : 'no newer Python client libraries here; e2e/foreign/install.sh installs them'
 
-/** The port of a script of this folder that serves on the one it is given; it ends with the test. */
+/** Starts a server script of this folder, which ends with the test; returns its port. */
 export async function usePythonServer(t: TestContext, script: string, ...args: string[]): Promise<number> {
   const port = await closedPort()
   const file = fileURLToPath(new URL(script, import.meta.url))

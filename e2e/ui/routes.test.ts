@@ -5,7 +5,7 @@ import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/pr
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
 import { clippedControls } from './in-page.ts'
 
-/** Which route takes a request, asked in a real browser. */
+/** A real browser asks which route takes a request. */
 
 describe('the page of routes', { skip: noBrowser }, () => {
   let browser: Browser
@@ -55,7 +55,7 @@ describe('the page of routes', { skip: noBrowser }, () => {
       await shoot(page, `routes-headers-${size}`)
       assert.deepEqual(await seriousFindings(page), [])
 
-      // The address is all that others need to see the same.
+      // The URL alone is enough to show the same result to others.
       await page.reload()
       await answer.locator('.try-taken').getByText('orders').waitFor()
       assert.equal(await headers.inputValue(), 'x-team: web')

@@ -38,7 +38,7 @@ export class ConstantLoad {
     return JSON.parse(String((await line)[0])) as Report
   }
 
-  /** No request fails while this is done, and there are some. */
+  /** Asserts that requests arrive during the work, and that none of them fails. */
   async unharmedBy<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.report()
     const result = await work()

@@ -99,7 +99,7 @@ export interface ViewedBackend {
   readonly endpoints: readonly ViewedEndpoint[]
 }
 
-/** How an address, or a provider of models as a whole, does now. */
+/** The current health of an address, or of a provider of models as a whole. */
 export interface ViewedEndpoint {
   /** `127.0.0.1:9000`, or the name of the provider. */
   readonly name: string

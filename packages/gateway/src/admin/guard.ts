@@ -10,7 +10,7 @@ interface Refusal {
   message: string
 }
 
-/** Calls that change something say it: a page of another origin cannot send a header of its own unasked. */
+/** Requests that change something must have this header: browsers let a page of another origin send it only with permission. */
 const SAME_ORIGIN_HEADER = 'x-portico-same-origin'
 
 /** Decides whether the admin server serves a request: null allows it. `sessions` are the sessions of the web UI. */

@@ -90,7 +90,7 @@ interface Call {
 function send({ request, response }: Call, { status, type, headers, body }: Reply, streams: Set<EventStream>): void {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0'
-  // A body may not have been read to its end, and a stream never shares: the connection cannot be used again.
+  // The connection cannot be used again: the body may not have been read to its end, and a stream ends with its connection.
   const isLast = hasBody || typeof body === 'function'
   response.writeHead(status, {
     'content-type': type ?? 'text/plain; charset=utf-8',

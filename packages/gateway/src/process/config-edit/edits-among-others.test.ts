@@ -17,7 +17,7 @@ async function versionOf(program: Program): Promise<string> {
   return (await view(program)).version ?? ''
 }
 
-/** An edit of what is shown, so that what is hidden stays. */
+/** Returns an edit of the text that the editor shows; secrets, which it hides, stay in the file. */
 async function edited(program: Program, body: string): Promise<{ text: string; basedOn: string }> {
   const { text, version } = await view(program)
   return {

@@ -53,7 +53,7 @@ test('edits and ways back fail none of hundreds of requests that are under way, 
   const before = await view(program)
   let { version, generation } = before
   for (let round = 0; round < ROUNDS; round++) {
-    // The route of those that wait changes, too, and a port comes and goes.
+    // The route of the waiting requests changes too, and a port is added and removed.
     const text = (before.text ?? '')
       .replace('"first"', `"edit ${round}"`)
       .replace('"name": "origin",', '"name": "origin", "policies": { "timeouts": { "request": "1h" } },')

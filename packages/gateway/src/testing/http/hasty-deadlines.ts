@@ -1,6 +1,6 @@
 import { type Deadline, Deadlines } from '@portico/http'
 
-/** Deadlines that come sooner: those of so many milliseconds after so few. */
+/** Deadlines for tests: a deadline of a listed length ends after the shorter time that is listed for it. */
 export class HastyDeadlines extends Deadlines {
   readonly #sooner: ReadonlyMap<number, number>
 

@@ -22,7 +22,7 @@ import { applyChange, readChanges } from './contributing.ts'
 const root = join(import.meta.dirname, '../../../../..')
 const run = promisify(execFile)
 
-/** Compilers and runners of their own, on a machine that may have much else to do. */
+/** The time limit of tests that start compilers and test runners, for a loaded machine. */
 const SLOW = { timeout: 600_000 }
 
 describe('the worked examples of CONTRIBUTING.md', { timeout: 1_200_000 }, () => {

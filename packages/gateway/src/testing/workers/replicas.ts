@@ -29,7 +29,7 @@ export async function useReplicas(
   return { port, seen, count: (address) => seen.filter((other) => other === address).length }
 }
 
-/** A port that is free at one address may be taken at another: then all try again. */
+/** A port that is free at one address may be taken at another; then another port is tried for all of them. */
 async function listenAll(addresses: readonly string[], create: (address: string) => Server): Promise<Server[]> {
   for (;;) {
     const servers: Server[] = []
