@@ -127,7 +127,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/helm-values.md', about: 'every value of the chart' },
       { path: 'docs/data-planes.md', about: 'what runs for a Gateway: parameters, overlays, ports, session key' },
       { path: 'docs/multi-cluster.md', about: 'ServiceImports as backends, statuses of several clusters' },
-      { path: 'docs/experimental-kinds.md', about: 'XBackend, a destination with TLS and sessions' },
+      {
+        path: 'docs/experimental-kinds.md',
+        about: 'XBackend and XTelemetryPolicy: destinations with TLS and sessions, tracing',
+      },
       { path: 'docs/manifests.md', about: 'Gateway API resources without a cluster' },
       { path: 'docs/kinds/gwbackend.md', about: 'fields of GwBackend' },
       { path: 'docs/kinds/gwpolicy.md', about: 'fields of GwPolicy' },

@@ -11,6 +11,7 @@ import { fieldProblems } from './translate/field-problems.ts'
 import { backendStatus } from './translate/backends/backend.ts'
 import { backendTlsPolicyStatus } from './translate/policies/backend-tls-policy.ts'
 import { backendTrafficPolicyStatus } from './translate/policies/backend-traffic-policy.ts'
+import { telemetryPolicyStatus } from './translate/policies/telemetry-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus } from './translate/status/gateway-status.ts'
@@ -52,6 +53,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   InferencePool: poolStatus,
   XBackend: xBackendStatus,
   XBackendTrafficPolicy: backendTrafficPolicyStatus,
+  XTelemetryPolicy: telemetryPolicyStatus,
   GwBackend: backendStatus,
   GwPolicy: policyStatus,
 }

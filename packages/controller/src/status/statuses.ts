@@ -180,6 +180,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'InferencePool',
   'XBackend',
   'XBackendTrafficPolicy',
+  'XTelemetryPolicy',
   'GwBackend',
   'GwPolicy',
 ])

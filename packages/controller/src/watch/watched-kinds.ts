@@ -34,6 +34,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   BackendTLSPolicy: { plural: 'backendtlspolicies', versions: ['v1', 'v1alpha3'] },
   XBackend: { plural: 'xbackends', versions: ['v1alpha1'] },
   XBackendTrafficPolicy: { plural: 'xbackendtrafficpolicies', versions: ['v1alpha1'] },
+  XTelemetryPolicy: { plural: 'xtelemetrypolicies', versions: ['v1alpha1'] },
   ReferenceGrant: { plural: 'referencegrants', versions: ['v1', 'v1beta1'] },
   Service: { plural: 'services', versions: ['v1'] },
   EndpointSlice: { plural: 'endpointslices', versions: ['v1'] },

@@ -61,6 +61,7 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
     case 'GwPolicy':
     case 'BackendTLSPolicy':
     case 'XBackendTrafficPolicy':
+    case 'XTelemetryPolicy':
       return [policyLink(world, resource)]
     case 'GwBackend':
       return [

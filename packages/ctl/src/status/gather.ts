@@ -13,6 +13,7 @@ const HERE: readonly Kind[] = [
   'GwPolicy',
   'BackendTLSPolicy',
   'XBackendTrafficPolicy',
+  'XTelemetryPolicy',
   'GwBackend',
   'InferencePool',
   'XBackend',

@@ -12,6 +12,7 @@ const names = {
   InferencePool: ['inferencepool', 'inferencepools', 'infpool'],
   XBackend: ['xbackend', 'xbackends'],
   XBackendTrafficPolicy: ['xbackendtrafficpolicy', 'xbackendtrafficpolicies', 'xbtrafficpolicy'],
+  XTelemetryPolicy: ['xtelemetrypolicy', 'xtelemetrypolicies'],
   GwBackend: ['gwbackend', 'gwbackends', 'gwbe'],
 } as const
 

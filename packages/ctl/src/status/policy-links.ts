@@ -3,7 +3,7 @@ import { Fields, isFine, keyOf, type Kind, kindOf, type Resource } from '@portic
 import { conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
 import type { ResourceView } from './resource-view.ts'
 
-const policyKinds = ['GwPolicy', 'BackendTLSPolicy', 'XBackendTrafficPolicy'] as const
+const policyKinds = ['GwPolicy', 'BackendTLSPolicy', 'XBackendTrafficPolicy', 'XTelemetryPolicy'] as const
 type PolicyKind = (typeof policyKinds)[number]
 
 /** Policies of the namespace that target this object, GwPolicies first, each kind sorted by name. */
@@ -37,7 +37,7 @@ export function policyLink(world: ResourceView, policy: Resource): Link {
     .map((each) => ({ name: printAncestor(each.object('ancestorRef')), conditions: readConditions(each) }))
   // A policy without a Gateway of ours has no ancestors.
   if (ancestors.length === 0 && kind !== 'GwPolicy')
-    return { what, state: 'note', says: 'no route of a Gateway uses its targets' }
+    return { what, state: 'note', says: 'no Gateway of ours uses its targets' }
   const bad = ancestors.find(({ conditions }) => conditions.some((each) => !isFine(each)))
   if (bad !== undefined) return conditionsLink(`${what} at ${bad.name}`, policy, bad.conditions)
   const link = conditionsLink(

@@ -13,6 +13,7 @@ export const groupByKind = {
   BackendTLSPolicy: 'gateway.networking.k8s.io',
   XBackend: 'gateway.networking.x-k8s.io',
   XBackendTrafficPolicy: 'gateway.networking.x-k8s.io',
+  XTelemetryPolicy: 'gateway.networking.x-k8s.io',
   ReferenceGrant: 'gateway.networking.k8s.io',
   Service: '',
   EndpointSlice: 'discovery.k8s.io',

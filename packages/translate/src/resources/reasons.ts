@@ -33,7 +33,7 @@ export const reasons = {
     fix: 'Fix the backend: the message and its status name the field or Secret.',
   },
   BackendNotFound: {
-    on: 'routes',
+    on: 'routes, XTelemetryPolicy',
     means:
       'A Service, a Service port, a GwBackend, an XBackend or an InferencePool of the route does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
     fix: 'Correct name, namespace and port of the `backendRef`, or create the object. The port is that of the Service, not of its Pods.',
@@ -44,7 +44,7 @@ export const reasons = {
     fix: 'Set `tls.frontend…validation.mode` to `AllowValidOnly`, unless backends check the certificates themselves.',
   },
   Conflicted: {
-    on: 'routes, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy',
+    on: 'routes, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy, XTelemetryPolicy',
     means:
       'An older policy sets the same field for the same target, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
     fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners.',
@@ -65,7 +65,7 @@ export const reasons = {
     fix: 'Keep one of them, or split the rule.',
   },
   Invalid: {
-    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy, XBackend, XBackendTrafficPolicy',
+    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy, XBackend, XBackendTrafficPolicy, XTelemetryPolicy',
     means: 'The resource cannot be used; the other conditions and the message say why.',
     fix: 'Fix the field that the message names.',
   },
@@ -98,7 +98,7 @@ export const reasons = {
     fix: 'Correct name and port of `endpointPickerRef`, or create the Service in the namespace of the pool.',
   },
   InvalidKind: {
-    on: 'routes, BackendTLSPolicy, XBackend',
+    on: 'routes, BackendTLSPolicy, XBackend, XTelemetryPolicy',
     means: 'A reference has a kind that is not supported there.',
     fix: 'Refer to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
@@ -182,18 +182,18 @@ export const reasons = {
     fix: 'Give one of them another port. HTTPS and TLS can share one.',
   },
   Quarantined: {
-    on: 'GwPolicy, GwBackend, XBackend, routes, listeners',
+    on: 'GwPolicy, GwBackend, XBackend, XTelemetryPolicy, routes, listeners',
     means:
       'Data planes cannot compile the resource or a part of it. Routes that use it answer 500; everything else of the Gateway is served.',
     fix: 'Fix the field and resource that the message names.',
   },
   RefNotPermitted: {
-    on: 'Gateway, listeners, routes, XBackend',
+    on: 'Gateway, listeners, routes, XBackend, XTelemetryPolicy',
     means: 'A reference to another namespace is not allowed there.',
     fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one. An XBackend must be in the namespace of the route.',
   },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend',
+    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',
     means: 'All references were resolved.',
     fix: null,
   },
@@ -258,7 +258,7 @@ export const conditionTypes = {
   PartiallyInvalid: { on: 'routes', should: 'False', means: 'Some rules of the route are not served; the others are.' },
   Programmed: { on: 'Gateway, ListenerSet, listeners', should: 'True', means: 'Data planes serve the resource.' },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend',
+    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',
     should: 'True',
     means: 'All referenced Secrets, Services and other objects exist.',
   },

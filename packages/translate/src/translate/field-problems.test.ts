@@ -18,6 +18,7 @@ const specs: [kind: Kind, apiVersion: string, spec: object, odd?: object][] = [
     'gateway.networking.x-k8s.io/v1alpha1',
     { type: 'EndpointSelector', endpointSelector: { matchLabels: { app: 'a' } }, port: { number: 80 } },
   ],
+  ['XTelemetryPolicy', 'gateway.networking.x-k8s.io/v1alpha1', { targetRefs: [] }],
   ['XBackendTrafficPolicy', 'gateway.networking.x-k8s.io/v1alpha1', { targetRefs: [] }],
   ['HTTPRoute', GATEWAY_API, { parentRefs: [], rules: [] }],
   ['GRPCRoute', GATEWAY_API, { parentRefs: [], rules: [] }],

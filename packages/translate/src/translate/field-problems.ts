@@ -9,6 +9,7 @@ import { readService } from '../resources/service.ts'
 import type { Context, Query } from './context.ts'
 import { readXBackend } from './backends/x-backend-spec.ts'
 import { readBackendTrafficPolicy } from './policies/backend-traffic-policy.ts'
+import { readTelemetryPolicy } from './policies/telemetry-policy-spec.ts'
 import { findRoute, routePlan } from './routes/route-plan.ts'
 
 /** Problems with the fields of a resource, by `Kind/namespace/name`, including ignored fields. */
@@ -43,6 +44,7 @@ function specProblems(context: Context, kind: Kind, key: string, resource: Resou
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
   if (kind === 'InferencePool') return readInferencePool(resource).problems
   if (kind === 'XBackend') return readXBackend(resource).problems
+  if (kind === 'XTelemetryPolicy') return readTelemetryPolicy(resource).problems
   if (kind === 'XBackendTrafficPolicy') return readBackendTrafficPolicy(resource).problems
   const id = `${kind}/${key}`
   const plan = findRoute(id) === null ? null : context.read(routePlan, id)

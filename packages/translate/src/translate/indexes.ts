@@ -97,4 +97,5 @@ export const indexTable: IndexTable = {
   },
   BackendTLSPolicy: { target: targetsOf },
   XBackendTrafficPolicy: { target: targetsOf },
+  XTelemetryPolicy: { target: targetsOf },
 }

@@ -290,6 +290,38 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(origin.seen.filter(({ url }) => url === '/bad').length, 2, 'one retry is within the minimum')
   })
 
+  test('spans by an XTelemetryPolicy, over HTTP to the Service that it names', async (t) => {
+    const collector = await useOrigin(t)
+    const origin = await useOrigin(t)
+    const policy = {
+      ...resource('XTelemetryPolicy', 'traces', {
+        targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'web' }],
+        tracing: {
+          mode: 'Enabled',
+          provider: {
+            backendRef: { name: 'collector', port: 4318 },
+            headers: [{ name: 'x-api-key', value: 'of-the-shop' }],
+          },
+          attributes: [{ name: 'team', sourceType: 'Literal', literalValue: 'cart-people' }],
+        },
+      }),
+      apiVersion: 'gateway.networking.x-k8s.io/v1alpha1',
+    }
+    const gateway = await useManifests(t, [
+      HTTP,
+      routeOf({ backendRefs: [to('orders')] }),
+      ...serviceAt('orders', origin.port),
+      { apiVersion: 'v1', kind: 'Service', metadata: { name: 'collector' }, spec: { ports: [{ port: 4318 }] } },
+      ...serviceAt('collector', collector.port).slice(1),
+      policy,
+    ])
+    assert.equal((await request(gateway.port(), {})).status, 200)
+    await until(() => collector.seen.some(({ url }) => url === '/v1/traces'))
+    const [sent] = collector.seen
+    assert.equal(sent?.headers['x-api-key'], 'of-the-shop')
+    assert.match(sent?.body ?? '', /cart-people/)
+  })
+
   test('Pods of an XBackend, with its TLS and its sessions', async (t) => {
     const authority = createAuthority()
     const identity = authority.issue({ names: ['inside.test'] })

@@ -19,10 +19,13 @@ export interface ResolvedBackend {
   version?: 'HTTP1' | 'HTTP2'
 }
 
-/** Resolves a backend reference of a route, or returns why it cannot be used. */
+/**
+ * Resolves a backend reference of a route, or returns why it cannot be used. The group of the referrer is that of routes,
+ * unless it is given.
+ */
 export function resolveBackend(
   context: Context,
-  from: { kind: string; namespace: string },
+  from: { group?: string; kind: string; namespace: string },
   to: BackendReference,
 ): ResolvedBackend | Unusable {
   const isService = to.kind === 'Service' && to.group === ''
@@ -39,7 +42,7 @@ export function resolveBackend(
     return { reason: 'RefNotPermitted', message }
   }
   if (!isGranted(context, { group: GATEWAY_GROUP, ...from }, to)) {
-    const message = `${printReference(to)} is in another namespace, and no ReferenceGrant there allows ${from.kind}s of ${from.namespace} to use it`
+    const message = `${printReference(to)} is in another namespace, and no ReferenceGrant there allows ${pluralOf(from.kind)} of ${from.namespace} to use it`
     return { reason: 'RefNotPermitted', message }
   }
   if (isOwn) return context.read(ownBackend, `${to.namespace}/${to.name}`)
@@ -48,6 +51,10 @@ export function resolveBackend(
   if (to.port === undefined) return { reason: 'UnsupportedValue', message: `${printReference(to)} needs a port` }
   const suffix = from.kind === 'UDPRoute' ? ':udp' : ''
   return context.read(isImport ? importBackend : serviceBackend, `${to.namespace}/${to.name}/${to.port}${suffix}`)
+}
+
+function pluralOf(kind: string): string {
+  return kind.endsWith('Policy') ? `${kind.slice(0, -1)}ies` : `${kind}s`
 }
 
 /** Endpoint pickers see requests, so connections without HTTP have no use for pools. */

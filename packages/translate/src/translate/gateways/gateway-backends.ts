@@ -8,6 +8,7 @@ import type { Context, Query } from '../context.ts'
 import { listenersOf } from '../listeners/listeners.ts'
 import { certificateOf, type Unusable } from '../materials.ts'
 import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
+import { gatewayTelemetry } from '../policies/telemetry-policy.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
 import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
 import { placeOfService, serviceBackend } from '../backends/service.ts'
@@ -17,9 +18,12 @@ import { placeOfXBackend, xBackend } from '../backends/x-backend.ts'
 export const gatewayBackends: Query<PoliciesOfGateway> = {
   name: 'gatewayBackends',
   compute(context, key) {
-    const reached = attachPolicies(context, key, context.read(routeBackends, key))
+    const telemetry = context.read(gatewayTelemetry, key)
+    const called = telemetry === null ? [] : [telemetry.backend]
+    const reached = attachPolicies(context, key, [...context.read(routeBackends, key), ...called])
     const secured = secureBackends(context, key, reached.backends)
     const policies = [
+      ...(telemetry === null ? [] : [telemetry.policy]),
       ...pickerDefaults(context, secured),
       ...reached.policies,
       ...secured.policies,

@@ -19,6 +19,7 @@ describe('the resource at fault', () => {
     ['a backend that a policy calls', 'backend/policy/shop/limits/0', 'GwPolicy/shop/limits'],
     ['a backend in the namespace `service`', 'backend/service/models', 'GwBackend/service/models'],
     ['a backend in the namespace `policy`', 'backend/policy/models', 'GwBackend/policy/models'],
+    ['an XTelemetryPolicy', 'telemetry/shop/traces', 'XTelemetryPolicy/shop/traces'],
     ['an XBackend', 'backend/xbackend/shop/orders', 'XBackend/shop/orders'],
     ['a policy of an XBackend', 'inline/backend/backend/xbackend/shop/orders', 'XBackend/shop/orders'],
     ['a Service, which has no status of ours', 'backend/service/shop/cart/80', null],

@@ -52,6 +52,7 @@ function ownerOf(key: string): string | null {
   const inline = /^inline\/[a-zA-Z]+\/(.*)$/.exec(key)?.[1]
   if (inline !== undefined) return ownerOf(inline)
   const [kind, one = '', other = '', third = '', fourth = ''] = key.split('/')
+  if (kind === 'telemetry') return `XTelemetryPolicy/${one}/${other}`
   if (kind === 'policy') return `GwPolicy/${one}/${other.split('@')[0]}`
   if (kind !== 'backend') return routeOf(key)?.id ?? null
   // The key of a GwBackend has three parts, whatever the name of its namespace is.
@@ -59,6 +60,7 @@ function ownerOf(key: string): string | null {
   // A Service and a ServiceImport have five parts; they have no status of ours.
   if ((one === 'service' || one === 'import') && fourth !== '') return null
   if (one === 'pool') return `InferencePool/${other}/${third}`
+  if (one === 'telemetry' && fourth === '') return `XTelemetryPolicy/${other}/${third}`
   if (one === 'xbackend' && fourth === '') return `XBackend/${other}/${third}`
   return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
 }
@@ -105,6 +107,7 @@ export function withQuarantine(id: string, status: Status, notes: readonly Quara
   if (id.startsWith('Gateway/') || id.startsWith('ListenerSet/')) {
     return ofListeners(status as GatewayStatus | ListenerSetStatus, notes)
   }
+  if (id.startsWith('XTelemetryPolicy/')) return ofTelemetry(status as PolicyStatus, notes)
   if (id.startsWith('XBackend/')) return ofXBackend(status as PolicyStatus, notes)
   if (id.startsWith('InferencePool/')) return ofPool(status as RouteStatus, notes)
   return 'parents' in status ? ofRoute(status, notes) : status
@@ -116,6 +119,10 @@ function ofPolicy(status: PolicyStatus, notes: readonly QuarantineNote[]): Polic
 
 function ofXBackend(status: PolicyStatus, notes: readonly QuarantineNote[]): PolicyStatus {
   return ofAncestors(status, notes, 'Accepted', 'XBackend is quarantined, and requests for it are answered with 500')
+}
+
+function ofTelemetry(status: PolicyStatus, notes: readonly QuarantineNote[]): PolicyStatus {
+  return ofAncestors(status, notes, 'Accepted', 'Policy is quarantined')
 }
 
 function ofAncestors(
