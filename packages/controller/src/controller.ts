@@ -100,6 +100,7 @@ export class Controller {
       stateOf: (gateway) => streams.stateOf(gateway),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(gateway),
+      isReadyKnown: () => this.#deployed.isReadyKnown,
       isIncomplete: () => peers.isIncomplete,
     })
   }

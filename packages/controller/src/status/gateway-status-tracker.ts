@@ -27,6 +27,8 @@ export interface GatewayStatusTrackerOptions {
   factsOf: (gateway: string) => DeployedFacts
   /** The number of ready Pods. */
   readyOf: (gateway: string) => number
+  /** Whether all workloads were read, so that `readyOf` counts. */
+  isReadyKnown: () => boolean
   /** Whether another controller is unreachable, so its data planes are unknown. */
   isIncomplete: () => boolean
   /** Called when the status of a Gateway may have changed. */
@@ -81,7 +83,7 @@ export class GatewayStatusTracker {
   }
 
   #judge(key: string, gateway: Resource | undefined): Verdict {
-    const { stateOf, readyOf, isIncomplete } = this.#options
+    const { stateOf, readyOf, isReadyKnown, isIncomplete } = this.#options
     const { connected, notServing = 0, acknowledged } = stateOf(key)
     return this.#programmed.judge(key, {
       connected,
@@ -89,6 +91,7 @@ export class GatewayStatusTracker {
       acknowledged,
       generation: gateway?.metadata.generation ?? 0,
       ready: readyOf(key),
+      isReadyKnown: isReadyKnown(),
       isIncomplete: isIncomplete(),
       saidBefore: saysProgrammed(gateway),
     })

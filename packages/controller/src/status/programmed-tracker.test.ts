@@ -8,6 +8,7 @@ const nobody: Standing = {
   notServing: 0,
   acknowledged: false,
   ready: 0,
+  isReadyKnown: true,
   isIncomplete: false,
   saidBefore: false,
 }
@@ -61,8 +62,17 @@ describe('whether a Gateway is programmed', () => {
     assert.equal(judge({}), 'pending')
     assert.equal(judge({ isIncomplete: true }), 'pending')
     assert.equal(judge({ saidBefore: true }), 'programmed')
-    assert.equal(judge({ saidBefore: true, connected: 1 }), 'pending')
+    assert.equal(judge({ connected: 1 }), 'pending')
     assert.equal(judge({ saidBefore: true, connected: 1, isIncomplete: true }), 'programmed')
     assert.equal(judge({ saidBefore: true, isIncomplete: true, ready: 0 }), 'lost')
+  })
+
+  it('is undecided after a restart of the controller, until data planes answer and workloads are read', () => {
+    const judge = (standing: Partial<Standing>) =>
+      new ProgrammedTracker().judge('shop/web', { ...nobody, saidBefore: true, ...standing })
+    assert.equal(judge({ connected: 1, ready: 1 }), 'unanswered')
+    assert.equal(judge({ isReadyKnown: false }), 'unanswered')
+    assert.equal(judge({ isReadyKnown: false, saidBefore: false }), 'pending')
+    assert.equal(judge({}), 'lost')
   })
 })

@@ -9,6 +9,8 @@ export interface Standing {
   acknowledged: boolean
   /** Ready Pods, at whichever controller they are connected. */
   ready: number
+  /** Whether workloads were read, so that `ready` counts. */
+  isReadyKnown: boolean
   /** Whether another controller is unreachable, to which data planes may be connected. */
   isIncomplete: boolean
   /** Whether the status already says Programmed for this generation. */
@@ -16,7 +18,8 @@ export interface Standing {
 }
 
 /**
- * `unanswered`: data planes with an earlier generation have not answered for this one. `lost`: the Gateway was served, and
+ * `unanswered`: it is too early to tell, because data planes have not answered for this generation, or, after the start of
+ * this controller, have just connected, or workloads were not read yet. `lost`: the Gateway was served, and
  * no data plane serves it any more.
  */
 export type Verdict = 'programmed' | 'pending' | 'unanswered' | 'lost'
@@ -27,7 +30,16 @@ export class ProgrammedTracker {
 
   judge(
     key: string,
-    { generation, connected, notServing, acknowledged, ready: readyPods, isIncomplete, saidBefore }: Standing,
+    {
+      generation,
+      connected,
+      notServing,
+      acknowledged,
+      ready: readyPods,
+      isReadyKnown,
+      isIncomplete,
+      saidBefore,
+    }: Standing,
   ): Verdict {
     const taken = this.#takenByKey.get(key)
     // The data plane may report the loss of its workers before the probe fails.
@@ -38,8 +50,9 @@ export class ProgrammedTracker {
     const isSaidStill = saidBefore && ready > 0 && (connected === 0 || isIncomplete)
     if (acknowledged) this.#takenByKey.set(key, generation)
     if (isTaken || isSaidStill) return 'programmed'
-    if (!lives && (taken !== undefined || saidBefore)) return 'lost'
-    return taken !== undefined ? 'unanswered' : 'pending'
+    const wasServed = taken !== undefined || saidBefore
+    if (!wasServed) return 'pending'
+    return lives || !isReadyKnown ? 'unanswered' : 'lost'
   }
 
   forget(key: string): void {

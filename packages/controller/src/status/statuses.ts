@@ -22,7 +22,7 @@ import { StatusWriter } from './status-writer.ts'
 
 interface StatusesOptions extends Pick<
   GatewayStatusTrackerOptions,
-  'stateOf' | 'factsOf' | 'readyOf' | 'isIncomplete'
+  'stateOf' | 'factsOf' | 'readyOf' | 'isReadyKnown' | 'isIncomplete'
 > {
   client: KubeClient
   controllerName: string

@@ -27,6 +27,9 @@ export class DeployedWatch {
   /** Ready Pods by Gateway and kind of workload, because a Gateway has both kinds while it switches. */
   readonly #readyByGateway = new Map<string, Partial<Record<WorkloadKind, number>>>()
 
+  /** Kinds of workloads that were not read yet. */
+  readonly #unread = new Set<DeployedKind>(deployedKinds.filter(isWorkload))
+
   constructor({ client, namespaces, changed, readinessChanged, onError, reflector = {} }: DeployedWatchOptions) {
     const options = { ...reflector, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` }
     this.#reflectors = deployedKinds.map((kind) => {
@@ -38,7 +41,7 @@ export class DeployedWatch {
           if (this.#take(id, { gateway, kind, object })) changed(gateway)
           if (isWorkload(kind) && this.#count(gateway, kind, object)) readinessChanged(gateway)
         },
-        synced: () => undefined,
+        synced: () => void this.#unread.delete(kind),
         onError: (error: KubeError) => onError(kind, error),
       }
       const all = { ...options, metadataOnly: metadataSays.has(kind) }
@@ -52,6 +55,11 @@ export class DeployedWatch {
   readyOf(gateway: string): number {
     const { Deployment = 0, DaemonSet = 0 } = this.#readyByGateway.get(gateway) ?? {}
     return Deployment + DaemonSet
+  }
+
+  /** Whether workloads of all kinds were read, so that `readyOf` counts. */
+  get isReadyKnown(): boolean {
+    return this.#unread.size === 0
   }
 
   async run(signal: AbortSignal): Promise<void> {
