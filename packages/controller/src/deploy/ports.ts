@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Resource } from '@portico/translate'
 import { portsOf } from './config-file.ts'
-import { listAt, textAt } from '@portico/translate/json'
+import { addressRequests } from './addresses.ts'
 import type { TypedParameters } from './parameters.ts'
 import type { Servers } from './servers.ts'
 
@@ -43,11 +43,10 @@ export function usablePorts(
 }
 
 /** The address that the Gateway requests, the first of several; null when the platform chooses. */
-export function staticAddress({ spec }: Resource, problems: string[]): string | null {
-  const asked = listAt(spec, 'addresses')
-    .map((address) => ({ type: textAt(address, 'type') ?? 'IPAddress', value: textAt(address, 'value') ?? '' }))
-    // An address without a value is chosen by the platform.
-    .filter(({ value }) => value !== '')
+export function staticAddress(gateway: Resource, problems: string[]): string | null {
+  const asked = addressRequests(gateway)
+    // An address without a value is chosen by the platform, and one with a scope is not that of a load balancer.
+    .filter(({ value, routability }) => value !== '' && routability === '')
   const [first] = asked
   if (first === undefined) return null
   if (first.type !== 'IPAddress')

@@ -294,6 +294,39 @@ describe('addresses of a Gateway', () => {
     })
 })
 
+describe('addresses of a Gateway that requests scopes', () => {
+  const any = { routability: '' }
+  const ofCluster = { routability: 'Cluster' }
+  const balanced = { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } }
+  const clusterIp = { type: 'IPAddress', value: '10.0.0.1', routability: 'Cluster' } as const
+  const cases: Record<string, [requests: object[], status: object, type: string, Outcome['addresses']]> = {
+    'the cluster alone': [[ofCluster], {}, 'ClusterIP', [clusterIp]],
+    'another value of the cluster': [[{ ...ofCluster, value: '10.0.0.9' }], {}, 'ClusterIP', []],
+    'a scope that nobody has': [[{ routability: 'example.com/wan' }], {}, 'ClusterIP', []],
+    'a hostname of the cluster': [[{ ...ofCluster, type: 'Hostname' }], {}, 'ClusterIP', []],
+    'both, before the load balancer answers': [[any, ofCluster], {}, 'LoadBalancer', [clusterIp]],
+    both: [
+      [any, ofCluster],
+      balanced,
+      'LoadBalancer',
+      [clusterIp, { type: 'IPAddress', value: '203.0.113.7', routability: '' }],
+    ],
+  }
+  for (const [name, [addresses, status, type, expected]] of Object.entries(cases))
+    it(name, async () => {
+      const cluster = new FakeCluster()
+      const asking = { ...gateway, spec: { addresses } }
+      const again = () =>
+        reconcile(cluster, { gateway: asking, className: 'portico', ports: [80], levels: [] }, settings)
+      await again()
+      cluster.edit('Service', 'edge', (object) => {
+        assert.equal(textAt(object, 'spec', 'type'), type)
+        return { ...object, status, spec: { ...Object(object.spec), clusterIPs: ['10.0.0.1'] } }
+      })
+      assert.deepEqual((await again()).addresses, expected)
+    })
+})
+
 describe('a Gateway that switches its kind of workload', () => {
   const asDaemonSet: Parameters = { workload: { kind: 'DaemonSet' } }
   const rolledOut = { desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 }

@@ -1,4 +1,5 @@
 import type { Resource } from '@portico/translate'
+import { addressRequests } from './addresses.ts'
 import { connectionParts, type ControllerConnection } from './connection.ts'
 import { configFile, rawConfigProblems } from './config-file.ts'
 import { type Identity, identityOf, object } from './identity.ts'
@@ -65,7 +66,7 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
     applyOverlays(account, 'ServiceAccount', levels, problems),
     object(identity, 'ConfigMap', { data: { [CONFIG_FILE_NAME]: pod.configFile, ...pod.connection.data } }),
     ...(sessionKey === null ? [] : [sessionSecret(pod, sessionKey)]),
-    applyOverlays(service(identity, ports, address), 'Service', levels, problems),
+    applyOverlays(service(identity, ports, { type: serviceType(gateway), address }), 'Service', levels, problems),
     ...workloadObjects(pod, levels, problems),
   ]
   if (problems.length > 0) return { ok: false, problems }
@@ -83,10 +84,20 @@ function sessionSecret({ identity, gatewayName }: PodParts, sessionKey: string):
   return object({ ...identity, metadata }, 'Secret', { type: 'Opaque', data })
 }
 
-function service(identity: Identity, { used, udp }: Ports, address: string | null): DeployedObject {
+/** A Gateway whose addresses all have a scope must not be reachable from outside of it. */
+function serviceType(gateway: Resource): 'ClusterIP' | 'LoadBalancer' {
+  const requests = addressRequests(gateway)
+  return requests.length > 0 && requests.every(({ routability }) => routability !== '') ? 'ClusterIP' : 'LoadBalancer'
+}
+
+function service(
+  identity: Identity,
+  { used, udp }: Ports,
+  { type, address }: { type: 'ClusterIP' | 'LoadBalancer'; address: string | null },
+): DeployedObject {
   return object(identity, 'Service', {
     spec: {
-      type: 'LoadBalancer',
+      type,
       ...(address !== null && { loadBalancerIP: address }),
       selector: identity.selector,
       ports: [

@@ -1,7 +1,7 @@
 import type { QuarantinedResource } from '@portico/gateway/checks'
 import type { GatewayStatus, ListenerSetStatus, Resource } from '@portico/translate'
 import type { DeployedFacts } from '../deployments.ts'
-import type { GatewayAddress } from '../deploy/addresses.ts'
+import { addressRequests, type GatewayAddress, hasScopes } from '../deploy/addresses.ts'
 import { listAt, textAt, valueAt } from '@portico/translate/json'
 import { completeGatewayStatus, completeListenerSetStatus, type GatewayFacts } from './gateway-status.ts'
 import { Grace } from './grace.ts'
@@ -60,11 +60,14 @@ export class GatewayStatusTracker {
     const { problems, notServing = 0 } = stateOf(key)
     const verdict = this.#judge(key, gateway)
     const { deployedGeneration, ...deployed } = factsOf(key)
+    const requests = addressRequests(gateway)
+    const isScoped = hasScopes(requests)
     const facts: GatewayFacts = {
       ...deployed,
       // Until the deployment reports addresses, those in the status stay.
       addresses: deployed.addresses ?? (listAt(gateway, 'status', 'addresses') as GatewayAddress[]),
-      askedAddresses: listAt(gateway, 'spec', 'addresses').flatMap((address) => textAt(address, 'value') || []),
+      askedAddresses: isScoped ? [] : requests.flatMap(({ value }) => value || []),
+      scopedRequests: isScoped && deployed.addresses !== null ? requests : null,
       refusals: problems,
       isProgrammed: verdict === 'programmed',
       isLost: verdict === 'lost',

@@ -20,6 +20,7 @@ const address = { type: 'IPAddress' as const, value: '10.97.0.1' }
 const fine: GatewayFacts = {
   addresses: [address],
   askedAddresses: [],
+  scopedRequests: null,
   parameterProblems: [],
   deployFailures: [],
   refusals: [],
@@ -54,6 +55,33 @@ describe('the status of a Gateway', () => {
     assert.deepEqual(reasons(lost), ['Accepted', 'not NotServing', 'not Pending', 'not Invalid'])
     const failed = { ...lost, deployFailures: ['Deployment shop/web: quota'] }
     assert.deepEqual(reasons(failed).slice(0, 2), ['Accepted', 'not Pending'])
+  })
+
+  it('reports which addresses of a scope are assigned, and is programmed with some of them', () => {
+    const any = { type: 'IPAddress', value: '', routability: '' }
+    const inside = { ...any, routability: 'Cluster' }
+    const own = { ...address, routability: 'Cluster' as const }
+    const last = (facts: Partial<GatewayFacts>): [string, string | undefined, string | undefined] => {
+      const { conditions } = completeGatewayStatus(translated, { ...fine, ...facts }) as GatewayStatus
+      const found = conditions.at(-1)
+      const programmed = conditions.find(({ type }) => type === 'Programmed')
+      return [`${found?.type} ${found?.status} ${found?.reason}`, found?.message, programmed?.reason]
+    }
+    assert.deepEqual(last({ addresses: [own], scopedRequests: [inside] }), [
+      'AddressesAssigned True Assigned',
+      'All addresses are assigned',
+      'Programmed',
+    ])
+    assert.deepEqual(last({ addresses: [own], scopedRequests: [{ ...inside, value: '10.9.9.9' }, inside] }), [
+      'AddressesAssigned False PartiallyAssigned',
+      'Not assigned: IPAddress 10.9.9.9 (Cluster)',
+      'Programmed',
+    ])
+    assert.deepEqual(last({ addresses: [], scopedRequests: [inside, any] }), [
+      'AddressesAssigned False NotAssigned',
+      'Not assigned: IPAddress (Cluster), IPAddress',
+      'AddressNotAssigned',
+    ])
   })
 
   it('reports addresses that the platform does not assign', () => {

@@ -1,13 +1,15 @@
 import type { Condition, GatewayStatus, ListenerSetStatus, ListenerStatus, Reason } from '@portico/translate'
-import type { GatewayAddress } from '../deploy/addresses.ts'
+import { type AddressRequest, type GatewayAddress, printRequest, unsatisfiedRequests } from '../deploy/addresses.ts'
 import type { WantedStatus } from './merge.ts'
 import type { Verdict as Standing } from './programmed-tracker.ts'
 
 /** Facts about a Gateway that translation cannot know. */
 export interface GatewayFacts {
   addresses: readonly GatewayAddress[]
-  /** The addresses that the Gateway requests. */
+  /** The addresses that the Gateway requests; empty when requests name scopes. */
   askedAddresses: readonly string[]
+  /** The requests of a Gateway that names scopes, once addresses are known; null for other Gateways. */
+  scopedRequests: readonly AddressRequest[] | null
   /** Problems with its parameters. */
   parameterProblems: readonly string[]
   /** Failures of the deployment. */
@@ -30,15 +32,28 @@ interface Verdict {
 export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts): WantedStatus {
   const { addresses } = facts
   const verdict = verdictOf(facts)
-  if (verdict === null) return { ...status, addresses }
-  const conditions = status.conditions.map((condition) => {
+  const assigned = assignment(status, facts)
+  if (verdict === null) return { ...status, addresses, conditions: [...status.conditions, ...assigned] }
+  const completed = status.conditions.map((condition) => {
     if (condition.type === 'Programmed') return unless(condition, verdict)
     const isInvalid = condition.type === 'Accepted' && facts.parameterProblems.length > 0
     return isInvalid ? unless(condition, { ...verdict, reason: 'InvalidParameters' }) : condition
   })
   const forListeners: Verdict = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
   const listeners = status.listeners.map((listener) => ({ ...listener, ...programmedUnless(listener, forListeners) }))
-  return { ...status, addresses, conditions, listeners }
+  return { ...status, addresses, conditions: [...completed, ...assigned], listeners }
+}
+
+/** The condition that says which requests for addresses of a scope are satisfied. */
+function assignment({ conditions: [first] }: GatewayStatus, facts: GatewayFacts): Condition[] {
+  const { scopedRequests: requests, addresses } = facts
+  if (requests === null) return []
+  const lacking = unsatisfiedRequests(requests, addresses)
+  const isWhole = lacking.length === 0
+  const reason: Reason = isWhole ? 'Assigned' : lacking.length < requests.length ? 'PartiallyAssigned' : 'NotAssigned'
+  const message = isWhole ? 'All addresses are assigned' : `Not assigned: ${lacking.map(printRequest).join(', ')}`
+  const observedGeneration = first?.observedGeneration ?? 0
+  return [{ type: 'AddressesAssigned', status: isWhole ? 'True' : 'False', reason, message, observedGeneration }]
 }
 
 /** Completes the status of a ListenerSet, which is programmed with its Gateway. */

@@ -112,7 +112,14 @@ function mergeConditions(
 
 const MOST_CONDITIONS = 8
 /** Condition types that only we set, so an unwanted one is outdated and removed. */
-const OUR_TYPES = new Set(['Accepted', 'Programmed', 'Conflicted', 'ResolvedRefs', 'InsecureFrontendValidationMode'])
+const OUR_TYPES = new Set([
+  'Accepted',
+  'AddressesAssigned',
+  'Programmed',
+  'Conflicted',
+  'ResolvedRefs',
+  'InsecureFrontendValidationMode',
+])
 
 /** The object as the server returns it, without undefined members. */
 function plain(value: object): Json {

@@ -33,6 +33,8 @@ export function readGateway({ metadata, spec: input }: Resource): GatewaySpec {
   allowed.done()
   const addresses = spec.objects('addresses').map((fields) => {
     const address = { type: fields.text('type') ?? 'IPAddress', value: fields.text('value') ?? '' }
+    // The deployer reads this field.
+    fields.text('routability')
     fields.done()
     return address
   })

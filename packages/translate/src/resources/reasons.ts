@@ -26,6 +26,7 @@ export const reasons = {
     means: 'The platform has not assigned an address that `spec.addresses` requests.',
     fix: 'Request an address that the load balancer can assign, or leave `spec.addresses` out.',
   },
+  Assigned: { on: 'Gateway', means: 'Every address that the Gateway requests is assigned.', fix: null },
   Attached: { on: 'GwPolicy', means: 'The policy applies to its targets.', fix: null },
   BackendError: {
     on: 'routes',
@@ -158,10 +159,20 @@ export const reasons = {
     means: 'The listener does not accept routes of this kind or namespace.',
     fix: 'Set `allowedRoutes.namespaces.from` of the listener to `All` or to a `Selector`; without it, only routes of its own namespace are accepted. Check `allowedRoutes.kinds` too.',
   },
+  NotAssigned: {
+    on: 'Gateway',
+    means: 'None of the addresses that `spec.addresses` requests is assigned in its `routability`.',
+    fix: 'Use the `routability` `Cluster`, or none; a value must be the cluster IP of the Service of the data plane.',
+  },
   NotServing: {
     on: 'Gateway',
     means: 'The Gateway was served, but no data plane serves it any more: none is left, or their workers are dead.',
     fix: 'Check the Pods of the Gateway and their logs: a worker that dies logs the reason.',
+  },
+  PartiallyAssigned: {
+    on: 'Gateway',
+    means: 'Some of the addresses that `spec.addresses` requests are not assigned in their `routability`.',
+    fix: 'Use the `routability` `Cluster`, or none; a value must be the cluster IP of the Service of the data plane.',
   },
   PartiallyValid: {
     on: 'GwPolicy',
@@ -247,6 +258,11 @@ export const conditionTypes = {
     should: 'True',
     means:
       'The resource is valid; a route is attached to the parent. `Programmed` of the Gateway says whether data planes serve it.',
+  },
+  AddressesAssigned: {
+    on: 'Gateway',
+    should: 'True',
+    means: 'The addresses of a Gateway whose `spec.addresses` have a `routability` are assigned.',
   },
   Attached: { on: 'GwPolicy', should: 'True', means: 'The target of the policy belongs to a Gateway.' },
   Conflicted: { on: 'listeners', should: 'False', means: 'Another listener conflicts with this one.' },
