@@ -95,7 +95,7 @@ const tasks: Tasks = [
     'Language models and tools',
     [
       ['choose models, guard prompts and answers, set fields', ['backend.ai']],
-      ['compute what calls cost', ['backend.prices']],
+      ['compute what calls cost, and limit it', ['backend.prices', 'traffic.budget']],
       ['decide who may use which tool', ['backend.mcp']],
       ['OAuth for MCP clients', ['traffic.mcpAuthentication', 'traffic.jwtAuthentication']],
     ],

@@ -28,6 +28,7 @@ import { udp as frontendUdp } from './frontend/udp/schema.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/schema.ts'
 import { authorization } from './traffic/authorization/schema.ts'
 import { basicAuthentication } from './traffic/basic-authentication/schema.ts'
+import { budget } from './traffic/budget/schema.ts'
 import { cors } from './traffic/cors/schema.ts'
 import { csrf } from './traffic/csrf/schema.ts'
 import { directResponse } from './traffic/direct-response/schema.ts'
@@ -68,6 +69,7 @@ export const trafficPolicies = [
   apiKeyAuthentication,
   authorization,
   basicAuthentication,
+  budget,
   cors,
   csrf,
   directResponse,

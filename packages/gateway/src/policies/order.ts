@@ -24,6 +24,7 @@ import { urlRewrite } from './traffic/url-rewrite/step.ts'
 const basicAuthentication = later(
   async () => (await import('./traffic/basic-authentication/step.ts')).basicAuthentication,
 )
+const budget = later(async () => (await import('./traffic/budget/step.ts')).budget)
 const extAuth = later(async () => (await import('./traffic/ext-auth/step.ts')).extAuth)
 const extProc = later(async () => (await import('./traffic/ext-proc/step.ts')).extProc)
 const jwtAuthentication = later(async () => (await import('./traffic/jwt-authentication/step.ts')).jwtAuthentication)
@@ -53,6 +54,7 @@ export const requestOrder = [
   { steps: { extAuth }, why: 'the external authorizer gets the identity of the client' },
   { steps: { authorization }, why: 'sees the results of all authentication and of the external authorizer' },
   { steps: { rateLimit }, why: 'denied requests do not count against a limit' },
+  { steps: { budget }, why: 'requests that a rate limit denies reserve nothing' },
   { steps: { extProc }, why: 'the external processor gets only admitted requests; your own rules see its changes' },
   { steps: { transformation }, why: "sees claims, and the client's own headers before literals change them" },
   { steps: { csrf }, why: 'after transformations, which may set the headers that it checks' },

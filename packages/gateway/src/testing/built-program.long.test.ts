@@ -65,7 +65,7 @@ const USES: Readonly<Record<string, Use>> = {
   'cloud credentials of the environment': useClouds,
   'Google credentials of a file, through a proxy': useGoogleFile,
   'models and their tokens': useModels,
-  'the cost of a call': usePrices,
+  'the cost of a call, and its budget': usePrices,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
   'manifests run without a cluster': useManifests,
@@ -278,7 +278,8 @@ async function usePrices(t: TestContext, watch: ChunkWatch): Promise<void> {
   })
   const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
   const set = [{ name: 'x-cost', value: 'string(llm.cost)' }]
-  const policies = { backend: { prices: {} }, transformation: { response: { set } } }
+  const limits = [{ name: 'all', usd: 1, per: 'Day' }]
+  const policies = { budget: { limits }, backend: { prices: {} }, transformation: { response: { set } } }
   const program = await useWatched(t, watch, httpConfig([{ policies, backends: [{ ai: { provider } }] }]))
   const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
   const { headers } = await request(program.port(), { method: 'POST', path: '/v1/chat/completions', body })

@@ -114,9 +114,10 @@ class AiCall extends RequestReader implements UpstreamCall {
         this.#listModels()
         break
       case 'Embeddings':
-        this.#whole(clientFormats.completions, (body) =>
-          embeddingsJob({ body, target: request.target, rx: this.#parts.rx }, clientFormats.completions),
-        )
+        this.#whole(clientFormats.completions, (body) => {
+          this.rx.spending?.expect(body.value, null)
+          return embeddingsJob({ body, target: request.target, rx: this.#parts.rx }, clientFormats.completions)
+        })
         break
       case 'MessagesTokenCount':
         this.#whole(clientFormats.messages, (body) =>
@@ -208,6 +209,7 @@ class AiCall extends RequestReader implements UpstreamCall {
     const services = this.#servicesForBody(format, body)
     if (services === null) return
     const { target, headers } = this.#parts.request
+    this.rx.spending?.expect(body.value, format)
     const call = this.#failoverCall(format, services)
     call.start(new ChatCall(call, { format, body, target, headers }))
   }

@@ -5,6 +5,7 @@ import { HeaderBlock, type RawConnection, type Source, sourceOf } from '@portico
 import type { Rejection } from '../../llm/guards/guard.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { SpendingRefusal } from '../../pipeline/context/spending.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import { redactHeaders } from '../../redaction/repeated-credentials.ts'
 import { type AnswerFaultCode, noteAnswerFault } from './answer-faults.ts'
@@ -98,6 +99,16 @@ export class ClientResponse {
     if (reply === undefined || reply.failure !== null) return this.sendChatError({ status, kind: 'api', message })
     this.#attempts.lease?.ended()
     this.sendError(status, reply.headers, reply.body)
+  }
+
+  /** Sends the refusal of a budget. */
+  refuseSpending({ status, code, message, retryAfter }: SpendingRefusal): void {
+    this.#rx.reason = 'RateLimit'
+    this.#rx.error = message
+    this.#rx.note({ code, reason: message })
+    const headers = HeaderBlock.of(retryAfter === null ? [] : [['retry-after', String(retryAfter)]])
+    const kind = status === 429 ? 'rateLimit' : 'permission'
+    this.sendChatError({ status, kind, message, code }, headers)
   }
 
   /** Replaces a response that the client cannot get with an error; logs and records have the reason. */

@@ -131,6 +131,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     const { rx, services, record, client } = this
     record.requestModel = call.model
     record.streaming = call.stream
+    const refusal = rx.spending?.reserve(record) ?? null
+    if (refusal !== null) return client.refuseSpending(refusal)
     this.attempts.sends(outgoing, record)
     const tries = this.attempts.count
     const isWanted = (): boolean => this.isCurrent(tries)

@@ -35,9 +35,10 @@ export function createTellFailure(
   }
 }
 
-/** Adds the code of a refused model. OpenAI reports it as an invalid request, whatever the status. */
+/** Adds the code of a spent budget, or of a refused model. OpenAI reports the latter as an invalid request, whatever the status. */
 function withModelCode(error: ChatError, format: ErrorFormat, { notes }: RequestContext): ChatError {
   const code = notes?.['code']
+  if (code === 'budget_exceeded') return { ...error, code }
   if (typeof code !== 'string' || !MODEL_CODES.has(code)) return error
   return { ...error, code, param: 'model', ...(format !== 'messages' && { kind: 'invalid' as const }) }
 }

@@ -8,6 +8,7 @@ import type { KeptBytes } from '../../telemetry/recorder/kept-bytes.ts'
 import { UpstreamError, type UpstreamRequest } from '@portico/http/client'
 import type { EndpointPick } from '../../records/endpoint-pick.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
+import type { Spending } from './spending.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { normalizeHost } from '../route/hostname.ts'
 import type { Reason, Reply } from './reply.ts'
@@ -199,6 +200,8 @@ export class RequestContext implements RoutableRequest {
   limitHeaders: readonly HeaderEdit[] = NO_EDITS
   /** Rate limits that the tokens of the request count against. */
   tokenAccounts: readonly TokenAccount[] = NO_ACCOUNTS
+  /** The budgets that a model call reserves from; null without any. */
+  spending: Spending | null = null
   /** The model call of this request; null without one. */
   llm: LlmRecord | null = null
   /** The body that expressions of the `ai` policy see. */

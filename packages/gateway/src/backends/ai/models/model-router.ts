@@ -1,5 +1,5 @@
-import { type ClientFormat, type JsonObject, UnsupportedField } from '@portico/chat'
-import { estimateRequest } from '@portico/chat/tokens'
+import type { ClientFormat, JsonObject } from '@portico/chat'
+import { estimatePrompt } from '../../../llm/estimate-call.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Expression } from '../../../pipeline/context/step.ts'
@@ -161,14 +161,6 @@ function noTarget(name: string): Failure {
 function notAllowed(name: string): Failure {
   const message = `the model \`${name}\` exists, but this client may not use it`
   return { status: 403, message, reason: 'Authorization', code: 'model_not_allowed' }
-}
-
-/** The estimated tokens of a prompt. A body that is no chat, such as that of embeddings, counts as text. */
-function estimatePrompt(body: JsonObject | null, format: ClientFormat | null): number {
-  if (body === null) return 0
-  const request = format === null || body.input !== undefined ? null : format.decodeRequest({ max_tokens: 1, ...body })
-  if (request === null || request instanceof UnsupportedField) return Math.ceil(JSON.stringify(body).length / 4)
-  return estimateRequest(request)
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
