@@ -47,6 +47,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/install.md', about: 'Helm or kubectl: requirements, rights, upgrade, uninstall' },
       { path: 'docs/kubernetes/first-route.md', about: 'a Gateway with TLS, a route to a Service, weights' },
       { path: 'docs/kubernetes/policies.md', about: 'sign-in, limits and retries for a route' },
+      { path: 'docs/kubernetes/delegation.md', about: 'parts of the paths for teams, with routes of their own' },
       { path: 'docs/kubernetes/models-and-tools.md', about: 'models and MCP servers behind the same Gateway' },
       { path: 'docs/kubernetes/production.md', about: 'replicas, resources, rights, and what to watch' },
     ],

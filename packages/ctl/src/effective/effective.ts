@@ -19,6 +19,8 @@ export type LocationOf = (part: object) => string | null
 interface EffectiveRoute {
   route: string
   rule?: string
+  /** The routes that delegate to this one, the outermost first. */
+  within?: string[]
   hostnames: readonly string[]
   matches: readonly unknown[]
   traffic: PolicySet
@@ -70,6 +72,7 @@ export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: Loc
     return {
       route: route.name,
       ...(route.rule !== '' && { rule: route.rule }),
+      ...(route.within !== undefined && { within: namesAbove(route, ir.routes) }),
       hostnames: route.hostnames,
       matches: route.matches,
       traffic: ofTraffic(index.traffic(place), near.filter(isOf('PostRouting')), placeOf),
@@ -109,6 +112,11 @@ export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: Loc
     frontend: withOrigins(index.frontend(), byTarget.at('gateway', ''), { section: 'frontend', placeOf }),
     listeners: routeName === null ? listeners : listeners.filter(({ routes }) => routes.length > 0),
   }
+}
+
+function namesAbove({ within }: Route, routes: readonly Route[]): string[] {
+  const parent = within === undefined ? undefined : routes.find(({ key }) => key === within)
+  return parent === undefined ? [] : [...namesAbove(parent, routes), parent.name]
 }
 
 /** Whether the route has the name: `shop/orders`, or `orders`. */
@@ -164,14 +172,16 @@ function origins(
   const at = typeof last?.config === 'object' && last.config !== null ? placeOf(last.config) : null
   const before = (joined as ReadonlySet<string>).has(name) ? [] : said.slice(0, -1)
   return {
-    from: printOrigin(last?.attachment.key ?? ''),
+    from: printOrigin(last?.attachment),
     ...(at !== null && { at }),
-    ...(before.length > 0 && { overrode: before.map(({ attachment }) => printOrigin(attachment.key)) }),
+    ...(before.length > 0 && { overrode: before.map(({ attachment }) => printOrigin(attachment)) }),
   }
 }
 
 /** Converts `policy/shop/cors@route/…` to `policy shop/cors, on route …`. */
-function printOrigin(key: string): string {
+function printOrigin(attachment: Attachment | undefined): string {
+  // Routes inherit policies from the routes that delegate to them.
+  const key = attachment?.origin ?? attachment?.key ?? ''
   const [, name, target] = /^policy\/([^@]*)@(.*)$/.exec(key) ?? []
   if (name === undefined || target === undefined) return key
   return `policy ${name}, on ${target.trim().replace(/^(\w+)[ /]/, '$1 ')}`

@@ -2,6 +2,7 @@ import { awsSigner, azureToken, gcpToken } from '../credentials/credentials.ts'
 import type { AttachedPolicy, BackendTarget, Ir, ListenerProtocol } from '../ir/resources.ts'
 import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
+import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 
 // The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.
@@ -27,6 +28,9 @@ const tlsListener = () => import('@portico/http/tls-listener')
 export const acceptTls = later(async () => (await tlsListener()).acceptTls<string>)
 export const createServerTls = later(async () => (await tlsListener()).createServerTls)
 export const compileUdpBind = later(async () => (await import('./udp-bind.ts')).compileUdpBind)
+export const createDelegatingTable = later(
+  async () => (await import('../pipeline/route/delegating-table.ts')).createDelegatingTable<CompiledRoute>,
+)
 export const hboneEntrance = later(async () => (await import('./hbone.ts')).hboneEntrance)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 // Code that loads all features iterates over the exports of this module.
@@ -45,6 +49,7 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   }
   if (ir.listeners.some(({ protocol }) => protocol === 'UDP')) needed.add(compileUdpBind)
   if (ir.listeners.some(({ protocol }) => protocol === 'HBONE')) needed.add(hboneEntrance)
+  if (ir.routes.some(({ delegates }) => delegates)) needed.add(createDelegatingTable)
   for (const { target } of ir.backends) {
     if (hasPool(target)) needed.add(compilePool)
     if (target.kind === 'ai' && target.models !== undefined) needed.add(createModelRouter)

@@ -1,3 +1,4 @@
+import { createDelegatingTable } from './load-features.ts'
 import { lazyRoute, type RouteParts } from './route.ts'
 import { affectedBy } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
@@ -8,7 +9,7 @@ import { makeEach } from '../pipeline/compiled/config-fault.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { createHostnameTable, type HostnameTable } from '../pipeline/route/hostname.ts'
 import type { CurrentParts, LazyRoute } from '../pipeline/compiled/lazy-route.ts'
-import { RouteTable, type TableEntry } from '../pipeline/route/route-table.ts'
+import { type RouteLookup, RouteTable, type TableEntry } from '../pipeline/route/route-table.ts'
 
 type RouteEntry = LazyRoute<RouteParts>
 type PlacedRoute = TableEntry<RouteEntry> & { route: Route }
@@ -17,7 +18,7 @@ type Source = Pick<Ir, 'listeners' | 'routes'>
 /** The routing tables of one listener. */
 export interface ListenerRoutes {
   /** Routes of HTTP. */
-  table: RouteTable<CompiledRoute>
+  table: RouteLookup<CompiledRoute>
   /** Routes by server name, for TCP and TLS. */
   raw: HostnameTable<CompiledRoute>
 }
@@ -53,7 +54,7 @@ export class CompiledRoutes {
     const byListener = makeEach(listeners, (listener): [string, ListenerRoutes] => {
       const own = placedByListener.get(listener.key) ?? []
       const placedHere = isHttp(listener) ? own : []
-      const table = readable(placedHere, current, (all) => RouteTable.of(all))
+      const table = readable(placedHere, current, tableOf)
       return [listener.key, { table, raw: rawOf(listener, own) }]
     })
     const byKey = SharingMap.of(placed.map(({ route, value }): [string, RouteEntry] => [route.key, value]))
@@ -112,9 +113,15 @@ export class CompiledRoutes {
       const lostKeys = lost.map((route) => route.key)
       const raw = isHttp(listener) ? [] : (all ?? []).flatMap((route) => placedAt(route, byKey))
       const before = known?.table ?? RouteTable.of([])
-      const table = readable(isHttp(listener) ? own : [], next, (each) =>
-        before.after({ gone: lostKeys, came: each, order: all }),
-      )
+      const table = own.some(delegates)
+        ? readable(
+            routes.flatMap((route) => (route.listener === key ? placedAt(route, byKey) : [])),
+            next,
+            tableOf,
+          )
+        : readable(isHttp(listener) ? own : [], next, (each) =>
+            before.after({ gone: lostKeys, came: each, order: all }),
+          )
       return [key, { table, raw: rawOf(listener, raw) }]
     })
     return new Map(made)
@@ -155,6 +162,14 @@ function readable<Table>(
     if (left.length === placed.length) throw error
     return make(left)
   }
+}
+
+function tableOf(placed: readonly PlacedRoute[]): RouteLookup<CompiledRoute> {
+  return placed.some(delegates) ? createDelegatingTable(placed) : RouteTable.of(placed)
+}
+
+function delegates({ route }: PlacedRoute): boolean {
+  return route.delegates === true
 }
 
 function placedAt(route: Route, byKey: SharingMap<RouteEntry>): PlacedRoute[] {

@@ -3,7 +3,7 @@ import type { Ir, Listener, Route } from '../ir/resources.ts'
 import { byPrecedence, candidatesOf } from '../pipeline/route/candidate.ts'
 import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.ts'
 import { nearestRejections, type Rejection } from '../pipeline/route/lacks.ts'
-import { RouteTable } from '../pipeline/route/route-table.ts'
+import { createDelegatingTable } from '../pipeline/route/delegating-table.ts'
 import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { targetPath, targetQuery } from '../formats/query-parameters.ts'
 import type { MatchQuestion, PortMatch, RouteMatchView } from '../findings/route-match.ts'
@@ -70,10 +70,14 @@ function matchAt(request: RoutableRequest, listeners: readonly Listener[], ir: I
     return { ...none, listener: at, remarks: [`${listener.protocol} listeners do not read requests`] }
   }
   const routes = ir.routes.filter((route) => route.listener === listener.key)
-  const table = RouteTable.of<Route>(routes.map((route) => ({ route, value: route })))
+  const table = createDelegatingTable(routes.map((route) => ({ route, value: route })))
   const { found, evaluated } = table.explain(request)
   const others = routes.filter(({ key }) => key !== found?.routeKey)
-  const nameOf = (key: string): string => titleOf(routes.find((route) => route.key === key)) ?? key
+  const nameOf = (key: string): string =>
+    titleOf(
+      routes.find((route) => route.key === key),
+      routes,
+    ) ?? key
   return {
     listener: at,
     route:
@@ -112,9 +116,12 @@ function remarksOn({ key, set }: Listener, { policies }: Ir): string[] {
     : [`found ${[...new Set(names)].join(', ')}, which runs before routing and is not evaluated here`]
 }
 
-function titleOf(route: Route | undefined): string | null {
+/** The name of a route, after those of the routes that delegate to it. */
+function titleOf(route: Route | undefined, routes: readonly Route[]): string | null {
   if (route === undefined) return null
-  return route.rule === '' ? route.name : `${route.name}/${route.rule}`
+  const title = route.rule === '' ? route.name : `${route.name}/${route.rule}`
+  const above = route.within === undefined ? undefined : routes.find(({ key }) => key === route.within)
+  return above === undefined ? title : `${titleOf(above, routes)} → ${title}`
 }
 
 interface Target {

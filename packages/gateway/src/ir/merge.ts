@@ -123,12 +123,12 @@ function replaced<S extends 'frontend' | 'backend'>(
 
 function merge(policies: readonly AttachedPolicy[], joined: JoinedPolicies): Effective<TrafficPolicies> {
   const effective: Record<string, EffectivePolicy<unknown>> = {}
-  for (const { key, traffic } of policies) {
+  for (const { key, traffic, origin = key } of policies) {
     for (const [name, config] of Object.entries(traffic ?? {})) {
       if (config === undefined) continue
       const before = effective[name]
       const all = before !== undefined && (joined as ReadonlySet<string>).has(name) ? before.configs : []
-      effective[name] = { configs: [...all, config] as [unknown, ...unknown[]], origin: key }
+      effective[name] = { configs: [...all, config] as [unknown, ...unknown[]], origin }
     }
   }
   return effective

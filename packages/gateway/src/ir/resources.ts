@@ -58,6 +58,10 @@ export interface Route {
   /** ORed; empty on TCP, TLS and UDP listeners. */
   matches: RouteMatch[]
   backends: RouteBackend[]
+  /** Present when the route has no backends of its own: the routes that name it in `within` serve its requests. */
+  delegates?: true
+  /** The key of the route that delegates to this one. A request must match both. */
+  within?: string
 }
 
 export interface RouteBackend {
@@ -159,6 +163,8 @@ export interface AttachedPolicy {
   /** The phase of `traffic`. */
   phase: 'PreRouting' | 'PostRouting'
   backend: BackendPolicies | null
+  /** The key of the policy that this one repeats for another target; limits of both are counted together. */
+  origin?: string
   /** Names the parts that this data plane does not know; the policy's targets are closed. Omitted if all are known. */
   unknown?: string
 }

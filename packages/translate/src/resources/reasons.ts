@@ -36,7 +36,7 @@ export const reasons = {
   BackendNotFound: {
     on: 'routes, XTelemetryPolicy',
     means:
-      'A Service, a Service port, a GwBackend, an XBackend or an InferencePool of the route does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
+      'A Service, a Service port, a GwBackend, an XBackend, an InferencePool or an HTTPRoute that the route refers to does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
     fix: 'Correct name, namespace and port of the `backendRef`, or create the object. The port is that of the Service, not of its Pods.',
   },
   ConfigurationChanged: {
@@ -101,7 +101,7 @@ export const reasons = {
   InvalidKind: {
     on: 'routes, BackendTLSPolicy, XBackend, XTelemetryPolicy',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'Refer to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool, and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+    fix: 'Refer to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool (an HTTPRoute may also refer to HTTPRoutes), and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
   InvalidListenerFilter: {
     on: 'listeners',
@@ -136,13 +136,14 @@ export const reasons = {
   NoConflicts: { on: 'listeners', means: 'No other listener conflicts.', fix: null },
   NoMatchingListenerHostname: {
     on: 'routes',
-    means: 'No hostname of the route matches a listener of this parent.',
+    means: 'No hostname of the route matches a listener of this parent, or the HTTPRoute that is its parent.',
     fix: 'Give the route a hostname that the listener has, or widen that of the listener: `*.example.com` matches `a.example.com`, not `example.com`.',
   },
   NoMatchingParent: {
     on: 'routes',
-    means: 'The parent has no usable listener of this `sectionName` and `port`.',
-    fix: 'Correct the `parentRef`, or fix the listener: one with a conflict or an unknown protocol accepts no routes.',
+    means:
+      'The parent has no usable listener of this `sectionName` and `port`; or the parent is an HTTPRoute that does not delegate to this route.',
+    fix: 'Correct the `parentRef`, or fix the listener: one with a conflict or an unknown protocol accepts no routes. An HTTPRoute needs a `backendRef` to this route.',
   },
   NoValidCACertificate: {
     on: 'listeners, BackendTLSPolicy',
@@ -200,8 +201,9 @@ export const reasons = {
   },
   RefNotPermitted: {
     on: 'Gateway, listeners, routes, XBackend, XTelemetryPolicy',
-    means: 'A reference to another namespace is not allowed there.',
-    fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one. An XBackend must be in the namespace of the route.',
+    means:
+      'A reference to another namespace is not allowed there, or an HTTPRoute does not name the route that delegates to it.',
+    fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one. An XBackend must be in the namespace of the route. An HTTPRoute must name this one in its `parentRefs`.',
   },
   ResolvedRefs: {
     on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',

@@ -10,7 +10,8 @@ import type { Context, Query } from './context.ts'
 import { readXBackend } from './backends/x-backend-spec.ts'
 import { readBackendTrafficPolicy } from './policies/backend-traffic-policy.ts'
 import { readTelemetryPolicy } from './policies/telemetry-policy-spec.ts'
-import { findRoute, routePlan } from './routes/route-plan.ts'
+import { findRoute } from './routes/parent-refs.ts'
+import { routePlan } from './routes/route-plan.ts'
 
 /** Problems with the fields of a resource, by `Kind/namespace/name`, including ignored fields. */
 export const fieldProblems: Query<FieldProblem[]> = {

@@ -1,7 +1,7 @@
 import type { ConnectDone, LeasedAddress, UpstreamCall, UpstreamError } from '@portico/http/client'
 import type { ConnectionInfo } from '@portico/http'
 import type { HostnameTable } from '../route/hostname.ts'
-import type { RouteTable } from '../route/route-table.ts'
+import type { RouteLookup } from '../route/route-table.ts'
 import type { BackendClient, CallContext, StepResult } from '../context/step.ts'
 import type { BodyUse } from '../context/body-use.ts'
 import type { Expression } from '../expression/expression.ts'
@@ -108,7 +108,7 @@ export interface CompiledListener extends ListenerIdentity {
   readonly key: string
   readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP' | 'UDP' | 'HBONE'
   /** Routes of HTTP and HTTPS listeners. */
-  readonly routes: RouteTable<CompiledRoute>
+  readonly routes: RouteLookup<CompiledRoute>
   /** Routes of TLS listeners by server name; TCP and UDP listeners have at most one, without a name. */
   readonly rawRoutes: HostnameTable<CompiledRoute>
 }

@@ -5,6 +5,10 @@ export interface RouteRule {
   hostnames: readonly string[]
   /** ORed; empty on TCP and TLS listeners. */
   matches: readonly RouteMatch[]
+  /** Present when other routes, which name this one in `within`, serve its requests. */
+  delegates?: true
+  /** The key of the route that delegates to this one. */
+  within?: string
 }
 
 /** ANDed conditions. */

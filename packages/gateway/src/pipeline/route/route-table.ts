@@ -29,6 +29,15 @@ export interface RoutesChange<T> {
   order: readonly RouteRule[] | null
 }
 
+/** Finds the routes of requests. */
+export interface RouteLookup<T> {
+  find(request: RoutableRequest): RouteCandidate<T> | null
+  /** Finds the route as `find` does; also returns the keys of the compared routes, and the nearest routes if none matches. */
+  explain(request: RoutableRequest): { found: RouteCandidate<T> | null; evaluated: string[]; rejected: Rejection[] }
+  /** Returns the changed table; only the hostnames of added and removed routes are computed again. Keys are unique. */
+  after(change: RoutesChange<T>): RouteLookup<T>
+}
+
 /** The candidates of one route. */
 interface RouteCandidates<T> extends RoutePosition {
   candidates: readonly RankedCandidate<T>[]
@@ -53,7 +62,7 @@ interface Parts<T> {
  * Within a hostname, exact paths come first, then longer prefixes and regexes, then routes with a method, more headers, more
  * query parameters, and last the order of the list.
  */
-export class RouteTable<T> {
+export class RouteTable<T> implements RouteLookup<T> {
   readonly #parts: Parts<T>
   readonly #table: HostnameTable<HostRoutes<T>>
 
@@ -76,7 +85,6 @@ export class RouteTable<T> {
     })
   }
 
-  /** Returns the changed table; only the hostnames of added and removed routes are computed again. Keys are unique. */
   after({ gone, came, order }: RoutesChange<T>): RouteTable<T> {
     const { byKey, exact, others } = this.#parts
     const lost = gone.flatMap((key) => byKey.get(key)?.candidates ?? [])
@@ -127,7 +135,6 @@ export class RouteTable<T> {
     return this.#table.first(request.host, findIn<T>, request)
   }
 
-  /** Finds the route as `find` does; also returns the keys of the compared routes, and the nearest routes if none matches. */
   explain(request: RoutableRequest): { found: RouteCandidate<T> | null; evaluated: string[]; rejected: Rejection[] } {
     const compared: RouteCandidate<T>[] = []
     const found = this.#table.first(request.host, explainIn<T>, { request, compared })

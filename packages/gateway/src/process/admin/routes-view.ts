@@ -105,7 +105,7 @@ function held(attached: readonly AttachedPolicy[], section: Section): HeldPolicy
       if (config === undefined) continue
       const said = {
         config: redact({ [name]: config }, EXPRESSION_KEYS),
-        origin: { key: policy.key, on: policy.target.kind },
+        origin: { key: policy.origin ?? policy.key, on: policy.target.kind },
       }
       sayers.set(name, [...(sayers.get(name) ?? []), said])
     }

@@ -68,6 +68,8 @@ export const ROUTE: ShapeOf<Route> = {
   hostnames: null,
   matches: [MATCH],
   backends: [ROUTE_BACKEND],
+  delegates: null,
+  within: null,
 }
 export const BACKEND: ShapeOf<Backend> = { key: null, name: null, target: null }
 const AI_PROVIDER: ShapeOf<AiProvider> = { key: null, name: null, config: llmProvider, pool: null }
@@ -169,5 +171,6 @@ export const POLICY: ShapeOf<AttachedPolicy> = {
   traffic: schemasOf(trafficPolicies),
   phase: words<AttachedPolicy['phase']>({ PreRouting: true, PostRouting: true }),
   backend: schemasOf(backendPolicies),
+  origin: null,
   unknown: null,
 }

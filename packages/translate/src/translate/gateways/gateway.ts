@@ -6,6 +6,7 @@ import { gatewayBackends } from './gateway-backends.ts'
 import { bindKey, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
 import { meshPoolMembers, placeOfPool, poolMembers } from '../backends/inference-pool.ts'
+import { inheritPolicies } from './inherited-policies.ts'
 import { gatewayMesh } from './gateway-mesh.ts'
 import { importEndpoints, meshImportEndpoints, placeOfImport } from '../backends/service-import.ts'
 import { meshEndpoints, placeOfService, serviceEndpoints } from '../backends/service.ts'
@@ -41,6 +42,7 @@ export const gatewayConfig: Query<Ir | null> = {
       for (const route of part.routes) if (!cut.has(route.listener)) ir.routes.push(route)
       for (const policy of part.policies) ir.policies.push(policy)
     }
+    inheritPolicies(ir)
     exposeOauth(ir)
     return ir
   },

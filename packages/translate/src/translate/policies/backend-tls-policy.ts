@@ -2,7 +2,7 @@ import { readBackendTlsPolicy } from '../../resources/backend-tls-policy.ts'
 import { GATEWAY_GROUP, routeKinds } from '../../resources/kinds.ts'
 import { keyOf, type Resource } from '../../resources/resource.ts'
 import { condition, type PolicyStatus } from '../../resources/status.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { gatewaysServing } from '../routes/delegations.ts'
 import type { Context, Query } from '../context.ts'
 import type { Referrer, Unusable } from '../materials.ts'
 import { byAge } from '../precedence.ts'
@@ -78,8 +78,7 @@ function gatewaysWith(context: Context, backend: string): string[] {
   return routeKinds.flatMap((kind) =>
     context
       .keys(kind, { by: 'backend', value: backend })
-      .flatMap((route) => context.read(attachmentsOf, `${kind}/${route}`))
-      .flatMap(({ gateway, listeners }) => (listeners.length === 0 ? [] : gateway)),
+      .flatMap((route) => context.read(gatewaysServing, `${kind}/${route}`)),
   )
 }
 

@@ -8,7 +8,7 @@ import { ownBackend } from '../backends/backend.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
 import { byAge } from '../precedence.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { gatewaysServing } from '../routes/delegations.ts'
 import { durationAt } from '../durations.ts'
 import { readPersistence } from '../session-persistence.ts'
 import { validateBackend } from '../validate-config.ts'
@@ -164,12 +164,9 @@ interface RouteToTarget {
 /** The routes of our Gateways to a target. */
 function routesTo(context: Context, target: string): RouteToTarget[] {
   return routeKinds.flatMap((kind) =>
-    context.keys(kind, { by: 'backend', value: target }).flatMap((key) =>
-      context
-        .read(attachmentsOf, `${kind}/${key}`)
-        .filter(({ listeners }) => listeners.length > 0)
-        .map(({ gateway }) => ({ gateway, kind, key })),
-    ),
+    context
+      .keys(kind, { by: 'backend', value: target })
+      .flatMap((key) => context.read(gatewaysServing, `${kind}/${key}`).map((gateway) => ({ gateway, kind, key }))),
   )
 }
 

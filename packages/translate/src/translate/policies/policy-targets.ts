@@ -8,7 +8,9 @@ import { listenerSetsOf, listenersOf, type ResolvedListener } from '../listeners
 import type { PolicyPlan, PolicyTargetSpec } from './policy-plan.ts'
 import { ownKey } from '../backends/referred-objects.ts'
 import { routePlan } from '../routes/route-plan.ts'
-import { routeName, ruleKey, servedRules } from '../routes/route-resources.ts'
+import { ruleKey, servedRules } from '../routes/route-resources.ts'
+import { routeName } from '../routes/rule-resources.ts'
+import { delegatedRules } from '../routes/delegations.ts'
 import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
 import { serviceKey } from '../backends/service.ts'
 
@@ -122,10 +124,13 @@ function routePlaces(context: Context, gateway: string, id: string, rule: string
     .read(attachmentsOf, id)
     .filter((each) => each.gateway === gateway)
     .flatMap((each) => withoutConflicts(context, id, each).map(({ key }) => key))
-  const rules = [...servedRules(plan).entries()].filter((entry) => entry[1].name === rule)
-  return [...new Set(keys)].flatMap((listener): PolicyTarget[] =>
-    rule === undefined
-      ? [{ kind: 'route', key: `${listener}/${name}` }]
-      : rules.map(([index]) => ({ kind: 'rule', key: ruleKey(listener, name, index) })),
-  )
+  const delegated = context.read(delegatedRules, `${gateway} ${id}`)
+  if (rule === undefined) {
+    const listeners = new Set([...keys, ...delegated.map(({ listener }) => listener)])
+    return [...listeners].map((listener) => ({ kind: 'route', key: `${listener}/${name}` }))
+  }
+  const indexes = [...servedRules(plan).entries()].filter((entry) => entry[1].name === rule).map(([index]) => index)
+  const own = [...new Set(keys)].flatMap((listener) => indexes.map((index) => ruleKey(listener, name, index)))
+  const below = delegated.filter(({ index }) => indexes.includes(index)).map(({ key }) => key)
+  return [...own, ...below].map((key) => ({ kind: 'rule', key }))
 }

@@ -6,7 +6,8 @@ import { intersection } from './hostnames.ts'
 import { readListenerSet } from '../../resources/listener-set.ts'
 import { isAllowed, isFrom, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import type { Unusable } from '../materials.ts'
-import { findRoute, parentRefsOf, routeHostnames } from './route-plan.ts'
+import { findRoute, parentRefsOf } from './parent-refs.ts'
+import { routeHostnames } from './route-plan.ts'
 
 /** A parent of a route that belongs to this controller. */
 export interface ParentAttachment {

@@ -4,7 +4,7 @@ import { BUCKETS, bucketKey, routesInBucket } from '../listeners/buckets.ts'
 import type { Context, Query } from '../context.ts'
 import { intersection } from './hostnames.ts'
 import { ageOf, compare } from '../precedence.ts'
-import { findRoute } from './route-plan.ts'
+import { findRoute } from './parent-refs.ts'
 
 /** Returns the listeners that accept the route: others have a conflicting older route of the other kind. */
 export function withoutConflicts(

@@ -1,7 +1,8 @@
 import { BUCKETS, bucketKey, routesInBucket } from '../listeners/buckets.ts'
 import type { Context, Query } from '../context.ts'
 import { compare } from '../precedence.ts'
-import { type RouteResources, routeResources } from './route-resources.ts'
+import { routeResources } from './route-resources.ts'
+import type { RouteResources } from './rule-resources.ts'
 
 /** The translated routes of a bucket, the oldest first. */
 export const resourcesInBucket: Query<RouteResources[]> = {

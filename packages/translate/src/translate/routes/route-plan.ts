@@ -1,9 +1,10 @@
 import { type FieldProblem, Fields } from '../../resources/fields.ts'
-import { type RouteKind, routeKinds } from '../../resources/kinds.ts'
-import { type ParentRef, readParentRefs } from '../../resources/references.ts'
+import type { RouteKind } from '../../resources/kinds.ts'
+import { readParentRefs } from '../../resources/references.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Query } from '../context.ts'
 import { ageOf } from '../precedence.ts'
+import { findRoute } from './parent-refs.ts'
 import { planRule, type RulePlan } from './rule-plan.ts'
 
 /** The translation of a route, independent of Gateways. */
@@ -37,20 +38,9 @@ export const routePlan: Query<RoutePlan | null> = {
     if (spec.has('useDefaultGateways')) spec.raw('useDefaultGateways')
     spec.done()
     const rules = (Array.isArray(raw) ? raw : []).map((rule, index) =>
-      planRule(context, { kind, namespace }, rule, index),
+      planRule(context, { kind, namespace, name }, rule, index),
     )
     return { kind, namespace, name, labels, generation, age: ageOf(resource), hostnames, rules, problems }
-  },
-}
-
-/** The parents of a route, by `Kind/namespace/name`. */
-export const parentRefsOf: Query<ParentRef[]> = {
-  name: 'parentRefsOf',
-  compute(context, id) {
-    const found = findRoute(id)
-    const resource = found === null ? undefined : context.get(found.kind, found.key)
-    if (resource === undefined) return []
-    return readParentRefs(specOf(resource), resource.metadata.namespace ?? '')
   },
 }
 
@@ -70,13 +60,6 @@ export const routeHostnames: Query<string[]> = {
 /** Whether routes of the kind have no hostnames. */
 function isWithoutNames(kind: RouteKind): boolean {
   return kind === 'TCPRoute' || kind === 'UDPRoute'
-}
-
-export function findRoute(id: string): { kind: RouteKind; key: string } | null {
-  const slash = id.indexOf('/')
-  const kind = id.slice(0, slash)
-  const found = routeKinds.find((each) => each === kind)
-  return found === undefined ? null : { kind: found, key: id.slice(slash + 1) }
 }
 
 function specOf({ spec }: Resource): Fields {

@@ -39,16 +39,21 @@ export function planEntry(
   if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null, mirrors: [] }
   const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
   const { headerModifiers: headers, urlRewrite } = checkedFilters.traffic
-  const target = 'reason' in to ? null : to.backend.target
-  const ownVersion = target?.kind === 'service' || target?.kind === 'inferencePool' ? target.version : null
-  const version = 'reason' in to ? null : (to.version ?? ownVersion)
   const policies: BackendPolicies = {
     ...(urlRewrite !== undefined && { urlRewrite }),
     ...(headers !== undefined && { transformation: asTransformation(headers) }),
-    ...(requestTimeout !== undefined && { http: { requestTimeout, ...(version !== null && { version }) } }),
+    ...(requestTimeout !== undefined && { http: httpWithTimeout(to, requestTimeout) }),
   }
   const gets = 'reason' in to || 'reason' in filters || weight === 0 ? NO_FILTERS : filters
   return { weight, to, policies: Object.keys(policies).length === 0 ? null : policies, mirrors: gets.mirrors }
+}
+
+/** Returns the HTTP settings of a backend with a limit for each call; they replace those that the backend has. */
+export function httpWithTimeout(to: EntryPlan['to'], requestTimeout: number): NonNullable<BackendPolicies['http']> {
+  const target = 'reason' in to ? null : to.backend.target
+  const ownVersion = target?.kind === 'service' || target?.kind === 'inferencePool' ? target.version : null
+  const version = 'reason' in to ? null : (to.version ?? ownVersion)
+  return { requestTimeout, ...(version !== null && { version }) }
 }
 
 interface HeaderChanges {

@@ -4,6 +4,7 @@ import { type FieldProblem, Fields, printFieldProblem } from '../../resources/fi
 import type { RouteKind } from '../../resources/kinds.ts'
 import type { Context } from '../context.ts'
 import { durationAt } from '../durations.ts'
+import { delegatedFilterProblem, type DelegationPlan, planDelegation } from './delegation-plan.ts'
 import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilters, readFilters } from './filters.ts'
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from '../materials.ts'
@@ -26,11 +27,17 @@ export interface RulePlan {
   problems: FieldProblem[]
   /** Parts of its backends that are not served. */
   ignored: string[]
+  /** The HTTPRoutes that the rule delegates to, by `namespace/name`; it has no entries then. */
+  children: string[]
+  refusedChildren: DelegationPlan['refused']
+  /** The limit of each call to a backend, in milliseconds. */
+  requestTimeout: number | undefined
 }
 
 interface RuleOwner {
   kind: RouteKind
   namespace: string
+  name: string
 }
 
 export function planRule(context: Context, owner: RuleOwner, input: unknown, index: number): RulePlan {
@@ -46,9 +53,11 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const sessionPersistence = hasMatches ? readPersistence(rule) : undefined
   const references = rule.objects('backendRefs')
   const supported = !hasMatches ? null : references.length === 1 ? onlyBackendFilters : backendFilters
-  const written = references.map((fields) =>
-    planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }),
-  )
+  const delegation = isHttp ? planDelegation(context, { ...owner, rule: name }, references) : null
+  const written =
+    delegation === null
+      ? references.map((fields) => planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }))
+      : refusedEntries(delegation)
   rule.done()
   const mirrors = written.flatMap((entry) => entry.mirrors)
   const made =
@@ -62,7 +71,8 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
         )
   const closed = 'reason' in made ? null : made.closed
   // Without the authorizer no request passes, whatever else the rule contains.
-  const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null, mirrors: [] }]
+  const entries = closed === null ? written : [unusableEntry(closed)]
+  const children = closed === null ? (delegation?.children ?? []) : []
   const wrong = problems.find(({ code }) => code === 'wrong')
   const refusal: Unusable | null =
     !hasMatches && index > 0
@@ -71,11 +81,17 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
         ? found
         : 'reason' in made
           ? made
-          : wrong === undefined
-            ? prefixProblem(found.matches, made.traffic, entries)
-            : { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
+          : wrong !== undefined
+            ? { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
+            : delegation === null
+              ? prefixProblem(found.matches, made.traffic, entries)
+              : (delegation.refusal ?? delegatedFilterProblem(made.traffic))
+  const refusedChildren = delegation?.refused ?? []
   const broken = entries.flatMap(({ to }) => ('reason' in to ? to : []))
-  const unresolved = [...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null
+  const unresolved =
+    refusedChildren.length > 0
+      ? allOf(refusedChildren.map(({ problem }) => problem))
+      : ([...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null)
   return {
     name,
     matches: 'reason' in found ? [] : found.matches,
@@ -86,7 +102,25 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
     unresolved,
     problems,
     ignored: entries.flatMap(({ to }) => ('reason' in to ? [] : (to.ignored ?? []))),
+    children,
+    refusedChildren,
+    requestTimeout: timeouts.backend,
   }
+}
+
+/** A rule of which no HTTPRoute can be used answers 500, as with other backends. */
+function refusedEntries({ children, refused }: DelegationPlan): EntryPlan[] {
+  return children.length > 0 ? [] : refused.map(({ problem }) => unusableEntry(problem))
+}
+
+function unusableEntry(to: Unusable): EntryPlan {
+  return { weight: 1, to, policies: null, mirrors: [] }
+}
+
+/** Joins the messages of several problems; the first one has the reason. */
+function allOf(problems: readonly Unusable[]): Unusable | null {
+  const [first] = problems
+  return first === undefined ? null : { ...first, message: problems.map(({ message }) => message).join('; ') }
 }
 
 /** Nothing distinguishes the rules of connections without HTTP, so only the first is used. */

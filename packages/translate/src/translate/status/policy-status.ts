@@ -9,6 +9,7 @@ import { isOurGateway, listenerSetsOf } from '../listeners/listeners.ts'
 import { MOST_KEYS } from '../policies/key-shares.ts'
 import { unappliedHere } from '../policies/connection-policies.ts'
 import { conflicts, fieldsOf } from '../policies/policy-conflicts.ts'
+import { overriddenFields } from './overridden-fields.ts'
 import { policyPlan, type PolicyPlan } from '../policies/policy-plan.ts'
 import { type NamedTarget, namedTargets, attachmentPointsOf } from '../policies/policy-targets.ts'
 
@@ -52,12 +53,19 @@ export const policyStatus: Query<PolicyStatus | null> = {
       const points = plan.targets
         .flatMap((target) => namedTargets(context, plan, target))
         .flatMap((target) => attachmentPointsOf(context, gateway, target, NO_BACKENDS))
+      const overridden = context.read(overriddenFields, gateway)[`GwPolicy/${place}`] ?? []
       const notes = [
         ...(size === undefined ? [] : [printCut(size)]),
         unappliedHere(context, gateway, plan.traffic, points) ?? [],
+        overridden,
       ]
+      const isPart = accepted.status === 'True' && overridden.length > 0
       return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, [
-        { ...accepted, message: [accepted.message, ...notes.flat()].join('; ') },
+        {
+          ...accepted,
+          ...(isPart && { reason: 'PartiallyValid' as const }),
+          message: [accepted.message, ...notes.flat()].join('; '),
+        },
         attachment(accepted, loose.length === 0, generation),
       ])
     })

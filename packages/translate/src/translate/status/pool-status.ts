@@ -6,6 +6,7 @@ import { pickerProblem } from '../backends/inference-pool.ts'
 import type { Context, Query } from '../context.ts'
 import { isGranted } from '../grants.ts'
 import { attachmentsOf } from '../routes/attachment.ts'
+import { gatewaysServing } from '../routes/delegations.ts'
 import { routeStatus } from './route-status.ts'
 
 /** The status of an InferencePool: one entry for each of our Gateways with a route to it; null when there is none. */
@@ -66,7 +67,11 @@ function refusalByGateway(context: Context, place: string): Map<string, string |
   const refusals = new Map<string, string | null>()
   for (const id of routesTo(context, place)) {
     const { parents = [] } = context.read(routeStatus, id) ?? {}
-    for (const [index, { gateway }] of context.read(attachmentsOf, id).entries()) {
+    const attachments = context.read(attachmentsOf, id)
+    for (const gateway of context.read(gatewaysServing, id)) {
+      if (!attachments.some((each) => each.gateway === gateway)) refusals.set(gateway, null)
+    }
+    for (const [index, { gateway }] of attachments.entries()) {
       const accepted = parents[index]?.conditions.find(({ type }) => type === 'Accepted')
       if (accepted?.status === 'True') refusals.set(gateway, null)
       else if (!refusals.has(gateway)) refusals.set(gateway, `${id.replace('/', ' ')}: ${accepted?.message ?? ''}`)

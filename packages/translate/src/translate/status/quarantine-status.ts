@@ -48,7 +48,9 @@ export function quarantineNotes(gateway: string, found: readonly QuarantinedReso
 }
 
 /** The cluster resource of a resource in a config; null for those without a status of ours. */
-function ownerOf(key: string): string | null {
+export function ownerOf(inherited: string): string | null {
+  // Routes within another inherit its policies: `<key of the policy> > <key of the route>`.
+  const [key = ''] = inherited.split(' > ')
   const inline = /^inline\/[a-zA-Z]+\/(.*)$/.exec(key)?.[1]
   if (inline !== undefined) return ownerOf(inline)
   const [kind, one = '', other = '', third = '', fourth = ''] = key.split('/')
@@ -79,8 +81,13 @@ const kindBySuffix: Readonly<Record<string, RouteKind>> = {
 const ROUTE_KEY =
   /^bind\/(?:udp\/)?\d+\/(?:[^/]+|[^/]+\/[^/]+\/[^/]+)\/([^/]+)\/([^/:]+)(?::(\w+))?\/(\d+)(?:\/backend\/\d+)?$/
 
-/** Reads a key `<listener key>/<namespace>/<name>[:kind]/<rule>`, optionally with a backend of the rule. */
-function routeOf(key: string): { id: string; rule: number } | null {
+/**
+ * Reads a key `<listener key>/<namespace>/<name>[:kind]/<rule>`, optionally with a backend of the rule. Rules within
+ * another follow its key: `…/<rule>><namespace>/<name>/<rule>`.
+ */
+function routeOf(chain: string): { id: string; rule: number } | null {
+  const end = chain.lastIndexOf('>')
+  const key = end < 0 ? chain : `bind/0/_/${chain.slice(end + 1)}`
   const [, namespace, name = '', suffix = '', rule] = ROUTE_KEY.exec(key) ?? []
   const kind = kindBySuffix[suffix]
   return namespace === undefined || kind === undefined
