@@ -4,8 +4,8 @@
  */
 export { Fields, printFieldPath, printFieldProblem } from './resources/fields.ts'
 export type { FieldPath, FieldProblem } from './resources/fields.ts'
-export { GATEWAY_GROUP, groupByKind, isKind, kindOf, routeKinds } from './resources/kinds.ts'
-export type { Kind, RouteKind } from './resources/kinds.ts'
+export { GATEWAY_GROUP, groupByKind, isKind, kindOf, listenerSetKinds, routeKinds } from './resources/kinds.ts'
+export type { Kind, ListenerSetKind, RouteKind } from './resources/kinds.ts'
 export type { Index, Lookups } from './resources/lookups.ts'
 export { isMaterialKind, materialKinds } from './resources/material.ts'
 export type { MaterialKind } from './resources/material.ts'

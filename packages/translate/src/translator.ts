@@ -14,7 +14,7 @@ import { backendTrafficPolicyStatus } from './translate/policies/backend-traffic
 import { telemetryPolicyStatus } from './translate/policies/telemetry-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
-import { gatewayStatus, listenerSetStatus } from './translate/status/gateway-status.ts'
+import { gatewayStatus, listenerSetStatus, xListenerSetStatus } from './translate/status/gateway-status.ts'
 import { poolStatus } from './translate/status/pool-status.ts'
 import { routeStatus } from './translate/status/route-status.ts'
 import { xBackendStatus } from './translate/status/x-backend-status.ts'
@@ -44,6 +44,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   GatewayClass: gatewayClassStatus,
   Gateway: gatewayStatus,
   ListenerSet: listenerSetStatus,
+  XListenerSet: xListenerSetStatus,
   HTTPRoute: ofRoute('HTTPRoute'),
   GRPCRoute: ofRoute('GRPCRoute'),
   TLSRoute: ofRoute('TLSRoute'),

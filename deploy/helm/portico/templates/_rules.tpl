@@ -29,7 +29,7 @@
   verbs: [get, list, watch]
 # Kinds of the experimental channel of the Gateway API.
 - apiGroups: [gateway.networking.x-k8s.io]
-  resources: [xbackends, xbackendtrafficpolicies, xtelemetrypolicies]
+  resources: [xlistenersets, xbackends, xbackendtrafficpolicies, xtelemetrypolicies]
   verbs: [get, list, watch]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [referencegrants]
@@ -66,7 +66,7 @@
     - backendtlspolicies/status
   verbs: [patch]
 - apiGroups: [gateway.networking.x-k8s.io]
-  resources: [xbackends/status, xbackendtrafficpolicies/status, xtelemetrypolicies/status]
+  resources: [xlistenersets/status, xbackends/status, xbackendtrafficpolicies/status, xtelemetrypolicies/status]
   verbs: [patch]
 - apiGroups: [portico.dev]
   resources: [gwbackends/status, gwpolicies/status]

@@ -3,6 +3,7 @@ import {
   type GatewayStatus,
   isKind,
   type Kind,
+  listenerSetKinds,
   type ListenerSetStatus,
   type QuarantineNote,
   quarantineNotes,
@@ -129,8 +130,10 @@ export class Statuses {
   /** Checks the status of a Gateway after facts outside translation changed. */
   checkGateway(gateway: string): void {
     this.#writer.check('Gateway', gateway)
-    for (const [key, set] of this.#options.watches.list('ListenerSet')) {
-      if (gatewayOfSet(set) === gateway) this.#writer.check('ListenerSet', key)
+    for (const kind of listenerSetKinds) {
+      for (const [key, set] of this.#options.watches.list(kind)) {
+        if (gatewayOfSet(set) === gateway) this.#writer.check(kind, key)
+      }
     }
   }
 
@@ -145,7 +148,7 @@ export class Statuses {
     const notes = [...this.#notes.values()].flatMap((byId) => byId.get(id) ?? [])
     const status = withQuarantine(id, found, notes)
     if (kind === 'Gateway') return this.#tracker.complete(key, status as GatewayStatus)
-    if (kind !== 'ListenerSet') return status
+    if (kind !== 'ListenerSet' && kind !== 'XListenerSet') return status
     return this.#tracker.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
   }
 
@@ -171,6 +174,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'GatewayClass',
   'Gateway',
   'ListenerSet',
+  'XListenerSet',
   'HTTPRoute',
   'GRPCRoute',
   'TLSRoute',

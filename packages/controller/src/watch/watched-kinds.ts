@@ -26,6 +26,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   GatewayClass: { plural: 'gatewayclasses', versions: ['v1'], namespaced: false },
   Gateway: { plural: 'gateways', versions: ['v1'] },
   ListenerSet: { plural: 'listenersets', versions: ['v1'] },
+  XListenerSet: { plural: 'xlistenersets', versions: ['v1alpha1'] },
   HTTPRoute: { plural: 'httproutes', versions: ['v1'] },
   GRPCRoute: { plural: 'grpcroutes', versions: ['v1'] },
   TLSRoute: { plural: 'tlsroutes', versions: ['v1', 'v1alpha3', 'v1alpha2'] },

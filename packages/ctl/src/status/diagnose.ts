@@ -44,17 +44,18 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
   switch (kind) {
     case 'Gateway':
       return [...ofGateway(world, resource), ...(isListed ? [] : routesOfGateway(world, keyOf(resource)))]
-    case 'ListenerSet': {
+    case 'ListenerSet':
+    case 'XListenerSet': {
       const { namespace, name } = readListenerSet(resource).parent ?? { namespace: '', name: '' }
       const own = conditionsLink(
-        `ListenerSet ${key}`,
+        `${kind} ${key}`,
         resource,
         readConditions(statusFields(world.statusOf(kind, resource))),
       )
       return [
         ...gatewayLinks(world, `${namespace}/${name}`),
         own,
-        ...listenerLinks(world, 'ListenerSet', key),
+        ...listenerLinks(world, kind, key),
         ...policiesFor(world, resource).map((policy) => policyLink(world, policy)),
       ]
     }
@@ -160,7 +161,7 @@ function attachmentLink(world: ResourceView, kind: Kind, route: Resource, ref: P
 
 export function parentsOf({ spec, metadata }: Resource): ParentRef[] {
   return readParentRefs(new Fields(spec, ['spec'], []), metadata.namespace ?? '').filter(
-    ({ kind }) => kind === 'Gateway' || kind === 'ListenerSet',
+    ({ kind }) => kind === 'Gateway' || kind === 'ListenerSet' || kind === 'XListenerSet',
   )
 }
 
@@ -177,7 +178,7 @@ export function backendsOf({ spec, metadata }: Resource): BackendReference[] {
 /** `namespace/name` of the Gateway that a parent is or belongs to; null when it is unknown. */
 function gatewayOf(world: ResourceView, { kind, namespace, name }: ParentRef): string | null {
   if (kind === 'Gateway') return `${namespace}/${name}`
-  const set = world.get('ListenerSet', `${namespace}/${name}`)
+  const set = world.get(kind === 'XListenerSet' ? kind : 'ListenerSet', `${namespace}/${name}`)
   const parent = set === undefined ? undefined : readListenerSet(set).parent
   return parent === undefined ? null : `${parent.namespace}/${parent.name}`
 }

@@ -1,5 +1,5 @@
 import { CONTROLLER_NAME } from '@portico/controller/selector'
-import { Fields, keyOf, readGateway, readListenerSet, type ParentRef } from '@portico/translate'
+import { Fields, keyOf, type ListenerSetKind, readGateway, readListenerSet, type ParentRef } from '@portico/translate'
 import { nearNames } from '../cluster/near-names.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields, unknown } from './link.ts'
 import { namespaceOf, type ResourceView } from './resource-view.ts'
@@ -42,7 +42,7 @@ export function gatewayLinks(world: ResourceView, key: string): Link[] {
 /** The state of listeners; when a route may attach to several, one that works is enough. */
 export function listenerLinks(
   world: ResourceView,
-  kind: 'Gateway' | 'ListenerSet',
+  kind: 'Gateway' | ListenerSetKind,
   key: string,
   ref?: ParentRef,
 ): Link[] {
@@ -74,16 +74,13 @@ export function parentLinks(world: ResourceView, ref: ParentRef): Link[] {
     const own = gatewayLinks(world, key)
     return isNobodys(own) ? own : [...own, ...listenerLinks(world, 'Gateway', key, ref)]
   }
-  const set = world.get('ListenerSet', key)
-  if (set === undefined) return [missing(world, 'ListenerSet', key)]
+  const kind = ref.kind === 'XListenerSet' ? 'XListenerSet' : 'ListenerSet'
+  const set = world.get(kind, key)
+  if (set === undefined) return [missing(world, kind, key)]
   const { parent } = readListenerSet(set)
-  const own = conditionsLink(
-    `ListenerSet ${key}`,
-    set,
-    readConditions(statusFields(world.statusOf('ListenerSet', set))),
-  )
+  const own = conditionsLink(`${kind} ${key}`, set, readConditions(statusFields(world.statusOf(kind, set))))
   const above = parent === undefined ? [] : gatewayLinks(world, `${parent.namespace}/${parent.name}`)
-  return isNobodys(above) ? above : [...above, own, ...listenerLinks(world, 'ListenerSet', key, ref)]
+  return isNobodys(above) ? above : [...above, own, ...listenerLinks(world, kind, key, ref)]
 }
 
 /**
@@ -96,7 +93,7 @@ function isNobodys(links: readonly Link[]): boolean {
 /** A link for a missing object, with similar names. */
 export function missing(
   world: ResourceView,
-  kind: 'Gateway' | 'ListenerSet' | 'Service' | 'GwBackend' | 'InferencePool' | 'XBackend',
+  kind: 'Gateway' | ListenerSetKind | 'Service' | 'GwBackend' | 'InferencePool' | 'XBackend',
   key: string,
 ): Link {
   const what = `${kind} ${key}`

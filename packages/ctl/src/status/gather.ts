@@ -1,4 +1,12 @@
-import { keyOf, type Kind, readGateway, readListenerSet, type Resource, routeKinds } from '@portico/translate'
+import {
+  keyOf,
+  type Kind,
+  listenerSetKinds,
+  readGateway,
+  readListenerSet,
+  type Resource,
+  routeKinds,
+} from '@portico/translate'
 import type { Cluster, LiveResource } from '../cluster/cluster.ts'
 import { type KnownKinds, kindsOf } from '../cluster/kinds.ts'
 import { ClusterProblem } from '../cluster/problem.ts'
@@ -8,7 +16,7 @@ import { namespaceOf, ResourceView } from './resource-view.ts'
 /** Kinds that are read in the namespace. */
 const HERE: readonly Kind[] = [
   'Gateway',
-  'ListenerSet',
+  ...listenerSetKinds,
   ...routeKinds,
   'GwPolicy',
   'BackendTLSPolicy',
@@ -37,7 +45,7 @@ export async function gather(
   const { namespace } = cluster
   await Promise.all(HERE.map((kind) => reader.list(kind, namespace)))
   // Routes of other namespaces may be attached to Gateways of this one.
-  if (withRoutesOfAll) await Promise.all(['ListenerSet' as const, ...routeKinds].map((kind) => reader.listAll(kind)))
+  if (withRoutesOfAll) await Promise.all([...listenerSetKinds, ...routeKinds].map((kind) => reader.listAll(kind)))
   await reader.followReferences()
   return reader.world()
 }
@@ -80,7 +88,7 @@ class Reader {
     const routes = routeKinds.flatMap((kind) => this.#of(kind))
     const parents = routes.flatMap(parentsOf)
     await Promise.all(parents.map((ref) => this.#get(ref.kind as Kind, `${ref.namespace}/${ref.name}`)))
-    const above = this.#of('ListenerSet').flatMap((set) => readListenerSet(set).parent ?? [])
+    const above = listenerSetKinds.flatMap((kind) => this.#of(kind)).flatMap((set) => readListenerSet(set).parent ?? [])
     await Promise.all(above.map((ref) => this.#get('Gateway', `${ref.namespace}/${ref.name}`)))
     const gateways = this.#of('Gateway')
     const backends = routes.flatMap(backendsOf).filter(({ kind }) => BACKEND_KINDS.has(kind))

@@ -2,6 +2,7 @@
 const names = {
   Gateway: ['gateway', 'gateways', 'gtw'],
   ListenerSet: ['listenerset', 'listenersets', 'lset'],
+  XListenerSet: ['xlistenerset', 'xlistenersets'],
   HTTPRoute: ['httproute', 'httproutes'],
   GRPCRoute: ['grpcroute', 'grpcroutes'],
   TLSRoute: ['tlsroute', 'tlsroutes'],

@@ -74,7 +74,7 @@ async function worldOf(request: StatusRequest, io: Io): Promise<{ world: Resourc
   if (request.file !== null) return { world: await worldOfFiles(request.file), namespace: request.namespace }
   const cluster = openCluster(request, io.env)
   try {
-    const withRoutesOfAll = request.asked?.kind === 'Gateway' || request.asked?.kind === 'ListenerSet'
+    const withRoutesOfAll = ['Gateway', 'ListenerSet', 'XListenerSet'].includes(request.asked?.kind ?? '')
     return { world: await gather(cluster, { withRoutesOfAll }), namespace: cluster.namespace }
   } finally {
     cluster.close()

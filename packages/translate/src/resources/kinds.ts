@@ -11,6 +11,7 @@ export const groupByKind = {
   TCPRoute: 'gateway.networking.k8s.io',
   UDPRoute: 'gateway.networking.k8s.io',
   BackendTLSPolicy: 'gateway.networking.k8s.io',
+  XListenerSet: 'gateway.networking.x-k8s.io',
   XBackend: 'gateway.networking.x-k8s.io',
   XBackendTrafficPolicy: 'gateway.networking.x-k8s.io',
   XTelemetryPolicy: 'gateway.networking.x-k8s.io',
@@ -34,6 +35,16 @@ export type Kind = keyof typeof groupByKind
 export const routeKinds = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute'] as const
 
 export type RouteKind = (typeof routeKinds)[number]
+
+/** ListenerSets of the Gateway API, and their experimental form of the releases before 1.5, with the same fields. */
+export const listenerSetKinds = ['ListenerSet', 'XListenerSet'] as const
+
+export type ListenerSetKind = (typeof listenerSetKinds)[number]
+
+/** Returns null for references to other kinds. */
+export function listenerSetKindOf({ group, kind }: { group: string; kind: string }): ListenerSetKind | null {
+  return listenerSetKinds.find((each) => each === kind && groupByKind[each] === group) ?? null
+}
 
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 

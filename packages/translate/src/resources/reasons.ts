@@ -45,7 +45,7 @@ export const reasons = {
     fix: 'Set `tls.frontend…validation.mode` to `AllowValidOnly`, unless backends check the certificates themselves.',
   },
   Conflicted: {
-    on: 'routes, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy, XTelemetryPolicy',
+    on: 'routes, XListenerSet, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy, XTelemetryPolicy',
     means:
       'An older policy sets the same field for the same target, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
     fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners.',

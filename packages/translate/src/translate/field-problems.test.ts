@@ -11,6 +11,7 @@ const GATEWAY_API = 'gateway.networking.k8s.io/v1'
 const specs: [kind: Kind, apiVersion: string, spec: object, odd?: object][] = [
   ['Gateway', GATEWAY_API, { gatewayClassName: 'portico', listeners: [] }],
   ['ListenerSet', GATEWAY_API, { parentRef: { name: 'web' }, listeners: [] }],
+  ['XListenerSet', 'gateway.networking.x-k8s.io/v1alpha1', { parentRef: { name: 'web' }, listeners: [] }],
   ['Service', 'v1', { ports: [{ port: 80 }] }, { type: 7 }],
   ['BackendTLSPolicy', GATEWAY_API, { targetRefs: [], validation: { hostname: 'a.test' } }],
   [

@@ -40,7 +40,7 @@ function metadataProblems(resource: Resource): FieldProblem[] {
 
 function specProblems(context: Context, kind: Kind, key: string, resource: Resource): FieldProblem[] {
   if (kind === 'Gateway') return readGateway(resource).problems
-  if (kind === 'ListenerSet') return readListenerSet(resource).problems
+  if (kind === 'ListenerSet' || kind === 'XListenerSet') return readListenerSet(resource).problems
   if (kind === 'Service' || kind === 'ServiceImport') return readService(resource).problems
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
   if (kind === 'InferencePool') return readInferencePool(resource).problems

@@ -51,19 +51,20 @@ function targetsOf({ metadata: { namespace = '' }, spec }: Resource): string[] {
   })
 }
 
+/** `namespace/name` of the Gateway of a ListenerSet. */
+function gatewayOfSet(resource: Resource): string[] {
+  const { parent } = readListenerSet(resource)
+  return parent === undefined || parent.kind !== 'Gateway' ? [] : [`${parent.namespace}/${parent.name}`]
+}
+
 export const indexTable: IndexTable = {
   HTTPRoute: route,
   GRPCRoute: route,
   TLSRoute: route,
   TCPRoute: route,
   UDPRoute: route,
-  ListenerSet: {
-    /** `namespace/name` of its Gateway. */
-    gateway(resource) {
-      const { parent } = readListenerSet(resource)
-      return parent === undefined || parent.kind !== 'Gateway' ? [] : [`${parent.namespace}/${parent.name}`]
-    },
-  },
+  ListenerSet: { gateway: gatewayOfSet },
+  XListenerSet: { gateway: gatewayOfSet },
   EndpointSlice: {
     /** `namespace/name` of its Service. */
     service({ metadata: { namespace = '', labels } }) {

@@ -108,6 +108,6 @@ function toListener({ key, port, name, hostname, protocol, tls, state, parent }:
     hostname,
     protocol: isCut || protocol === null ? 'TLS' : protocol,
     tls: isCut ? null : tls,
-    ...(parent.kind === 'ListenerSet' && { set: `listenerSet/${parent.key}` }),
+    ...(parent.kind !== 'Gateway' && { set: `listenerSet/${parent.key}` }),
   }
 }

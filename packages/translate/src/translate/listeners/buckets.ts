@@ -24,7 +24,10 @@ export function routesInBucket(
   kinds: readonly RouteKind[] = routeKinds,
 ): { gateway: string; ids: string[] } {
   const [gateway = '', bucket = ''] = place.split(' ')
-  const parents = [`Gateway/${gateway}`, ...context.read(listenerSetsOf, gateway).map((set) => `ListenerSet/${set}`)]
+  const parents = [
+    `Gateway/${gateway}`,
+    ...context.read(listenerSetsOf, gateway).map(({ kind, key }) => `${kind}/${key}`),
+  ]
   const ids = kinds.flatMap((kind) =>
     parents.flatMap((parent) =>
       context.keys(kind, { by: 'parent', value: `${parent} ${bucket}` }).map((route) => `${kind}/${route}`),

@@ -1,6 +1,12 @@
 import type { ListenerProtocol, ListenerTls } from '@portico/gateway/ir'
 import { type GatewaySpec, readGateway } from '../../resources/gateway.ts'
-import { GATEWAY_GROUP, type RouteKind } from '../../resources/kinds.ts'
+import {
+  GATEWAY_GROUP,
+  groupByKind,
+  type ListenerSetKind,
+  listenerSetKinds,
+  type RouteKind,
+} from '../../resources/kinds.ts'
 import type { ListenerSpec } from '../../resources/listener.ts'
 import { isSelected } from '../../resources/label-selector.ts'
 import { readListenerSet } from '../../resources/listener-set.ts'
@@ -17,7 +23,7 @@ import { byAge } from '../precedence.ts'
 export interface ResolvedListener {
   /** The key in the IR. */
   key: string
-  parent: { kind: 'Gateway' | 'ListenerSet'; key: string }
+  parent: { kind: 'Gateway' | ListenerSetKind; key: string }
   name: string
   port: number
   hostname: string
@@ -40,16 +46,21 @@ export const isOurGateway: Query<boolean> = {
   },
 }
 
-/** Keys of the ListenerSets that a Gateway accepts, the oldest first. */
-export const listenerSetsOf: Query<string[]> = {
+/** The ListenerSets that a Gateway accepts, the oldest first. */
+export const listenerSetsOf: Query<{ kind: ListenerSetKind; key: string }[]> = {
   name: 'listenerSetsOf',
   compute(context, key) {
-    return context
-      .list('ListenerSet', { by: 'gateway', value: key })
-      .filter((set) => isAllowed(context, key, set))
-      .toSorted(byAge)
-      .map(keyOf)
+    return listenerSetKinds
+      .flatMap((kind) => context.list(kind, { by: 'gateway', value: key }).map((set) => ({ kind, set })))
+      .filter(({ kind, set }) => isAllowed(context, key, set) && !isReplaced(context, kind, keyOf(set)))
+      .toSorted((one, other) => byAge(one.set, other.set))
+      .map(({ kind, set }) => ({ kind, key: keyOf(set) }))
   },
+}
+
+/** Whether a ListenerSet of the same name takes the place of an XListenerSet, as in a migration. */
+export function isReplaced(context: Context, kind: ListenerSetKind, key: string): boolean {
+  return kind === 'XListenerSet' && context.get('ListenerSet', key) !== undefined
 }
 
 export function isAllowed(context: Context, gateway: string, set: Resource): boolean {
@@ -83,16 +94,16 @@ export const listenersOf: Query<ResolvedListener[]> = {
     if (resource === undefined || !context.read(isOurGateway, key)) return []
     const gateway = readGateway(resource)
     const taken: ListenerSpec[] = []
-    const resolve = (owner: Resource, kind: 'Gateway' | 'ListenerSet', specs: readonly ListenerSpec[]) =>
+    const resolve = (owner: Resource, kind: 'Gateway' | ListenerSetKind, specs: readonly ListenerSpec[]) =>
       specs.map((spec) => {
         const conflict = conflictOf(spec, taken)
         if (conflict === null) taken.push(spec)
         return resolveListener(context, { spec, owner, kind, gateway, conflict })
       })
     const own = resolve(resource, 'Gateway', gateway.listeners)
-    const others = context.read(listenerSetsOf, key).flatMap((name) => {
-      const set = context.get('ListenerSet', name)
-      return set === undefined ? [] : resolve(set, 'ListenerSet', readListenerSet(set).listeners)
+    const others = context.read(listenerSetsOf, key).flatMap(({ kind, key: name }) => {
+      const set = context.get(kind, name)
+      return set === undefined ? [] : resolve(set, kind, readListenerSet(set).listeners)
     })
     return [...own, ...others]
   },
@@ -122,7 +133,7 @@ function layerOf(protocol: string): string {
 interface ListenerContext {
   spec: ListenerSpec
   owner: Resource
-  kind: 'Gateway' | 'ListenerSet'
+  kind: 'Gateway' | ListenerSetKind
   gateway: GatewaySpec
   conflict: Conflict | null
 }
@@ -141,7 +152,7 @@ function resolveListener(
       ? offered
       : offered.filter((each) => spec.kinds?.some(({ group, kind: name }) => group === GATEWAY_GROUP && name === each))
   const hasWrongKinds = spec.kinds !== null && supportedKinds.length < spec.kinds.length
-  const from: Referrer = { group: GATEWAY_GROUP, kind, namespace: owner.metadata.namespace ?? '' }
+  const from: Referrer = { group: groupByKind[kind], kind, namespace: owner.metadata.namespace ?? '' }
   const tls = tlsOf(context, { spec, protocol, gateway, from })
   const path = kind === 'Gateway' ? spec.name : `${keyOf(owner)}/${spec.name}`
   const key = `${bindKey(spec.protocol, spec.port)}/${path}`

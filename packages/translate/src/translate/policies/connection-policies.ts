@@ -69,7 +69,7 @@ export function unappliedHere(
   const isMeant = ({ key, parent }: ResolvedListener, point: PolicyTarget): boolean =>
     point.kind === 'gateway' ||
     (point.kind === 'listener' && point.key === key) ||
-    (point.kind === 'listenerSet' && parent.kind === 'ListenerSet' && point.key === `listenerSet/${parent.key}`)
+    (point.kind === 'listenerSet' && parent.kind !== 'Gateway' && point.key === `listenerSet/${parent.key}`)
   const names = context
     .read(listenersOf, gateway)
     .filter(

@@ -52,7 +52,7 @@ export function attachmentPointsOf(
         ? whenServed(context, gateway, () => true, { kind: 'gateway' })
         : listenersNamed(context, gateway, kind, key, sectionName)
     case 'ListenerSet':
-      if (!context.read(listenerSetsOf, gateway).includes(key)) return []
+      if (!hasListenerSet(context, gateway, key)) return []
       return sectionName === undefined
         ? whenServed(context, gateway, ({ parent }) => parent.kind === kind && parent.key === key, {
             kind: 'listenerSet',
@@ -83,6 +83,11 @@ export function attachmentPointsOf(
       return sectionsNamed(context, key, sectionName).map((section) => ({ kind: 'backend', key: section }))
     }
   }
+}
+
+/** Whether a Gateway accepts this ListenerSet. */
+export function hasListenerSet(context: Context, gateway: string, key: string): boolean {
+  return context.read(listenerSetsOf, gateway).some((set) => set.kind === 'ListenerSet' && set.key === key)
 }
 
 /** Providers or MCP targets of a GwBackend; `backend` is a provider without a name. */

@@ -1,6 +1,6 @@
 import type { Reason } from '../../resources/reasons.ts'
 import type { ParentRef } from '../../resources/references.ts'
-import { GATEWAY_GROUP } from '../../resources/kinds.ts'
+import { GATEWAY_GROUP, listenerSetKindOf } from '../../resources/kinds.ts'
 import type { Context, Query } from '../context.ts'
 import { intersection } from './hostnames.ts'
 import { readListenerSet } from '../../resources/listener-set.ts'
@@ -33,10 +33,10 @@ export const attachmentsOf: Query<ParentAttachment[]> = {
 
 /** Returns the Gateway that a parent is, or that a ListenerSet belongs to; null for other parents. */
 function gatewayOf(context: Context, { group, kind, namespace, name }: ParentRef): string | null {
-  if (group !== GATEWAY_GROUP) return null
-  if (kind === 'Gateway') return `${namespace}/${name}`
-  if (kind !== 'ListenerSet') return null
-  const set = context.get('ListenerSet', `${namespace}/${name}`)
+  if (group === GATEWAY_GROUP && kind === 'Gateway') return `${namespace}/${name}`
+  const setKind = listenerSetKindOf({ group, kind })
+  if (setKind === null) return null
+  const set = context.get(setKind, `${namespace}/${name}`)
   const parent = set === undefined ? undefined : readListenerSet(set).parent
   return parent === undefined || parent.kind !== 'Gateway' ? null : `${parent.namespace}/${parent.name}`
 }
@@ -49,10 +49,11 @@ function attach(
 ): Pick<ParentAttachment, 'listeners' | 'refusal'> {
   const refuse = (reason: Reason, message: string) => ({ listeners: [], refusal: { reason, message } })
   const parent = `${ref.namespace}/${ref.name}`
-  if (ref.kind === 'ListenerSet') {
-    const set = context.get('ListenerSet', parent)
+  const setKind = listenerSetKindOf(ref)
+  if (setKind !== null) {
+    const set = context.get(setKind, parent)
     if (set === undefined || !isAllowed(context, gateway, set)) {
-      return refuse('NotAllowedByListeners', `Gateway ${gateway} does not allow ListenerSet ${parent}`)
+      return refuse('NotAllowedByListeners', `Gateway ${gateway} does not allow ${setKind} ${parent}`)
     }
   }
   const all = context.read(listenersOf, gateway)

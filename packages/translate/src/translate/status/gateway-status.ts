@@ -1,5 +1,5 @@
 import { readGateway } from '../../resources/gateway.ts'
-import { GATEWAY_GROUP } from '../../resources/kinds.ts'
+import { GATEWAY_GROUP, type ListenerSetKind } from '../../resources/kinds.ts'
 import { readListenerSet } from '../../resources/listener-set.ts'
 import type { ConditionType, Reason } from '../../resources/reasons.ts'
 import {
@@ -11,10 +11,10 @@ import {
 } from '../../resources/status.ts'
 import { printFieldProblem } from '../../resources/fields.ts'
 import { attachmentsOf } from '../routes/attachment.ts'
-import type { Query } from '../context.ts'
+import type { Context, Query } from '../context.ts'
 import { backendCertificate } from '../gateways/gateway-backends.ts'
 import { withoutConflicts } from '../routes/kind-conflicts.ts'
-import { isAllowed, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
+import { isAllowed, isOurGateway, isReplaced, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import { BUCKETS, bucketKey, routesInBucket } from '../listeners/buckets.ts'
 
 /** The number of routes of each listener of a Gateway, by key. */
@@ -75,7 +75,9 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
     const certificate = context.read(backendCertificate, key)
     const isLax = [...spec.clientValidation.values()].some((validation) => validation.isLax)
     const sets = new Set(
-      all.flatMap(({ parent, state }) => (parent.kind === 'ListenerSet' && state === 'served' ? parent.key : [])),
+      all.flatMap(({ parent, state }) =>
+        parent.kind !== 'Gateway' && state === 'served' ? `${parent.kind}/${parent.key}` : [],
+      ),
     )
     return {
       conditions: [
@@ -105,41 +107,43 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
   },
 }
 
-export const listenerSetStatus: Query<ListenerSetStatus | null> = {
-  name: 'listenerSetStatus',
-  compute(context, key) {
-    const resource = context.get('ListenerSet', key)
-    const parent = resource === undefined ? undefined : readListenerSet(resource).parent
-    if (resource === undefined || parent === undefined || parent.kind !== 'Gateway') return null
-    const gateway = `${parent.namespace}/${parent.name}`
-    if (!context.read(isOurGateway, gateway)) return null
-    const generation = resource.metadata.generation ?? 0
-    const both = (isTrue: boolean, [accepted, programmed]: [Reason, Reason], message: string): Condition[] => [
-      condition('Accepted', isTrue, { reason: accepted, message, generation }),
-      condition('Programmed', isTrue, { reason: programmed, message, generation }),
-    ]
-    if (!isAllowed(context, gateway, resource)) {
-      const message = `Gateway ${gateway} does not allow this ListenerSet`
-      return { conditions: both(false, ['NotAllowed', 'NotAllowed'], message), listeners: [] }
-    }
-    const own = context
-      .read(listenersOf, gateway)
-      .filter((each) => each.parent.kind === 'ListenerSet' && each.parent.key === key)
-    const bad = own.filter(({ state }) => state !== 'served')
-    const messages = bad.map(({ name, conditions }) => `${name}: ${messageOf(conditions)}`).join('; ')
-    const conditions =
-      bad.length === own.length
-        ? both(false, ['ListenersNotValid', 'ListenersNotValid'], messages || 'There are no listeners')
-        : both(
-            true,
-            [bad.length === 0 ? 'Accepted' : 'ListenersNotValid', 'Programmed'],
-            messages || 'ListenerSet accepted',
-          )
-    return {
-      conditions,
-      listeners: own.map((listener) => listenerStatus(listener, context.read(attachedRoutes, gateway))),
-    }
-  },
+export const listenerSetStatus = statusOfSets('ListenerSet')
+export const xListenerSetStatus = statusOfSets('XListenerSet')
+
+function statusOfSets(kind: ListenerSetKind): Query<ListenerSetStatus | null> {
+  return { name: `statusOf${kind}`, compute: (context, key) => setStatus(context, kind, key) }
+}
+
+function setStatus(context: Context, kind: ListenerSetKind, key: string): ListenerSetStatus | null {
+  const resource = context.get(kind, key)
+  const parent = resource === undefined ? undefined : readListenerSet(resource).parent
+  if (resource === undefined || parent === undefined || parent.kind !== 'Gateway') return null
+  const gateway = `${parent.namespace}/${parent.name}`
+  if (!context.read(isOurGateway, gateway)) return null
+  const generation = resource.metadata.generation ?? 0
+  const both = (isTrue: boolean, [accepted, programmed]: [Reason, Reason], message: string): Condition[] => [
+    condition('Accepted', isTrue, { reason: accepted, message, generation }),
+    condition('Programmed', isTrue, { reason: programmed, message, generation }),
+  ]
+  if (!isAllowed(context, gateway, resource)) {
+    const message = `Gateway ${gateway} does not allow this ${kind}`
+    return { conditions: both(false, ['NotAllowed', 'NotAllowed'], message), listeners: [] }
+  }
+  if (isReplaced(context, kind, key)) {
+    const message = `ListenerSet ${key} takes its place`
+    return { conditions: both(false, ['Conflicted', 'Conflicted'], message), listeners: [] }
+  }
+  const own = context.read(listenersOf, gateway).filter((each) => each.parent.kind === kind && each.parent.key === key)
+  const bad = own.filter(({ state }) => state !== 'served')
+  const messages = bad.map(({ name, conditions }) => `${name}: ${messageOf(conditions)}`).join('; ')
+  const conditions =
+    bad.length === own.length
+      ? both(false, ['ListenersNotValid', 'ListenersNotValid'], messages || 'There are no listeners')
+      : both(true, [bad.length === 0 ? 'Accepted' : 'ListenersNotValid', 'Programmed'], messages || `${kind} accepted`)
+  return {
+    conditions,
+    listeners: own.map((listener) => listenerStatus(listener, context.read(attachedRoutes, gateway))),
+  }
 }
 
 function listenerStatus(

@@ -5,13 +5,13 @@ import type { Condition, ParentReference, PolicyAncestorStatus, PolicyStatus } f
 import type { Context, Query } from '../context.ts'
 import { gatewayConfig } from '../gateways/gateway.ts'
 import { gatewayBackends } from '../gateways/gateway-backends.ts'
-import { isOurGateway, listenerSetsOf } from '../listeners/listeners.ts'
+import { isOurGateway } from '../listeners/listeners.ts'
 import { MOST_KEYS } from '../policies/key-shares.ts'
 import { unappliedHere } from '../policies/connection-policies.ts'
 import { conflicts, fieldsOf } from '../policies/policy-conflicts.ts'
 import { overriddenFields } from './overridden-fields.ts'
 import { policyPlan, type PolicyPlan } from '../policies/policy-plan.ts'
-import { type NamedTarget, namedTargets, attachmentPointsOf } from '../policies/policy-targets.ts'
+import { type NamedTarget, namedTargets, attachmentPointsOf, hasListenerSet } from '../policies/policy-targets.ts'
 
 const NO_BACKENDS: ReadonlySet<string> = new Set()
 
@@ -180,6 +180,6 @@ function whyLoose(context: Context, target: NamedTarget, ours: readonly string[]
 
 function whyUnused(context: Context, { kind, key }: NamedTarget, ours: readonly string[]): string {
   if (kind === 'Gateway') return ours.includes(key) ? 'has no usable listener' : 'belongs to another class'
-  const isPart = kind === 'ListenerSet' && ours.some((gateway) => context.read(listenerSetsOf, gateway).includes(key))
+  const isPart = kind === 'ListenerSet' && ours.some((gateway) => hasListenerSet(context, gateway, key))
   return isPart ? 'has no usable listener' : 'is not attached to any Gateway'
 }

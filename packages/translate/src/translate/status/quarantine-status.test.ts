@@ -61,6 +61,7 @@ describe('the resource at fault', () => {
         { gateway: GATEWAY, problem, listener: null, port: 82 },
       ],
       'ListenerSet/shop/more': [{ gateway: GATEWAY, problem, listener: 'extra', port: 81 }],
+      'XListenerSet/shop/more': [{ gateway: GATEWAY, problem, listener: 'extra', port: 81 }],
     })
   })
 

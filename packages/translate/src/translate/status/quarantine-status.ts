@@ -41,7 +41,11 @@ export function quarantineNotes(gateway: string, found: readonly QuarantinedReso
       const route = kind === 'route' && key !== undefined ? routeOf(key) : null
       if (route !== null) add(route.id, { problem: because, rule: route.rule })
       const listener = key !== undefined && (kind === 'listener' || kind === 'bind') ? listenerOf(gateway, key) : null
-      if (listener !== null) add(listener.id, { problem: because, listener: listener.name, port: listener.port })
+      if (listener !== null) {
+        // The key does not say which kind of set it is, and only one of both has such a listener.
+        const ids = listener.id.startsWith('ListenerSet/') ? [listener.id, `X${listener.id}`] : [listener.id]
+        for (const id of ids) add(id, { problem: because, listener: listener.name, port: listener.port })
+      }
     }
   }
   return notes
@@ -111,7 +115,7 @@ export function withQuarantine(id: string, status: Status, notes: readonly Quara
   if (notes.length === 0) return status
   if (id.startsWith('GwPolicy/')) return ofPolicy(status as PolicyStatus, notes)
   if (id.startsWith('GwBackend/')) return { ...status, conditions: ofBackend(status, notes) }
-  if (id.startsWith('Gateway/') || id.startsWith('ListenerSet/')) {
+  if (/^(Gateway|X?ListenerSet)\//.test(id)) {
     return ofListeners(status as GatewayStatus | ListenerSetStatus, notes)
   }
   if (id.startsWith('XTelemetryPolicy/')) return ofTelemetry(status as PolicyStatus, notes)
