@@ -72,12 +72,16 @@ function configPage(): string {
 /** A `policies` block is described by the pages of its policies. */
 function linkedPolicies(path: string): Policy[] | null {
   const section =
-    path === 'frontend' ? 'frontend' : /listeners\[\](\.routes\[\])?\.policies$/.test(path) ? 'traffic' : 'backend'
+    path === 'frontend'
+      ? 'frontend'
+      : /(^llm|listeners\[\](\.routes\[\])?)\.policies$/.test(path)
+        ? 'traffic'
+        : 'backend'
   if (path !== 'frontend' && !path.endsWith('.policies')) return null
   const place =
     path === 'frontend'
       ? 'gateway'
-      : path.endsWith('routes[].policies')
+      : path.endsWith('routes[].policies') || path === 'llm.policies'
         ? 'route'
         : section === 'traffic'
           ? 'listener'

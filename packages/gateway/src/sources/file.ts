@@ -9,6 +9,7 @@ import { backendsOf } from './check/backend-references.ts'
 import { checkTools } from './mcp/check-tools.ts'
 import { checkFile } from './check/check.ts'
 import type { ProcessConfig } from './config/schema.ts'
+import { expandLlm, type ExpandedConfig } from './llm/expand-llm.ts'
 import { readApis } from './mcp/read-apis.ts'
 import { readReferencedFiles } from './files/read-referenced-files.ts'
 import { readEnvironment } from './environment/environment.ts'
@@ -80,13 +81,22 @@ export function loadConfig(text: string, options: LoadOptions, known: PartCache 
   // A program that writes a file in place empties it first; an empty text must not close every port.
   if (text.trim() === '')
     return { ok: false, problems: [{ ...EMPTY, location: { file: options.file, line: 1, column: 1 } }] }
-  const { problems: broken, locationOf, ...parts } = readParts(text, options, known) ?? readWhole(text, options)
+  const {
+    problems: broken,
+    locationOf,
+    originOf,
+    ...parts
+  } = readParts(text, options, known) ?? readWhole(text, options)
   const { input } = parts
   if (input === undefined) return { ok: false, problems: broken }
-  const locate = (problem: Problem): LocatedProblem => ({ ...problem, location: locationOf(problem.path, problem.at) })
+  const locate = (problem: Problem): LocatedProblem => ({
+    ...problem,
+    path: originOf(problem.path),
+    location: locationOf(problem.path, problem.at),
+  })
   const explainer: Explainer = (value, ir) => (fault) => {
     const path = [...(pathTo(fault.part, value) ?? listenerPath(fault.part, ir) ?? []), ...fault.path]
-    const where = { path, at: 'key' as const, location: locationOf(path, 'key') }
+    const where = { path: originOf(path), at: 'key' as const, location: locationOf(path, 'key') }
     return printProblem({ code: 'conflict', ...where, found: fault.found, expected: fault.expected, suggestion: null })
   }
   const seen = assess(parts, options)
@@ -124,24 +134,29 @@ interface Parts {
   settled: SettledParts | null
 }
 
-type ReadText = Parts & Pick<ParsedYaml, 'problems' | 'locationOf'>
+type ReadText = Parts & Pick<ParsedYaml, 'problems' | 'locationOf'> & Pick<ExpandedConfig, 'originOf'>
 
 function readParts(text: string, { file, env }: LoadOptions, known: PartCache | null): ReadText | null {
   const read = known?.read(text, file, env) ?? null
   if (read === null) return null
   const { config, ...rest } = read
-  return { ...rest, validated: { ok: true, value: config }, problems: [] }
+  return { ...rest, validated: { ok: true, value: config }, problems: [], originOf: (path) => path }
 }
 
 function readWhole(text: string, { file, env }: LoadOptions): ReadText {
   const { value, problems, locationOf } = parseYaml(text, file, env)
   // A file of comments is a config without anything.
-  return { ...partsOf(value === null ? {} : value), problems, locationOf }
+  const { originOf, ...parts } = partsOf(value === null ? {} : value)
+  return { ...parts, problems, originOf, locationOf: (path, at) => locationOf(originOf(path), at) }
 }
 
-function partsOf(input: unknown): Parts {
+function partsOf(input: unknown): Parts & Pick<ExpandedConfig, 'originOf'> {
   unwrapLists(configFile, input)
-  return { input, validated: validate(configFile, input), settled: null }
+  const validated = validate(configFile, input)
+  const { value, originOf } = expandLlm(input)
+  // Problems of `llm` are found where they are; the other steps see only the long form.
+  const isExpanded = validated.ok && value !== input
+  return { input: value, originOf, validated: isExpanded ? validate(configFile, value) : validated, settled: null }
 }
 
 type Explainer = (value: ConfigFile, ir: Ir) => CheckableConfig['explain']

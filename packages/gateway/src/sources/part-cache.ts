@@ -80,7 +80,8 @@ function readCut(
 ): { input: unknown; config: ConfigFile; paths: ListPaths } | null {
   const rest = readAlone(cut.rest, env)
   const root = rest?.value
-  if (!isObject(root)) return null
+  // The short form is expanded in the whole file.
+  if (!isObject(root) || root['llm'] !== undefined) return null
   unwrapLists(configFile, root)
   const holders = holdersIn(root, cut.lists.length)
   if (holders === null) return null

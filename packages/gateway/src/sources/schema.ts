@@ -3,6 +3,7 @@ import type { Output } from '../schema/kit.ts'
 import { namedBackend } from './backends/schema.ts'
 import { bind } from './binds/schema.ts'
 import { processConfig } from './config/schema.ts'
+import { llmShortForm } from './llm/schema.ts'
 import { frontendBlock, targetedPolicy } from './policies/schema.ts'
 
 /** The config file. */
@@ -18,6 +19,11 @@ export const configFile = object({
       'Policies that name the objects they apply to. If two policies set the same field for an object, the first takes precedence.',
     ),
   binds: list(bind, { max: 1_024 }).prefault([]).describe('Ports with their listeners.'),
+  llm: llmShortForm
+    .optional()
+    .describe(
+      'A port that serves language models, in short: `portico --print-expanded` prints the bind, the listener and the route that it stands for.',
+    ),
 }).describe('The config file of the gateway.')
 
 export type ConfigFile = Output<typeof configFile>

@@ -35,9 +35,10 @@ const bad = `binds:
 
 describe('the command line', () => {
   test('is read', () => {
-    const plain = { kind: 'run', file: null, gateway: null, validateOnly: false }
+    const plain = { kind: 'run', file: null, gateway: null, validateOnly: false, printExpanded: false }
     assert.deepEqual(parseCommand([]), plain)
     assert.deepEqual(parseCommand(['--file=x', '--validate-only']), { ...plain, file: 'x', validateOnly: true })
+    assert.deepEqual(parseCommand(['-f', 'x', '--print-expanded']), { ...plain, file: 'x', printExpanded: true })
     assert.deepEqual(parseCommand(['-f', '-']), { ...plain, file: '-' })
     assert.deepEqual(parseCommand(['-f', 'x', '--gateway', 'a/b']), { ...plain, file: 'x', gateway: 'a/b' })
     assert.deepEqual(parseCommand(['-f', 'x', '-V', '-h']), { kind: 'help' })
@@ -270,3 +271,21 @@ function olderNode(): string | null {
 function versionOf(node: string): string {
   return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1)
 }
+
+describe('--print-expanded', () => {
+  test('prints a valid config with `llm` in its long form', async (t) => {
+    const { file } = useConfigFile(t, 'llm:\n  models:\n  - { name: small, provider: { mock: {} } }\n')
+    const printed = await runProgram({ args: ['-f', file, '--print-expanded'] })
+    assert.equal(printed.code, 0)
+    assert.match(printed.stdout, /^binds:\n {2}# The long form of `llm`\.\n {2}- port: 4000\n/)
+    const checked = await runProgram({ args: ['-f', '-', '--validate-only'], stdin: printed.stdout })
+    assert.equal(checked.code, 0)
+  })
+
+  test('prints the problems of a bad one', async (t) => {
+    const { file } = useConfigFile(t, 'llm:\n  models: []\n')
+    const { code, stdout, stderr } = await runProgram({ args: ['-f', file, '--print-expanded'] })
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, /:2:\d+: llm\.models/)
+  })
+})

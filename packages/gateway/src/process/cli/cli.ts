@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 /** The command of the command line. */
 type Command =
   | { kind: 'help' | 'version' }
-  | { kind: 'run'; file: string | null; gateway: string | null; validateOnly: boolean }
+  | { kind: 'run'; file: string | null; gateway: string | null; validateOnly: boolean; printExpanded: boolean }
   | { kind: 'mistake'; message: string }
 
 export function parseCommand(args: readonly string[]): Command {
@@ -14,6 +14,7 @@ export function parseCommand(args: readonly string[]): Command {
         file: { type: 'string', short: 'f' },
         gateway: { type: 'string' },
         'validate-only': { type: 'boolean', default: false },
+        'print-expanded': { type: 'boolean', default: false },
         version: { type: 'boolean', short: 'V', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -24,7 +25,13 @@ export function parseCommand(args: readonly string[]): Command {
     const { file = null, gateway = null } = values
     if (gateway !== null && file === null)
       return { kind: 'mistake', message: '--gateway chooses among manifests: -f names them' }
-    return { kind: 'run', file, gateway, validateOnly: values['validate-only'] }
+    return {
+      kind: 'run',
+      file,
+      gateway,
+      validateOnly: values['validate-only'],
+      printExpanded: values['print-expanded'],
+    }
   } catch (error) {
     return { kind: 'mistake', message: error instanceof Error ? error.message : String(error) }
   }
@@ -32,7 +39,7 @@ export function parseCommand(args: readonly string[]): Command {
 
 export const HELP = `portico: a gateway for HTTP, LLM and MCP traffic
 
-usage: portico [-f FILE] [--gateway NAMESPACE/NAME] [--validate-only]
+usage: portico [-f FILE] [--gateway NAMESPACE/NAME] [--validate-only | --print-expanded]
 
   -f, --file FILE   the config file (YAML or JSON); - reads standard input.
                     A folder, or a file with resources of the Gateway API, is run as manifests.
@@ -41,6 +48,7 @@ usage: portico [-f FILE] [--gateway NAMESPACE/NAME] [--validate-only]
   --gateway NAMESPACE/NAME
                     which Gateway of the manifests to run, where there are several
   --validate-only   check the config, say what is wrong, and stop
+  --print-expanded  check the config, print it with "llm" in its long form, and stop
   -V, --version     print the version
   -h, --help        print this
 

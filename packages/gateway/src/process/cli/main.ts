@@ -6,6 +6,7 @@ import { BAD_CONFIG, OK } from '../program/exit-codes.ts'
 import { serve } from './serve.ts'
 import { keyFileOf, sessionKeyProblem } from '../config/session-keys.ts'
 import type { LoadedConfig } from '../../sources/file.ts'
+import { printExpanded } from '../../sources/llm/print-expanded.ts'
 import { firstProblems, printProblem } from '../../sources/print-problems.ts'
 import { VERSION } from '../../version.ts'
 
@@ -24,21 +25,30 @@ export async function main(args: readonly string[]): Promise<number> {
       return BAD_CONFIG
     case 'run': {
       const source = await configSource(command.file, command.gateway)
-      return command.validateOnly ? validate(source) : serve(source)
+      if (command.printExpanded) return validate(source, expandedText)
+      return command.validateOnly ? validate(source, () => VALID) : serve(source)
     }
   }
 }
 
-async function validate(source: ConfigSource): Promise<number> {
+/** Checks the config; `print` gives the output for a valid one. */
+async function validate(source: ConfigSource, print: (loaded: LoadedConfig) => string): Promise<number> {
   const loaded = await source.load()
   const problems = loaded.ok ? await problemsOf(loaded, source.path ?? '') : loaded.problems
-  if (problems.length > 0) {
+  if (!loaded.ok || problems.length > 0) {
     process.stderr.write(firstProblems(problems).join('\n') + '\n')
     return BAD_CONFIG
   }
-  if (loaded.ok) for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)
-  process.stdout.write('Configuration is valid!\n')
+  for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)
+  process.stdout.write(print(loaded))
   return OK
+}
+
+const VALID = 'Configuration is valid!\n'
+
+/** Manifests have no text and no short form. */
+function expandedText({ text }: LoadedConfig): string {
+  return text === undefined ? '# Manifests have no short form.\n' : printExpanded(text.text)
 }
 
 /** The problems that a start would find in a valid file: faults of compilation, and bad session keys. */

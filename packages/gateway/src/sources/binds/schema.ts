@@ -9,6 +9,23 @@ import { onlyWith } from '../../schema/rules.ts'
 import { listenerBlock } from '../policies/schema.ts'
 import { route } from '../routes/schema.ts'
 
+/** The certificate of an HTTPS listener. */
+export const listenerTls = object(
+  {
+    cert: pemFile('certificate').describe('PEM file with the certificate chain.'),
+    key: pemFile('privateKey').describe('PEM file with the private key.'),
+    root: pemFile('authorities')
+      .optional()
+      .describe('PEM file with CA certificates; clients must present a certificate that one of these CAs issued.'),
+    clientCertificates: clientCertificates()
+      .optional()
+      .describe(
+        'With `root`: `Require` rejects clients without a certificate, `Request` accepts them. When unset, the value in `frontend.tls`.',
+      ),
+  },
+  [onlyWith('clientCertificates', 'root')],
+)
+
 export const listener = object({
   name: objectName().optional().describe('Name in traces, logs and metrics; `listener<index>` when unset.'),
   protocol: enumeration(['HTTP', 'HTTPS', 'TLS', 'TCP', 'UDP', 'HBONE'])
@@ -19,23 +36,7 @@ export const listener = object({
   hostname: hostname({ wildcard: true })
     .optional()
     .describe('Host of this listener; `*.example.com` matches its subdomains. Every host when unset.'),
-  tls: object(
-    {
-      cert: pemFile('certificate').describe('PEM file with the certificate chain.'),
-      key: pemFile('privateKey').describe('PEM file with the private key.'),
-      root: pemFile('authorities')
-        .optional()
-        .describe('PEM file with CA certificates; clients must present a certificate that one of these CAs issued.'),
-      clientCertificates: clientCertificates()
-        .optional()
-        .describe(
-          'With `root`: `Require` rejects clients without a certificate, `Request` accepts them. When unset, the value in `frontend.tls`.',
-        ),
-    },
-    [onlyWith('clientCertificates', 'root')],
-  )
-    .optional()
-    .describe('Certificate of an HTTPS listener.'),
+  tls: listenerTls.optional().describe('Certificate of an HTTPS listener.'),
   policies: listenerBlock()
     .optional()
     .describe('Traffic policies for all routes of this listener; HTTP and HTTPS only.'),

@@ -35,14 +35,14 @@ export function readExample(file: string): ExampleFile {
   const shell = [...yaml.matchAll(/^# {3}(.*)$/gm)].map((line) => line[1]).join('\n')
   return {
     yaml,
-    ports: [...yaml.matchAll(/^- port: (?:\$\{PORT:-)?(\d+)/gm)].map((bind) => bind[1]!),
+    ports: [...yaml.matchAll(/^(?:- |llm:\n {2})port: (?:\$\{PORT:-)?(\d+)/gm)].map((bind) => bind[1]!),
     commands: shell.split(/\n(?=curl |printf |dig )/).filter((command) => command !== ''),
   }
 }
 
 /** The config with ports that are free, and with what stands in for its backends. */
 export function placed({ yaml }: ExampleFile, { replace = {}, rewrite = (text) => text }: Stand): string {
-  let text = yaml.replaceAll(/^- port: .+$/gm, '- port: 0')
+  let text = yaml.replaceAll(/^(- |llm:\n {2})port: .+$/gm, '$1port: 0')
   for (const [from, to] of Object.entries(replace)) {
     assert.ok(text.includes(from), `${from} is not in the example`)
     text = text.replaceAll(from, String(to))

@@ -41,6 +41,18 @@ export const modelExamples: Record<string, ExampleCase> = {
     }
   },
 
+  async 'llm.yaml'() {
+    return {
+      shows: [/\[mock\]/, /"id":"fast"/],
+      async check(gateway) {
+        assert.equal((await chat(gateway, 'hello', {}, 'fast')).status, 401)
+        assert.equal((await chat(gateway, 'hello', bearer(ALICE), 'best')).status, 200)
+        assert.equal((await chat(gateway, 'hello', bearer(ALICE), 'fest')).status, 404)
+        await until(() => gateway.recorded().some(({ llm }) => llm?.clientModel === 'best'))
+      },
+    }
+  },
+
   async 'llm-failover.yaml'(t) {
     const first = await useProvider(t, openaiVendor())
     const second = await useProvider(t, anthropicVendor())
