@@ -24,6 +24,7 @@ describe('completion', () => {
       'status',
       'effective',
       'translate',
+      'keys',
       'complete',
       ':4',
     ])

@@ -2,13 +2,14 @@ import type { Command } from '../command.ts'
 import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
+import { keys } from './keys.ts'
 import { requests } from './requests.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { trace } from './trace.ts'
 import { translate } from './translate.ts'
 
-const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate]
+const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate, keys]
 
 /** All commands; help and completion are built from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

@@ -20,6 +20,8 @@ export function credential(subject: Subject, what: string, code: string): Findin
       remedy('config', '`mode` is Optional', { of: 'mode', found: 'Strict', value: 'Optional', place }),
     ],
     several: [remedy('client', `the client sends only one ${what} in ${locationOf(subject)}`)],
+    disabled: [remedy('config', `the ${what} is enabled`, { place })],
+    expired: [remedy('client', `the client sends a newer ${what}`), remedy('config', '`expires` is later', { place })],
   }
   return {
     code: `${code}_${check}`,

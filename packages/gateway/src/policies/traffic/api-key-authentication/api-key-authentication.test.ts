@@ -108,6 +108,26 @@ test('keys may stand in files and variables', async (t) => {
   }
 })
 
+test('a key is valid until it expires, unless it is disabled', async (t) => {
+  const time = { now: Date.parse('2027-01-30T00:00:00Z') }
+  const entries = {
+    alice: { key: 'alice-key-1', expires: '2027-01-31T00:00:00Z' },
+    bob: JSON.stringify({ key: 'bob-key-12', disabled: true }),
+    carol: { key: 'carol-key-1', disabled: false },
+  }
+  const origin = await useOrigin(t)
+  const config = httpConfig([routeTo(origin, { apiKeyAuthentication: { secretRef: { data: entries } } })])
+  const gateway = await useGateway(t, config, { clock: () => time.now })
+  const ask = async (key: string) => {
+    const { status, body } = await request(gateway.port(), { headers: bearer(key) })
+    return status === 200 ? 200 : body
+  }
+  assert.deepEqual(await Promise.all(['alice-key-1', 'carol-key-1'].map(ask)), [200, 200])
+  assert.equal(await ask('bob-key-12'), 'api key authentication failure: the API key is disabled')
+  time.now = Date.parse('2027-01-31T00:00:00Z')
+  assert.equal(await ask('alice-key-1'), 'api key authentication failure: the API key has expired')
+})
+
 test('configs that cannot work are refused, and say nothing of the keys', async (t) => {
   const problems = async (secretRef: object) => {
     const config = httpConfig([routeTo({ host: '127.0.0.1:1' }, { apiKeyAuthentication: { secretRef } })])
@@ -120,6 +140,8 @@ test('configs that cannot work are refused, and say nothing of the keys', async 
     return error
   }
   assert.match(await problems({ data: { a: 's3cret' } }), /secretRef\.data\.a: found a key that is too short/)
+  assert.match(await problems({ data: { a: { key: 's3cret-key', expires: 'soon' } } }), /an `expires` that is no time/)
+  assert.match(await problems({ data: { a: { key: 's3cret-key', disabled: 'no' } } }), /`disabled` that is neither/)
   assert.match(await problems({ data: {} }), /a mapping with 1 to 10000 keys/)
   assert.match(await problems({}), /exactly one of `data` or `file`/)
   assert.match(

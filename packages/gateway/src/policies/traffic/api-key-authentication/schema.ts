@@ -10,10 +10,15 @@ import { enumeration, string } from '../../../schema/fields/values.ts'
 
 const keys = object(
   {
-    data: map(apiKeyEntry().describe('A key, or a mapping with `key` or `keyHash`, and `metadata`.'), {
-      min: 1,
-      max: 10_000,
-    })
+    data: map(
+      apiKeyEntry().describe(
+        'A key, or a mapping with `key` or `keyHash`, and `metadata`, `expires` (a time) and `disabled`.',
+      ),
+      {
+        min: 1,
+        max: 10_000,
+      },
+    )
       .optional()
       .describe('Keys by name; you choose the names.'),
     file: textFile('a JSON object of names and keys', parseApiKeys)

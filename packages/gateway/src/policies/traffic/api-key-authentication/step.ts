@@ -7,7 +7,7 @@ import type { JsonObject, RequestContext } from '../../../pipeline/context/reque
 import { implement } from '../../../pipeline/context/step.ts'
 import type { ApiKeyAuthenticationConfig } from './schema.ts'
 
-export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config) => {
+export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config, env) => {
   const { mode, location = BEARER, secretRef } = config
   const reader = credentialReader(location)
   const keysByHash = indexKeys(secretRef)
@@ -31,6 +31,8 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
       }
       const known = key.length > MAX_KEY ? undefined : findKey(keysByHash, key)
       if (known === undefined) return refuse(rx, 'unknown', 'invalid credentials')
+      if (known.isDisabled) return refuse(rx, 'disabled', 'the API key is disabled')
+      if (env.clock() >= known.expires) return refuse(rx, 'expired', 'the API key has expired')
       rx.taken = [...rx.taken, reader.remove(rx)]
       rx.apiKey = known.metadata
       rx.apiKeyName = known.name
@@ -57,6 +59,9 @@ interface KnownKey {
   name: string
   digest: Buffer
   metadata: JsonObject
+  /** Milliseconds since 1970; infinite without an end. */
+  expires: number
+  isDisabled: boolean
 }
 
 /** Keys are found by their SHA-256, so that how long a search takes says nothing about them. */
@@ -72,7 +77,8 @@ function indexKeys(secret: ApiKeyAuthenticationConfig['secretRef']): Map<string,
     }
     // A `name` in the metadata wins.
     const metadata = { name, ...entry.metadata }
-    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata })
+    const { expires = Infinity, disabled: isDisabled = false } = entry
+    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata, expires, isDisabled })
   })
   return keysByHash
 }
