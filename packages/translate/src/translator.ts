@@ -13,6 +13,7 @@ import { backendTlsPolicyStatus } from './translate/policies/backend-tls-policy.
 import { backendTrafficPolicyStatus } from './translate/policies/backend-traffic-policy.ts'
 import { telemetryPolicyStatus } from './translate/policies/telemetry-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
+import { filterStatus } from './translate/status/filter-status.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus, xListenerSetStatus } from './translate/status/gateway-status.ts'
 import { poolStatus } from './translate/status/pool-status.ts'
@@ -57,6 +58,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   XTelemetryPolicy: telemetryPolicyStatus,
   GwBackend: backendStatus,
   GwPolicy: policyStatus,
+  GwFilter: filterStatus,
 }
 
 /** One query computes the status of routes of all kinds. */

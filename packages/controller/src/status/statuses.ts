@@ -187,6 +187,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'XTelemetryPolicy',
   'GwBackend',
   'GwPolicy',
+  'GwFilter',
 ])
 
 function hasStatus(kind: Kind): boolean {

@@ -182,7 +182,7 @@ function origins(
 function printOrigin(attachment: Attachment | undefined): string {
   // Routes inherit policies from the routes that delegate to them.
   const key = attachment?.origin ?? attachment?.key ?? ''
-  const [, name, target] = /^policy\/([^@]*)@(.*)$/.exec(key) ?? []
+  const [, kind, name, target] = /^(policy|filter)\/([^@]*)@(.*)$/.exec(key) ?? []
   if (name === undefined || target === undefined) return key
-  return `policy ${name}, on ${target.trim().replace(/^(\w+)[ /]/, '$1 ')}`
+  return `${kind} ${name}, on ${target.trim().replace(/^(\w+)[ /]/, '$1 ')}`
 }

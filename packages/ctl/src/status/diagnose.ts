@@ -60,6 +60,7 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
       ]
     }
     case 'GwPolicy':
+    case 'GwFilter':
     case 'BackendTLSPolicy':
     case 'XBackendTrafficPolicy':
     case 'XTelemetryPolicy':

@@ -19,6 +19,7 @@ const HERE: readonly Kind[] = [
   ...listenerSetKinds,
   ...routeKinds,
   'GwPolicy',
+  'GwFilter',
   'BackendTLSPolicy',
   'XBackendTrafficPolicy',
   'XTelemetryPolicy',

@@ -9,6 +9,7 @@ const names = {
   TCPRoute: ['tcproute', 'tcproutes'],
   UDPRoute: ['udproute', 'udproutes'],
   GwPolicy: ['gwpolicy', 'gwpolicies', 'gwpol'],
+  GwFilter: ['gwfilter', 'gwfilters', 'gwfil'],
   BackendTLSPolicy: ['backendtlspolicy', 'backendtlspolicies', 'btlspolicy'],
   InferencePool: ['inferencepool', 'inferencepools', 'infpool'],
   XBackend: ['xbackend', 'xbackends'],

@@ -29,14 +29,14 @@ function isFor({ spec: input }: Resource, target: Resource): boolean {
 
 /** The problem of the first ancestor that has one, or success. */
 export function policyLink(world: ResourceView, policy: Resource): Link {
-  const kind = kindOf(policy) as PolicyKind
+  const kind = kindOf(policy) as PolicyKind | 'GwFilter'
   const what = `${kind} ${keyOf(policy)}`
   const ancestors = statusFields(world.statusOf(kind, policy))
     .objects('ancestors')
     .filter((each) => each.text('controllerName') === CONTROLLER_NAME)
     .map((each) => ({ name: printAncestor(each.object('ancestorRef')), conditions: readConditions(each) }))
   // A policy without a Gateway of ours has no ancestors.
-  if (ancestors.length === 0 && kind !== 'GwPolicy')
+  if (ancestors.length === 0 && kind !== 'GwPolicy' && kind !== 'GwFilter')
     return { what, state: 'note', says: 'no Gateway of ours uses its targets' }
   const bad = ancestors.find(({ conditions }) => conditions.some((each) => !isFine(each)))
   if (bad !== undefined) return conditionsLink(`${what} at ${bad.name}`, policy, bad.conditions)

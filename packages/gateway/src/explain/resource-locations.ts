@@ -60,8 +60,8 @@ function fieldOf({ frontend, traffic, backend }: AttachedPolicy, part: object): 
  * or backend.
  */
 function locationOf({ key, target }: AttachedPolicy, path: Path, ir: Ir): SourceLocation | null {
-  const [, policy] = /^policy\/([^@]*)@/.exec(key) ?? []
-  if (policy !== undefined) return named('GwPolicy', policy, ['spec', ...path])
+  const [, kind, policy] = /^(policy|filter)\/([^@]*)@/.exec(key) ?? []
+  if (policy !== undefined) return named(kind === 'policy' ? 'GwPolicy' : 'GwFilter', policy, ['spec', ...path])
   if (target.kind === 'rule') return rulePlace(ir, target.key, [], path)
   if (target.kind !== 'backend') return null
   const [, rule = '', entry] = /^(.*)\/backend\/(\d+)$/.exec(target.key) ?? []

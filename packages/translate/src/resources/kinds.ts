@@ -27,6 +27,7 @@ export const groupByKind = {
   ServiceImport: 'multicluster.x-k8s.io',
   GwBackend: 'portico.dev',
   GwPolicy: 'portico.dev',
+  GwFilter: 'portico.dev',
   GwParameters: 'portico.dev',
 } as const
 

@@ -1,13 +1,14 @@
 import { inResource, validate } from '@portico/gateway/schema'
 import type { Problem, Schema, ValidationResult } from '@portico/gateway/schema'
 import { gwBackendSpec } from './gw-backend.ts'
+import { gwFilterSpec } from './gw-filter.ts'
 import { gwParametersSpec } from './gw-parameters.ts'
 import { gwPolicySpec } from './gw-policy.ts'
 import type { Resource } from './resource.ts'
 
 /** A kind of our API group. */
 export interface OwnKind {
-  kind: 'GwBackend' | 'GwPolicy' | 'GwParameters'
+  kind: 'GwBackend' | 'GwPolicy' | 'GwFilter' | 'GwParameters'
   plural: string
   singular: string
   shortNames: readonly string[]
@@ -34,6 +35,15 @@ export const ownKinds: readonly OwnKind[] = [
     shortNames: ['gwpol'],
     description: 'Policies for Gateways, routes, Services and backends of the same namespace.',
     spec: gwPolicySpec,
+    status: 'ancestors',
+  },
+  {
+    kind: 'GwFilter',
+    plural: 'gwfilters',
+    singular: 'gwfilter',
+    shortNames: ['gwfil'],
+    description: 'Policies for the rules of routes that refer to it as a filter.',
+    spec: gwFilterSpec,
     status: 'ancestors',
   },
   {

@@ -12,7 +12,7 @@ export interface ReasonEntry {
  */
 export const reasons = {
   Accepted: {
-    on: 'all kinds but GwPolicy',
+    on: 'all kinds but GwPolicy and GwFilter',
     means: 'The resource is valid; a route is attached to the parent.',
     fix: null,
   },
@@ -27,7 +27,7 @@ export const reasons = {
     fix: 'Request an address that the load balancer can assign, or leave `spec.addresses` out.',
   },
   Assigned: { on: 'Gateway', means: 'Every address that the Gateway requests is assigned.', fix: null },
-  Attached: { on: 'GwPolicy', means: 'The policy applies to its targets.', fix: null },
+  Attached: { on: 'GwPolicy, GwFilter', means: 'The policy applies to its targets.', fix: null },
   BackendError: {
     on: 'routes',
     means: 'A GwBackend or an XBackend of the route is invalid; requests for it get 500.',
@@ -36,7 +36,7 @@ export const reasons = {
   BackendNotFound: {
     on: 'routes, XTelemetryPolicy',
     means:
-      'A Service, a Service port, a GwBackend, an XBackend, an InferencePool or an HTTPRoute that the route refers to does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
+      'A Service, a Service port, a GwBackend, an XBackend, an InferencePool, a GwFilter or an HTTPRoute that the route refers to does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
     fix: 'Correct name, namespace and port of the `backendRef`, or create the object. The port is that of the Service, not of its Pods.',
   },
   ConfigurationChanged: {
@@ -66,7 +66,7 @@ export const reasons = {
     fix: 'Keep one of them, or split the rule.',
   },
   Invalid: {
-    on: 'Gateway, listeners, GwPolicy, BackendTLSPolicy, XBackend, XBackendTrafficPolicy, XTelemetryPolicy',
+    on: 'Gateway, listeners, GwPolicy, GwFilter, BackendTLSPolicy, XBackend, XBackendTrafficPolicy, XTelemetryPolicy',
     means: 'The resource cannot be used; the other conditions and the message say why.',
     fix: 'Fix the field that the message names.',
   },
@@ -101,7 +101,7 @@ export const reasons = {
   InvalidKind: {
     on: 'routes, BackendTLSPolicy, XBackend, XTelemetryPolicy',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'Refer to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool (an HTTPRoute may also refer to HTTPRoutes), and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+    fix: 'A filter refers to a GwFilter. A backendRef refers to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool (an HTTPRoute may also refer to HTTPRoutes), and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
   InvalidListenerFilter: {
     on: 'listeners',
@@ -176,12 +176,12 @@ export const reasons = {
     fix: 'Use the `routability` `Cluster`, or none; a value must be the cluster IP of the Service of the data plane.',
   },
   PartiallyValid: {
-    on: 'GwPolicy',
+    on: 'GwPolicy, GwFilter',
     means: 'Only a part of the policy applies; the message names the other part. Parts that guard access fail closed.',
     fix: 'Fix the fields that the message names.',
   },
   Pending: {
-    on: 'Gateway, listeners, GwPolicy',
+    on: 'Gateway, listeners, GwPolicy, GwFilter',
     means:
       'The resource is not in use yet: the target of a policy belongs to no Gateway, or no data plane runs the config of the Gateway.',
     fix: 'For a policy, attach its target to a Gateway. For a Gateway, check its Pods.',
@@ -243,7 +243,7 @@ export const reasons = {
     means: 'A field has a value that is not supported. Requests of the rule get 500; a listener is not served.',
     fix: 'Fix or remove the field that the message names.',
   },
-  Valid: { on: 'GwPolicy', means: 'The whole policy applies.', fix: null },
+  Valid: { on: 'GwPolicy, GwFilter', means: 'The whole policy applies.', fix: null },
 } as const satisfies Readonly<Record<string, ReasonEntry>>
 
 export type Reason = keyof typeof reasons
@@ -266,7 +266,7 @@ export const conditionTypes = {
     should: 'True',
     means: 'The addresses of a Gateway whose `spec.addresses` have a `routability` are assigned.',
   },
-  Attached: { on: 'GwPolicy', should: 'True', means: 'The target of the policy belongs to a Gateway.' },
+  Attached: { on: 'GwPolicy, GwFilter', should: 'True', means: 'The target of the policy belongs to a Gateway.' },
   Conflicted: { on: 'listeners', should: 'False', means: 'Another listener conflicts with this one.' },
   InsecureFrontendValidationMode: {
     on: 'Gateway',
@@ -280,7 +280,7 @@ export const conditionTypes = {
     should: 'True',
     means: 'All referenced Secrets, Services and other objects exist.',
   },
-  StatusSummarized: { on: 'GwPolicy', should: 'True', means: 'The status does not list all Gateways.' },
+  StatusSummarized: { on: 'GwPolicy, GwFilter', should: 'True', means: 'The status does not list all Gateways.' },
 } as const satisfies Readonly<Record<string, { on: string; should: 'True' | 'False'; means: string }>>
 
 export type ConditionType = keyof typeof conditionTypes

@@ -16,6 +16,14 @@ const route = {
       (parent) => `${parent.kind}/${parent.namespace}/${parent.name} ${bucket}`,
     )
   },
+  /** `namespace/name` of the GwFilters of its rules. */
+  filter: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
+    new Fields(spec, ['spec'], [])
+      .objects('rules')
+      .flatMap((rule) => rule.objects('filters'))
+      .map((filter) => filter.object('extensionRef'))
+      .filter((fields) => fields.text('kind') === 'GwFilter' && fields.text('group') === groupByKind.GwFilter)
+      .map((fields) => `${namespace}/${fields.text('name')}`),
   /** `Service/namespace/name`, including mirrors and authorizers. */
   backend: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
     new Fields(spec, ['spec'], []).objects('rules').flatMap((rule) =>

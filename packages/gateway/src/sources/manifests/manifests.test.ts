@@ -588,7 +588,7 @@ describe('resources of the Gateway API do what they say', () => {
         { matches: at('/flaky'), retry: { codes: [503], attempts: 2 }, backendRefs: [to('flaky')] },
         { matches: at('/slow'), timeouts: { request: '100ms' }, backendRefs: [to('silent')] },
         { matches: at('/one-try'), timeouts: { backendRequest: '100ms' }, backendRefs: [to('silent')] },
-        { matches: at('/wrong'), filters: [{ type: 'ExtensionRef' }], backendRefs: [to('flaky')] },
+        { matches: at('/wrong'), filters: [{ type: 'Magic' }], backendRefs: [to('flaky')] },
         { matches: at('/empty') },
       ),
       ...serviceAt('flaky', flaky.port),
@@ -602,7 +602,7 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(await ask('/wrong'), 500)
     assert.equal(await ask('/empty'), 500)
     await gateway.finished(5)
-    assert.equal(gateway.records[3]?.error, 'Filter ExtensionRef is not supported here')
+    assert.equal(gateway.records[3]?.error, 'Filter Magic is not supported here')
   })
 })
 

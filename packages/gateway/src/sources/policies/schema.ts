@@ -22,6 +22,11 @@ export function listenerBlock(): Schema<TrafficBlock> {
   })
 }
 
+/** The traffic policies of a filter, which run after routing. */
+export function filterBlock(): PolicyBlock<typeof trafficPolicies> {
+  return block(trafficPolicies, 'listener')
+}
+
 export function backendBlock(): PolicyBlock<typeof backendPolicies> {
   return block(backendPolicies, 'backend')
 }

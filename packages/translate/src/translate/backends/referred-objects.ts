@@ -17,7 +17,7 @@ export function ownKey(place: string): string {
 /** Resolves the references of a GwBackend or GwPolicy. */
 export function referredObjects(
   context: Context,
-  from: { kind: 'GwBackend' | 'GwPolicy'; namespace: string },
+  from: { kind: 'GwBackend' | 'GwPolicy' | 'GwFilter'; namespace: string },
 ): ReferredObjects {
   const { namespace } = from
   return {

@@ -20,7 +20,10 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
   compute(context, key) {
     const telemetry = context.read(gatewayTelemetry, key)
     const called = telemetry === null ? [] : [telemetry.backend]
-    const reached = attachPolicies(context, key, [...context.read(routeBackends, key), ...called])
+    const reached = attachPolicies(context, key, {
+      backends: [...context.read(routeBackends, key), ...called],
+      filters: context.read(routeFilters, key),
+    })
     const secured = secureBackends(context, key, reached.backends)
     const policies = [
       ...(telemetry === null ? [] : [telemetry.policy]),
@@ -70,6 +73,17 @@ const routeBackends: Query<Backend[]> = {
     }
     return [...backends.values()]
   },
+}
+
+/** The GwFilters of rules. A separate query, because most changes keep them. */
+const routeFilters: Query<{ filter: string; rule: string }[]> = {
+  name: 'routeFilters',
+  compute: (context, key) => inOrder(context, key, filtersInBucket).flat(),
+}
+
+const filtersInBucket: Query<{ filter: string; rule: string }[][]> = {
+  name: 'filtersInBucket',
+  compute: (context, place) => context.read(resourcesInBucket, place).map(({ filters }) => filters),
 }
 
 const backendsInBucket: Query<Backend[][]> = {

@@ -32,18 +32,18 @@ interface FieldContext {
   closed: Record<string, unknown>
 }
 
-/** Translates the fields of a GwPolicy. An invalid field affects only itself, and fails closed when it is protective. */
+/** Translates the fields of a GwPolicy or a GwFilter. An invalid field affects only itself, and fails closed when it is protective. */
 export class PolicyFields {
   readonly problems: string[] = []
   readonly invalid: Backend[] = []
-  readonly #place: string
+  readonly #owner: { kind: 'GwPolicy' | 'GwFilter'; place: string }
   readonly #objects: ReferredObjects
   readonly #checks: ResourceChecks
 
-  constructor(context: Context, { metadata: { name, namespace = '' } }: Resource) {
-    this.#place = `${namespace}/${name}`
+  constructor(context: Context, kind: 'GwPolicy' | 'GwFilter', { metadata: { name, namespace = '' } }: Resource) {
+    this.#owner = { kind, place: `${namespace}/${name}` }
     this.#checks = context.settings.checks
-    const objects = referredObjects(context, { kind: 'GwPolicy', namespace })
+    const objects = referredObjects(context, { kind, namespace })
     this.#objects = { ...objects, backend: (reference) => this.#backend(objects.backend(reference)) }
   }
 
@@ -108,7 +108,7 @@ export class PolicyFields {
   }
 
   #closed({ section, name }: Policy): Record<string, unknown> {
-    const reason = `GwPolicy ${this.#place}: ${section}.${name} cannot be used`
+    const reason = `${this.#owner.kind} ${this.#owner.place}: ${section}.${name} cannot be used`
     return closedForm(section, name, () => this.#unreachable(reason))
   }
 
@@ -116,7 +116,8 @@ export class PolicyFields {
   #unreachable(reason: string): string {
     const known = this.invalid.find(({ target }) => target.kind === 'invalid' && target.reason === reason)
     if (known !== undefined) return known.key
-    const key = `backend/policy/${this.#place}/${this.invalid.length}`
+    const kind = this.#owner.kind === 'GwPolicy' ? 'policy' : 'filter'
+    const key = `backend/${kind}/${this.#owner.place}/${this.invalid.length}`
     this.invalid.push({ key, name: 'invalid', target: { kind: 'invalid', reason } })
     return key
   }

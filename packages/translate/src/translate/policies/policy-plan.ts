@@ -43,7 +43,7 @@ export const policyPlan: Query<PolicyPlan | null> = {
     const read = readSpec(gwPolicySpec, resource)
     const spec = resource.spec as Record<string, unknown> | undefined
     const general = read.ok ? [] : read.problems.filter((problem) => !isOfField(problem))
-    const maker = new PolicyFields(context, resource)
+    const maker = new PolicyFields(context, 'GwPolicy', resource)
     const isUsable = general.length === 0
     const made = (['frontend', 'traffic', 'backend'] as const).map((section) =>
       isUsable ? maker.section(section, spec?.[section]) : null,

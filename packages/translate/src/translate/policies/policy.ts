@@ -2,6 +2,7 @@ import { backendsNamedIn } from '@portico/gateway/ir'
 import type { AttachedPolicy, Backend, PolicyTarget } from '@portico/gateway/ir'
 import { ownBackend } from '../backends/backend.ts'
 import type { Context } from '../context.ts'
+import { attachFilters } from './filter-plan.ts'
 import { cutSize, shareKeys } from './key-shares.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets, attachmentPointsOf } from './policy-targets.ts'
@@ -26,7 +27,11 @@ export interface PoliciesOfGateway {
  * Collects backends and policies until nothing new is found: policies target backends of routes, and call further backends
  * with policies. A cycle of calls yields each backend once.
  */
-export function attachPolicies(context: Context, gateway: string, ofRoutes: readonly Backend[]): PoliciesOfGateway {
+export function attachPolicies(
+  context: Context,
+  gateway: string,
+  ofRoutes: { backends: readonly Backend[]; filters: readonly { filter: string; rule: string }[] },
+): PoliciesOfGateway {
   const plans = context
     .keys('GwPolicy')
     .flatMap((place): [string, PolicyPlan][] => {
@@ -34,11 +39,16 @@ export function attachPolicies(context: Context, gateway: string, ofRoutes: read
       return plan === null ? [] : [[place, plan]]
     })
     .toSorted(([, one], [, other]) => compare(other.age, one.age))
-  const backends = new Map(ofRoutes.map((backend) => [backend.key, backend]))
+  const backends = new Map(ofRoutes.backends.map((backend) => [backend.key, backend]))
   const invalid = new Map(plans.flatMap(([, plan]) => plan.invalid.map((backend) => [backend.key, backend] as const)))
+  const filters = attachFilters(context, ofRoutes.filters)
   for (;;) {
     const before = backends.size
-    const targeted = plans.flatMap(([place, plan]) => attachmentsOfPlan(context, gateway, { place, plan }, backends))
+    const targeted = [
+      ...plans.flatMap(([place, plan]) => attachmentsOfPlan(context, gateway, { place, plan }, backends)),
+      // A filter of a rule wins over policies that target the rule.
+      ...filters,
+    ]
     const inline = [...backends.keys()].flatMap((key) => inlineOf(context, key))
     for (const key of [...targeted, ...inline, ...backends.values()].flatMap(backendsNamedIn)) {
       const found = backends.has(key) ? null : (invalid.get(key) ?? backendAt(context, key))
@@ -80,7 +90,7 @@ function printTarget(target: PolicyTarget): string {
 
 function cutSizes(asked: readonly AttachedPolicy[], given: readonly AttachedPolicy[]): Record<string, number> {
   const sizes = asked.flatMap((policy, index) => {
-    const size = cutSize(policy, given[index] ?? policy)
+    const size = policy.key.startsWith('policy/') ? cutSize(policy, given[index] ?? policy) : null
     const place = policy.key.slice('policy/'.length, policy.key.indexOf('@'))
     return size === null ? [] : [[place, size] as const]
   })

@@ -1,5 +1,10 @@
 import type { Fields } from '../../resources/fields.ts'
-import { type BackendReference, readBackendRef } from '../../resources/references.ts'
+import {
+  type BackendReference,
+  type ObjectReference,
+  readBackendRef,
+  readReference,
+} from '../../resources/references.ts'
 import { type AuthorizerPlan, readExternalAuth } from '../backends/external-auth.ts'
 import type { Unusable } from '../materials.ts'
 
@@ -8,9 +13,11 @@ export interface FilterPlan {
   policies: Record<string, unknown>
   mirrors: { to: BackendReference; percentage: number }[]
   authorizer: AuthorizerPlan | null
+  /** Objects of the same namespace that filters of type ExtensionRef name. */
+  extensions: ObjectReference[]
 }
 
-export const NO_FILTERS: FilterPlan = { policies: {}, mirrors: [], authorizer: null }
+export const NO_FILTERS: FilterPlan = { policies: {}, mirrors: [], authorizer: null, extensions: [] }
 
 export const httpFilters = [
   'RequestHeaderModifier',
@@ -20,9 +27,10 @@ export const httpFilters = [
   'RequestMirror',
   'CORS',
   'ExternalAuth',
+  'ExtensionRef',
 ] as const
 
-export const grpcFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'RequestMirror'] as const
+export const grpcFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'RequestMirror', 'ExtensionRef'] as const
 
 /** Filters that apply to one backend of several. */
 export const backendFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'URLRewrite'] as const
@@ -33,7 +41,7 @@ export const onlyBackendFilters = [...backendFilters, 'RequestMirror'] as const
 type FilterName = (typeof httpFilters)[number]
 
 export function readFilters(owner: Fields, namespace: string, supported: readonly FilterName[]): FilterPlan | Unusable {
-  const plan: FilterPlan = { policies: {}, mirrors: [], authorizer: null }
+  const plan: FilterPlan = { policies: {}, mirrors: [], authorizer: null, extensions: [] }
   for (const filter of owner.objects('filters')) {
     const type = filter.text('type') ?? ''
     const name = supported.find((each) => each === type)
@@ -75,6 +83,14 @@ function addFilter(plan: FilterPlan, name: FilterName, filter: Fields, namespace
       return null
     case 'RequestMirror':
       return addMirror(plan, filter.object('requestMirror'), namespace)
+    case 'ExtensionRef': {
+      const fields = filter.object('extensionRef')
+      const to = readReference(fields, { group: '', kind: '', namespace })
+      fields.done()
+      if (to === undefined) return { reason: 'UnsupportedValue', message: 'ExtensionRef has no name' }
+      plan.extensions.push({ ...to, namespace })
+      return null
+    }
     case 'ExternalAuth': {
       if (plan.authorizer !== null) return twice()
       const found = readExternalAuth(filter.object('externalAuth'), namespace)

@@ -24,7 +24,7 @@ export const routeResources: Query<RouteResources | null> = {
     if (hostnamesByListener.size === 0) return null
     const plan = context.read(routePlan, id)
     if (plan === null) return null
-    const made: RouteResources = { age: plan.age, routes: [], backends: [], policies: [], notServed: [] }
+    const made: RouteResources = { age: plan.age, routes: [], backends: [], policies: [], filters: [], notServed: [] }
     for (const [listener, hostnames] of hostnamesByListener) {
       for (const [index, rule] of servedRules(plan).entries()) {
         const key = ruleKey(listener, routeName(plan), index)

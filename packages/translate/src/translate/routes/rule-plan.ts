@@ -5,6 +5,7 @@ import type { RouteKind } from '../../resources/kinds.ts'
 import type { Context } from '../context.ts'
 import { durationAt } from '../durations.ts'
 import { delegatedFilterProblem, type DelegationPlan, planDelegation } from './delegation-plan.ts'
+import { resolveExtensions } from './extension-filters.ts'
 import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilters, readFilters } from './filters.ts'
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from '../materials.ts'
@@ -29,6 +30,8 @@ export interface RulePlan {
   ignored: string[]
   /** The HTTPRoutes that the rule delegates to, by `namespace/name`; it has no entries then. */
   children: string[]
+  /** The GwFilters that hold for the rule, by `namespace/name`. */
+  filters: string[]
   refusedChildren: DelegationPlan['refused']
   /** The limit of each call to a backend, in milliseconds. */
   requestTimeout: number | undefined
@@ -69,8 +72,10 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
           { ...filters, mirrors: [...filters.mirrors, ...mirrors] },
           { ...timeouts.policies, ...retry, ...(sessionPersistence !== undefined && { sessionPersistence }) },
         )
-  const closed = 'reason' in made ? null : made.closed
-  // Without the authorizer no request passes, whatever else the rule contains.
+  const taken = 'reason' in made ? [] : Object.keys(made.traffic ?? {})
+  const extensions = resolveExtensions(context, 'reason' in filters ? [] : filters.extensions, taken)
+  const closed = 'reason' in made ? null : (made.closed ?? extensions.closed)
+  // Without the authorizer or a GwFilter no request passes, whatever else the rule contains.
   const entries = closed === null ? written : [unusableEntry(closed)]
   const children = closed === null ? (delegation?.children ?? []) : []
   const wrong = problems.find(({ code }) => code === 'wrong')
@@ -84,8 +89,8 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
           : wrong !== undefined
             ? { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
             : delegation === null
-              ? prefixProblem(found.matches, made.traffic, entries)
-              : (delegation.refusal ?? delegatedFilterProblem(made.traffic))
+              ? (extensions.refusal ?? prefixProblem(found.matches, made.traffic, entries))
+              : (extensions.refusal ?? delegation.refusal ?? delegatedFilterProblem(made.traffic))
   const refusedChildren = delegation?.refused ?? []
   const broken = entries.flatMap(({ to }) => ('reason' in to ? to : []))
   const unresolved =
@@ -103,6 +108,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
     problems,
     ignored: entries.flatMap(({ to }) => ('reason' in to ? [] : (to.ignored ?? []))),
     children,
+    filters: extensions.filters,
     refusedChildren,
     requestTimeout: timeouts.backend,
   }

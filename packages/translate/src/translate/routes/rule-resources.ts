@@ -12,6 +12,8 @@ export interface RouteResources {
   routes: Route[]
   backends: Backend[]
   policies: AttachedPolicy[]
+  /** GwFilters by `namespace/name`, with the key of each rule that they hold for. */
+  filters: { filter: string; rule: string }[]
   /** Routes and rules to which the route delegates in vain. */
   notServed: UnservedChild[]
 }
@@ -60,7 +62,7 @@ export function hasMatches(kind: RouteKind): boolean {
 }
 
 /** Adds a rule to the resources. Returns its route when the rule delegates, so that the caller adds the routes within. */
-export function addRule({ routes, backends, policies }: RouteResources, place: RuleContext): Route | null {
+export function addRule({ routes, backends, policies, filters }: RouteResources, place: RuleContext): Route | null {
   const { plan, rule, key, listener, hostnames, within } = place
   const entries: RouteBackend[] = []
   const delegates = rule.refusal === null && rule.children.length > 0
@@ -87,6 +89,7 @@ export function addRule({ routes, backends, policies }: RouteResources, place: R
   }
   backends.push(...rule.called)
   if (rule.traffic !== null) policies.push(toAttachedPolicy({ kind: 'rule', key }, { traffic: rule.traffic }))
+  filters.push(...rule.filters.map((filter) => ({ filter, rule: key })))
   if (delegates) return route
   for (const [position, written] of rule.entries.entries()) {
     const { to, weight, policies: own } = withRequestTimeout(written, place.requestTimeout)

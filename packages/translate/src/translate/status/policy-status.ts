@@ -87,7 +87,8 @@ function printCut(size: number): string {
 /** A reference to no object, for the entry that summarizes those left out, and for a policy without any target. */
 const SUMMARY: ParentReference = { group: groupByKind.GwPolicy, kind: 'GwPolicy', name: 'StatusSummary' }
 
-function withinRoom(
+/** Leaves out entries that a status has no room for, and says so. */
+export function withinRoom(
   ancestors: PolicyAncestorStatus[],
   entry: (ref: ParentReference, conditions: Condition[]) => PolicyAncestorStatus,
   generation: number,

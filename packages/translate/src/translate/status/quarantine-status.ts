@@ -59,7 +59,9 @@ export function ownerOf(inherited: string): string | null {
   if (inline !== undefined) return ownerOf(inline)
   const [kind, one = '', other = '', third = '', fourth = ''] = key.split('/')
   if (kind === 'telemetry') return `XTelemetryPolicy/${one}/${other}`
-  if (kind === 'policy') return `GwPolicy/${one}/${other.split('@')[0]}`
+  if (kind === 'policy' || kind === 'filter') {
+    return `${kind === 'policy' ? 'GwPolicy' : 'GwFilter'}/${one}/${other.split('@')[0]}`
+  }
   if (kind !== 'backend') return routeOf(key)?.id ?? null
   // The key of a GwBackend has three parts, whatever the name of its namespace is.
   if (third === '') return `GwBackend/${one}/${other}`
@@ -68,6 +70,7 @@ export function ownerOf(inherited: string): string | null {
   if (one === 'pool') return `InferencePool/${other}/${third}`
   if (one === 'telemetry' && fourth === '') return `XTelemetryPolicy/${other}/${third}`
   if (one === 'xbackend' && fourth === '') return `XBackend/${other}/${third}`
+  if (one === 'filter') return `GwFilter/${other}/${third}`
   return one === 'policy' ? `GwPolicy/${other}/${third}` : `GwBackend/${one}/${other}`
 }
 
@@ -113,7 +116,7 @@ function listenerOf(gateway: string, key: string): { id: string; name: string | 
 /** Returns the status of `Kind/namespace/name` with its quarantine notes; conditions already False stay unchanged. */
 export function withQuarantine(id: string, status: Status, notes: readonly QuarantineNote[]): Status {
   if (notes.length === 0) return status
-  if (id.startsWith('GwPolicy/')) return ofPolicy(status as PolicyStatus, notes)
+  if (id.startsWith('GwPolicy/') || id.startsWith('GwFilter/')) return ofPolicy(status as PolicyStatus, notes)
   if (id.startsWith('GwBackend/')) return { ...status, conditions: ofBackend(status, notes) }
   if (/^(Gateway|X?ListenerSet)\//.test(id)) {
     return ofListeners(status as GatewayStatus | ListenerSetStatus, notes)
