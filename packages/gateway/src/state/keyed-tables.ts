@@ -16,6 +16,8 @@ export type TableSet = ReadonlyMap<string, SharedArrayBuffer>
 export class KeptTables implements KeyedTables {
   /** Tables of the live config. */
   #live = new Map<string, SharedArrayBuffer>()
+  /** Called with each new table, to fill it before it is used. */
+  created: (id: string, table: SharedArrayBuffer) => void = () => undefined
   /** Tables of the config that is being tried. */
   #next = new Map<string, SharedArrayBuffer>()
 
@@ -24,8 +26,14 @@ export class KeptTables implements KeyedTables {
     const known = this.#next.get(id)
     if (known !== undefined) return known
     if (sizeOf(this.#next) + size > MOST_KEYS) return null
-    const table = this.#live.get(id) ?? createKeyedTable(size)
+    const table = this.#live.get(id) ?? this.#create(id, size)
     this.#next.set(id, table)
+    return table
+  }
+
+  #create(id: string, size: number): SharedArrayBuffer {
+    const table = createKeyedTable(size)
+    this.created(id, table)
     return table
   }
 

@@ -41,6 +41,11 @@ export class Reservations implements SharedCounters, KeyedTables {
     return this.#tables.keyed(name, size)
   }
 
+  /** Sets the function that fills each new table before it is used. */
+  fillTables(fill: (id: string, table: SharedArrayBuffer) => void): void {
+    this.#tables.created = fill
+  }
+
   get tables(): TableSet {
     return this.#tables.all
   }

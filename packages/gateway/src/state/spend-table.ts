@@ -140,6 +140,40 @@ export class SpendTable {
     return count
   }
 
+  /** The spent amounts, without those that are only reserved, as plain data. */
+  save(): SavedSpending {
+    const slots: [slot: number, owner: string, state: string][] = []
+    const words = new Map<number, bigint>()
+    for (let slot = 0; slot < this.#slots; slot++) {
+      const word = Atomics.load(this.#words, this.#slotAt(slot) + 1)
+      if (amountOf(word) > 0) words.set(slot, word)
+    }
+    // Leases are read last: a call that ends in between counts as reserved, which is too much rather than too little.
+    for (let lease = 0; lease < LEASES; lease++) {
+      const at = this.#leaseAt(lease)
+      if (Atomics.load(this.#words, at) <= CLOSING) continue
+      const [slot, held] = [Number(Atomics.load(this.#words, at + 1)), Atomics.load(this.#words, at + 2)]
+      const word = words.get(slot)
+      if (word === undefined || periodOf(word) !== periodOf(held)) continue
+      words.set(slot, wordOf(periodOf(word), Math.max(0, amountOf(word) - amountOf(held))))
+    }
+    for (const [slot, word] of words) {
+      slots.push([slot, String(Atomics.load(this.#words, this.#slotAt(slot))), String(word)])
+    }
+    return { salt: this.#salt, slots }
+  }
+
+  /** Fills new memory with amounts that `save` returned; called before any thread uses the memory. */
+  static restore(buffer: SharedArrayBuffer, { salt, slots }: SavedSpending): void {
+    new Uint8Array(buffer, buffer.byteLength - SALT_BYTES, SALT_BYTES).set(Buffer.from(salt, 'hex'))
+    const table = new SpendTable(buffer, Math.random)
+    for (const [slot, owner, state] of slots) {
+      if (slot >= table.#slots) continue
+      table.#words[table.#slotAt(slot)] = BigInt(owner)
+      table.#words[table.#slotAt(slot) + 1] = BigInt(state)
+    }
+  }
+
   #free(at: number): void {
     // The next owner must not find an old amount.
     Atomics.store(this.#words, at + 2, 0n)
@@ -169,6 +203,12 @@ export class SpendTable {
   #swap(at: number, before: bigint, after: bigint): boolean {
     return Atomics.compareExchange(this.#words, at, before, after) === before
   }
+}
+
+/** The amounts of a table as JSON; words are decimal texts. */
+export interface SavedSpending {
+  readonly salt: string
+  readonly slots: readonly (readonly [slot: number, owner: string, state: string])[]
 }
 
 /** A reservation in the table. The id changes whenever the lease is renewed. */

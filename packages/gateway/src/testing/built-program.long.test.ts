@@ -280,7 +280,8 @@ async function usePrices(t: TestContext, watch: ChunkWatch): Promise<void> {
   const set = [{ name: 'x-cost', value: 'string(llm.cost)' }]
   const limits = [{ name: 'all', usd: 1, per: 'Day' }]
   const policies = { budget: { limits }, backend: { prices: {} }, transformation: { response: { set } } }
-  const program = await useWatched(t, watch, httpConfig([{ policies, backends: [{ ai: { provider } }] }]))
+  const routes = httpConfig([{ policies, backends: [{ ai: { provider } }] }])
+  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state' } })
   const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
   const { headers } = await request(program.port(), { method: 'POST', path: '/v1/chat/completions', body })
   assert.equal(headers['x-cost'], '0.0025')

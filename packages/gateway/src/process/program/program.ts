@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { dirname, resolve } from 'node:path'
 import { startServers } from '../../admin/servers.ts'
 import { banner } from './banner.ts'
+import type { BudgetJournal } from '../budgets/budget-journal.ts'
 import type { ConfigEditor } from '../config-edit/config-editor.ts'
 import { type EditToken, editTokenOf } from '../config-edit/edit-token.ts'
 import { type EditedSource, makeEditor } from '../config-edit/make-editor.ts'
@@ -52,6 +54,7 @@ export class Program {
   readonly #gateway: Gateway
   #controlled: ControlledGateway | null = null
   #mesh: CertificateSource | null = null
+  #journal: BudgetJournal | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
@@ -107,6 +110,8 @@ export class Program {
     const starting = this.#supervisor.start()
     await this.#startMesh()
     if (endpoints !== undefined) this.#gateway.services.takeAll(Object.entries(endpoints))
+    const unusable = await this.#openJournal()
+    if (unusable !== null) return this.#giveUp(CANNOT_START, [unusable])
     const faults = [...(await this.#prepareControlled(ir, name)), ...(await this.#gateway.check(ir, explain))]
     if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
     const servers = await this.#startServers()
@@ -210,6 +215,20 @@ export class Program {
     })
   }
 
+  /** Opens the file of budgets, if the config has a state folder; returns why the gateway must not start. */
+  async #openJournal(): Promise<string | null> {
+    const { stateDir } = this.#settings
+    if (stateDir === undefined) return null
+    const { BudgetJournal } = await import('../budgets/budget-journal.ts')
+    const journal = BudgetJournal.open(resolve(dirname(this.#parts.path), stateDir), this.#log)
+    if (typeof journal === 'string') return journal
+    const { counters } = this.#supervisor
+    counters.fillTables((id, table) => journal.fill(id, table))
+    journal.start(() => counters.tables)
+    this.#journal = journal
+    return null
+  }
+
   #sessionKeys(): SessionKeys {
     const keyFile = keyFileOf(this.#settings, this.#parts.path)
     return loadSessionKeys({ environment: process.env, keyFile, warn: (message) => this.#log.warn(message) })
@@ -217,6 +236,7 @@ export class Program {
 
   async #giveUp(code: number, problems: readonly string[]): Promise<number> {
     this.#mesh?.close()
+    this.#journal?.close(this.#supervisor.counters.tables)
     await Promise.all([this.#supervisor.stop(), this.#closeServers()])
     await this.#writer.flush()
     return failWith(code, firstProblems(problems).join('\n'))
@@ -236,6 +256,7 @@ export class Program {
     this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#kept.close()
+    this.#journal?.close(this.#supervisor.counters.tables)
     this.#log.info('stopped')
     await this.#writer.flush()
     return OK

@@ -61,6 +61,11 @@ export const processConfig = object({
   })
     .prefault({})
     .describe('Settings of MCP sessions.'),
+  stateDir: string({ min: 1, max: 4_096 })
+    .optional()
+    .describe(
+      'Folder for what must survive a restart, relative to this file: the amounts that budgets have spent. It is created if missing. Without it, budgets begin anew with each start.',
+    ),
   ui: object({
     edit: boolean()
       .prefault(false)

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { createKeyedTable } from '../../state/keyed-budgets.ts'
+import { SpendTable } from '../../state/spend-table.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
+import { request } from '../../testing/client.ts'
+import { eventually, runProgram, startProgram, useConfigFile } from '../../testing/process.ts'
+import { httpConfig, useOrigin } from '../../testing/scene.ts'
+import { BudgetJournal } from './budget-journal.ts'
+
+const warnings: string[] = []
+const log = { warn: (message: string) => warnings.push(message) } as unknown as Logger
+const ID = '100 route/budget/team/usd/Day/UTC/'
+
+function useFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'state')
+}
+
+function open(folder: string): BudgetJournal {
+  const journal = BudgetJournal.open(folder, log)
+  if (typeof journal === 'string') assert.fail(journal)
+  return journal
+}
+
+const slotIn = (table: SpendTable, key: string) => table.slot(key) ?? assert.fail('no room')
+const create = () => createKeyedTable(SpendTable.size(100))
+
+describe('the file of budgets', () => {
+  test('has what was spent, and not what was only reserved', (t) => {
+    const folder = useFolder(t)
+    const buffer = create()
+    const table = new SpendTable(buffer, Math.random)
+    table.charge(slotIn(table, 'a'), 7, 30)
+    table.charge(slotIn(table, 'b'), 7, 4)
+    const lease = table.open(1_000) ?? assert.fail('no lease')
+    table.keep(lease, slotIn(table, 'a'), table.take(slotIn(table, 'a'), 7, 50, 100) ?? 0, 50)
+    open(folder).close(new Map([[ID, buffer]]))
+
+    const journal = open(folder)
+    const again = create()
+    journal.fill(ID, again)
+    const restored = new SpendTable(again, Math.random)
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((key) => restored.amount(slotIn(restored, key), 7)),
+      [30, 4, 0],
+    )
+    assert.equal(restored.sweep(Infinity), 0)
+    const tried = create()
+    journal.fill(ID, tried)
+    assert.deepEqual(new SpendTable(tried, Math.random).save(), restored.save(), 'the first config was rejected')
+    const other = create()
+    journal.fill('100 route/budget/other/usd/Day/UTC/', other)
+    assert.equal(new SpendTable(other, Math.random).save().slots.length, 0)
+    journal.close(new Map([[ID, again]]))
+  })
+
+  test('keeps tables that the config does not have at the moment', (t) => {
+    const folder = useFolder(t)
+    const buffer = create()
+    const table = new SpendTable(buffer, Math.random)
+    table.charge(slotIn(table, 'a'), 7, 30)
+    open(folder).close(new Map([[ID, buffer]]))
+    open(folder).close(new Map())
+    assert.match(readFileSync(join(folder, 'budgets.json'), 'utf8'), /route\/budget\/team/)
+  })
+
+  test('keeps a gateway from starting when it is damaged or has another version', (t) => {
+    const folder = useFolder(t)
+    open(folder).close(new Map())
+    const file = join(folder, 'budgets.json')
+    for (const [text, problem] of [
+      ['{"version":2,"tables":{}}', /budgets\.json has version 2, and this program knows version 1/],
+      ['{"version":1', /budgets\.json cannot be read/],
+      ['null', /has version undefined/],
+    ] as const) {
+      writeFileSync(file, text)
+      const problemOrJournal = BudgetJournal.open(folder, log)
+      assert.match(typeof problemOrJournal === 'string' ? problemOrJournal : 'opened', problem)
+      assert.equal(readFileSync(file, 'utf8'), text)
+    }
+  })
+
+  test('belongs to one process', (t) => {
+    const folder = useFolder(t)
+    open(folder).close(new Map())
+    writeFileSync(join(folder, 'budgets.lock'), `${process.ppid}\n`)
+    assert.equal(BudgetJournal.open(folder, log), `the process ${process.ppid} uses the state folder ${folder} already`)
+    // A process that was killed leaves its lock behind.
+    writeFileSync(join(folder, 'budgets.lock'), '999999999\n')
+    open(folder).close(new Map())
+    assert.ok(!existsSync(join(folder, 'budgets.lock')))
+  })
+})
+
+test('a budget continues after a restart, and after a kill', async (t) => {
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }]
+  const usage = { prompt_tokens: 1, completion_tokens: 1000, total_tokens: 1001 }
+  const origin = await useOrigin(t, (_seen, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'm', choices, usage }))
+  })
+  const policies = {
+    budget: { limits: [{ name: 'team', usd: 0.03, per: 'Month' }] },
+    backend: { prices: { models: [{ model: 'm', rates: { input: 0, output: 10 } }] } },
+  }
+  const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
+  const routes = httpConfig([{ policies, backends: [{ ai: { provider } }] }])
+  const config = useConfigFile(t, { ...routes, config: { stateDir: 'state', workers: 1 } })
+  const body = JSON.stringify({ model: 'm', max_tokens: 1000, messages: [{ role: 'user', content: 'hi' }] })
+  const call = { method: 'POST', path: '/v1/chat/completions', body }
+  const start = async () => {
+    const program = await startProgram({ args: ['-f', config.file] })
+    t.after(() => program.stop())
+    return program
+  }
+  const saved = () => readFileSync(join(config.folder, 'state', 'budgets.json'), 'utf8')
+
+  const first = await start()
+  assert.equal((await request(first.port(), call)).status, 200)
+  const second = runProgram({
+    args: ['-f', config.file],
+    env: { ADMIN_ADDR: '127.0.0.1:0', STATS_ADDR: '127.0.0.1:0', READINESS_ADDR: '127.0.0.1:0' },
+  })
+  assert.match((await second).stderr, /uses the state folder/)
+  first.child.kill('SIGTERM')
+  await first.ended
+
+  const killed = await start()
+  const before = saved()
+  assert.equal((await request(killed.port(), call)).status, 200)
+  await eventually('the call is in the file', () => saved() !== before)
+  killed.child.kill('SIGKILL')
+  await killed.ended
+
+  const last = await start()
+  const statuses = []
+  for (let turn = 0; turn < 2; turn++) statuses.push((await request(last.port(), call)).status)
+  assert.deepEqual(statuses, [200, 429])
+})
