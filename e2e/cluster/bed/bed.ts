@@ -164,10 +164,12 @@ export class Bed {
 /** Starts a bed and waits until all of it works. Call it only where `withoutBed` is false. */
 export async function startBed(options: BedOptions = {}): Promise<Bed> {
   const { gatewayApi = 'experimental', suite = 'conformance', images = {}, parts = 'all', manifests = [] } = options
+  const { trustBundles = false } = options
   const folder = mkdtempSync(join(tmpdir(), 'portico-bed-'))
   const files = bedFiles(folder)
   prepare(folder)
-  const settings: BedSettings = { parts, manifests: [...gatewayManifests(suite, gatewayApi), ...manifests] }
+  const all = [...gatewayManifests(suite, gatewayApi), ...manifests]
+  const settings: BedSettings = { parts, manifests: all, trustBundles }
   writeFileSync(files.settings, JSON.stringify(settings))
   writeFileSync(files.images, JSON.stringify({ ...suiteImages(suite), ...images }))
   // The first process of a pid namespace has to collect those that lost their parents, which a shell does.

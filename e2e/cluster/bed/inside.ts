@@ -62,7 +62,7 @@ async function applyManifests(): Promise<void> {
 }
 
 function start(program: Program): void {
-  const [name, ...args] = commandOf(program, folder)
+  const [name, ...args] = commandOf(program, folder, settings)
   const log = openSync(files.logOf(program), 'a')
   const child = spawn(name, args, { cwd: folder, stdio: ['ignore', log, log] })
   closeSync(log)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { NODE_ADDRESS, NODE_NAME } from './kubelet/node-settings.ts'
-import { bedFiles, type Program } from './settings.ts'
+import { bedFiles, type BedSettings, type Program } from './settings.ts'
 
 const KUBELET = fileURLToPath(new URL('kubelet/main.ts', import.meta.url))
 export const ETCD = 'http://127.0.0.1:2379'
@@ -21,7 +21,7 @@ const CONTROLLERS = [
 ]
 
 /** The command of each program. */
-export function commandOf(program: Program, folder: string): [string, ...string[]] {
+export function commandOf(program: Program, folder: string, { trustBundles }: BedSettings): [string, ...string[]] {
   const files = bedFiles(folder)
   switch (program) {
     case 'etcd':
@@ -62,6 +62,10 @@ export function commandOf(program: Program, folder: string): [string, ...string[
           'kubelet-client-key': files.toKubelet.key,
           'kubelet-certificate-authority': files.ca,
           'kubelet-preferred-address-types': 'InternalIP',
+          ...(trustBundles && {
+            'feature-gates': 'ClusterTrustBundle=true',
+            'runtime-config': 'certificates.k8s.io/v1beta1/clustertrustbundles=true',
+          }),
         }),
       ]
     case 'kube-controller-manager':

@@ -6,6 +6,8 @@ export interface BedSettings {
   parts: 'api' | 'all'
   /** Files with CRDs and other objects that are created at the start. */
   manifests: readonly string[]
+  /** Whether the API server has ClusterTrustBundles, which it does not have by default. */
+  trustBundles: boolean
 }
 
 /** A path below the folder. */

@@ -29,7 +29,7 @@ interface ControllerOptions {
   streams: Streams
   controllerName: string
   clusterDomain: string
-  /** Hosts that Services of type ExternalName may name. */
+  /** Hosts that Services of type ExternalName and XBackends may name. */
   externalNames: readonly string[]
   checks: ResourceChecks
   /** The namespace of the controller itself. */

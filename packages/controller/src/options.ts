@@ -35,7 +35,7 @@ export const options = {
     variable: 'EXTERNAL_NAMES',
     value: 'HOST,HOST',
     usual: '',
-    help: 'hosts that Services of type ExternalName may name, such as db.example.com or *.example.com (default: none)',
+    help: 'hosts that Services of type ExternalName and XBackends may name, such as db.example.com or *.example.com (default: none)',
   },
   'stream-addr': {
     variable: 'STREAM_ADDR',

@@ -11,7 +11,7 @@ export interface Settings {
   serviceName: string
   controllerName: string
   clusterDomain: string
-  /** Hosts that Services of type ExternalName may name; empty allows none. */
+  /** Hosts that Services of type ExternalName and XBackends may name; empty allows none. */
   externalNames: readonly string[]
   /** The address to listen on for data planes; they connect to `controllerAddress`. */
   streamAddress: string

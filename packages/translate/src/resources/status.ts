@@ -40,6 +40,8 @@ export interface ListenerSetStatus {
 
 export interface ListenerStatus {
   name: string
+  /** The port, which the status of an XListenerSet must have, and that of others has not. */
+  port?: number
   supportedKinds: { group: string; kind: string }[]
   attachedRoutes: number
   conditions: Condition[]

@@ -14,7 +14,7 @@ export interface TranslateSettings {
   controllerName: string
   /** The domain of the cluster: Services are named `<name>.<namespace>.svc.<cluster domain>`. */
   clusterDomain: string
-  /** Hosts that Services of type ExternalName may name, such as `db.example.com` or `*.example.com`; none by default. */
+  /** Hosts that Services of type ExternalName and XBackends may name, such as `db.example.com` or `*.example.com`; none by default. */
   externalNames: readonly string[]
   /** How a Service without EndpointSlices is reached: not at all in a cluster, by DNS when resources come from files. */
   withoutSlices: 'unavailable' | 'dns'

@@ -142,7 +142,10 @@ function setStatus(context: Context, kind: ListenerSetKind, key: string): Listen
       : both(true, [bad.length === 0 ? 'Accepted' : 'ListenersNotValid', 'Programmed'], messages || `${kind} accepted`)
   return {
     conditions,
-    listeners: own.map((listener) => listenerStatus(listener, context.read(attachedRoutes, gateway))),
+    listeners: own.map((listener) => ({
+      ...listenerStatus(listener, context.read(attachedRoutes, gateway)),
+      ...(kind === 'XListenerSet' && { port: listener.port }),
+    })),
   }
 }
 
