@@ -16,7 +16,7 @@ function offered(text: string, explicit = true): string[] {
 }
 
 test('keys and words come from the schema of the config', () => {
-  assert.deepEqual(offered(''), ['config', 'frontend', 'backends', 'policies', 'binds'])
+  assert.deepEqual(offered(''), ['config', 'frontend', 'backends', 'policies', 'binds', 'llm'])
   assert.ok(offered('binds:\n- port: 80\n  ').includes('listeners'))
   assert.ok(!offered('binds:\n- port: 80\n  ').includes('port'), 'what is there already is not offered')
   assert.deepEqual(offered('config:\n  logging:\n    format: '), ['text', 'json'])

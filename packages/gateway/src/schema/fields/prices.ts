@@ -20,6 +20,8 @@ function rate(): Schema<number> {
         { type: 'string', pattern: pattern.source },
       ],
     },
+    // Custom resources write decimals as strings.
+    crd: { type: 'string', maxLength: 13, pattern: pattern.source },
   })
 }
 
