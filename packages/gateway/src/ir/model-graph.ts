@@ -1,9 +1,15 @@
+import { isObject } from '@portico/http/json'
+import type { ModelConfig } from '../backends/ai/models/schema.ts'
 import { didYouMean } from '../formats/suggest.ts'
 import { ModelNames } from '../formats/model-names.ts'
 
-/** A model of the config, as far as its references to other models go. */
+/** A model of the config, as far as it must agree with other models and with itself. */
 export interface ModelNode {
   readonly name: string
+  /** The models that providers are called with, by vendor. */
+  readonly sent: readonly { readonly vendor: string; readonly model: string }[]
+  /** The weights of the targets of a model with `by: Weight`; empty for other models. */
+  readonly weights: readonly unknown[]
   /** Whether the provider has a price; false for a virtual model. */
   readonly hasPrice: boolean
   readonly isVirtual: boolean
@@ -12,8 +18,8 @@ export interface ModelNode {
   readonly references: readonly { readonly name: string; readonly path: readonly (string | number)[] }[]
 }
 
-/** A fault of a reference, at `path` below the model. */
-interface ReferenceFault {
+/** A fault at `path` below the model. */
+interface ModelFault {
   readonly model: ModelNode
   readonly path: readonly (string | number)[]
   readonly found: string
@@ -21,10 +27,35 @@ interface ReferenceFault {
   readonly suggestion: string | null
 }
 
+/** Finds what is wrong between the models of a backend, and between the fields of one model. */
+export function findModelFaults(models: readonly ModelNode[]): ModelFault[] {
+  return [...findReferenceFaults(models), ...models.flatMap((model) => [...starFaults(model), ...weightFaults(model)])]
+}
+
+/** A `*` in the model of the provider needs a `*` in the name. */
+function starFaults(model: ModelNode): ModelFault[] {
+  if (model.name.includes('*')) return []
+  return model.sent
+    .filter((sent) => sent.model.includes('*'))
+    .map((sent) => ({
+      model,
+      path: ['provider', sent.vendor, 'model'],
+      found: `found \`${sent.model}\` for a name without \`*\``,
+      expected: 'a model without `*`',
+      suggestion: null,
+    }))
+}
+
+function weightFaults(model: ModelNode): ModelFault[] {
+  if (model.weights.length === 0 || model.weights.some((weight) => weight !== 0)) return []
+  const found = 'found only targets of weight 0'
+  return [{ model, path: ['targets'], found, expected: 'a weight above 0', suggestion: null }]
+}
+
 /** Finds references to unknown models, cycles, nesting that is too deep, and prices that are missing. */
-export function findReferenceFaults(models: readonly ModelNode[]): ReferenceFault[] {
+function findReferenceFaults(models: readonly ModelNode[]): ModelFault[] {
   const names = new ModelNames(models)
-  const faults: ReferenceFault[] = []
+  const faults: ModelFault[] = []
   const visit = (model: ModelNode, chain: readonly ModelNode[]): number => {
     let count = model.isVirtual ? 0 : 1
     for (const { name, path } of model.references) {
@@ -65,7 +96,7 @@ export function findReferenceFaults(models: readonly ModelNode[]): ReferenceFaul
 }
 
 /** The first model of a chain, and the path of its reference to the second. */
-function inChain([model, second]: readonly ModelNode[]): Pick<ReferenceFault, 'model' | 'path'> {
+function inChain([model, second]: readonly ModelNode[]): Pick<ModelFault, 'model' | 'path'> {
   if (model === undefined) throw new Error('a chain has no model')
   const names = new ModelNames(second === undefined ? [model] : [second])
   const reference = model.references.find(({ name }) => names.find(name) !== null)
@@ -80,3 +111,29 @@ const MAX_DEPTH = 4
 const MAX_PROVIDERS = 64
 const NO_CYCLES = { expected: 'models that do not lead back to themselves', suggestion: null }
 const NOT_DEEPER = { expected: `at most ${MAX_DEPTH} models in a chain`, suggestion: null }
+
+/** The node of a valid model. */
+export function modelNode({ name, provider = {}, targets = [], price, by, fallback = {} }: ModelConfig): ModelNode {
+  const others = Object.entries(fallback).filter(([, to]) => !isRuleWord(to))
+  return {
+    name,
+    sent: Object.entries(provider).flatMap(([vendor, config]) =>
+      isObject(config) && 'model' in config && typeof config.model === 'string'
+        ? [{ vendor, model: config.model }]
+        : [],
+    ),
+    weights: by === 'Weight' ? targets.map(({ weight }) => weight) : [],
+    hasPrice: price !== undefined,
+    isVirtual: targets.length > 0,
+    byPrice: by === 'Price',
+    references: [
+      ...targets.map(({ model }, index) => ({ name: model, path: ['targets', index, 'model'] })),
+      ...others.map(([kind, to]) => ({ name: to, path: ['fallback', kind] })),
+    ],
+  }
+}
+
+/** Whether a rule of `fallback` is a word instead of the name of a model. */
+export function isRuleWord(rule: string): boolean {
+  return /^(?:next|fail)$/i.test(rule)
+}

@@ -9,7 +9,8 @@ import { validate } from '../../schema/validate.ts'
 import { integer } from '../../schema/fields/values.ts'
 import { aiBackend } from './schema.ts'
 
-const schema = aiBackend(() => object({ mark: integer({ min: 0, max: 9 }).optional().describe('A mark.') }))
+const policies = () => object({ mark: integer({ min: 0, max: 9 }).optional().describe('A mark.') })
+const schema = aiBackend(policies, policies)
 const check = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(toJsonSchema(schema))
 
 /** Problems as `code path`; JSON Schema must have the same opinion where it can. */

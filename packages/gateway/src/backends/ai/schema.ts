@@ -1,12 +1,15 @@
-import { fileOnly, list, object } from '../../schema/kit.ts'
+import { list, object } from '../../schema/kit.ts'
 import type { Schema } from '../../schema/kit.ts'
 import { objectName } from '../../schema/fields/names.ts'
 import { exactlyOneOf, uniqueAcross } from '../../schema/rules.ts'
 import { aiModels } from './models/schema.ts'
 import { llmProvider, providerFields, providerRules } from '../../llm/providers/schema.ts'
 
-/** SPEC 2.10 AIBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
-export function aiBackend<Policies>(policies: () => Schema<Policies>) {
+/**
+ * SPEC 2.10 AIBackend. `policies` gives the block of backend policies, which knows this backend in turn; `modelPolicies`
+ * gives the block of one model.
+ */
+export function aiBackend<Policies>(policies: () => Schema<Policies>, modelPolicies: () => Schema<Policies>) {
   const namedProvider = object(
     {
       name: objectName().describe('Name of the provider in policies, traces and logs.'),
@@ -28,9 +31,9 @@ export function aiBackend<Policies>(policies: () => Schema<Policies>) {
       )
         .optional()
         .describe('Groups of providers in order of priority. Names must differ across all groups.'),
-      models: fileOnly(
-        aiModels(policies).optional().describe('Models by the name that the client sends, each with its provider.'),
-      ),
+      models: aiModels(modelPolicies)
+        .optional()
+        .describe('Models by the name that the client sends, each with its provider; at most 64 in a GwBackend.'),
     },
     [exactlyOneOf('provider', 'groups', 'models'), uniqueAcross('groups', 'providers', 'name')],
   ).describe('Large language models.')

@@ -35,15 +35,17 @@ export const providerFields = { ...providerKeys, ...providerOverrides }
 /** Providers that servers of one's own imitate: they accept another path prefix than `/v1`, and inference pools. */
 const PREFIXED: ReadonlySet<string> = new Set(['openai', 'anthropic', ...presetNames])
 
+const notImitated = Object.keys(providerKeys).filter((key) => !PREFIXED.has(key))
+
 export const providerRules: readonly Rule[] = [
   exactlyOneOf(...Object.keys(providerKeys)),
   onlyWith('port', 'host'),
   atMostOneOf('path', 'pathPrefix'),
   atMostOneOf('host', 'inferencePool'),
   ownServersNeedHosts,
-  ...Object.keys(providerKeys)
-    .filter((key) => !PREFIXED.has(key))
-    .flatMap((key) => [atMostOneOf('pathPrefix', key), atMostOneOf('inferencePool', key)]),
+  // There is exactly one provider, so at most one of these keys and the providers means: with none of the providers.
+  atMostOneOf('pathPrefix', ...notImitated),
+  atMostOneOf('inferencePool', ...notImitated),
 ]
 
 export const llmProvider = object(providerFields, providerRules)

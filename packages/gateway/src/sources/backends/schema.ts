@@ -8,7 +8,7 @@ import { exactlyOneOf } from '../../schema/rules.ts'
 import { aiBackend } from '../../backends/ai/schema.ts'
 import { mcpBackend } from '../../backends/mcp/schema.ts'
 import { awsBackend } from '../../backends/agent-core/schema.ts'
-import { backendBlock, labels, providerBlock, targetBlock } from '../policies/schema.ts'
+import { backendBlock, labels, modelBlock, providerBlock, targetBlock } from '../policies/schema.ts'
 
 /** The kinds of backends; each backend has exactly one kind, and policies for calls to it. */
 export const backendFields = {
@@ -17,7 +17,7 @@ export const backendFields = {
   inferencePool: fileOnly(
     inferencePool.optional().describe('Model servers of which an endpoint picker chooses one for each request.'),
   ),
-  ai: aiBackend(providerBlock).optional().describe('Large language models.'),
+  ai: aiBackend(providerBlock, modelBlock).optional().describe('Large language models.'),
   mcp: mcpBackend(targetBlock).optional().describe('MCP servers (Model Context Protocol).'),
   aws: awsBackend.optional(),
   policies: backendBlock().optional().describe('Policies for requests to this backend.'),

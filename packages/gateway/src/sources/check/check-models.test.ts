@@ -16,7 +16,7 @@ const virtual = (name: string, ...targets: string[]) => ({ name, targets: target
 test('a target or fallback that no model has is a problem, with the nearest name', () => {
   const [target, fallback, ...rest] = problemsOf(
     { name: 'smart', provider },
-    { ...virtual('house', 'smrt'), on: { rateLimit: 'smat', timeout: 'next' } },
+    { ...virtual('house', 'smrt'), fallback: { rateLimit: 'smat', timeout: 'next' } },
   )
   assert.match(target ?? '', /found no model named `smrt`.*did you mean `smart`/s)
   assert.match(fallback ?? '', /found no model named `smat`/)
@@ -32,7 +32,7 @@ test('a cycle is a problem at the reference that begins it', () => {
   assert.equal(problems.length, 3)
   assert.match(problems[0] ?? '', /gateway\.yaml:\d+:\d+.*b → c → b/s)
   assert.match(problems[2] ?? '', /self → self/)
-  const byFallback = problemsOf({ name: 'x', provider }, { ...virtual('a', 'x'), on: { timeout: 'a' } })
+  const byFallback = problemsOf({ name: 'x', provider }, { ...virtual('a', 'x'), fallback: { timeout: 'a' } })
   assert.match(byFallback.join(), /a → a/)
 })
 

@@ -81,7 +81,7 @@ const AI_MODEL: ShapeOf<AiModel> = {
   targets: [{ model: null, when: null, weight: null }],
   by: words<NonNullable<AiModel['by']>>({ Order: true, Weight: true, Price: true, Speed: true, Hash: true }),
   hash: null,
-  on: { contextLength: null, contentFilter: null, rateLimit: null, overload: null, timeout: null },
+  fallback: { contextLength: null, contentFilter: null, rateLimit: null, overload: null, timeout: null },
 }
 const TOOLS: ShapeOf<NonNullable<McpTarget['tools']>> = {
   include: null,

@@ -37,6 +37,15 @@ export function providerBlock(): PolicyBlock<typeof backendPolicies> {
   return localForm(backendBlock(), block(inCluster, 'backend'), null)
 }
 
+/**
+ * In custom resources a model has only a credential of its own: the definition of GwBackend would not fit into the
+ * annotation of `kubectl apply` with all policies of each model.
+ */
+export function modelBlock(): PolicyBlock<typeof backendPolicies> {
+  const inCluster = backendPolicies.filter(({ name }) => name === 'auth')
+  return localForm(backendBlock(), block(inCluster, 'backend'), null)
+}
+
 /** SPEC 2.7 BackendSimple, with the rules for what one MCP target offers. */
 export function targetBlock(): PolicyBlock<typeof backendPolicies> {
   return block(backendPolicies, 'mcpTarget')

@@ -71,7 +71,7 @@ const backend = object(
     inferencePool: inferencePool
       .optional()
       .describe('Model servers of which an endpoint picker chooses one for each request.'),
-    ai: aiBackend(backendBlock).optional().describe('Large language models.'),
+    ai: aiBackend(backendBlock, backendBlock).optional().describe('Large language models.'),
     mcp: mcpBackend(targetBlock).optional().describe('MCP servers (Model Context Protocol).'),
     aws: awsBackend.optional(),
     policies: backendBlock().optional().describe('Policies for this backend, in this route only.'),

@@ -1,4 +1,4 @@
-import { awsTarget, dynamicTarget, sectionKey, staticTarget } from '@portico/gateway/ir'
+import { awsTarget, dynamicTarget, sectionKey, staticTarget, findModelFaults, modelNode } from '@portico/gateway/ir'
 import type { AttachedPolicy, Backend, BackendTarget } from '@portico/gateway/ir'
 import { printPath, resolveReferences } from '@portico/gateway/schema'
 import type { BackendPolicies, Problem } from '@portico/gateway/schema'
@@ -36,6 +36,8 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
     const objects = referredObjects(context, { kind: 'GwBackend', namespace })
     const { value: spec, problems } = resolveReferences(gwBackendSpec, read.value, objects, ['spec'])
     if (problems.length > 0) return unusable(place, problems)
+    const disagreements = modelProblems(spec)
+    if (disagreements.length > 0) return unusable(place, disagreements)
     const key = ownKey(place)
     const made = serversOf(context, { namespace, key }, spec)
     if ('reason' in made) return made
@@ -125,8 +127,19 @@ function targetOf(spec: GwBackendSpec): BackendTarget {
   throw new Error('a backend has no kind')
 }
 
+/** The problems between the models of a backend, which would not compile. */
+function modelProblems({ ai }: GwBackendSpec): Problem[] {
+  const nodes = (ai?.models ?? []).map(modelNode)
+  return findModelFaults(nodes).map(({ model, path, ...fault }) => ({
+    code: 'conflict',
+    at: 'value',
+    path: ['spec', 'ai', 'models', nodes.indexOf(model), ...path],
+    ...fault,
+  }))
+}
+
 function policiesIn({ ai, mcp, policies }: GwBackendSpec, key: string): AttachedPolicy[] {
-  const providers = ai?.groups?.flatMap((group) => group.providers) ?? []
+  const providers = ai?.models ?? ai?.groups?.flatMap((group) => group.providers) ?? []
   return [
     ...providers.flatMap((provider) => inline(sectionKey(key, provider.name), provider.policies)),
     ...(mcp?.targets ?? []).flatMap((target) => inline(sectionKey(key, target.name), target.static?.policies)),

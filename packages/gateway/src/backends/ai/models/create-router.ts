@@ -115,7 +115,7 @@ class Routes {
     }))
     const on = Object.fromEntries(
       failureKinds.flatMap((kind) => {
-        const rule = model.on?.[kind]
+        const rule = model.fallback?.[kind]
         return rule === undefined ? [] : [[kind, this.#fallbackTo(rule)] as const]
       }),
     )

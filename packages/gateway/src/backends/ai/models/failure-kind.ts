@@ -1,7 +1,7 @@
 import type { ChatError } from '@portico/chat'
 import type { ProviderFailure } from '../provider-attempts.ts'
 
-/** The failures that `on` of a virtual model distinguishes. */
+/** The failures that `fallback` of a virtual model distinguishes. */
 export const failureKinds = ['contextLength', 'contentFilter', 'rateLimit', 'overload', 'timeout'] as const
 
 export type FailureKind = (typeof failureKinds)[number]

@@ -1,6 +1,6 @@
 import { condition, expression } from '../../../schema/fields/expression.ts'
 import { enumeration, integer, number, string } from '../../../schema/fields/values.ts'
-import { list, object, type Output, type Schema } from '../../../schema/kit.ts'
+import { list, localForm, object, type Output, type Schema } from '../../../schema/kit.ts'
 import { exactlyOneOf, onlyWith, requiredWhen } from '../../../schema/rules.ts'
 import { llmProvider } from '../../../llm/providers/schema.ts'
 
@@ -9,50 +9,50 @@ const CHARACTERS = 'letters, digits and `._:/@+-`'
 
 /** SPEC 2.10, `ai.models`: the models that clients name, and the providers that have these models. */
 export function aiModels<Policies>(policies: () => Schema<Policies>) {
-  return list(
-    object(
-      {
-        name: modelPattern().describe(
-          'Name that clients send: exact, or with one `*` at the start or the end. An exact name takes precedence over patterns, and a longer pattern over a shorter one.',
+  const model = object(
+    {
+      name: modelPattern().describe(
+        'Name that clients send: exact, or with one `*` at the start or the end. An exact name takes precedence over patterns, and a longer pattern over a shorter one.',
+      ),
+      provider: llmProvider
+        .optional()
+        .describe(
+          'Provider of the model. Without `model` it gets the name that the client sent; a prefix that ends in `/` before the `*` is removed. A `*` in `model` stands for the text that the `*` of the name matched.',
         ),
-        provider: llmProvider
-          .optional()
-          .describe(
-            'Provider of the model. Without `model` it gets the name that the client sent; a prefix that ends in `/` before the `*` is removed. A `*` in `model` stands for the text that the `*` of the name matched.',
-          ),
-        policies: policies().optional().describe('Policies for this model only.'),
-        price: modelPrice().optional(),
-        targets: list(modelTarget(), { min: 1, max: 16 })
-          .optional()
-          .describe('Other models, of which one serves the request: the model is virtual.'),
-        by: enumeration(['Order', 'Weight', 'Price', 'Speed', 'Hash'])
-          .optional()
-          .describe(
-            'Which target comes first: the first of the list (`Order`, the default), a random one (`Weight`), the cheapest (`Price`), the one that responds fastest (`Speed`), or always the same one for equal values of `hash` (`Hash`). The others follow when it fails.',
-          ),
-        hash: expression('llmRoute').optional().describe('Expression whose value selects the target.'),
-        on: fallbacks().optional(),
-        visibility: enumeration(['Public', 'Internal'])
-          .prefault('Public')
-          .describe('Clients can use and list `Public` models. `Internal` models are only targets of other models.'),
-        allow: condition('llmRoute')
-          .optional()
-          .describe(
-            'Expression that must be true for clients that use or list the model. Other clients get status 403. A failing expression counts as false.',
-          ),
-      },
-      [
-        exactlyOneOf('provider', 'targets'),
-        onlyWith('policies', 'provider'),
-        onlyWith('price', 'provider'),
-        onlyWith('by', 'targets'),
-        onlyWith('on', 'targets'),
-        onlyWith('hash', 'by'),
-        requiredWhen('hash', 'by', 'Hash'),
-      ],
-    ).describe('A model.'),
-    { min: 1, max: 1_000, uniqueBy: 'name' },
-  )
+      policies: policies().optional().describe('Policies for this model only.'),
+      price: modelPrice().optional(),
+      targets: list(modelTarget(), { min: 1, max: 16 })
+        .optional()
+        .describe('Other models, of which one serves the request: the model is virtual.'),
+      by: enumeration(['Order', 'Weight', 'Price', 'Speed', 'Hash'])
+        .optional()
+        .describe(
+          'Which target comes first: the first of the list (`Order`, the default), a random one (`Weight`), the cheapest (`Price`), the one that responds fastest (`Speed`), or always the same one for equal values of `hash` (`Hash`). The others follow when it fails.',
+        ),
+      hash: expression('llmRoute').optional().describe('Expression whose value selects the target.'),
+      fallback: fallbacks().optional(),
+      visibility: enumeration(['Public', 'Internal'])
+        .prefault('Public')
+        .describe('Clients can use and list `Public` models. `Internal` models are only targets of other models.'),
+      allow: condition('llmRoute')
+        .optional()
+        .describe(
+          'Expression that must be true for clients that use or list the model. Other clients get status 403. A failing expression counts as false.',
+        ),
+    },
+    [
+      exactlyOneOf('provider', 'targets'),
+      onlyWith('policies', 'provider'),
+      onlyWith('price', 'provider'),
+      onlyWith('by', 'targets'),
+      onlyWith('fallback', 'targets'),
+      onlyWith('hash', 'by'),
+      requiredWhen('hash', 'by', 'Hash'),
+    ],
+  ).describe('A model.')
+  const named = (max: number) => list(model, { min: 1, max, uniqueBy: 'name' })
+  // The API server bounds the cost of rules by the longest list.
+  return localForm(named(1_000), named(64), null)
 }
 
 /** The name of a model, or a pattern with one `*`. */
@@ -96,12 +96,7 @@ function modelTarget() {
 }
 
 function fallbacks() {
-  const fallback = (failure: string) =>
-    modelName()
-      .optional()
-      .describe(
-        `After ${failure}: \`next\` tries the next target, \`fail\` ends the request with the error, and the name of a model continues with that model.`,
-      )
+  const fallback = (failure: string) => modelName().optional().describe(`After ${failure}.`)
   return object({
     contextLength: fallback('an error because the prompt is too long for the model; `fail` when unset'),
     contentFilter: fallback('an error of a content filter of the provider; `fail` when unset'),
@@ -109,7 +104,7 @@ function fallbacks() {
     overload: fallback('status 503 or 529; `next` when unset'),
     timeout: fallback('a timeout, or status 408 or 504; `next` when unset'),
   }).describe(
-    'What follows a failure, by its kind, as long as the client has no part of a response. Other failures (connections, other 5xx) try the next target.',
+    'What follows a failure, by its kind, as long as the client has no part of a response: `next` tries the next target, `fail` ends the request with the error, and the name of a model continues with that model. Other failures (connections, other 5xx) try the next target.',
   )
 }
 

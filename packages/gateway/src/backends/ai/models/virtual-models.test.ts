@@ -141,7 +141,7 @@ test('by hash, equal values have one target, and other values have others', asyn
 const tooLong = failWith(400, { message: 'maximum context length is 8192 tokens', code: 'context_length_exceeded' })
 const filtered = failWith(400, { message: 'The response was filtered', code: 'content_filter' })
 
-test('an error about the prompt goes to the client, unless `on` names a fallback for its kind', async (t) => {
+test('an error about the prompt goes to the client, unless `fallback` has a rule for its kind', async (t) => {
   const kinds: [string, OriginHandler][] = [
     ['contextLength', tooLong],
     ['contentFilter', filtered],
@@ -149,8 +149,8 @@ test('an error about the prompt goes to the client, unless `on` names a fallback
   for (const [kind, handler] of kinds) {
     const models = [
       house({}),
-      { ...house({ on: { [kind]: 'next' } }), name: 'moving' },
-      { ...house({ on: { [kind]: 'c' } }), name: 'jumping' },
+      { ...house({ fallback: { [kind]: 'next' } }), name: 'moving' },
+      { ...house({ fallback: { [kind]: 'c' } }), name: 'jumping' },
     ]
     const { send, called, choice } = await setUp(t, models, { a: handler })
     assert.equal((await send('house')).status, 400)
@@ -172,7 +172,7 @@ test('`fail` ends the request with the error of the provider', async (t) => {
     ['timeout', 504],
   ] as const
   for (const [kind, status] of cases) {
-    const { send, called } = await setUp(t, [house({ on: { [kind]: 'fail' } })], { a: failWith(status) })
+    const { send, called } = await setUp(t, [house({ fallback: { [kind]: 'fail' } })], { a: failWith(status) })
     assert.equal((await send('house')).status, status)
     assert.deepEqual(called, ['a'])
   }
@@ -181,7 +181,7 @@ test('`fail` ends the request with the error of the provider', async (t) => {
 test('a target that does not respond in time is a timeout', async (t) => {
   const silent: OriginHandler = () => {}
   const policies = { policies: { http: { requestTimeout: '100ms' } } }
-  const models = [house({}), { ...house({ on: { timeout: 'c' } }), name: 'jumping' }]
+  const models = [house({}), { ...house({ fallback: { timeout: 'c' } }), name: 'jumping' }]
   const { send, called } = await setUp(t, models, { a: silent }, { a: policies })
   assert.match((await send('house')).body, /from b-1/)
   assert.match((await send('jumping')).body, /from c-1/)
@@ -206,7 +206,7 @@ test('a stream that has begun is never moved to another target', async (t) => {
 test('virtual models nest, the innermost rule decides, and each provider is tried once', async (t) => {
   const models = [
     { name: 'inner', targets: [{ model: 'a' }, { model: 'b' }], visibility: 'Internal' },
-    { name: 'outer', targets: [{ model: 'inner' }, { model: 'a' }, { model: 'c' }], on: { rateLimit: 'next' } },
+    { name: 'outer', targets: [{ model: 'inner' }, { model: 'a' }, { model: 'c' }], fallback: { rateLimit: 'next' } },
   ]
   const { send, called } = await setUp(t, models, { a: failWith(429), b: failWith(500), c: failWith(503) })
   assert.equal((await send('outer')).status, 503)
