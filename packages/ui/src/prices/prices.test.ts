@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
-import type { PROMPT_SIZES, SizedUsage, UsageRow } from '@portico/gateway/admin-api'
+import type { PROMPT_SIZES, RecordedLlm, SizedUsage, UsageRow } from '@portico/gateway/admin-api'
 import * as fc from 'fast-check'
 import { type Cost, costText, formatDollars, type PriceQuestion, sumCosts, type TokenUsage } from './cost.ts'
+import { priceLlm } from './price-llm.ts'
 import { priceCall, priceRow } from './price-table.ts'
 import { PRICE_TABLE } from './table-date.ts'
 
@@ -80,6 +81,22 @@ describe('the price of a call', () => {
     )
   })
 })
+
+test('the cost that the gateway computed comes before that of the table', () => {
+  const call = {
+    provider: 'openai',
+    requestModel: 'gpt-4o',
+    responseModel: 'gpt-4o',
+    inputTokens: 1000,
+    outputTokens: 0,
+  }
+  const recorded = { ...call, cost: { ...KNOWN, nanoDollars: 7_000_000 } } as unknown as RecordedLlm
+  assert.equal(costText(priceLlm({ priceCall, priceRow }, recorded, '', MOMENT)), '≈ $0.0070')
+  const unknown = { ...call, cost: { kind: 'unknown', why: 'no price' } } as unknown as RecordedLlm
+  assert.equal(costText(priceLlm({ priceCall, priceRow }, unknown, '', MOMENT)), '≈ $0.0025')
+})
+
+const KNOWN = { kind: 'known', row: 'gpt-4o', table: 'config', basis: 'computed' } as const
 
 describe('the price of a row', () => {
   test('is the sum of its calls, where all are of one size', () => {

@@ -67,7 +67,7 @@ export class BudgetClaim implements Spending {
 
   /** The refusal of a request for which nothing at all is left; null when there is room. */
   exhausted(): SpendingRefusal | null {
-    const index = this.#shares.findIndex(({ limit, slot }) => limit.left(slot) === 0)
+    const index = this.#shares.findIndex(({ limit, slot }) => !limit.hasRest(slot))
     return index === -1 ? null : this.#exceeded(index)
   }
 

@@ -61,6 +61,11 @@ export class BudgetLimit {
     return Math.max(0, this.amount - this.#table.amount(slot, this.period.number))
   }
 
+  /** Whether anything is left, once the reservations of threads that died are taken back. */
+  hasRest(slot: number): boolean {
+    return this.left(slot) > 0 || (this.#sweep() && this.left(slot) > 0)
+  }
+
   get period(): Period {
     return this.#periodAt(this.#env.clock())
   }
