@@ -3,6 +3,7 @@ import { withoutBed } from './bed/programs.ts'
 import { boundaries } from './users/boundaries.ts'
 import { Cluster } from './users/cluster.ts'
 import { commands } from './users/commands.ts'
+import { delegation } from './users/delegation.ts'
 import { secrets } from './users/secrets.ts'
 import { sessions } from './users/sessions.ts'
 
@@ -16,5 +17,6 @@ describe('for those who share a cluster', { skip: withoutBed }, () => {
   commands(() => cluster)
   sessions(() => cluster)
   boundaries(() => cluster)
+  delegation(() => cluster)
   secrets(() => cluster)
 })
