@@ -206,7 +206,10 @@ const GATEWAY_KINDS = [
 const OWN_KINDS = [
   'portico.dev/gwbackends',
   'portico.dev/gwpolicies',
+  'gateway.networking.x-k8s.io/xlistenersets',
+  'gateway.networking.x-k8s.io/xbackends',
   'gateway.networking.x-k8s.io/xbackendtrafficpolicies',
+  'gateway.networking.x-k8s.io/xtelemetrypolicies',
   'inference.networking.k8s.io/inferencepools',
 ]
 const DEPLOYED_KINDS = [
