@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import manifest from '../../packages/gateway/package.json' with { type: 'json' }
 import { supportedFeatures } from '../../packages/translate/src/translate/listeners/supported-features.ts'
 import { type BedOptions, startBed } from './bed/bed.ts'
+import type { Images } from './bed/kubelet/node-settings.ts'
 import { INFERENCE, type Suite, suiteProgramOf } from './bed/programs.ts'
 import { install, ownImages } from './installed.ts'
 
@@ -56,7 +57,7 @@ export async function runSuite({
 }
 
 /** A bed with the endpoint picker and the CRDs of the suite; the model servers are the echo servers of the Gateway API. */
-function inferenceBed(): BedOptions {
+export function inferenceBed(): BedOptions & { images: Images } {
   const folder = join(INFERENCE, 'crds')
   return {
     gatewayApi: 'none',

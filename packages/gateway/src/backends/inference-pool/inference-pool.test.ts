@@ -216,6 +216,22 @@ test('a retry asks again, and offers the endpoints that were not tried', async (
   assert.deepEqual(gateway.bugs, [])
 })
 
+test('a retry asks the picker again when its first stream fails', async (t) => {
+  let calls = 0
+  const { hosts, gateway, ask } = await setUp(t, {
+    policies: { retry: { attempts: 1, codes: [503] } },
+    pick: () => (++calls === 1 ? {} : hosts[1]!),
+  })
+  const { status, body } = await ask('prompt')
+  assert.deepEqual([status, body.endsWith(': prompt'), calls], [200, true, 2])
+  await gateway.finished(1)
+  assert.partialDeepStrictEqual(gateway.recorded()[0]?.variables?.inferencePool, {
+    outcome: 'picked',
+    served: hosts[1],
+  })
+  assert.deepEqual([gateway.records[0]?.reason, gateway.bugs], ['Upstream', []])
+})
+
 test('a picker that dies after the choice does not take the response down', async (t) => {
   const { servers, gateway, picker, ask } = await setUp(t, {
     answer(_seen, response) {
