@@ -38,6 +38,7 @@ export const defaultFields = [
   'gen_ai.usage.input_audio_tokens',
   'gen_ai.usage.output_audio_tokens',
   'gen_ai.usage.estimated',
+  'portico.ai.cost_usd',
   'portico.ai.attempts',
   'portico.ai.time_to_first_token',
   'portico.ai.time_per_output_token',
