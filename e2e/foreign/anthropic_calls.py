@@ -59,6 +59,10 @@ def plain(block):
     return block.model_dump(include={"type", "text", "id", "name", "input"}, exclude_none=True)
 
 
+def listed(client, model, scene):
+    return {"text": " ".join(each.id for each in client.models.list())}
+
+
 def tell(job):
     client = Anthropic(base_url=job["url"], api_key="client-key", max_retries=job["retries"])
     try:

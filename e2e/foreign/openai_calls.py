@@ -77,6 +77,10 @@ def responses_streamed(client, model, scene):
         return {"text": stream.get_final_response().output_text}
 
 
+def listed(client, model, scene):
+    return {"text": " ".join(each.id for each in client.models.list())}
+
+
 def tell(job):
     client = OpenAI(base_url=job["url"] + "/v1", api_key="client-key", max_retries=job["retries"])
     try:
