@@ -336,10 +336,33 @@ async function useManifests(t: TestContext, watch: ChunkWatch): Promise<void> {
   const example = (/```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
     .replace('port: 8080', `port: ${await closedPort()}`)
     .replace('port: 9000', `port: ${origin.port}`)
-  const { file } = useConfigFile(t, example)
+  const { file } = useConfigFile(t, example + DELEGATION)
   const program = await useProgram(t, { args: ['-f', file], env: watch.env })
-  assert.equal((await request(program.port(), { path: '/orders' })).status, 200)
+  const statusOf = async (path: string): Promise<number> => (await request(program.port(), { path })).status
+  assert.equal(await statusOf('/orders'), 200)
+  assert.deepEqual([await statusOf('/team/orders'), await statusOf('/team')], [200, 404])
 }
+
+/** A route of the example's Gateway that delegates to another one. */
+const DELEGATION = `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: teams }
+spec:
+  parentRefs: [{ name: web }]
+  rules:
+  - matches: [{ path: { value: /team } }]
+    backendRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: team }]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: team }
+spec:
+  parentRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: teams }]
+  rules:
+  - matches: [{ path: { value: /team/orders } }]
+    backendRefs: [{ name: orders, port: 80 }]
+`
 
 async function useControlled(t: TestContext, watch: ChunkWatch): Promise<void> {
   const controller = await useController(t)
