@@ -47,7 +47,6 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/install.md', about: 'Helm or kubectl: requirements, rights, upgrade, uninstall' },
       { path: 'docs/kubernetes/first-route.md', about: 'a Gateway with TLS, a route to a Service, weights' },
       { path: 'docs/kubernetes/policies.md', about: 'sign-in, limits and retries for a route' },
-      { path: 'docs/kubernetes/delegation.md', about: 'parts of the paths for teams, with routes of their own' },
       { path: 'docs/kubernetes/models-and-tools.md', about: 'models and MCP servers behind the same Gateway' },
       { path: 'docs/kubernetes/production.md', about: 'replicas, resources, rights, and what to watch' },
     ],
@@ -128,6 +127,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/helm-values.md', about: 'every value of the chart' },
       { path: 'docs/data-planes.md', about: 'what runs for a Gateway: parameters, overlays, ports, session key' },
       { path: 'docs/multi-cluster.md', about: 'ServiceImports as backends, statuses of several clusters' },
+      { path: 'docs/kubernetes/delegation.md', about: 'parts of the paths for teams, with routes of their own' },
       {
         path: 'docs/experimental-kinds.md',
         about: 'XBackend and XTelemetryPolicy: destinations with TLS and sessions, tracing',
