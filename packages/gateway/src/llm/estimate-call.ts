@@ -9,11 +9,14 @@ export function estimatePrompt(body: JsonObject | null, format: ClientFormat | n
   return estimateRequest(request)
 }
 
-/** The most output tokens that the client allows, over all choices; null without a maximum. */
-export function outputMaximum(body: JsonObject): number | null {
+/**
+ * The most output tokens that a call may produce, over all choices. A client may set several maxima, and servers differ in
+ * which one they follow, so the largest counts; `assumed` without a maximum.
+ */
+export function outputMaximum(body: JsonObject, assumed: number): number {
   const choices = isCount(body.n) ? body.n : 1
-  const most = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens].find(isCount)
-  return most === undefined ? null : most * choices
+  const maxima = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens].filter(isCount)
+  return (maxima.length === 0 ? assumed : Math.max(...maxima)) * choices
 }
 
 function isCount(value: unknown): value is number {

@@ -202,6 +202,19 @@ describe('a call', () => {
     assert.equal((await ask({ max_tokens: undefined, max_completion_tokens: 2000 })).status, 200)
   })
 
+  test('reserves the largest maximum that it sets, for each choice', async (t) => {
+    const { origin, ask } = await setUp(t, { limits: [DOLLARS], budget: { outputTokens: 2000 } })
+    const tooMuch = [
+      { max_tokens: 6000, max_completion_tokens: 1 },
+      { max_tokens: 1, max_completion_tokens: 6000 },
+      { max_tokens: 2000, n: 3 },
+      { max_tokens: undefined, n: 3 },
+    ]
+    for (const body of tooMuch) assert.equal((await ask(body)).status, 429, JSON.stringify(body))
+    assert.equal(origin.seen.length, 0)
+    assert.equal((await ask({ max_tokens: 2000, n: 2 })).status, 200)
+  })
+
   test('without a price is refused, or passes uncounted', async (t) => {
     const scene = { limits: [{ ...DOLLARS, usd: 0.01 }], prices: { table: 'None' } }
     const { ask } = await setUp(t, scene)

@@ -37,7 +37,7 @@ export class BudgetClaim implements Spending {
 
   expect(body: JsonObject, format: ClientFormat | null): void {
     this.#input = estimatePrompt(body, format)
-    this.#output = format === null ? 0 : (outputMaximum(body) ?? this.#settings.outputTokens)
+    this.#output = format === null ? 0 : outputMaximum(body, this.#settings.outputTokens)
     this.#isExpected = true
   }
 
