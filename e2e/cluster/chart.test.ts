@@ -28,11 +28,11 @@ describe('the charts', { skip: withoutHelm }, () => {
     const kept = (await objectsOf('portico-crds')).map(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'],
     )
-    assert.deepEqual(kept, ['keep', 'keep', 'keep'])
+    assert.deepEqual(kept, ['keep', 'keep', 'keep', 'keep'])
     const others = await objectsOf('portico-crds', 'keep=false')
     assert.deepEqual(
       others.map(({ metadata: { name, annotations } }) => [name, annotations]),
-      ['gwbackends', 'gwparameters', 'gwpolicies'].map((name) => [`${name}.portico.dev`, undefined]),
+      ['gwbackends', 'gwfilters', 'gwparameters', 'gwpolicies'].map((name) => [`${name}.portico.dev`, undefined]),
     )
   })
 
