@@ -205,6 +205,7 @@ const GATEWAY_KINDS = [
 ].map((plural) => `gateway.networking.k8s.io/${plural}`)
 const OWN_KINDS = [
   'portico.dev/gwbackends',
+  'portico.dev/gwfilters',
   'portico.dev/gwpolicies',
   'gateway.networking.x-k8s.io/xlistenersets',
   'gateway.networking.x-k8s.io/xbackends',
