@@ -28,6 +28,19 @@ export interface ProviderAttempt {
   outcome: string
   /** Whether the attempt failed in a way that another provider might not. */
   hasFailed: boolean
+  /** The usage that a provider reported before the call moved on to another one; null when there was none. */
+  charge: AttemptCharge | null
+}
+
+/** Usage that is charged although another provider served the request. */
+export interface AttemptCharge {
+  readonly operation: ModelOperation | null
+  readonly provider: string
+  readonly requestModel: string
+  readonly responseModel: string
+  readonly tokens: number
+  /** Null when the price is unknown. */
+  readonly costUsd: number | null
 }
 
 /** The part of a call that its cost depends on. */
@@ -80,8 +93,10 @@ export class LlmRecord {
   firstTokenAt = -1
   endedAt = -1
 
-  /** Begins to call a provider: the values of an earlier attempt's response no longer count. */
+  /** Begins to call a provider: of an earlier attempt's response, only reported usage still counts. */
   beginAttempt(providerName: string, provider: string, pricer: Pricer | null): void {
+    const earlier = this.attempts.at(-1)
+    if (earlier !== undefined && this.hasUsage) earlier.charge = this.#charge()
     this.providerName = providerName
     this.provider = provider
     this.pricer = pricer
@@ -97,7 +112,7 @@ export class LlmRecord {
   /** Lists the call to the current provider. */
   addAttempt(): ProviderAttempt {
     const { providerName, provider } = this
-    const attempt = { providerName, provider, outcome: '', hasFailed: false }
+    const attempt: ProviderAttempt = { providerName, provider, outcome: '', hasFailed: false, charge: null }
     this.attempts.push(attempt)
     return attempt
   }
@@ -159,10 +174,37 @@ export class LlmRecord {
     return this.#cost.cost
   }
 
-  /** The cost in US dollars; null when it is unknown. */
-  get costUsd(): number | null {
+  /** The cost of the current attempt in US dollars; null when it is unknown. */
+  get ownCostUsd(): number | null {
     const { cost } = this
     return cost?.kind === 'known' ? cost.nanoDollars / 1e9 : null
+  }
+
+  /** The cost in US dollars, with that of earlier attempts; null when it is unknown. */
+  get costUsd(): number | null {
+    const { cost } = this
+    const earlier = this.charged('usd')
+    if (cost?.kind === 'known') return (cost.nanoDollars + earlier) / 1e9
+    return earlier > 0 && !this.hasUsage ? earlier / 1e9 : null
+  }
+
+  /** Whether the current provider has reported tokens, or they were estimated. */
+  get hasUsage(): boolean {
+    return this.usage.input !== undefined || this.usage.output !== undefined
+  }
+
+  /** The tokens, or the billionths of a US dollar, of the attempts before the current one. */
+  charged(unit: 'tokens' | 'usd'): number {
+    const of = ({ tokens, costUsd }: AttemptCharge): number =>
+      unit === 'tokens' ? tokens : Math.round((costUsd ?? 0) * 1e9)
+    return this.attempts.reduce((sum, { charge }) => sum + (charge === null ? 0 : of(charge)), 0)
+  }
+
+  #charge(): AttemptCharge {
+    const { operation, provider, totalTokens: tokens, ownCostUsd: costUsd } = this
+    const requestModel = this.requestModel.slice(0, LONGEST_MODEL)
+    const responseModel = this.responseModel.slice(0, LONGEST_MODEL)
+    return { operation, provider, requestModel, responseModel, tokens, costUsd }
   }
 
   /** The record for expressions. The view is created here, because only requests to models need its code. */
@@ -181,3 +223,6 @@ export class LlmRecord {
     return (this.endedAt - this.firstTokenAt) / this.outputTokens
   }
 }
+
+/** Longest model name of an earlier attempt, in characters; clients and providers choose names. */
+const LONGEST_MODEL = 256

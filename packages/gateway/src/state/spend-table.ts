@@ -112,10 +112,12 @@ export class SpendTable {
     Atomics.store(this.#words, at + 2, wordOf(period, amount))
   }
 
-  /** Moves the end of the lease. */
-  renew(lease: Lease, until: number): void {
+  /** Moves the end of the lease; false when the lease had run out and its amount was taken back. */
+  renew(lease: Lease, until: number): boolean {
     const id = this.#leaseId(until)
-    if (this.#swap(lease.at, lease.id, id)) lease.id = id
+    const isHeld = this.#swap(lease.at, lease.id, id)
+    if (isHeld) lease.id = id
+    return isHeld
   }
 
   /** Ends the lease; false when the lease had run out and its amount was taken back. */

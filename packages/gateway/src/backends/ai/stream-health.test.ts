@@ -96,7 +96,7 @@ for (const [client, upstream] of pairs) {
         const { status, llm } = gateway.records[0]!
         assert.equal(status, 200)
         assert.deepEqual(llm!.attempts, [
-          { providerName: 'p0', provider: llm!.provider, outcome: 'unreadable', hasFailed: true },
+          { providerName: 'p0', provider: llm!.provider, outcome: 'unreadable', hasFailed: true, charge: null },
         ])
         assert.match(gateway.metrics(), /^portico_gen_ai_provider_failures_total\{[^}]*cause="unreadable"[^}]*\} 1$/m)
         assert.equal((await ask()).text, 'hello')

@@ -12,6 +12,8 @@ export interface Spending {
 export interface SpendingCall {
   readonly requestModel: string
   readonly pricer: Pricer | null
+  /** The tokens, or the billionths of a US dollar, of the attempts before this call. */
+  charged(unit: 'tokens' | 'usd'): number
 }
 
 export interface SpendingRefusal {

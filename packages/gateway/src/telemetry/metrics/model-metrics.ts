@@ -37,6 +37,10 @@ export class ModelMetrics {
   /** `custom` are the labels that the config adds. */
   record({ llm, startedAt, durationMs, spans }: ModelCall, route: RouteLabels, custom: CustomLabels | null): void {
     this.#countFailures(llm.attempts, route)
+    // Attempts before the last one cost what their own provider and model cost.
+    for (const { charge } of llm.attempts) {
+      if (charge !== null) this.#addCost(this.#series.of(labelsOf(charge, route), custom), charge.costUsd)
+    }
     // The request was never sent, or is not a call of a model.
     if (llm.provider === '' || (llm.requestModel === '' && llm.responseModel === '')) return
     const series = this.#seriesOf(llm, route, custom)
@@ -45,7 +49,7 @@ export class ModelMetrics {
     this.#countTokens(series, 'output', output, spans)
     this.#countTokens(series, 'input_cache_read', cacheRead, spans)
     this.#countTokens(series, 'input_cache_write', cacheWrite, spans)
-    this.#addCost(series, llm.costUsd)
+    this.#addCost(series, llm.ownCostUsd)
     this.#time(series, 'gen_ai_server_request_duration', durationMs, spans)
     this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt), spans)
     this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken, spans)
@@ -143,13 +147,15 @@ interface ModelSeries {
   cost: number | null
 }
 
-interface LastSeries extends Pick<LlmRecord, 'operation' | 'provider' | 'requestModel' | 'responseModel'> {
+type CallLabels = Pick<LlmRecord, 'operation' | 'provider' | 'requestModel' | 'responseModel'>
+
+interface LastSeries extends CallLabels {
   route: RouteLabels
   custom: CustomLabels | null
   series: ModelSeries
 }
 
-function labelsOf(llm: LlmRecord, { bind, gateway, listener, route }: RouteLabels): ModelLabels {
+function labelsOf(llm: CallLabels, { bind, gateway, listener, route }: RouteLabels): ModelLabels {
   return [
     llm.operation ?? 'unknown',
     llm.provider,

@@ -25,7 +25,7 @@ test('details cached from one call do not change those of the next call', () => 
     .map(({ attempts, ...fields }) => {
       const record = Object.assign(new LlmRecord(), fields)
       for (const [providerName, outcome] of attempts)
-        record.attempts.push({ providerName, provider: 'openai', outcome, hasFailed: false })
+        record.attempts.push({ providerName, provider: 'openai', outcome, hasFailed: false, charge: null })
       return record
     })
   fc.assert(

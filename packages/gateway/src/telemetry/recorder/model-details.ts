@@ -20,9 +20,11 @@ export function llmDetails(call: LlmRecord, startedAt: number): RecordedLlm {
     reasoningTokens: usage.reasoning ?? null,
     isEstimated: call.isEstimated,
     timeToFirstToken: call.timeToFirstToken(startedAt),
-    attempts: call.attempts
-      .slice(0, MAX_ATTEMPTS)
-      .map(({ providerName, provider, outcome }) => ({ provider: providerName || provider, outcome })),
+    attempts: call.attempts.slice(0, MAX_ATTEMPTS).map(({ providerName, provider, outcome, charge }) => ({
+      provider: providerName || provider,
+      outcome,
+      ...(charge !== null && { charge }),
+    })),
     ...(call.cost !== null && { cost: call.cost }),
     ...(call.clientModel !== '' && { clientModel: shortened(call.clientModel) }),
     ...(call.modelChoice !== '' && { modelChoice: call.modelChoice }),

@@ -1,4 +1,5 @@
 import type { Cost } from '../../records/cost.ts'
+import type { AttemptCharge } from '../../records/llm-record.ts'
 import type { RecordedTargetFailure } from '../../records/mcp-record.ts'
 
 /** Requests as the recorder stores them and the admin API lists them. */
@@ -57,8 +58,15 @@ export interface RecordedLlm {
   readonly isEstimated: boolean
   /** Milliseconds from the start of the request; null unless the response is a stream. */
   readonly timeToFirstToken: number | null
-  /** The attempts in order; `outcome` is the status or the code of the failure. */
-  readonly attempts: readonly { readonly provider: string; readonly outcome: string }[]
+  /**
+   * The attempts in order; `outcome` is the status or the code of the failure. `charge` is the usage that a provider
+   * reported before the request moved on to another one.
+   */
+  readonly attempts: readonly {
+    readonly provider: string
+    readonly outcome: string
+    readonly charge?: AttemptCharge
+  }[]
   /** The cost of the call; absent without a `prices` policy. */
   readonly cost?: Cost
   /** The model that the client named, in backends that route by it. */

@@ -48,10 +48,10 @@ export class BudgetClaim implements Spending {
     if (amounts === null) return unpriced(call)
     this.#promptAmounts = this.#amounts(call, this.#input, 0) ?? []
     for (const [index, { limit, slot }] of this.#shares.entries()) {
-      const amount = amounts[index] ?? 0
+      const amount = (amounts[index] ?? 0) + call.charged(limit.unit)
       const held = this.#reservations[index]
       if (held !== undefined) {
-        if (!limit.grow(held, amount)) return this.#exceeded(index)
+        if (!limit.move(held, amount)) return this.#exceeded(index)
         continue
       }
       const reservation = limit.reserve(slot, amount)
@@ -79,8 +79,10 @@ export class BudgetClaim implements Spending {
   settle({ llm }: RequestContext): void {
     for (const [index, { limit, slot }] of this.#shares.entries()) {
       const held = this.#reservations[index]
-      if (held !== undefined) limit.settle(held, spentBy(llm, limit.unit) ?? this.#assumed(llm, index, held.amount))
-      else if (llm !== null) limit.charge(slot, spentBy(llm, limit.unit) ?? 0)
+      const before = llm?.charged(limit.unit) ?? 0
+      const spent = spentBy(llm, limit.unit)
+      if (held !== undefined) limit.settle(held, before + (spent ?? this.#assumed(llm, index, held.amount - before)))
+      else if (llm !== null) limit.charge(slot, before + (spent ?? 0))
     }
     this.#reservations = []
   }
@@ -132,7 +134,7 @@ function unpriced({ requestModel }: SpendingCall): SpendingRefusal {
 
 /** The cost of a call; null when its usage or its price is unknown. */
 function spentBy(llm: LlmRecord | null, unit: BudgetLimit['unit']): number | null {
-  if (llm === null || (llm.usage.input === undefined && llm.usage.output === undefined)) return null
+  if (llm === null || !llm.hasUsage) return null
   if (unit === 'tokens') return llm.totalTokens
   const { cost } = llm
   return cost?.kind === 'known' ? cost.nanoDollars : null

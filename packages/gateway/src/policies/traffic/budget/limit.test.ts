@@ -59,3 +59,17 @@ test('a call whose lease ran out while its worker was busy is charged in full', 
   other.settle(next, 10)
   assert.equal(living.left(slot), 40)
 })
+
+test('a reservation that becomes smaller gives the difference back once, also when its lease ran out', () => {
+  const { time, dying: other, living, slot } = useWorkers()
+  const reservation = living.reserve(slot, 80) ?? assert.fail('no room')
+  assert.ok(living.move(reservation, 30))
+  assert.equal(other.left(slot), 70)
+  time.now += LEASE_MS + 1
+  const next = other.reserve(slot, 100) ?? assert.fail('the lease has ended')
+  assert.ok(living.move(reservation, 10))
+  assert.equal(other.left(slot), 0)
+  living.settle(reservation, 10)
+  other.settle(next, 20)
+  assert.equal(other.left(slot), 70)
+})

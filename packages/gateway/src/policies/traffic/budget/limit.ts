@@ -82,14 +82,17 @@ export class BudgetLimit {
     return { limit: this, slot, period, lease, amount }
   }
 
-  /** Makes a reservation larger; false when there is no room. */
-  grow(reservation: Reservation, amount: number): boolean {
+  /** Changes the amount of a reservation; false when there is no room for a larger one. */
+  move(reservation: Reservation, amount: number): boolean {
     const { slot, period, lease } = reservation
     const more = amount - reservation.amount
-    if (more <= 0) return true
-    if (!this.#table.grow(slot, period, more, this.amount)) return false
+    if (more > 0 && !this.#table.grow(slot, period, more, this.amount)) return false
+    // A lease that has ended was taken back already.
+    if (more < 0 && !this.renew(reservation)) return true
     reservation.amount = amount
+    // The lease is never for more than the slot has, so that a thread that dies gives nothing back twice.
     if (lease !== null) this.#table.keep(lease, slot, period, amount)
+    if (more < 0) this.#table.change(slot, period, more)
     return true
   }
 
@@ -104,8 +107,9 @@ export class BudgetLimit {
     this.#table.charge(slot, this.period.number, spent)
   }
 
-  renew({ lease }: Reservation): void {
-    if (lease !== null) this.#table.renew(lease, this.#env.monotonic() + LEASE_MS)
+  /** Moves the end of the lease; false when the lease has ended. */
+  renew({ lease }: Reservation): boolean {
+    return lease === null || this.#table.renew(lease, this.#env.monotonic() + LEASE_MS)
   }
 
   #take(slot: number, amount: number): number | null {
