@@ -47,12 +47,12 @@ export class ModelChoice implements ProviderChoice {
     vendor?: string,
     failure: ProviderFailure | null = null,
   ): ChosenProvider | null {
-    if (failure !== null && !this.#moveOn(failure)) return null
+    if (failure !== null && !this.#moveOn(failure)) return this.#end()
     const left = this.#left.filter(({ route: { provider } }) => {
       return !tried.has(provider) && (vendor === undefined || provider.vendor.name === vendor)
     })
     const chosen = left.find(({ route }) => !this.#isEvicted(route)) ?? left[0]
-    if (chosen === undefined) return null
+    if (chosen === undefined) return failure === null ? null : this.#end()
     for (const { route } of left.slice(0, left.indexOf(chosen))) this.#passOver(route, 'evicted')
     this.#left = left.filter((each) => each !== chosen)
     this.#current = chosen
@@ -71,10 +71,25 @@ export class ModelChoice implements ProviderChoice {
   #moveOn(failure: ProviderFailure): boolean {
     const kind = failureKind(failure)
     const rule = kind === null ? 'next' : (this.#ruleFor(kind) ?? 'next')
-    if (rule === 'fail') return false
     if (this.#current !== null) this.#passOver(this.#current.route, textOf(failure, kind))
-    if (rule !== 'next') this.#left = this.#expand(rule, [])
-    return true
+    if (typeof rule !== 'string') this.#left = this.#continueWith(rule)
+    return rule !== 'fail'
+  }
+
+  /** The targets of a fallback. Its conditions read the model that the client named, as before the first attempt. */
+  #continueWith(route: ModelRoute): Candidate[] {
+    const record = this.#record
+    const called = record.requestModel
+    record.requestModel = record.clientModel
+    const candidates = this.#expand(route, [])
+    record.requestModel = called
+    return candidates
+  }
+
+  /** Records that no target is left. */
+  #end(): null {
+    this.#record.modelChoice = this.exclusions.slice(0, LONGEST_TEXT)
+    return null
   }
 
   /** The innermost virtual model with a rule for the failure decides. */
@@ -103,6 +118,7 @@ export class ModelChoice implements ProviderChoice {
       case 'Price':
         return targets
       case 'Weight':
+        for (const target of targets) if (target.weight === 0) this.#passOver(target.route, 'weight 0')
         return drawn(targets, this.#services.random)
       case 'Speed': {
         const now = this.#services.monotonic()
@@ -164,11 +180,15 @@ function drawn(targets: readonly RouteTarget[], random: () => number): RouteTarg
   return sortedBy(weighted, ({ weight }) => -(random() ** (1 / weight)))
 }
 
-/** Seconds; 0 for a target without a response yet, so that each target is measured. */
+/**
+ * Seconds; 0 for a target without a response yet, so that each target is measured. A target that has only failed comes
+ * last for a while, and is tried again then.
+ */
 function latencyOf(route: ModelRoute, now: number): number {
   if (route.kind === 'virtual') return Math.min(...route.targets.map((target) => latencyOf(target.route, now)))
   const { endpoint, owner } = route.provider
   const { latency, health } = endpoint.standing(now, owner.health?.eviction ?? null, false)
+  if (latency === 0 && endpoint.lastFailure !== null && now < endpoint.lastFailure.at + REST_MS) return Infinity
   return latency / Math.max(health, LEAST_HEALTH)
 }
 
@@ -180,5 +200,7 @@ function sortedBy<Item>(items: readonly Item[], valueOf: (item: Item) => number)
 }
 
 const LEAST_HEALTH = 0.01
+/** Milliseconds from a failure of a target without a response to the next try. */
+const REST_MS = 10_000
 /** Longest text of a choice in records, in characters. */
 const LONGEST_TEXT = 1_000
