@@ -102,11 +102,12 @@ function unusable(place: string, problems: readonly Problem[]): Unusable {
 
 /** Prints problems for a status. */
 export function printProblems(problems: readonly Problem[]): string {
-  return problems
-    .map(
-      ({ path, found, expected }) => `${printPath(path)}: ${found}${expected === '' ? '' : `, expected ${expected}`}`,
-    )
-    .join('; ')
+  return problems.map(printProblem).join('; ')
+}
+
+function printProblem({ path, found, expected, suggestion }: Problem): string {
+  const wanted = expected === '' ? '' : `, expected ${expected}`
+  return `${printPath(path)}: ${found}${wanted}${suggestion === null ? '' : ` (${suggestion})`}`
 }
 
 /** The destination of a backend, with messages about parts that are not served. */
