@@ -36,10 +36,9 @@ interface Scene {
   vendor?: 'openai' | 'anthropic'
   targets?: object[]
   policies?: object
-  more?: object
 }
 
-async function setUp(t: TestContext, { handlers = {}, vendor = 'openai', targets, policies = {}, more }: Scene) {
+async function setUp(t: TestContext, { handlers = {}, vendor = 'openai', targets, policies = {} }: Scene) {
   const names: readonly Name[] = ['dear', 'cheap']
   const origins = await Promise.all(names.map((name) => useOrigin(t, handlers[name] ?? respond)))
   const models = names.map((name, index) => ({
@@ -47,7 +46,7 @@ async function setUp(t: TestContext, { handlers = {}, vendor = 'openai', targets
     provider: { [vendor]: { model: `${name}-1` }, host: '127.0.0.1', port: origins[index]?.port },
     policies: { prices: { models: [{ model: `${name}-1`, rates: RATES[name] }], table: 'None' } },
   }))
-  const house = { name: 'house', targets: targets ?? [{ model: 'dear' }, { model: 'cheap' }], ...more }
+  const house = { name: 'house', targets: targets ?? [{ model: 'dear' }, { model: 'cheap' }] }
   const config = httpConfig([{ policies, backends: [{ ai: { models: [...models, house] } }] }])
   const gateway = await useGateway(t, config, { logFormat: 'json', monotonic: () => 0 })
   t.after(() => assert.deepEqual(gateway.bugs, []))
@@ -56,7 +55,7 @@ async function setUp(t: TestContext, { handlers = {}, vendor = 'openai', targets
     const answer = await request(gateway.port(), {
       method: 'POST',
       path,
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({ ...chat, ...body }),
     })
     await gateway.finished(++sent)
@@ -214,4 +213,33 @@ test('a failed attempt that reported usage is charged beside the response', asyn
   assert.deepEqual(first?.charge?.tokens, INPUT + 1)
   assert.equal(second?.charge, undefined)
   assert.equal(await left(), '$0.99884')
+})
+
+test('embeddings after a fallback cost what the second model costs', async (t) => {
+  const { ask, line, left } = await setUp(t, {
+    handlers: {
+      dear: unavailable,
+      cheap: (_seen, response) => {
+        const data = [{ object: 'embedding', index: 0, embedding: [1] }]
+        const counts = { prompt_tokens: 1000, total_tokens: 1000 }
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ object: 'list', data, model: 'cheap-1', usage: counts }))
+      },
+    },
+    policies: budget(1),
+  })
+  const { status } = await ask({ input: 'hi', messages: undefined, max_tokens: undefined }, '/v1/embeddings')
+  assert.equal(status, 200)
+  assert.equal(line()['portico.ai.cost_usd'], 0.01)
+  assert.equal(await left(), '$0.99')
+})
+
+test('a request that passes unchanged costs what the target costs that its virtual model chose', async (t) => {
+  const { gateway, ask, line } = await setUp(t, {
+    targets: [{ model: 'cheap' }],
+    policies: { backend: { ai: { routes: { '/native': 'Detect' } } } },
+  })
+  assert.equal((await ask({}, '/native')).status, 200)
+  assert.equal(line()['portico.ai.cost_usd'], 0.04)
+  assert.equal(gateway.recorded()[0]?.llm?.clientModel, 'house')
 })
