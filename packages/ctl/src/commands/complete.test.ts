@@ -25,6 +25,7 @@ describe('completion', () => {
       'effective',
       'translate',
       'keys',
+      'usage',
       'complete',
       ':4',
     ])

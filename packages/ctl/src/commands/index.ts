@@ -8,8 +8,9 @@ import { status } from './status.ts'
 import { top } from './top.ts'
 import { trace } from './trace.ts'
 import { translate } from './translate.ts'
+import { usage } from './usage.ts'
 
-const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate, keys]
+const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate, keys, usage]
 
 /** All commands; help and completion are built from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

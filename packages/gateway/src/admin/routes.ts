@@ -13,6 +13,7 @@ import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
 import { answerUi } from './ui/answer-ui.ts'
+import { answerUsageApi, USAGE_ROUTES, type UsageSource } from './usage-api.ts'
 import type { PageSource } from './ui/page-source.ts'
 
 export interface Readiness {
@@ -38,6 +39,7 @@ export interface AdminCallbacks {
   config: ConfigSource
   questions: QuestionSource
   history: MetricsSource
+  usage: UsageSource
   /** Starts the drain; called after the answer was made. */
   quit: () => void
   /** The web UI. */
@@ -94,10 +96,12 @@ export function createAdminAnswer(
           200,
           index([
             ...routes,
-            ...[...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES, ...METRICS_ROUTES].map((route) => ({
-              methods: READ,
-              ...route,
-            })),
+            ...[...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES, ...METRICS_ROUTES, ...USAGE_ROUTES].map(
+              (route) => ({
+                methods: READ,
+                ...route,
+              }),
+            ),
             ...QUESTION_ROUTES,
           ]),
         ),
@@ -170,7 +174,10 @@ export function createAdminAnswer(
   }
 }
 
-function api(request: IncomingMessage, { requests, config, questions, history }: AdminCallbacks): ReturnType<Answer> {
+function api(
+  request: IncomingMessage,
+  { requests, config, questions, history, usage }: AdminCallbacks,
+): ReturnType<Answer> {
   const answered = answerQuestion(request, questions)
   if (answered !== null) return answered
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
@@ -179,6 +186,7 @@ function api(request: IncomingMessage, { requests, config, questions, history }:
     answerApi(request, requests) ??
     answerConfigApi(request, config) ??
     answerMetricsApi(request, history) ??
+    answerUsageApi(request, usage) ??
     notFound()
   )
 }

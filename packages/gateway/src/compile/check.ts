@@ -103,6 +103,7 @@ export function checkServices(
       requestMetrics: () => () => {},
       callTimer: () => {},
       countActive: () => {},
+      ledger: null,
       callouts: () => () => {},
       keyWithoutRoom: () => () => {},
       picks: () => () => {},

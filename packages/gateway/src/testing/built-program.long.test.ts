@@ -281,10 +281,13 @@ async function usePrices(t: TestContext, watch: ChunkWatch): Promise<void> {
   const limits = [{ name: 'all', usd: 1, per: 'Day' }]
   const policies = { budget: { limits }, backend: { prices: {} }, transformation: { response: { set } } }
   const routes = httpConfig([{ policies, backends: [{ ai: { provider } }] }])
-  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state' } })
+  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state', ledger: {} } })
   const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
   const { headers } = await request(program.port(), { method: 'POST', path: '/v1/chat/completions', body })
   assert.equal(headers['x-cost'], '0.0025')
+  await eventually('the call is in the ledger', async () =>
+    (await (await fetch(`${program.admin}/api/usage`)).text()).includes('"costUsd":"0.0025"'),
+  )
 }
 
 async function useTools(t: TestContext, watch: ChunkWatch): Promise<void> {

@@ -96,6 +96,8 @@ export interface TestGatewayOptions {
   poolIdleTimeoutMs?: number
   /** Limits of the exports to an OTLP collector. */
   exportLimits?: Partial<ExportLimits>
+  /** Creates the feed of the ledger. */
+  ledger?: (recorder: Recorder) => CompileServices['ledger']
   /** The timers of time limits. */
   deadlines?: Deadlines
 }
@@ -323,6 +325,7 @@ export class TestGateway {
       requestMetrics: this.#requestMetrics(),
       callTimer: createCallTimer(this.#registry, ['Primary', 'Http'], this.#exemplars),
       countActive: createActiveRequests(this.#registry),
+      ledger: options.ledger?.(this.#recorder) ?? null,
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
       picks: createPickMetrics(this.#registry),

@@ -33,6 +33,7 @@ describe('readiness', () => {
       config: configOf(),
       questions: questionsOf(),
       history: noHistory(),
+      usage: null,
       pages: noPages,
     })
     assert.ok(servers.ok)

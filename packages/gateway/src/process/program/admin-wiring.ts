@@ -4,6 +4,7 @@ import { redact } from '../../redaction/redact.ts'
 import type { RequestsSource } from '../../admin/requests.ts'
 import type { ServersOptions } from '../../admin/servers.ts'
 import type { Ir } from '../../ir/resources.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 import { firstProblems } from '../../sources/print-problems.ts'
@@ -44,6 +45,8 @@ interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' |
   history: MetricHistory
   configs: GenerationHistory
   kept: KeptRecords
+  /** Null without `config.ledger`. */
+  ledger: Ledger | null
   editor: ConfigEditor
   /** Null when the config cannot be changed through the admin API. */
   editToken: EditToken | null
@@ -84,6 +87,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     config: configSource(parts, state),
     questions: questionsAbout(parts, requests),
     history: createMetricsSource(parts.history, supervisor.records),
+    usage: parts.ledger,
     quit,
     pages,
   }

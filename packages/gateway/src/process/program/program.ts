@@ -14,6 +14,7 @@ import { BAD_CONFIG, CANNOT_START, OK, failWith } from './exit-codes.ts'
 import { wireAdminServers } from './admin-wiring.ts'
 import { Gateway } from '../config/gateway.ts'
 import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
 import { pagesBeside } from './pages.ts'
@@ -55,6 +56,7 @@ export class Program {
   #controlled: ControlledGateway | null = null
   #mesh: CertificateSource | null = null
   #journal: BudgetJournal | null = null
+  #ledger: Ledger | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
@@ -78,6 +80,7 @@ export class Program {
       log,
       mcpLog: this.#logger.child('mcp'),
       collector,
+      ledger: (entries) => this.#ledger?.add(entries),
       settings: workerSettings(settings, parts.identity, filter.text),
     })
     this.#kept = new KeptRecords(this.#supervisor.records, parts.path, log)
@@ -155,6 +158,7 @@ export class Program {
         editor: this.#makeEditor(),
         editToken: this.#editToken,
         controlled: () => this.#controlled,
+        ledger: this.#ledger,
         isDraining: () => this.#isDraining,
         startedAt: this.#startedAt,
         logFilter: () => this.#logger.filter().text,
@@ -215,18 +219,28 @@ export class Program {
     })
   }
 
-  /** Opens the file of budgets, if the config has a state folder; returns why the gateway must not start. */
+  /** Opens the file of budgets and the ledger, if the config has a state folder; returns why the gateway must not start. */
   async #openJournal(): Promise<string | null> {
     const { stateDir } = this.#settings
     if (stateDir === undefined) return null
     const { BudgetJournal } = await import('../budgets/budget-journal.ts')
-    const journal = BudgetJournal.open(resolve(dirname(this.#parts.path), stateDir), this.#log)
+    const folder = resolve(dirname(this.#parts.path), stateDir)
+    const journal = BudgetJournal.open(folder, this.#log)
     if (typeof journal === 'string') return journal
     const { counters } = this.#supervisor
     counters.fillTables((id, table) => journal.fill(id, table))
     journal.start(() => counters.tables)
     this.#journal = journal
+    await this.#openLedger(folder)
     return null
+  }
+
+  async #openLedger(folder: string): Promise<void> {
+    const { ledger } = this.#settings
+    if (ledger === undefined) return
+    const { Ledger } = await import('../../ledger/ledger.ts')
+    const settings = { folder, retentionMs: ledger.retention }
+    this.#ledger = new Ledger(settings, this.#collector, this.#logger.child('ledger'))
   }
 
   #sessionKeys(): SessionKeys {
@@ -237,7 +251,7 @@ export class Program {
   async #giveUp(code: number, problems: readonly string[]): Promise<number> {
     this.#mesh?.close()
     this.#journal?.close(this.#supervisor.counters.tables)
-    await Promise.all([this.#supervisor.stop(), this.#closeServers()])
+    await Promise.all([this.#supervisor.stop(), this.#closeServers(), this.#ledger?.close()])
     await this.#writer.flush()
     return failWith(code, firstProblems(problems).join('\n'))
   }
@@ -256,6 +270,7 @@ export class Program {
     this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#kept.close()
+    await this.#ledger?.close()
     this.#journal?.close(this.#supervisor.counters.tables)
     this.#log.info('stopped')
     await this.#writer.flush()

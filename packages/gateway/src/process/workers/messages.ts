@@ -1,5 +1,6 @@
 import type { IrChange } from '../../ir/change.ts'
 import type { IrText } from '../../ir/ir-text.ts'
+import type { LedgerBatch } from '../../ledger/ledger-feed.ts'
 import type { HubFromWorker, HubToWorker } from '../../mcp/hub/hub-messages.ts'
 import type { MeshState, MeshTrust } from '../../mesh/received-identity.ts'
 import type { ConnectionDefaults, EndpointsChange, LookupFamily, NamedState } from '@portico/http/client'
@@ -37,6 +38,8 @@ export interface WorkerSettings {
   instance: string
   /** Lets a TLS session of one worker be resumed on another. */
   ticketSecret: Uint8Array
+  /** Whether the config has a ledger of model calls. */
+  hasLedger: boolean
   /** Several workers share each port. */
   reusePort: boolean
 }
@@ -95,4 +98,5 @@ export type FromWorker =
   /** Open requests by route key; an empty key for requests without a route so far. */
   | { type: 'counted'; id: number; open: ReadonlyMap<string, number> }
   | { type: 'mcp'; message: HubFromWorker }
+  | LedgerBatch
   | TraceFromWorker

@@ -33,6 +33,8 @@ export interface SupervisorOptions {
   /** The log of programs behind MCP backends: their output and their exits. */
   mcpLog: Logger
   collector: Collector
+  /** Takes batches of ledger entries from workers. */
+  ledger?: (entries: string) => void
   /** Limits of a worker thread; the defaults of the runtime when left out. */
   resourceLimits?: ResourceLimits
 }
@@ -267,6 +269,7 @@ export class Supervisor {
         exemplar: (exemplar) => collector.exemplify(name, exemplar),
         trace: (message) => this.traces.received(number, message),
         mcp: (message) => this.#mcp.received(number, message),
+        ledger: (entries) => this.#options.ledger?.(entries),
         listening: () => this.#listeningChanged(),
         faulted: () => this.#replaceFaulted(handle),
         exited: (cause) => {

@@ -34,6 +34,8 @@ interface WorkerEvents {
   exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
   trace(message: TraceFromWorker): void
   mcp(message: HubFromWorker): void
+  /** `entries` is a batch for the ledger. */
+  ledger(entries: string): void
   /** Reports an internal error that may have damaged state that the worker's requests share. */
   faulted(): void
   /** The worker listens on the ports of a config that it has just applied. */
@@ -121,6 +123,8 @@ export class WorkerHandle {
         return
       case 'mcp':
         return this.#events.mcp(message.message)
+      case 'ledger':
+        return this.#events.ledger(message.entries)
     }
   }
 

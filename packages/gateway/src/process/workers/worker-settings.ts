@@ -26,6 +26,7 @@ export function workerSettings(
       poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
     },
     mesh: settings.mesh ?? null,
+    hasLedger: settings.ledger !== undefined,
     reusePort: CAN_SHARE_PORTS,
   }
 }

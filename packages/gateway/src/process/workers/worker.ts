@@ -8,6 +8,7 @@ import { loadFeatures } from '../../compile/load-features.ts'
 import { applyChange, changeBetween } from '../../ir/change.ts'
 import { irOfText } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
+import type { LedgerFeed } from '../../ledger/ledger-feed.ts'
 import { meshMember } from '../../mesh/mesh-member.ts'
 import { ReceivedIdentity } from '../../mesh/received-identity.ts'
 import { HubClient } from '../../mcp/hub/hub-client.ts'
@@ -163,6 +164,8 @@ const services = {
     log: logger.child('request'),
   }),
   recorder: new Recorder(Date.now),
+  /** Null without `config.ledger`. */
+  ledger: null as LedgerFeed<RequestContext> | null,
   exports: {
     origin: () => exportOrigin(process.env),
     counts: createExportCounts(registry),
@@ -239,6 +242,7 @@ releaseMemoryWhenIdle()
 async function end(): Promise<never> {
   // A cut request is logged once its connection has closed.
   await setImmediate()
+  services.ledger?.flush()
   await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
   await writer.flush()
   process.exit(0)
@@ -259,6 +263,10 @@ async function apply(message: ConfigMessage): Promise<void> {
   try {
     const { ir, previous } = read(message.config)
     await loadFeatures(ir)
+    if (settings.hasLedger) {
+      const { LedgerFeed } = await import('../../ledger/ledger-feed.ts')
+      services.ledger ??= new LedgerFeed<RequestContext>(services.recorder, post)
+    }
     sessionKeys = message.sessionKeys
     tables.take(message.tables)
     services.recorder.attach(message.recorder)

@@ -3,6 +3,7 @@ import type { Output } from '../../schema/kit.ts'
 import { listenAddress } from '../../schema/fields/hosts.ts'
 import { logFilter } from '../../schema/fields/names.ts'
 import { meshFields } from '../../schema/fields/mesh.ts'
+import { onlyWith } from '../../schema/rules.ts'
 import { boolean, duration, enumeration, integer, string } from '../../schema/fields/values.ts'
 
 const mostWorkers = 256
@@ -48,46 +49,58 @@ export const dnsFields = {
     .describe('IP versions of resolved addresses; `Auto` is `V4Preferred` with IPv6 enabled and `V4Only` without.'),
 }
 
-export const processConfig = object({
-  ...processFields,
-  logging: object(loggingFields).prefault({}).describe('Log settings.'),
-  dns: object(dnsFields).prefault({}).describe('DNS settings.'),
-  session: object({
-    keyFile: string({ min: 1, max: 4_096 })
+export const processConfig = object(
+  {
+    ...processFields,
+    logging: object(loggingFields).prefault({}).describe('Log settings.'),
+    dns: object(dnsFields).prefault({}).describe('DNS settings.'),
+    session: object({
+      keyFile: string({ min: 1, max: 4_096 })
+        .optional()
+        .describe(
+          'File with the key that encrypts MCP session ids, relative to this file; it is created if missing. `SESSION_KEY` takes precedence. Without either, the key is in the state folder of the user.',
+        ),
+    })
+      .prefault({})
+      .describe('Settings of MCP sessions.'),
+    stateDir: string({ min: 1, max: 4_096 })
       .optional()
       .describe(
-        'File with the key that encrypts MCP session ids, relative to this file; it is created if missing. `SESSION_KEY` takes precedence. Without either, the key is in the state folder of the user.',
+        'Folder for what must survive a restart, relative to this file: the amounts that budgets have spent, and the ledger. It is created if missing. Without it, budgets begin anew with each start.',
       ),
-  })
-    .prefault({})
-    .describe('Settings of MCP sessions.'),
-  stateDir: string({ min: 1, max: 4_096 })
-    .optional()
-    .describe(
-      'Folder for what must survive a restart, relative to this file: the amounts that budgets have spent. It is created if missing. Without it, budgets begin anew with each start.',
-    ),
-  ui: object({
-    edit: boolean()
-      .prefault(false)
-      .describe('Whether clients with the token of the admin server (`ADMIN_TOKEN`) may change this file.'),
-  })
-    .prefault({})
-    .describe('Settings of the web UI and its API.'),
-  backend: object({
-    connectTimeout: duration({ min: '100ms' })
-      .prefault('10s')
-      .describe('Timeout of connecting to a backend, including the TLS handshake.'),
-    poolIdleTimeout: duration({ min: '1s' }).prefault('90s').describe('Idle connections are closed after this time.'),
-    poolMaxSize: integer({ min: 0, max: 1_000_000 })
+    ledger: object({
+      retention: duration({ min: '1h', max: '87600h' })
+        .prefault('2160h')
+        .describe('Entries that are older are removed; the default is 90 days.'),
+    })
       .optional()
-      .describe('Largest number of idle connections for each destination and worker; no limit when unset.'),
-  })
-    .prefault({})
-    .describe('Defaults for connections to backends.'),
-  mesh: object(meshFields)
-    .optional()
-    .describe('Makes the gateway a workload of an Istio mesh, with a certificate from the CA of the mesh.'),
-})
+      .describe(
+        'Keeps an entry of each model call in `stateDir`, with tokens and cost: see [Ledger](../ledger.md). Without it, there is no ledger.',
+      ),
+    ui: object({
+      edit: boolean()
+        .prefault(false)
+        .describe('Whether clients with the token of the admin server (`ADMIN_TOKEN`) may change this file.'),
+    })
+      .prefault({})
+      .describe('Settings of the web UI and its API.'),
+    backend: object({
+      connectTimeout: duration({ min: '100ms' })
+        .prefault('10s')
+        .describe('Timeout of connecting to a backend, including the TLS handshake.'),
+      poolIdleTimeout: duration({ min: '1s' }).prefault('90s').describe('Idle connections are closed after this time.'),
+      poolMaxSize: integer({ min: 0, max: 1_000_000 })
+        .optional()
+        .describe('Largest number of idle connections for each destination and worker; no limit when unset.'),
+    })
+      .prefault({})
+      .describe('Defaults for connections to backends.'),
+    mesh: object(meshFields)
+      .optional()
+      .describe('Makes the gateway a workload of an Istio mesh, with a certificate from the CA of the mesh.'),
+  },
+  [onlyWith('ledger', 'stateDir')],
+)
 
 /** Settings that are read only at startup. */
 export type ProcessConfig = Output<typeof processConfig>

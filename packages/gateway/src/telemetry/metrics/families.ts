@@ -116,6 +116,11 @@ export const families = {
     help: 'Cost of model calls whose price is known',
     labels: MODEL_CALL,
   },
+  ledger_entries_total: {
+    type: 'counter',
+    help: 'Ledger entries, by outcome',
+    labels: ['outcome'],
+  },
   gen_ai_server_request_duration: {
     type: 'histogram',
     unit: 's',
@@ -139,12 +144,12 @@ export const families = {
   },
   gen_ai_provider_failures_total: {
     type: 'counter',
-    help: 'Failed calls to a model provider that allow failover to another provider, by cause',
+    help: 'Failed calls to a model provider that allow failover, by cause',
     labels: PROVIDER_FAILURE,
   },
   gen_ai_failovers_total: {
     type: 'counter',
-    help: 'Failovers to another model provider, by the failed provider and the cause of its failure',
+    help: 'Failovers to another model provider, by failed provider and cause',
     labels: PROVIDER_FAILURE,
   },
   mcp_requests_total: {
@@ -245,7 +250,7 @@ export const families = {
   },
   callout_duration_seconds: {
     type: 'histogram',
-    help: 'Time that a policy waited for an external service: an authorizer, a processor, an endpoint picker, a rate limit service',
+    help: 'Time that a policy waited for an external service',
     labels: ['kind', 'outcome'],
     buckets: REQUEST_SECONDS,
   },
@@ -283,12 +288,12 @@ export const families = {
   },
   config_quarantined_units: {
     type: 'gauge',
-    help: 'Routes, listeners, ports and backends of the live config that are closed because they cannot be compiled',
+    help: 'Parts of the live config that are closed because they cannot be compiled',
     labels: [],
   },
   config_generation: {
     type: 'gauge',
-    help: 'Number of the running config, counted from 1 at the start',
+    help: 'Number of the running config',
     labels: [],
   },
   config_reloads_total: {
@@ -338,7 +343,7 @@ export const families = {
   },
   event_loop_lag_seconds: {
     type: 'gauge',
-    help: 'Delay of the event loop of a thread over the last seconds: mean, p99 and max',
+    help: 'Delay of the event loop of a thread',
     labels: ['thread', 'stat'],
   },
   metrics_overflow_total: {

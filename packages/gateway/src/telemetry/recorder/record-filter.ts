@@ -98,10 +98,11 @@ function isBeyond(status: number, sign: string, bound: number): boolean {
   return sign === '>' ? status > bound : status < bound
 }
 
-const TIME_FORM = 'expected a time ago such as 15m, milliseconds since 1970, or a date such as 2026-01-31T12:00:00Z'
+export const TIME_FORM =
+  'expected a time ago such as 15m, milliseconds since 1970, or a date such as 2026-01-31T12:00:00Z'
 
 /** Parses a time; undefined if it is invalid. */
-function readTime(text: string | null, now: number): number | null | undefined {
+export function readTime(text: string | null, now: number): number | null | undefined {
   if (text === null) return null
   const [, amount, unit] = /^([0-9]{1,6})(ms|s|m|h|d)$/.exec(text) ?? []
   if (unit !== undefined) return now - Number(amount) * (UNITS[unit] ?? 0)

@@ -83,6 +83,15 @@ export class Recorder {
     return idOf(this.#rings.memory.names, rx.serial)
   }
 
+  /** Returns the name of the client: of its API key, its user, or the subject of its token; empty without any. */
+  clientOf({ apiKeyName, basicAuth, jwt }: RecordedRequest): string {
+    if (apiKeyName !== null) return plainName(apiKeyName)
+    if (basicAuth !== null) return plainName(basicAuth.username)
+    if (jwt === null) return ''
+    const subject = jwt['sub']
+    return typeof subject === 'string' ? plainName(subject) : ''
+  }
+
   /** Records a request. `scope` has the variables for expressions; null when no expression reads them. */
   request(rx: RecordedRequest, scope: object | null): void {
     const settings = this.#settings
@@ -102,7 +111,7 @@ export class Recorder {
     const answered = rx.answeredAt === 0 ? UNANSWERED : microseconds(rx.answeredAt - rx.startedAt)
     const flags =
       (ending.isSlow ? FLAGS.slow : 0) | (isSampled ? FLAGS.sampled : 0) | (rx.scheme === 'https' ? FLAGS.https : 0)
-    const texts = textsOf(rx, settings.redaction, rx.requestId ?? '', keyOf(rx))
+    const texts = textsOf(rx, settings.redaction, rx.requestId ?? '', this.clientOf(rx))
     if (rx.serial === 0) rx.serial = this.#nextSerial()
     this.#writer.write(ring, rx, {
       serial: rx.serial,
@@ -190,15 +199,6 @@ function textsOf(run: RecordedRun, redaction: RequestRedaction, requestId: strin
     run.sni ?? '',
     run.srcIdentity ?? '',
   ]
-}
-
-/** Returns the name of the client: of its API key, its user, or the subject of its token. */
-function keyOf({ apiKeyName, basicAuth, jwt }: RecordedRequest): string {
-  if (apiKeyName !== null) return plainName(apiKeyName)
-  if (basicAuth !== null) return plainName(basicAuth.username)
-  if (jwt === null) return ''
-  const subject = jwt['sub']
-  return typeof subject === 'string' ? plainName(subject) : ''
 }
 
 interface FinishedRequest {

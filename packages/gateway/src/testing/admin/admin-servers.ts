@@ -23,6 +23,7 @@ export const NOTHING_BEHIND: ServersOptions = {
   config: configOf(),
   questions: questionsOf(),
   history: noHistory(),
+  usage: null,
   pages: noPages,
 }
 

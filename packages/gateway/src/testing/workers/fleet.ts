@@ -38,6 +38,7 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
       identity: { podName: 'test', namespace: 'default', gateway: 'default' },
       upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 100 },
       mesh: null,
+      hasLedger: false,
       reusePort: true,
     },
     ...(resourceLimits && { resourceLimits }),

@@ -1,0 +1,70 @@
+import type { LlmRecord } from '../records/llm-record.ts'
+import type { LedgerEntry } from '../stores/store.ts'
+
+/** The fields of a finished request that the ledger reads; the `RequestContext` of the pipeline has them. */
+export interface LedgerRequest {
+  readonly llm: LlmRecord | null
+  readonly requestId: string | null
+  readonly routeName: string | null
+  readonly status: number
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly apiKey: { readonly [name: string]: unknown } | null
+}
+
+/** The parts of an entry that the request itself does not have. */
+interface EntryParts {
+  readonly id: string
+  /** The end of the request in milliseconds since 1970. */
+  readonly now: number
+  readonly key: string
+}
+
+/** Returns the entry of a request; null when no model was called. */
+export function entryOf(rx: LedgerRequest, { id, now, key }: EntryParts): LedgerEntry | null {
+  const { llm } = rx
+  if (llm === null || llm.attempts.length === 0) return null
+  const { usage, cost } = llm
+  const isKnown = cost?.kind === 'known'
+  return {
+    id,
+    at: Math.round(now - rx.durationMs),
+    requestId: rx.requestId ?? '',
+    key,
+    team: textIn(rx.apiKey?.['team']),
+    route: rx.routeName ?? '',
+    requestedModel: shortened(llm.clientModel || llm.requestModel),
+    model: shortened(llm.responseModel || llm.requestModel),
+    provider: llm.provider,
+    operation: llm.operation ?? '',
+    status: rx.status,
+    inputTokens: wholeNumber(usage.input),
+    outputTokens: wholeNumber(usage.output),
+    cacheReadTokens: wholeNumber(usage.cacheRead),
+    cacheWriteTokens: wholeNumber(usage.cacheWrite),
+    reasoningTokens: wholeNumber(usage.reasoning),
+    nanoDollars: isKnown ? cost.nanoDollars : null,
+    basis: isKnown ? cost.basis : 'unknown',
+    provenance: isKnown ? `${cost.row} of ${cost.table}` : (cost?.why ?? 'no prices policy'),
+    firstTokenMs: llm.timeToFirstToken(rx.startedAt),
+    totalMs: rx.durationMs,
+    attempts: llm.attempts.length,
+  }
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? shortened(value) : ''
+}
+
+/** Providers may report any number; a store takes whole ones. */
+function wholeNumber(value: number | undefined): number | null {
+  const rounded = Math.round(value ?? Number.NaN)
+  return Number.isSafeInteger(rounded) ? rounded : null
+}
+
+/** Clients and providers choose the names of models. */
+function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+const MAX_TEXT = 256

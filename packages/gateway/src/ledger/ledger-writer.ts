@@ -1,0 +1,132 @@
+import type { LedgerEntry, LedgerStore, UsageQuery, UsageResult } from '../stores/store.ts'
+import type { Spool } from './spool.ts'
+
+/** Counts entries by outcome. An entry that was spooled counts again when it is stored. */
+export interface EntryCounts {
+  stored: number
+  spooled: number
+  dropped: number
+}
+
+/** An event for the log. */
+export interface WriterEvent {
+  readonly level: 'info' | 'error'
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+interface WriterParts {
+  /** Opens the store; throws when the store cannot be used. */
+  open(): LedgerStore | Promise<LedgerStore>
+  spool: Spool
+  retentionMs: number
+  /** Milliseconds since 1970. */
+  now(): number
+  report(event: WriterEvent): void
+}
+
+/**
+ * Writes batches of entries to the store. While the store fails, batches go to the spool, and are delivered once the
+ * store works again. Calls must not overlap: the caller awaits each one.
+ */
+export class LedgerWriter {
+  readonly #parts: WriterParts
+  #store: LedgerStore | null = null
+  /** Why the store cannot be used; null while it works. */
+  #problem: string | null = null
+  #reportedAt = -Infinity
+  #droppedAt = -Infinity
+  readonly counts: EntryCounts = { stored: 0, spooled: 0, dropped: 0 }
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts
+  }
+
+  /** Stores or spools a batch, the JSON text of its entries. */
+  async add(batch: string): Promise<void> {
+    const entries = JSON.parse(batch) as LedgerEntry[]
+    if (this.#store !== null) {
+      try {
+        this.counts.stored += await this.#store.add(entries)
+        return
+      } catch (error) {
+        await this.#failed(error)
+      }
+    }
+    if (this.#parts.spool.keep(batch)) this.counts.spooled += entries.length
+    else this.#drop(entries.length, 'the spool is full')
+  }
+
+  /** Opens a store that is not open, delivers the spool and removes old entries; called at the start and every second. */
+  async maintain(): Promise<void> {
+    const { spool, retentionMs } = this.#parts
+    try {
+      const store = (this.#store ??= await this.#parts.open())
+      if (!spool.isEmpty) await this.#deliverSpool(store)
+      await store.removeBefore(this.#parts.now() - retentionMs, MOST_REMOVED)
+      if (this.#problem !== null) this.#report('info', 'ledger store works again')
+      this.#problem = null
+    } catch (error) {
+      await this.#failed(error)
+    }
+  }
+
+  /** Throws when the store cannot be used. */
+  async usage(query: UsageQuery): Promise<UsageResult> {
+    if (this.#store === null) throw new Error(this.#problem ?? 'the ledger is not open yet')
+    return this.#store.usage(query)
+  }
+
+  async close(): Promise<void> {
+    const { spool } = this.#parts
+    if (!spool.isEmpty) await this.maintain()
+    if (spool.isVolatile) this.#report('error', 'ledger entries are lost, neither store nor spool could be written')
+    await this.#store?.close()
+    this.#store = null
+  }
+
+  async #deliverSpool(store: LedgerStore): Promise<void> {
+    const before = this.counts.stored
+    await this.#parts.spool.drain(
+      async (batch) => {
+        this.counts.stored += await store.add(JSON.parse(batch) as LedgerEntry[])
+      },
+      () => this.#report('error', 'ledger spool has an unfinished line, which is skipped'),
+    )
+    this.#report('info', 'ledger spool delivered', { entries: this.counts.stored - before })
+  }
+
+  /** Closes the store, so that `maintain` opens it again. The same failure is reported once a minute. */
+  async #failed(error: unknown): Promise<void> {
+    const problem = error instanceof Error ? error.message : String(error)
+    const isKnown = problem === this.#problem && this.#parts.now() - this.#reportedAt < REPORT_MS
+    this.#problem = problem
+    if (!isKnown) {
+      this.#reportedAt = this.#parts.now()
+      this.#report('error', 'ledger store failed, entries are spooled', { error: problem })
+    }
+    const store = this.#store
+    this.#store = null
+    try {
+      await store?.close()
+    } catch {
+      // The failure that closed the store is reported already.
+    }
+  }
+
+  #drop(count: number, why: string): void {
+    this.counts.dropped += count
+    const now = this.#parts.now()
+    if (now - this.#droppedAt < REPORT_MS) return
+    this.#droppedAt = now
+    this.#report('error', 'ledger entries are dropped', { cause: why, dropped: this.counts.dropped })
+  }
+
+  #report(level: WriterEvent['level'], message: string, fields: WriterEvent['fields'] = {}): void {
+    this.#parts.report({ level, message, fields })
+  }
+}
+
+/** Old entries are removed in portions, so that new ones do not wait long. */
+const MOST_REMOVED = 10_000
+const REPORT_MS = 60_000

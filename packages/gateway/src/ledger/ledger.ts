@@ -1,0 +1,138 @@
+import { Worker } from 'node:worker_threads'
+import type { UsageQuery, UsageResult } from '../stores/store.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
+import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import type { EntryCounts } from './ledger-writer.ts'
+import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+
+type UsageAnswer = (FromWriter & { type: 'usage' })['result']
+
+/**
+ * The ledger as the main thread sees it. It passes batches of the workers to the writer thread, and keeps each one until
+ * the writer has stored or spooled it. A writer that dies is replaced and gets these batches again.
+ */
+export class Ledger {
+  readonly #settings: WriterSettings
+  readonly #log: Logger
+  /** Null from the death of a writer to the start of the next one. */
+  #writer: Worker | null
+  readonly #unconfirmed = new Map<number, string>()
+  #unconfirmedLength = 0
+  #serial = 0
+  readonly #asked = new Map<number, (answer: UsageAnswer) => void>()
+  #questions = 0
+  /** Counts of writers that died, and of this thread. */
+  readonly #earlier: EntryCounts = { stored: 0, spooled: 0, dropped: 0 }
+  #counts: EntryCounts = { stored: 0, spooled: 0, dropped: 0 }
+  #closing: (() => void) | null = null
+  #reportedAt = -Infinity
+
+  constructor(settings: WriterSettings, collector: Collector, log: Logger) {
+    this.#settings = settings
+    this.#log = log
+    this.#writer = this.#start()
+    for (const outcome of OUTCOMES) {
+      collector.provide('ledger_entries_total', [outcome], () => this.#earlier[outcome] + this.#counts[outcome])
+    }
+  }
+
+  /** Takes a batch of a worker, the JSON text of its entries. */
+  add(entries: string): void {
+    if (this.#unconfirmedLength + entries.length > MOST_UNCONFIRMED) {
+      this.#earlier.dropped += (JSON.parse(entries) as unknown[]).length
+      return this.#reportDropped()
+    }
+    const serial = this.#serial++
+    this.#unconfirmed.set(serial, entries)
+    this.#unconfirmedLength += entries.length
+    this.#post({ type: 'add', serial, entries })
+  }
+
+  /** Resolves with the sums, or with the reason why they cannot be read. */
+  usage(query: UsageQuery): Promise<UsageResult | { readonly problem: string }> {
+    if (this.#closing !== null || this.#writer === null) return Promise.resolve(WRITER_GONE)
+    const id = this.#questions++
+    return new Promise((resolve) => {
+      this.#asked.set(id, resolve)
+      this.#post({ type: 'usage', id, query })
+    })
+  }
+
+  /** Resolves when everything is stored or spooled, or after a time limit. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#closing = resolve
+      if (this.#writer === null) return resolve()
+      this.#post({ type: 'close' })
+      setTimeout(resolve, CLOSE_MS).unref()
+    })
+    await this.#writer?.terminate()
+  }
+
+  /** Logged at most once a minute; the metric has every entry. */
+  #reportDropped(): void {
+    const now = performance.now()
+    if (now - this.#reportedAt < REPORT_MS) return
+    this.#reportedAt = now
+    this.#log.error('ledger entries are dropped', { cause: 'the writer of the ledger is too slow' })
+  }
+
+  #start(): Worker {
+    const isSource = import.meta.url.endsWith('.ts')
+    const writer = new Worker(new URL(isSource ? './writer-thread.ts' : '../ledger-writer.js', import.meta.url), {
+      workerData: this.#settings,
+      name: 'ledger-writer',
+    })
+    writer.on('message', (message: FromWriter) => this.#take(message))
+    writer.on('error', (error: unknown) => this.#log.error('ledger writer died', { error: String(error) }))
+    writer.on('exit', () => this.#exited())
+    return writer
+  }
+
+  #take(message: FromWriter): void {
+    switch (message.type) {
+      case 'added':
+        this.#counts = message.counts
+        this.#unconfirmedLength -= this.#unconfirmed.get(message.serial)?.length ?? 0
+        this.#unconfirmed.delete(message.serial)
+        return
+      case 'maintained':
+        this.#counts = message.counts
+        return
+      case 'usage':
+        this.#asked.get(message.id)?.(message.result)
+        this.#asked.delete(message.id)
+        return
+      case 'event':
+        return this.#log[message.event.level](message.event.message, message.event.fields)
+    }
+  }
+
+  #exited(): void {
+    this.#writer = null
+    for (const answer of this.#asked.values()) answer(WRITER_GONE)
+    this.#asked.clear()
+    for (const outcome of OUTCOMES) this.#earlier[outcome] += this.#counts[outcome]
+    this.#counts = { stored: 0, spooled: 0, dropped: 0 }
+    if (this.#closing !== null) return this.#closing()
+    setTimeout(() => this.#restart(), RESTART_MS).unref()
+  }
+
+  #restart(): void {
+    if (this.#closing !== null) return
+    this.#writer = this.#start()
+    for (const [serial, entries] of this.#unconfirmed) this.#post({ type: 'add', serial, entries })
+  }
+
+  #post(message: ToWriter): void {
+    this.#writer?.postMessage(message)
+  }
+}
+
+const WRITER_GONE = { problem: 'the writer of the ledger has ended' }
+const OUTCOMES = ['stored', 'spooled', 'dropped'] as const
+/** Characters of batches that the writer has not confirmed. */
+const MOST_UNCONFIRMED = 64 * 1024 * 1024
+const RESTART_MS = 1_000
+const REPORT_MS = 60_000
+const CLOSE_MS = 5_000

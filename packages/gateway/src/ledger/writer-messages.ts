@@ -1,0 +1,22 @@
+import type { UsageQuery, UsageResult } from '../stores/store.ts'
+import type { EntryCounts, WriterEvent } from './ledger-writer.ts'
+
+/** The settings of the writer thread. */
+export interface WriterSettings {
+  /** The state folder, an absolute path. */
+  readonly folder: string
+  readonly retentionMs: number
+}
+
+export type ToWriter =
+  /** `entries` is the JSON text of a list; the main thread keeps it until the writer confirms `serial`. */
+  | { readonly type: 'add'; readonly serial: number; readonly entries: string }
+  | { readonly type: 'usage'; readonly id: number; readonly query: UsageQuery }
+  /** Ends the thread after everything before it. */
+  | { readonly type: 'close' }
+
+export type FromWriter =
+  | { readonly type: 'added'; readonly serial: number; readonly counts: EntryCounts }
+  | { readonly type: 'maintained'; readonly counts: EntryCounts }
+  | { readonly type: 'usage'; readonly id: number; readonly result: UsageResult | { readonly problem: string } }
+  | { readonly type: 'event'; readonly event: WriterEvent }

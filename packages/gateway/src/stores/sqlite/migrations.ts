@@ -1,0 +1,56 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** The steps from an empty file to the newest schema. A step that was released never changes; new steps are appended. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE ledger (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    request_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    team TEXT NOT NULL,
+    route TEXT NOT NULL,
+    requested_model TEXT NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
+    cache_read_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    reasoning_tokens INTEGER,
+    nano_dollars INTEGER,
+    basis TEXT NOT NULL,
+    provenance TEXT NOT NULL,
+    first_token_ms REAL,
+    total_ms REAL NOT NULL,
+    attempts INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX ledger_at ON ledger (at);`,
+]
+
+const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings the file to the newest schema, under the write lock of the file. Throws for a schema of a newer program. */
+export function migrate(database: DatabaseSync, file: string): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const version = versionOf(database)
+    if (version > SCHEMA_VERSION) {
+      throw new Error(
+        `${file} has schema version ${version}, and this program knows versions up to ${SCHEMA_VERSION}: run the newer program again, or move the file away`,
+      )
+    }
+    for (const step of MIGRATIONS.slice(version)) database.exec(step)
+    if (version < SCHEMA_VERSION) database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    // A failed write may have ended the transaction already.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { describeStore, entryOf } from '../testing/store-contract.ts'
+import { SqliteStore } from './sqlite-store.ts'
+
+function useFile(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'ledger.db')
+}
+
+describeStore('SQLite', (t) => {
+  const file = useFile(t)
+  return () => Promise.resolve(new SqliteStore(file))
+})
+
+describe('the file of the ledger', () => {
+  test('with a newer schema is refused, and stays as it is', (t) => {
+    const file = useFile(t)
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA user_version = 7')
+    database.close()
+    assert.throws(
+      () => new SqliteStore(file),
+      /ledger\.db has schema version 7, and this program knows versions up to 1/,
+    )
+    const again = new DatabaseSync(file)
+    assert.equal(again.prepare('PRAGMA user_version').get()?.['user_version'], 7)
+    assert.deepEqual(again.prepare('SELECT name FROM sqlite_schema').all(), [])
+    again.close()
+  })
+
+  test('that is no database is refused, and stays as it is', (t) => {
+    const file = useFile(t)
+    writeFileSync(file, 'not a database, but long enough to have a header of one hundred bytes'.repeat(20))
+    assert.throws(() => new SqliteStore(file), /file is not a database/)
+  })
+
+  test('is readable for its owner only', (t) => {
+    const file = useFile(t)
+    const store = new SqliteStore(file)
+    store.add([entryOf('a')])
+    const modes = readdirSync(dirname(file)).map((name) => statSync(join(dirname(file), name)).mode & 0o777)
+    assert.deepEqual(modes, [0o600, 0o600, 0o600])
+    store.close()
+  })
+
+  test('is migrated once by programs that open it together', (t) => {
+    const file = useFile(t)
+    const stores = [new SqliteStore(file), new SqliteStore(file)]
+    assert.deepEqual(
+      stores.map((store) => store.add([entryOf('a')])),
+      [1, 0],
+    )
+    for (const store of stores) store.close()
+  })
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import type { LedgerEntry, LedgerStore, UsageQuery } from '../store.ts'
+
+/** Opens an empty store; a second call in the same test opens the same data again. */
+type OpenStore = (t: TestContext) => () => Promise<LedgerStore>
+
+/** Returns an entry of a call that cost one millionth of a dollar. */
+export function entryOf(id: string, fields: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    id,
+    at: Date.UTC(2026, 0, 31, 23, 30),
+    requestId: '',
+    key: 'support-bot',
+    team: 'support',
+    route: 'chat',
+    requestedModel: 'smart',
+    model: 'gpt-5.5',
+    provider: 'openai',
+    operation: 'chat',
+    status: 200,
+    inputTokens: 10,
+    outputTokens: 5,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    reasoningTokens: null,
+    nanoDollars: 1_000,
+    basis: 'computed',
+    provenance: 'openai/gpt-5.5 of config',
+    firstTokenMs: null,
+    totalMs: 12.5,
+    attempts: 1,
+    ...fields,
+  }
+}
+
+const UNPRICED = { nanoDollars: null, basis: 'unknown', provenance: 'no price for m' } as const
+const ALWAYS = { since: 0, until: Number.MAX_SAFE_INTEGER }
+
+/** The tests that every adapter must pass. */
+export function describeStore(name: string, useStore: OpenStore): void {
+  describe(`the ledger in ${name}`, () => {
+    test('stores each id once, and keeps the first entry', async (t) => {
+      const store = await useStore(t)()
+      assert.equal(await store.add([entryOf('a'), entryOf('b')]), 2)
+      assert.equal(await store.add([entryOf('b', { nanoDollars: 9 }), entryOf('c'), entryOf('c')]), 1)
+      const [sums] = (await store.usage({ by: [], ...ALWAYS })).sums
+      assert.deepEqual([sums?.calls, sums?.nanoDollars], [3, 3_000n])
+      await store.close()
+    })
+
+    test('adds all entries or none', async (t) => {
+      const store = await useStore(t)()
+      const wrong = entryOf('b', { status: 'x' as unknown as number })
+      await assert.rejects(async () => store.add([entryOf('a'), wrong]))
+      assert.deepEqual(await store.usage({ by: [], ...ALWAYS }), { sums: [], isCut: false })
+      assert.equal(await store.add([entryOf('a')]), 1)
+      await store.close()
+    })
+
+    test('keeps its entries when it is opened again', async (t) => {
+      const open = useStore(t)
+      const first = await open()
+      await first.add([entryOf('a')])
+      await first.close()
+      const second = await open()
+      assert.equal(await second.add([entryOf('a')]), 0)
+      await second.close()
+    })
+
+    test('counts unknown costs apart, never as 0', async (t) => {
+      const store = await useStore(t)()
+      await store.add([
+        entryOf('a', UNPRICED),
+        entryOf('b', { key: 'other', ...UNPRICED }),
+        entryOf('c', { key: 'other', basis: 'estimated' }),
+        entryOf('d', { key: 'free', nanoDollars: 0 }),
+      ])
+      const { sums } = await store.usage({ by: ['key'], ...ALWAYS })
+      assert.deepEqual(
+        sums.map(({ group, calls, unpricedCalls, estimatedCalls, nanoDollars }) => [
+          ...group,
+          ...[calls, unpricedCalls, estimatedCalls, nanoDollars],
+        ]),
+        [
+          ['other', 2, 1, 1, 1_000n],
+          ['free', 1, 0, 0, 0n],
+          ['support-bot', 1, 1, 0, null],
+        ],
+      )
+      await store.close()
+    })
+
+    test('adds up tokens by class, and costs beyond the precision of doubles', async (t) => {
+      const store = await useStore(t)()
+      const tokens = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 5 }
+      const nanoDollars = Number.MAX_SAFE_INTEGER
+      await store.add(['a', 'b', 'c'].map((id) => entryOf(id, { ...tokens, nanoDollars })))
+      const [sums] = (await store.usage({ by: [], ...ALWAYS })).sums
+      assert.deepEqual(sums, {
+        ...{ group: [], calls: 3, unpricedCalls: 0, estimatedCalls: 0, nanoDollars: 3n * BigInt(nanoDollars) },
+        ...{ inputTokens: 3, outputTokens: 6, cacheReadTokens: 9, cacheWriteTokens: 12, reasoningTokens: 15 },
+      })
+      await store.close()
+    })
+
+    test('groups by any field, within a range of time', async (t) => {
+      const store = await useStore(t)()
+      const at = Date.UTC(2026, 1, 1)
+      await store.add([
+        entryOf('a'),
+        entryOf('b', { at: at - 1 }),
+        entryOf('c', { at }),
+        entryOf('d', { at, status: 500 }),
+      ])
+      const groupsOf = async (query: UsageQuery) =>
+        (await store.usage(query)).sums.map(({ group, calls }) => [...group, calls])
+      assert.deepEqual(await groupsOf({ by: ['day', 'status'], ...ALWAYS }), [
+        ['2026-01-31', '200', 2],
+        ['2026-02-01', '200', 1],
+        ['2026-02-01', '500', 1],
+      ])
+      assert.deepEqual(await groupsOf({ by: ['hour', 'team', 'requestedModel'], since: 0, until: at }), [
+        ['2026-01-31T23:00Z', 'support', 'smart', 2],
+      ])
+      assert.deepEqual(await groupsOf({ by: ['model', 'provider', 'route'], since: at, until: at + 1 }), [
+        ['gpt-5.5', 'openai', 'chat', 2],
+      ])
+      assert.deepEqual(await groupsOf({ by: ['basis', 'operation'], since: at + 1, until: at + 2 }), [])
+      await store.close()
+    })
+
+    test('removes old entries in portions', async (t) => {
+      const store = await useStore(t)()
+      await store.add(['a', 'b', 'c', 'd'].map((id, i) => entryOf(id, { at: i })))
+      assert.deepEqual([await store.removeBefore(3, 2), await store.removeBefore(3, 2)], [2, 1])
+      assert.equal((await store.usage({ by: [], ...ALWAYS })).sums[0]?.calls, 1)
+      await store.close()
+    })
+  })
+}
