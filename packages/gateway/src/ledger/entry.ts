@@ -1,3 +1,4 @@
+import type { Cost } from '../records/cost.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { LedgerEntry } from '../stores/store.ts'
 
@@ -25,7 +26,9 @@ export function entryOf(rx: LedgerRequest, { id, now, key }: EntryParts): Ledger
   const { llm } = rx
   if (llm === null || llm.attempts.length === 0) return null
   const { usage, cost } = llm
-  const isKnown = cost?.kind === 'known'
+  // The cost includes what earlier attempts were charged.
+  const nanoDollars = cost?.kind === 'known' ? cost.nanoDollars + llm.charged('usd') : null
+  const isKnown = cost?.kind === 'known' && nanoDollars !== null && nanoDollars <= MOST_NANO_DOLLARS
   return {
     id,
     at: Math.round(now - rx.durationMs),
@@ -43,9 +46,9 @@ export function entryOf(rx: LedgerRequest, { id, now, key }: EntryParts): Ledger
     cacheReadTokens: wholeNumber(usage.cacheRead),
     cacheWriteTokens: wholeNumber(usage.cacheWrite),
     reasoningTokens: wholeNumber(usage.reasoning),
-    nanoDollars: isKnown ? cost.nanoDollars : null,
+    nanoDollars: isKnown ? nanoDollars : null,
     basis: isKnown ? cost.basis : 'unknown',
-    provenance: isKnown ? `${cost.row} of ${cost.table}` : (cost?.why ?? 'no prices policy'),
+    provenance: isKnown ? `${cost.row} of ${cost.table}` : whyUnknown(cost),
     firstTokenMs: llm.timeToFirstToken(rx.startedAt),
     totalMs: rx.durationMs,
     attempts: llm.attempts.length,
@@ -56,10 +59,15 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? shortened(value) : ''
 }
 
-/** Providers may report any number; a store takes whole ones. */
+function whyUnknown(cost: Cost | null): string {
+  if (cost === null) return 'no prices policy'
+  return cost.kind === 'unknown' ? cost.why : 'the tokens are more than a call can have'
+}
+
+/** Providers may report any number. A store takes whole ones, and the sum of many must fit into 64 bits. */
 function wholeNumber(value: number | undefined): number | null {
   const rounded = Math.round(value ?? Number.NaN)
-  return Number.isSafeInteger(rounded) ? rounded : null
+  return rounded >= 0 && rounded <= MOST_TOKENS ? rounded : null
 }
 
 /** Clients and providers choose the names of models. */
@@ -68,3 +76,6 @@ function shortened(text: string): string {
 }
 
 const MAX_TEXT = 256
+const MOST_TOKENS = 1e12
+/** A million US dollars. */
+const MOST_NANO_DOLLARS = 1e15

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import type { UsageReport } from '../admin/usage-view.ts'
+import { LlmRecord, type Pricer } from '../records/llm-record.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import { request } from '../testing/client.ts'
 import type { Origin } from '../testing/origin.ts'
@@ -13,6 +14,7 @@ import type { LedgerEntry } from '../stores/store.ts'
 import { entryOf } from '../stores/testing/store-contract.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import { entryOf as requestEntry } from './entry.ts'
 import { Ledger } from './ledger.ts'
 import { LedgerFeed } from './ledger-feed.ts'
 
@@ -90,6 +92,31 @@ describe('the ledger', () => {
       prompts.map((prompt) => [prompt === '2 2' ? 'unknown' : 'computed', true]),
     )
     assert.deepEqual(gateway.bugs, [])
+  })
+
+  test('counts what earlier attempts were charged, and no numbers that no call can have', () => {
+    const llm = new LlmRecord()
+    const cost =
+      (nanoDollars: number): Pricer =>
+      () => ({ kind: 'known', nanoDollars, row: 'row', table: 'table', basis: 'computed' })
+    const call = { requestId: null, routeName: null, status: 200, startedAt: 0, durationMs: 1, apiKey: null }
+    const entry = () => requestEntry({ ...call, llm }, { id: '1', now: 1, key: '' })
+    assert.equal(entry(), null)
+    llm.beginAttempt('first', 'openai', cost(3))
+    llm.addAttempt()
+    llm.usage = { input: 1, output: 2 }
+    llm.beginAttempt('second', 'openai', cost(4))
+    llm.addAttempt()
+    llm.usage = { input: 1.6, output: 9e15 }
+    const { nanoDollars, inputTokens, outputTokens } = entry() ?? assert.fail()
+    assert.deepEqual([nanoDollars, inputTokens, outputTokens], [7, 2, null])
+    llm.beginAttempt('third', 'openai', cost(9e15))
+    llm.addAttempt()
+    llm.usage = { input: 1 }
+    const huge = entry() ?? assert.fail()
+    const { basis, provenance } = huge
+    const why = 'the tokens are more than a call can have'
+    assert.deepEqual([huge.nanoDollars, basis, provenance], [null, 'unknown', why])
   })
 
   test('counts every call once over two workers, a kill and a restart', async (t) => {
