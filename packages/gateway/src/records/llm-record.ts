@@ -207,6 +207,38 @@ export class LlmRecord {
     return { operation, provider, requestModel, responseModel, tokens, costUsd }
   }
 
+  /**
+   * The fields for the recorder; `shortened` bounds texts that clients and backends choose. They are collected here,
+   * because plain workers do not load the code of model calls.
+   */
+  details(startedAt: number, shortened: (text: string) => string) {
+    const { usage } = this
+    return {
+      operation: this.operation,
+      provider: this.provider,
+      providerName: this.providerName,
+      requestModel: shortened(this.requestModel),
+      responseModel: shortened(this.responseModel),
+      finishReason: shortened(this.finishReason),
+      streaming: this.streaming,
+      inputTokens: usage.input ?? null,
+      outputTokens: usage.output ?? null,
+      cacheReadTokens: usage.cacheRead ?? null,
+      cacheWriteTokens: usage.cacheWrite ?? null,
+      reasoningTokens: usage.reasoning ?? null,
+      isEstimated: this.isEstimated,
+      timeToFirstToken: this.timeToFirstToken(startedAt),
+      attempts: this.attempts.slice(0, MAX_ATTEMPTS).map(({ providerName, provider, outcome, charge }) => ({
+        provider: providerName || provider,
+        outcome,
+        ...(charge !== null && { charge }),
+      })),
+      ...(this.cost !== null && { cost: this.cost }),
+      ...(this.clientModel !== '' && { clientModel: shortened(this.clientModel) }),
+      ...(this.modelChoice !== '' && { modelChoice: this.modelChoice }),
+    }
+  }
+
   /** The record for expressions. The view is created here, because only requests to models need its code. */
   view(startedAt: number): LlmView {
     return new LlmView(this, startedAt)
@@ -226,3 +258,5 @@ export class LlmRecord {
 
 /** Longest model name of an earlier attempt, in characters; clients and providers choose names. */
 const LONGEST_MODEL = 256
+/** Attempts in a record. */
+const MAX_ATTEMPTS = 16

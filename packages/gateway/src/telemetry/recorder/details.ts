@@ -1,5 +1,4 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { llmDetails } from './model-details.ts'
 import { shortened } from './record-writer.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { bodyText } from './body-text.ts'
@@ -40,7 +39,7 @@ export function detailsOf(
   const details: StoredDetails = {}
   if (reason !== 'Upstream') details.kind = reason
   if (error !== null) details.error = textOf(redaction, error)
-  if (llm !== null) details.llm = llmDetails(llm, run.startedAt)
+  if (llm !== null) details.llm = llm.details(run.startedAt, shortened)
   if (mcp !== null) details.mcp = mcpDetails(mcp, redaction)
   if (decision !== null && decision !== undefined) {
     details.decision = { ...decision, at: micros(decision.at - run.startedAt) }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { LlmRecord } from '../../records/llm-record.ts'
-import { llmDetails, ModelDetails } from './model-details.ts'
+import { ModelDetails } from './model-details.ts'
+import { shortened } from './record-writer.ts'
 import { anyCharacter } from '../../../../http/src/testing/any-character.ts'
 
 test('details cached from one call do not change those of the next call', () => {
@@ -32,7 +33,7 @@ test('details cached from one call do not change those of the next call', () => 
     fc.property(fc.array(call, { minLength: 1, maxLength: 6 }), (calls) => {
       const details = new ModelDetails()
       for (const each of [...calls, ...calls.flatMap((one) => [one, one])]) {
-        assert.equal(details.of(each, 1), JSON.stringify({ llm: llmDetails(each, 1) }))
+        assert.equal(details.of(each, 1), JSON.stringify({ llm: each.details(1, shortened) }))
       }
     }),
     { numRuns: 300 },

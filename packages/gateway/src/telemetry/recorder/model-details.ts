@@ -1,35 +1,5 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import { shortened } from './record-writer.ts'
-import type { RecordedLlm } from './record.ts'
-
-/** The fields of a model call for its record. */
-export function llmDetails(call: LlmRecord, startedAt: number): RecordedLlm {
-  const { usage } = call
-  return {
-    operation: call.operation,
-    provider: call.provider,
-    providerName: call.providerName,
-    requestModel: shortened(call.requestModel),
-    responseModel: shortened(call.responseModel),
-    finishReason: shortened(call.finishReason),
-    streaming: call.streaming,
-    inputTokens: usage.input ?? null,
-    outputTokens: usage.output ?? null,
-    cacheReadTokens: usage.cacheRead ?? null,
-    cacheWriteTokens: usage.cacheWrite ?? null,
-    reasoningTokens: usage.reasoning ?? null,
-    isEstimated: call.isEstimated,
-    timeToFirstToken: call.timeToFirstToken(startedAt),
-    attempts: call.attempts.slice(0, MAX_ATTEMPTS).map(({ providerName, provider, outcome, charge }) => ({
-      provider: providerName || provider,
-      outcome,
-      ...(charge !== null && { charge }),
-    })),
-    ...(call.cost !== null && { cost: call.cost }),
-    ...(call.clientModel !== '' && { clientModel: shortened(call.clientModel) }),
-    ...(call.modelChoice !== '' && { modelChoice: call.modelChoice }),
-  }
-}
 
 /**
  * Encodes the details of records that have only a model call, as most chats do. Consecutive calls mostly have the same
@@ -38,12 +8,12 @@ export function llmDetails(call: LlmRecord, startedAt: number): RecordedLlm {
 export class ModelDetails {
   #last: { of: CallNames; head: string; tail: string } | null = null
 
-  /** The same as `JSON.stringify({ llm: llmDetails(call) })`. */
+  /** The same as `JSON.stringify({ llm: call.details(startedAt, shortened) })`. */
   of(call: LlmRecord, startedAt: number): string {
     const { usage, attempts } = call
     const [attempt] = attempts
     if (attempt === undefined || attempts.length !== 1 || call.clientModel !== '' || call.pricer !== null)
-      return JSON.stringify({ llm: llmDetails(call, startedAt) })
+      return JSON.stringify({ llm: call.details(startedAt, shortened) })
     const { head, tail } = this.#encodedNames(call, attempt.outcome, attempt.providerName || attempt.provider)
     return (
       head +
@@ -108,5 +78,3 @@ function isLike(one: CallNames, other: LlmRecord): boolean {
 function numberOf(value: number | null | undefined): string {
   return value === null || value === undefined || !Number.isFinite(value) ? 'null' : String(value)
 }
-
-const MAX_ATTEMPTS = 16
