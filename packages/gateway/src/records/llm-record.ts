@@ -196,7 +196,7 @@ export class LlmRecord {
   /** The tokens, or the billionths of a US dollar, of the attempts before the current one. */
   charged(unit: 'tokens' | 'usd'): number {
     const of = ({ tokens, costUsd }: AttemptCharge): number =>
-      unit === 'tokens' ? tokens : Math.round((costUsd ?? 0) * 1e9)
+      unit === 'tokens' ? Math.ceil(tokens) : Math.round((costUsd ?? 0) * 1e9)
     return this.attempts.reduce((sum, { charge }) => sum + (charge === null ? 0 : of(charge)), 0)
   }
 

@@ -106,6 +106,15 @@ describe('a budget', () => {
     assert.equal(passed, 41)
   })
 
+  test('goes on when a provider reports numbers that no call can have', async (t) => {
+    for (const output of [1.5, 1e300, -5, Number.MAX_SAFE_INTEGER]) {
+      const limits = [{ name: 'tokens', tokens: 5000, per: 'Day' }]
+      const { ask, gateway } = await setUp(t, { limits, model: answering(output) })
+      assert.equal((await ask()).status, 200, String(output))
+      assert.deepEqual(gateway.bugs, [], String(output))
+    }
+  })
+
   test('begins anew with the next period, in its time zone', async (t) => {
     const { statuses, time } = await setUp(t, { limits: [{ ...DOLLARS, usd: 0.01, timeZone: 'Europe/Berlin' }] })
     assert.deepEqual(await statuses(2), [200, 429])

@@ -135,7 +135,8 @@ function unpriced({ requestModel }: SpendingCall): SpendingRefusal {
 /** The cost of a call; null when its usage or its price is unknown. */
 function spentBy(llm: LlmRecord | null, unit: BudgetLimit['unit']): number | null {
   if (llm === null || !llm.hasUsage) return null
-  if (unit === 'tokens') return llm.totalTokens
+  // Providers may report any number, and budgets count whole ones.
+  if (unit === 'tokens') return Math.ceil(llm.totalTokens)
   const { cost } = llm
   return cost?.kind === 'known' ? cost.nanoDollars : null
 }

@@ -34,8 +34,10 @@ export const budget = implement<BudgetConfig>(({ limits, outputTokens, unpriced 
       open.set(rx, claim)
     },
     done(rx) {
-      open.get(rx)?.settle(rx)
+      const claim = open.get(rx)
+      // A claim that is not settled, whatever fails, ends with its lease.
       open.delete(rx)
+      claim?.settle(rx)
     },
   }
 })
