@@ -89,7 +89,9 @@ describe('the file of budgets', () => {
     const folder = useFolder(t)
     open(folder).close(new Map())
     writeFileSync(join(folder, 'budgets.lock'), `${process.ppid}\n`)
-    assert.equal(BudgetJournal.open(folder, log), `the process ${process.ppid} uses the state folder ${folder} already`)
+    const lock = join(folder, 'budgets.lock')
+    const problem = `the process ${process.ppid} uses the state folder ${folder} already; if it is no gateway, remove ${lock}`
+    assert.equal(BudgetJournal.open(folder, log), problem)
     // A process that was killed leaves its lock behind.
     writeFileSync(join(folder, 'budgets.lock'), '999999999\n')
     open(folder).close(new Map())

@@ -36,9 +36,12 @@ export class BudgetJournal {
   static open(folder: string, log: Logger): BudgetJournal | string {
     try {
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const owner = otherOwner(join(folder, LOCK))
-      if (owner !== null) return `the process ${owner} uses the state folder ${folder} already`
-      fs.writeFileSync(join(folder, LOCK), `${process.pid}\n`, { mode: 0o600 })
+      const lock = join(folder, LOCK)
+      const owner = otherOwner(lock)
+      // After a crash, the number may belong to another program.
+      if (owner !== null)
+        return `the process ${owner} uses the state folder ${folder} already; if it is no gateway, remove ${lock}`
+      fs.writeFileSync(lock, `${process.pid}\n`, { mode: 0o600 })
       const saved = readSaved(join(folder, FILE))
       return typeof saved === 'string' ? saved : new BudgetJournal(folder, saved.tables, log)
     } catch (error) {
