@@ -188,6 +188,7 @@ const PAGES = [
   ['routes', '/routes', 'Policies, in order of execution'],
   ['expressions', '/expressions?expression=request.method', 'The value has the type string'],
   ['metrics', '/metrics', 'Requests by route'],
+  ['spend', '/spend', 'The gateway has no ledger'],
   ['config', '/config', 'secrets are redacted'],
 ] as const
 

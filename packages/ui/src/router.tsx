@@ -15,6 +15,7 @@ import { readModelsSearch } from './models/search.ts'
 import { readOverviewSearch } from './overview/search.ts'
 import { readRequestsSearch } from './requests/search.ts'
 import { readRoutesSearch } from './routes/search.ts'
+import { readSpendSearch } from './spend/search.ts'
 import { readToolsSearch } from './tools/search.ts'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
@@ -68,6 +69,13 @@ const metrics = createRoute({
   component: lazyRouteComponent(() => import('./metrics/page.tsx'), 'MetricsPage'),
 })
 
+const spend = createRoute({
+  getParentRoute: () => root,
+  path: '/spend',
+  validateSearch: readSpendSearch,
+  component: lazyRouteComponent(() => import('./spend/page.tsx'), 'SpendPage'),
+})
+
 const config = createRoute({
   getParentRoute: () => root,
   path: '/config',
@@ -75,7 +83,7 @@ const config = createRoute({
   component: lazyRouteComponent(() => import('./config/page.tsx'), 'ConfigPage'),
 })
 
-const routeTree = root.addChildren([overview, requests, routes, models, tools, expressions, metrics, config])
+const routeTree = root.addChildren([overview, requests, routes, models, tools, expressions, metrics, spend, config])
 
 /** `createUiRouter` leads to the pages of the UI. The history is the window's, unless a test has one of its own. */
 export function createUiRouter(history?: RouterHistory) {

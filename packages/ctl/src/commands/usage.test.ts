@@ -71,10 +71,12 @@ describe('porticoctl usage', () => {
   })
 
   test('says why the ledger cannot be read', async (t) => {
-    const none = await useAdmin(t, 400, 'the gateway has no ledger: set config.ledger and config.stateDir\n')
+    const none = await useAdmin(t, 404, 'the gateway has no ledger: set config.ledger and config.stateDir\n')
     const { code, stderr } = await none.run()
     assert.equal(code, 1)
     assert.match(stderr, /the gateway has no ledger: set config\.ledger/)
+    const other = await useAdmin(t, 404, 'not found\n')
+    assert.doesNotMatch((await other.run()).stderr, /ledger/)
     const damaged = await useAdmin(t, 503, 'the ledger cannot be read: file is not a database\n')
     assert.match((await damaged.run()).stderr, /: the ledger cannot be read: file is not a database\n/)
   })

@@ -33,7 +33,9 @@ async function readReport({ admin, token, by, since, until }: UsageRequest): Pro
   try {
     const text = await readAll(response)
     if (response.statusCode === 200) return JSON.parse(text) as UsageReport
-    return response.statusCode === 503 ? `${admin.label}: ${text.trim()}` : refusal(asked, response, text)
+    // Other servers respond with 404, too.
+    const isAboutLedger = [404, 503].includes(response.statusCode ?? 0) && text.includes('ledger')
+    return isAboutLedger ? `${admin.label}: ${text.trim()}` : refusal(asked, response, text)
   } catch {
     return `${admin.label} is not an admin server of Portico`
   }

@@ -20,7 +20,7 @@ export function answerUsageApi(request: IncomingMessage, source: UsageSource): P
   if (pathOf(request) !== '/api/usage') return null
   const query = readQuery(queryOf(request), Date.now())
   if (typeof query === 'string') return text(400, `${query}\n`)
-  if (source === null) return text(400, 'the gateway has no ledger: set config.ledger and config.stateDir\n')
+  if (source === null) return text(404, 'the gateway has no ledger: set config.ledger and config.stateDir\n')
   return source.usage(query).then((result) => {
     if ('problem' in result) return text(503, `the ledger cannot be read: ${result.problem}\n`)
     const report: UsageReport = {

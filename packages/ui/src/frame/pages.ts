@@ -6,6 +6,7 @@ import {
   OverviewIcon,
   RequestsIcon,
   RoutesIcon,
+  SpendIcon,
   ToolsIcon,
 } from '../parts/icons.tsx'
 
@@ -18,6 +19,7 @@ export const PAGES = [
   { to: '/tools', name: 'Tools', key: 'i', Icon: ToolsIcon },
   { to: '/expressions', name: 'Expressions', key: 'e', Icon: ExpressionsIcon },
   { to: '/metrics', name: 'Metrics', key: 'f', Icon: MetricsIcon },
+  { to: '/spend', name: 'Spend', key: 's', Icon: SpendIcon },
   { to: '/config', name: 'Config', key: 'c', Icon: ConfigIcon },
 ] as const
 

@@ -5,7 +5,7 @@ import { Download } from '../parts/download.tsx'
 import { EndpointHealth, TargetError } from '../parts/health.tsx'
 import * as icons from '../parts/icons.tsx'
 import { Outcome } from '../parts/outcome.tsx'
-import { Empty, Failed, Loading } from '../parts/states.tsx'
+import { Empty, Failed, Loading, Stale } from '../parts/states.tsx'
 import { Value } from '../parts/value.tsx'
 import { NOON, sampleEndpoint } from '../testing/samples.ts'
 
@@ -117,6 +117,11 @@ export const GALLERY: readonly GalleryEntry[] = [
         element: <Failed what="Routes" error={new Error('connection refused')} onRetry={nothing} />,
       },
     ],
+  },
+  {
+    ...{ part: 'Stale', file: 'parts/states.tsx' },
+    use: 'Above data that could not be read again.',
+    states: [{ name: 'with the reason', element: <Stale at={NOON} error={new Error('connection refused')} /> }],
   },
   {
     ...{ part: 'Empty', file: 'parts/states.tsx' },

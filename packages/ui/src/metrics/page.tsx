@@ -2,8 +2,8 @@ import type { HistoryRange, SeriesView } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { seriesQuery, usageQuery } from '../api/queries.ts'
-import { formatClock, formatMoment } from '../format/times.ts'
-import { Failed, Loading } from '../parts/states.tsx'
+import { formatMoment } from '../format/times.ts'
+import { Failed, Loading, Stale } from '../parts/states.tsx'
 import { Chart } from './chart.tsx'
 import { figuresOf } from './figures.ts'
 import { RANGE_MILLIS, RANGE_NAMES, RANGES } from './search.ts'
@@ -86,14 +86,5 @@ function Usage({ range, by }: { range: HistoryRange; by: UsageGroup | null }) {
       {error !== null && <Stale at={dataUpdatedAt} error={error} />}
       <UsageTable usage={data} by={by} />
     </>
-  )
-}
-
-/** Shown above data that could not be read again. */
-function Stale({ at, error }: { at: number; error: Error }) {
-  return (
-    <p className="metrics-stale" role="status">
-      ▲ As of {formatClock(at)}: {error.message}
-    </p>
   )
 }

@@ -66,6 +66,13 @@ export const MetricsIcon = () => (
   </Icon>
 )
 
+export const SpendIcon = () => (
+  <Icon>
+    <circle cx="8" cy="8" r="6" />
+    <path d="M10 5.8C9.6 5.1 8.9 4.8 8 4.8c-1.2 0-2 .6-2 1.5 0 2.1 4 1 4 3.3 0 1-.9 1.6-2 1.6-1 0-1.8-.4-2.2-1.1M8 3.6v8.8" />
+  </Icon>
+)
+
 export const ConfigIcon = () => (
   <Icon>
     <path d="M3.5 2h6l3 3v9h-9z" />

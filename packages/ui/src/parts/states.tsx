@@ -1,5 +1,6 @@
 import { Button, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { formatClock } from '../format/times.ts'
 import './states.css'
 
 /** A skeleton while data is on its way. `what` names the data for screen readers. */
@@ -33,5 +34,14 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       <h1>{title}</h1>
       {children}
     </section>
+  )
+}
+
+/** Shown above data that could not be read again. `at` is the time of the data. */
+export function Stale({ at, error }: { at: number; error: Error }) {
+  return (
+    <p className="stale" role="status">
+      ▲ As of {formatClock(at)}: {error.message}
+    </p>
   )
 }
