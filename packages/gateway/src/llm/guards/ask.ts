@@ -1,7 +1,7 @@
 import { HeaderBlock } from '@portico/http'
 import { fetchText } from '../../pipeline/callouts/fetch-text.ts'
 import type { BackendClient } from '../../pipeline/context/step.ts'
-import { parseJsonObject } from '@portico/http/json'
+import { isObject, parseJson } from '@portico/http/json'
 import type { Json, JsonObject } from '@portico/chat'
 import type { GuardContext } from './guard.ts'
 
@@ -18,8 +18,10 @@ export interface GuardTarget {
 
 export type Sign = (request: SignableRequest) => SignedHeaders | Promise<SignedHeaders>
 
+export type GuardMethod = 'POST' | 'PUT' | 'PATCH'
+
 export interface SignableRequest {
-  method: 'POST'
+  method: GuardMethod
   authority: string
   /** The path, with the query if present. */
   target: string
@@ -29,37 +31,48 @@ export interface SignableRequest {
 
 type SignedHeaders = readonly (readonly [name: string, value: string])[]
 
+interface Question {
+  body: Json
+  method?: GuardMethod
+  /** Headers in lower case; they replace the gateway's own headers of the same name. */
+  headers?: SignedHeaders
+  context?: Pick<GuardContext, 'span' | 'rx'>
+}
+
+/** Like `askAny`, for services whose responses are JSON objects. */
+export async function ask(target: GuardTarget, path: string, question: Question): Promise<JsonObject> {
+  const { body } = await askAny(target, path, question)
+  if (!isObject(body)) throw new Error('the answer is not JSON')
+  return body
+}
+
 /**
  * Sends one JSON request to the guard service and returns its JSON response. Rejects with a reason that contains none
  * of the texts.
  */
-export async function ask(
+export async function askAny(
   { client, authority, timeoutMs = DEFAULT_TIMEOUT_MS, sign }: GuardTarget,
   target: string,
-  question: { body: Json; headers?: SignedHeaders; span?: GuardContext['span'] },
-): Promise<JsonObject> {
+  { method = 'POST', headers: more = [], ...question }: Question,
+): Promise<{ status: number; body: Json }> {
   const body = Buffer.from(JSON.stringify(question.body))
-  const plain: SignedHeaders = [
-    ['content-type', 'application/json'],
-    ['accept', 'application/json'],
-    ...(question.headers ?? []),
-  ]
-  const signed =
-    sign === undefined ? [] : await signWith(sign, { method: 'POST', authority, target, headers: plain, body })
+  const names = new Set(more.map(([name]) => name))
+  const plain: SignedHeaders = [...OWN_HEADERS.filter(([name]) => !names.has(name)), ...more]
+  const signed = sign === undefined ? [] : await signWith(sign, { method, authority, target, headers: plain, body })
   const headers = HeaderBlock.of([...plain, ...signed])
   // Masked texts may be as long as the originals, or longer.
   const maxBytes = SPARE_BYTES + 2 * body.length
-  const { text } = await fetchText(client, {
+  const { status, text } = await fetchText(client, {
     authority,
     target,
     maxBytes,
     timeoutMs,
-    post: { headers, body },
-    span: question.span,
+    post: { method, headers, body },
+    ...question.context,
   })
-  const answer = parseJsonObject(text)
+  const answer = parseJson(text)
   if (answer === null) throw new Error('the answer is not JSON')
-  return answer
+  return { status, body: answer.value }
 }
 
 /** The reason of a failure, for the trace. */
@@ -76,5 +89,9 @@ async function signWith(sign: Sign, request: SignableRequest): Promise<SignedHea
   }
 }
 
+const OWN_HEADERS: SignedHeaders = [
+  ['content-type', 'application/json'],
+  ['accept', 'application/json'],
+]
 const DEFAULT_TIMEOUT_MS = 10_000
 const SPARE_BYTES = 1_048_576

@@ -1,3 +1,4 @@
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { SpanParent } from '../../pipeline/spans/request-spans.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { Passage } from './passage.ts'
@@ -25,6 +26,8 @@ export interface ExchangeContext {
   responseHeaders: HeaderBlock | null
   /** The parent of the spans of calls to guard services; without it, no spans are made. */
   span?: SpanParent | null | undefined
+  /** The request, for the policies of backends that guards call. */
+  rx?: RequestContext | undefined
 }
 
 export interface GuardContext extends ExchangeContext {

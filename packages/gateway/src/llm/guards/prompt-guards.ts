@@ -156,11 +156,11 @@ function refuseUnexamined(
 
 /** The headers and the span that the guards of a call get. */
 export function guardContext(
-  { spans }: RequestContext,
+  rx: RequestContext,
   requestHeaders: HeaderBlock,
   responseHeaders: HeaderBlock | null,
 ): ExchangeContext {
-  return { requestHeaders, responseHeaders, span: spans?.parentFor('guardrail') ?? null }
+  return { requestHeaders, responseHeaders, span: rx.spans?.parentFor('guardrail') ?? null, rx }
 }
 
 /** Notes the verdicts of guards in the trace, and a rejection or failure for its explanation. */

@@ -14,10 +14,12 @@ interface FetchOptions {
   target: string
   maxBytes: number
   timeoutMs: number
-  /** Sends this body by POST. Any 2xx is an answer then, and with `refusals` any 4xx too. */
-  post?: { headers: HeaderBlock; body: Buffer; refusals?: boolean }
+  /** Sends this body, by POST unless `method` is set. Any 2xx is an answer then, and with `refusals` any 4xx too. */
+  post?: { method?: string; headers: HeaderBlock; body: Buffer; refusals?: boolean }
   /** The parent of the span of the call; the call has no span without it. */
   span?: CallContext['span'] | undefined
+  /** The request for which the call is made; policies of the backend apply only with it. */
+  rx?: CallContext['rx'] | undefined
 }
 
 interface FetchedText {
@@ -101,7 +103,7 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
     const timer = setTimeout(() => fetch.giveUp(new TooLate()), options.timeoutMs)
     timer.unref()
     const request = {
-      method: post === undefined ? 'GET' : 'POST',
+      method: post === undefined ? 'GET' : (post.method ?? 'POST'),
       target: options.target,
       authority: options.authority,
       headers: post?.headers ?? HeaderBlock.of([['accept', 'application/json']]),
@@ -109,8 +111,9 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
       upgrade: '',
       teTrailers: false,
     }
-    const { span = null } = options
-    fetch.started(client.send(request, span === null ? CONTEXT : { ...CONTEXT, span }, fetch))
+    const { span = null, rx } = options
+    const context = { ...CONTEXT, ...(span !== null && { span }), ...(rx !== undefined && { rx }) }
+    fetch.started(client.send(request, context, fetch))
   })
 }
 

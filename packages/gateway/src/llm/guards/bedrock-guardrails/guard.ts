@@ -18,14 +18,14 @@ export function createBedrockGuardrailsGuard(
   const path = `/guardrail/${encodeURIComponent(identifier)}/version/${encodeURIComponent(version)}/apply`
   return {
     name: 'bedrockGuardrails',
-    async check(texts, phase, { span }) {
+    async check(texts, phase, context) {
       const said = [...texts.entries()].filter(([, text]) => text.trim() !== '')
       const sent = said.map(([index]) => index)
       if (sent.length === 0) return PASS
       const content = said.map(([, text]): JsonObject => ({ text: { text } }))
       const body = { source: phase === 'request' ? 'INPUT' : 'OUTPUT', content }
       try {
-        const verdict = judge(await ask(target, path, { body, span }), sent.length, response)
+        const verdict = judge(await ask(target, path, { body, context }), sent.length, response)
         return verdict.kind === 'mask' ? { ...verdict, texts: inPlace(texts, sent, verdict.texts) } : verdict
       } catch (error) {
         return { kind: 'failed', reason: reasonOf(error) }

@@ -19,12 +19,12 @@ export function createGoogleModelArmorGuard(
   const path = `/v1/projects/${project}/locations/${location}/templates/${template}`
   return {
     name: 'googleModelArmor',
-    async check(texts, phase, { span }) {
+    async check(texts, phase, context) {
       // Model Armor returns one verdict per text, so all texts are joined for one call.
       const text = texts.filter((part) => part.trim() !== '').join('\n')
       if (text === '') return PASS
       try {
-        return judge(await ask(target, path + METHODS[phase], { body: { [DATA[phase]]: { text } }, span }), response)
+        return judge(await ask(target, path + METHODS[phase], { body: { [DATA[phase]]: { text } }, context }), response)
       } catch (error) {
         return { kind: 'failed', reason: reasonOf(error) }
       }

@@ -15,11 +15,11 @@ export function createOpenAIModerationGuard(
 ): Guard {
   return {
     name: 'openAIModeration',
-    async check(texts, _phase, { span }) {
+    async check(texts, _phase, context) {
       const input = texts.filter((text) => text.trim() !== '')
       if (input.length === 0) return PASS
       try {
-        return judge(await ask(target, '/v1/moderations', { body: { model, input }, span }), input.length, response)
+        return judge(await ask(target, '/v1/moderations', { body: { model, input }, context }), input.length, response)
       } catch (error) {
         return { kind: 'failed', reason: reasonOf(error) }
       }

@@ -15,7 +15,7 @@ export function createWebhookGuard(config: WebhookGuardConfig, target: GuardTarg
       try {
         const body = wireBody(texts, phase, context.about)
         return readAnswer(
-          await ask(target, PATHS[phase], { body, headers: headersFor(phase, context), span: context.span }),
+          await ask(target, PATHS[phase], { body, headers: headersFor(phase, context), context }),
           phase,
         )
       } catch (error) {
