@@ -27,12 +27,12 @@ export function compileGuards(config: Guards | undefined, env: Env, parts: Tunne
 }
 
 function vendorTarget(
-  { guard, host, region, defaultAuth, policies }: Vendor<GuardPolicies>,
+  { guard, host, region, defaultAuth, keyHeader, policies }: Vendor<GuardPolicies>,
   env: Env,
   parts: TunnelParts,
 ): GuardTarget {
   const { resolver, pools, endpoints, upstream } = parts.services
-  const own: BackendPolicies = { tls: {}, ...ownAuth(defaultAuth), ...policies }
+  const own: BackendPolicies = { tls: {}, ...ownAuth(defaultAuth), ...policies, ...keyIn(keyHeader, policies?.auth) }
   const place = { isFixed: true, host, ...(region !== null && { signing: { region, service: 'bedrock' } }) }
   const key = `${env.attachment}/guard/${guard}`
   const identity: BackendIdentity = {
@@ -58,4 +58,11 @@ function vendorTarget(
     endpoints,
   })
   return { client, authority: host, sign: signWith(identity, bugReport(env.log)) }
+}
+
+/** Puts a key whose location is not configured into the header in which the vendor expects it. */
+function keyIn(header: string | undefined, auth: BackendPolicies['auth']): Pick<BackendPolicies, 'auth'> {
+  const hasKey = auth?.key !== undefined || auth?.secretRef !== undefined
+  if (header === undefined || !hasKey || auth.location !== undefined) return {}
+  return { auth: { ...auth, location: { header: { name: header } } } }
 }

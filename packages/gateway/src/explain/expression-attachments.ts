@@ -12,6 +12,8 @@ const WORDS: Readonly<Record<ExpressionPhase, string>> = {
   mcp: 'rules of MCP tools, prompts and resources',
   llmRoute: 'the choice of a model',
   llmRequest: 'edits of a request to a model',
+  guard: 'the call of an `http` prompt guard',
+  guardResponse: 'the verdict of an `http` prompt guard',
   start: 'which request is traced',
   network: 'network authorization, before HTTP',
   connection: 'authorization of connections and UDP sessions without HTTP',

@@ -24,6 +24,8 @@ export type ExpressionPhase =
   | 'request'
   | 'llmRequest'
   | 'llmRoute'
+  | 'guard'
+  | 'guardResponse'
   | 'mcp'
   | 'backend'
   | 'responseHead'
@@ -134,6 +136,15 @@ const mcp = {
   protocolVersion: maybeText,
 }
 
+/** Texts of a prompt or a response, for a prompt guard. */
+const guard = {
+  phase: text,
+  text,
+  texts: value(listOf(string)),
+  roles: value(listOf(string)),
+  request: struct({ headers }),
+}
+
 export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, VariableType>>> = {
   // No client has connected yet.
   process: { env },
@@ -154,6 +165,9 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
     llmRequest: present,
     llm: struct({ requestModel: text, promptTokens: count }),
   },
+  // A call to a guard service, and the verdict that its response contains.
+  guard,
+  guardResponse: { ...guard, response: struct({ code: count, body: dyn }) },
   // One tool, prompt, resource or task of an MCP server; the message was read from the body.
   mcp: { ...found, request: struct(head), backend, mcp: struct(mcp) },
   backend: { ...found, request, backend },

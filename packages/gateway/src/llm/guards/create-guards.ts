@@ -1,8 +1,12 @@
 import type { GuardTarget } from './ask.ts'
+import { AZURE_KEY_HEADER, createAzureContentSafetyGuard } from './azure-content-safety/guard.ts'
 import { bedrockHost, createBedrockGuardrailsGuard } from './bedrock-guardrails/guard.ts'
 import { createGoogleModelArmorGuard, modelArmorHost } from './google-model-armor/guard.ts'
 import type { Guard } from './guard.ts'
+import { createHttpGuard } from './http/guard.ts'
+import { createLakeraGuard } from './lakera/guard.ts'
 import { createOpenAIModerationGuard, OPENAI_HOST } from './openai-moderation/guard.ts'
+import { createPresidioGuard } from './presidio/guard.ts'
 import { type PromptGuards, RequestGuards, ResponseGuards } from './prompt-guards.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import type { CustomResponseConfig } from './rejection.ts'
@@ -24,6 +28,8 @@ export interface Vendor<Policies> {
   defaultAuth: 'none' | 'aws' | 'gcp'
   /** The region for signatures; null when the vendor has no regions. */
   region: string | null
+  /** The header of a key whose location the policies leave open; `Authorization: Bearer` when unset. */
+  keyHeader?: string
   policies: Policies | undefined
 }
 
@@ -68,6 +74,17 @@ type Maker<Name extends GuardName> = <Policies>(
 
 const makers: { [Name in GuardName]: Maker<Name> } = {
   regex: (config, _env, response) => createRegexGuard(config, response),
+  http: (config, env, response) => createHttpGuard(config, env.backend(config.backendRef.name), response),
+  presidio: (config, env, response) => createPresidioGuard(config, env.backend(config.backendRef.name), response),
+  lakera(config, env, response) {
+    const vendor = { host: config.host, region: null, defaultAuth: 'none', policies: config.policies } as const
+    return createLakeraGuard(config, env.vendor({ guard: 'lakera', ...vendor }), response)
+  },
+  azureContentSafety(config, env, response) {
+    const { host, policies } = config
+    const vendor = { host, region: null, defaultAuth: 'none', keyHeader: AZURE_KEY_HEADER, policies } as const
+    return createAzureContentSafetyGuard(config, env.vendor({ guard: 'azureContentSafety', ...vendor }), response)
+  },
   webhook: (config, env) => createWebhookGuard(config, env.backend(config.backendRef.name)),
   openAIModeration(config, env, response) {
     const vendor = { host: OPENAI_HOST, region: null, defaultAuth: 'none', policies: config.policies } as const

@@ -34,7 +34,7 @@ export const guard: Explainer = ({ reason, record, view }) => {
   }
 }
 
-/** Only webhooks have a failure mode, and pattern guards call no service. */
+/** Pattern guards call no service, and the oldest guards of vendors have no failure mode. */
 function remediesOfFailure(name: string, place: SourceLocation | null): Passing[] {
   if (name === 'regex') {
     return [
@@ -43,7 +43,9 @@ function remediesOfFailure(name: string, place: SourceLocation | null): Passing[
     ]
   }
   const responds = remedy('backend', `the service of the ${name} guard responds`)
-  if (name !== 'webhook') return [responds]
+  if (!WITH_FAILURE_MODE.has(name)) return [responds]
   const failureMode = { of: 'failureMode', found: 'FailClosed', relation: 'equals', value: 'FailOpen', place } as const
   return [responds, remedy('config', '`failureMode` is FailOpen', failureMode)]
 }
+
+const WITH_FAILURE_MODE: ReadonlySet<string> = new Set(['webhook', 'http', 'presidio', 'lakera', 'azureContentSafety'])

@@ -2,9 +2,13 @@ import { filledInResources, list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { enumeration, integer, string } from '../../schema/fields/values.ts'
+import { azureContentSafetyGuard, azureContentSafetyGuardOfAnswers } from './azure-content-safety/schema.ts'
 import { bedrockGuardrailsGuard } from './bedrock-guardrails/schema.ts'
 import { googleModelArmorGuard } from './google-model-armor/schema.ts'
+import { httpGuard } from './http/schema.ts'
+import { lakeraGuard } from './lakera/schema.ts'
 import { openAIModerationGuard } from './openai-moderation/schema.ts'
+import { presidioGuard } from './presidio/schema.ts'
 import { regexGuard, regexGuardOfAnswers } from './regex/schema.ts'
 import { webhookGuard } from './webhook/schema.ts'
 
@@ -13,6 +17,10 @@ function guardsOfBoth<Policies>(policies: Schema<Policies>) {
   return {
     regex: regexGuard.optional(),
     webhook: webhookGuard.optional(),
+    http: httpGuard.optional(),
+    presidio: presidioGuard.optional(),
+    lakera: lakeraGuard(policies).optional(),
+    azureContentSafety: azureContentSafetyGuard(policies).optional(),
     bedrockGuardrails: bedrockGuardrailsGuard(policies).optional(),
     googleModelArmor: googleModelArmorGuard(policies).optional(),
   }
@@ -25,7 +33,11 @@ function guardsOfRequests<Policies>(policies: Schema<Policies>) {
 /** `policies` is the block for connections to vendors (BackendSimple of the spec). */
 export function promptGuard<Policies>(policies: Schema<Policies>) {
   const ofRequests = guardsOfRequests(policies)
-  const ofAnswers = { ...guardsOfBoth(policies), regex: regexGuardOfAnswers.optional() }
+  const ofAnswers = {
+    ...guardsOfBoth(policies),
+    regex: regexGuardOfAnswers.optional(),
+    azureContentSafety: azureContentSafetyGuardOfAnswers(policies).optional(),
+  }
   const request = object(
     { ...ofRequests, response: customResponse('The request was rejected due to inappropriate content.') },
     [exactlyOneOf(...Object.keys(ofRequests))],

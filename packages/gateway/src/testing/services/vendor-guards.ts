@@ -12,16 +12,21 @@ interface VendorGuards {
   policies: object
   /** Hosts and paths, as they were asked. */
   asked: string[]
+  /** The credential of each call, with the name of its header. */
+  credentials: string[]
 }
 
 export async function useVendorGuards(t: TestContext): Promise<VendorGuards> {
   const asked: string[] = []
+  const credentials: string[] = []
   const server = createServer(createAuthority().issue(), (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const path = request.url ?? ''
       asked.push(`${request.headers.host}${path}`)
+      const names = ['authorization', 'ocp-apim-subscription-key'].filter((name) => name in request.headers)
+      credentials.push(names.map((name) => `${name}: ${String(request.headers[name])}`).join())
       const verdict = verdictOn(path, Buffer.concat(chunks).toString())
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(verdict))
     })
@@ -53,6 +58,7 @@ export async function useVendorGuards(t: TestContext): Promise<VendorGuards> {
     proxy: { name, static: { host: '127.0.0.1', port: (proxy.address() as AddressInfo).port } },
     policies: { tunnel: { backendRef: { name } }, tls: { insecureSkipVerify: 'All' }, auth: { key: 'guard-key' } },
     asked,
+    credentials,
   }
 }
 
@@ -67,6 +73,15 @@ function verdictOn(path: string, body: string): object {
     return isBad
       ? { action: 'GUARDRAIL_INTERVENED', outputs: [], assessments: [{ topicPolicy: { topics: [topic] } }] }
       : { action: 'NONE', outputs: [], assessments: [] }
+  }
+  if (path === '/v2/guard') {
+    return { flagged: isBad, breakdown: [{ detector_type: 'moderated_content/hate', detected: isBad }], payload: [] }
+  }
+  if (path.includes('text:shieldPrompt'))
+    return { userPromptAnalysis: { attackDetected: isBad }, documentsAnalysis: [] }
+  if (path.includes('text:analyze')) {
+    const { categories } = JSON.parse(body) as { categories: string[] }
+    return { categoriesAnalysis: categories.map((category) => ({ category, severity: isBad ? 4 : 0 })) }
   }
   const filterMatchState = isBad ? 'MATCH_FOUND' : 'NO_MATCH_FOUND'
   return { sanitizationResult: { filterMatchState, filterResults: {}, invocationResult: 'SUCCESS' } }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import { Deadlines, HeaderBlock, Hops } from '@portico/http'
 import type { SeenRequest } from '../../../testing/origin.ts'
@@ -13,11 +13,11 @@ import type { GuardContext, TextInfo } from '../guard.ts'
  */
 export async function useGuardTarget(
   t: TestContext,
-  answer: (seen: SeenRequest, response: ServerResponse) => object | undefined,
+  answer: (seen: SeenRequest, response: ServerResponse, message: IncomingMessage) => object | undefined,
   authority = 'guard.test',
 ) {
-  const origin = await useOrigin(t, (seen, response) => {
-    const given = answer(seen, response)
+  const origin = await useOrigin(t, (seen, response, message) => {
+    const given = answer(seen, response, message)
     if (given !== undefined) response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given))
   })
   const target = useTarget(t, origin.port, authority)
