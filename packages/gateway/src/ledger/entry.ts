@@ -64,7 +64,7 @@ function whyUnknown(cost: Cost | null): string {
   return cost.kind === 'unknown' ? cost.why : 'the tokens are more than a call can have'
 }
 
-/** Providers may report any number. A store takes whole ones, and the sum of many must fit into 64 bits. */
+/** Providers may report any number. A store takes whole ones, and sums of hours must fit into 64 bits. */
 function wholeNumber(value: number | undefined): number | null {
   const rounded = Math.round(value ?? Number.NaN)
   return rounded >= 0 && rounded <= MOST_TOKENS ? rounded : null
@@ -76,6 +76,6 @@ function shortened(text: string): string {
 }
 
 const MAX_TEXT = 256
-const MOST_TOKENS = 1e12
+const MOST_TOKENS = 1e10
 /** A million US dollars. */
 const MOST_NANO_DOLLARS = 1e15

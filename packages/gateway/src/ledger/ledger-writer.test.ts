@@ -19,7 +19,7 @@ function useFolder(t: TestContext): string {
 }
 
 /** A writer whose store fails while `isDown`. */
-function createWriter(folder: string, maxBytes = 1_000_000) {
+function createWriter(folder: string, maxBytes = 1_000_000, { retentionDays = 1_000, rollupDays = 1_000 } = {}) {
   const state = { isDown: false, now: Date.UTC(2026, 1, 1) }
   const events: WriterEvent[] = []
   const writer = new LedgerWriter({
@@ -32,11 +32,13 @@ function createWriter(folder: string, maxBytes = 1_000_000) {
         add: (entries) => (check(), store.add(entries)),
         usage: (query) => store.usage(query),
         removeBefore: (at, most) => (check(), store.removeBefore(at, most)),
+        removeSumsBefore: (at, most) => (check(), store.removeSumsBefore(at, most)),
         close: () => store.close(),
       }
     },
     spool: new Spool(join(folder, 'ledger.spool'), maxBytes),
-    retentionMs: 1_000 * 86_400_000,
+    retentionMs: retentionDays * 86_400_000,
+    rollupRetentionMs: rollupDays * 86_400_000,
     now: () => state.now,
     report: (event) => events.push(event),
   })
@@ -116,6 +118,19 @@ describe('the writer of the ledger', () => {
     rmSync(join(folder, 'ledger.db'))
     await writer.maintain()
     assert.equal((await writer.usage(ALL)).sums[0]?.calls, 1)
+    await writer.close()
+  })
+
+  test('removes entries first, and sums after their own time', async (t) => {
+    const { writer, state } = createWriter(useFolder(t), 1_000_000, { retentionDays: 1, rollupDays: 3 })
+    await writer.maintain()
+    await writer.add(batchOf(entryOf('a', { at: state.now })))
+    const callsAfter = async (days: number): Promise<number> => {
+      state.now += days * 86_400_000
+      await writer.maintain()
+      return (await writer.usage(ALL)).sums[0]?.calls ?? 0
+    }
+    assert.deepEqual([await callsAfter(2), await callsAfter(0.9), await callsAfter(1)], [1, 1, 0])
     await writer.close()
   })
 

@@ -20,6 +20,8 @@ interface WriterParts {
   open(): LedgerStore | Promise<LedgerStore>
   spool: Spool
   retentionMs: number
+  /** How long the sums of hours are stored. */
+  rollupRetentionMs: number
   /** Milliseconds since 1970. */
   now(): number
   report(event: WriterEvent): void
@@ -59,11 +61,13 @@ export class LedgerWriter {
 
   /** Opens a store that is not open, delivers the spool and removes old entries; called at the start and every second. */
   async maintain(): Promise<void> {
-    const { spool, retentionMs } = this.#parts
+    const { spool, retentionMs, rollupRetentionMs } = this.#parts
+    const now = this.#parts.now()
     try {
       const store = (this.#store ??= await this.#parts.open())
       if (!spool.isEmpty) await this.#deliverSpool(store)
-      await store.removeBefore(this.#parts.now() - retentionMs, MOST_REMOVED)
+      await store.removeBefore(now - retentionMs, MOST_REMOVED)
+      await store.removeSumsBefore(now - Math.max(retentionMs, rollupRetentionMs), MOST_REMOVED)
       if (this.#problem !== null) this.#report('info', 'ledger store works again')
       this.#problem = null
     } catch (error) {

@@ -173,7 +173,11 @@ describe('the ledger', () => {
     const errors: string[] = []
     const log = { info() {}, error: (message: string) => errors.push(message) } as unknown as Logger
     const collector = new Collector()
-    const ledger = new Ledger({ folder: join(obstacle, 'state'), retentionMs: 1e13 }, collector, log)
+    const ledger = new Ledger(
+      { folder: join(obstacle, 'state'), retentionMs: 1e13, rollupRetentionMs: 1e13 },
+      collector,
+      log,
+    )
     t.after(() => ledger.close())
     ledger.add(JSON.stringify([entryOf('a'), entryOf('b')]))
     await eventually('the writer has died', () => errors.includes('ledger writer died'))

@@ -6,6 +6,7 @@ export interface WriterSettings {
   /** The state folder, an absolute path. */
   readonly folder: string
   readonly retentionMs: number
+  readonly rollupRetentionMs: number
 }
 
 export type ToWriter =

@@ -8,7 +8,7 @@ import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 // SQLite blocks its thread, so the ledger has a thread of its own.
 
-const { folder, retentionMs } = workerData as WriterSettings
+const { folder, retentionMs, rollupRetentionMs } = workerData as WriterSettings
 if (parentPort === null) throw new Error('the writer of the ledger runs in a thread of its own')
 const port = parentPort
 
@@ -20,6 +20,7 @@ const writer = new LedgerWriter({
   open: () => new SqliteStore(join(folder, 'ledger.db')),
   spool: new Spool(join(folder, 'ledger.spool'), SPOOL_BYTES),
   retentionMs,
+  rollupRetentionMs,
   now: Date.now,
   report: (event) => post({ type: 'event', event }),
 })

@@ -44,6 +44,10 @@ export const USAGE_GROUPS: readonly string[] = [
   ...['day', 'hour', 'key', 'team', 'route', 'model', 'requestedModel', 'provider', 'operation', 'status', 'basis'],
 ]
 
+/**
+ * The range of a query is exact while its entries are stored. Once entries are removed, their hour counts as a whole, if
+ * the range has the start of the hour.
+ */
 export interface UsageQuery {
   /** Names of `USAGE_GROUPS`, each once; empty for one sum of everything. */
   readonly by: readonly string[]
@@ -85,7 +89,9 @@ export interface LedgerStore {
   /** Adds all entries or none. An entry whose id is stored already stays as it is. Returns the number of new entries. */
   add(entries: readonly LedgerEntry[]): number | Promise<number>
   usage(query: UsageQuery): UsageResult | Promise<UsageResult>
-  /** Removes up to `most` entries that are older than `at`; returns their number. */
+  /** Removes up to `most` entries that are older than `at`; returns their number. The sums of their hours stay. */
   removeBefore(at: number, most: number): number | Promise<number>
+  /** Removes up to `most` sums of hours that ended before `at`; returns their number. */
+  removeSumsBefore(at: number, most: number): number | Promise<number>
   close(): void | Promise<void>
 }

@@ -239,7 +239,7 @@ export class Program {
     const { ledger } = this.#settings
     if (ledger === undefined) return
     const { Ledger } = await import('../../ledger/ledger.ts')
-    const settings = { folder, retentionMs: ledger.retention }
+    const settings = { folder, retentionMs: ledger.retention, rollupRetentionMs: ledger.rollupRetention }
     this.#ledger = new Ledger(settings, this.#collector, this.#logger.child('ledger'))
   }
 

@@ -72,6 +72,9 @@ export const processConfig = object(
       retention: duration({ min: '1h', max: '87600h' })
         .prefault('2160h')
         .describe('Entries that are older are removed; the default is 90 days.'),
+      rollupRetention: duration({ min: '1h', max: '175200h' })
+        .prefault('26280h')
+        .describe('Sums of each hour are kept for this time, and never shorter than entries; the default is 3 years.'),
     })
       .optional()
       .describe(

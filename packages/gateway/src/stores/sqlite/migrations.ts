@@ -27,6 +27,39 @@ const MIGRATIONS: readonly string[] = [
     attempts INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX ledger_at ON ledger (at);`,
+  `CREATE TABLE usage_hours (
+    hour INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    team TEXT NOT NULL,
+    route TEXT NOT NULL,
+    requested_model TEXT NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    basis TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    unpriced_calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL,
+    dollars INTEGER,
+    nanos INTEGER,
+    PRIMARY KEY (hour, key, team, route, requested_model, model, provider, operation, status, basis)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO usage_hours
+    SELECT at - at % 3600000 AS hour, key, team, route, requested_model, model, provider, operation, status, basis,
+      count(*), sum(nano_dollars IS NULL), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),
+      coalesce(sum(cache_read_tokens), 0), coalesce(sum(cache_write_tokens), 0), coalesce(sum(reasoning_tokens), 0),
+      sum(nano_dollars / 1000000000), sum(nano_dollars % 1000000000)
+    FROM ledger
+    GROUP BY hour, key, team, route, requested_model, model, provider, operation, status, basis;
+  CREATE TABLE ledger_state (
+    removed_before INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO ledger_state VALUES (0);`,
 ]
 
 const SCHEMA_VERSION = MIGRATIONS.length

@@ -26,7 +26,7 @@ describe('the file of the ledger', () => {
     database.close()
     assert.throws(
       () => new SqliteStore(file),
-      /ledger\.db has schema version 7, and this program knows versions up to 1/,
+      /ledger\.db has schema version 7, and this program knows versions up to 2/,
     )
     const again = new DatabaseSync(file)
     assert.equal(again.prepare('PRAGMA user_version').get()?.['user_version'], 7)
@@ -47,6 +47,24 @@ describe('the file of the ledger', () => {
     const modes = readdirSync(dirname(file)).map((name) => statSync(join(dirname(file), name)).mode & 0o777)
     assert.deepEqual(modes, [0o600, 0o600, 0o600])
     store.close()
+  })
+
+  test('gets the sums of its entries when it is older than the sums', (t) => {
+    const file = useFile(t)
+    const first = new SqliteStore(file)
+    const costs = [1, 2_999_999_999, null]
+    first.add(costs.map((nanoDollars, i) => entryOf(`${i}`, { nanoDollars, at: i * 3_600_000, inputTokens: null })))
+    const query = { by: ['hour', 'model'], since: 0, until: Number.MAX_SAFE_INTEGER }
+    const before = first.usage(query)
+    first.close()
+    const database = new DatabaseSync(file)
+    database.exec('DROP TABLE usage_hours; DROP TABLE ledger_state; PRAGMA user_version = 1')
+    database.close()
+    const second = new SqliteStore(file)
+    assert.deepEqual(second.usage(query), before)
+    assert.equal(before.sums.length, 3)
+    assert.deepEqual([second.removeBefore(1e9, 10), second.usage(query)], [3, before])
+    second.close()
   })
 
   test('is migrated once by programs that open it together', (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
+import * as fc from 'fast-check'
 import type { LedgerEntry, LedgerStore, UsageQuery } from '../store.ts'
 
 /** Opens an empty store; a second call in the same test opens the same data again. */
@@ -35,6 +36,7 @@ export function entryOf(id: string, fields: Partial<LedgerEntry> = {}): LedgerEn
 }
 
 const UNPRICED = { nanoDollars: null, basis: 'unknown', provenance: 'no price for m' } as const
+const HOUR = 3_600_000
 const ALWAYS = { since: 0, until: Number.MAX_SAFE_INTEGER }
 
 /** The tests that every adapter must pass. */
@@ -133,9 +135,90 @@ export function describeStore(name: string, useStore: OpenStore): void {
     test('removes old entries in portions', async (t) => {
       const store = await useStore(t)()
       await store.add(['a', 'b', 'c', 'd'].map((id, i) => entryOf(id, { at: i })))
-      assert.deepEqual([await store.removeBefore(3, 2), await store.removeBefore(3, 2)], [2, 1])
-      assert.equal((await store.usage({ by: [], ...ALWAYS })).sums[0]?.calls, 1)
+      const remove = async () => store.removeBefore(3, 2)
+      assert.deepEqual([await remove(), await remove(), await remove()], [2, 1, 0])
       await store.close()
     })
+
+    test('keeps the sums of entries that are removed', async (t) => {
+      const store = await useStore(t)()
+      const at = Date.UTC(2026, 0, 31, 22)
+      await store.add([
+        entryOf('a', { at }),
+        entryOf('b', { at: at + HOUR - 1, ...UNPRICED }),
+        entryOf('c', { at: at + HOUR, basis: 'estimated' }),
+      ])
+      const query = { by: ['hour', 'basis'], ...ALWAYS }
+      const before = await store.usage(query)
+      assert.equal(await store.removeBefore(at + HOUR, 10), 2)
+      assert.deepEqual(await store.usage(query), before)
+      // Entries of the first hour are removed, so that the hour counts as a whole.
+      const callsIn = async (since: number, until: number) =>
+        (await store.usage({ by: [], since, until })).sums[0]?.calls ?? 0
+      assert.deepEqual(
+        [await callsIn(at, at + 1), await callsIn(at + 1, at + HOUR), await callsIn(at + 1, at + HOUR + 1)],
+        [2, 0, 1],
+      )
+      assert.equal(await store.removeSumsBefore(at + HOUR - 1, 10), 0)
+      assert.equal(await store.removeSumsBefore(at + HOUR, 1), 1)
+      assert.equal(await store.removeSumsBefore(at + HOUR, 10), 1)
+      assert.equal(await callsIn(0, at + 2 * HOUR), 1)
+      await store.close()
+    })
+
+    test('has the same sums for any entries, ranges and retention', async (t) => {
+      const entry = fc.record({
+        id: fc.nat(40),
+        at: fc.nat(5 * HOUR).map((offset) => Date.UTC(2026, 0, 31, 22) + offset),
+        key: fc.constantFrom('a', 'b', ''),
+        nanoDollars: fc.option(fc.nat(Number.MAX_SAFE_INTEGER)),
+        basis: fc.constantFrom('computed', 'estimated', 'unknown'),
+        inputTokens: fc.option(fc.nat(1e10)),
+      })
+      const range = fc.tuple(fc.nat(6 * HOUR), fc.nat(6 * HOUR))
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(entry, { maxLength: 40 }),
+          fc.array(range, { minLength: 1, maxLength: 4 }),
+          fc.nat(5),
+          async (records, ranges, hours) => {
+            const store = await useStore(t)()
+            const entries = records.map(({ id, ...fields }) => entryOf(String(id), fields as Partial<LedgerEntry>))
+            for (let i = 0; i < entries.length; i += 7) await store.add(entries.slice(i, i + 7))
+            const kept = [...new Map(entries.toReversed().map((each) => [each.id, each])).values()]
+            const start = Date.UTC(2026, 0, 31, 22)
+            await store.removeBefore(start + hours * HOUR, 100)
+            for (const [from, length] of ranges) {
+              // Only whole hours are exact where entries are removed.
+              const exact = (at: number): number => (at < start + hours * HOUR ? at - (at % HOUR) : at)
+              const since = exact(start + from)
+              const until = exact(start + from + length)
+              const { sums } = await store.usage({ by: ['key'], since, until })
+              const inRange = kept.filter(({ at }) => at >= since && at < until)
+              const found = sums.map(({ group, calls, unpricedCalls, estimatedCalls, inputTokens, nanoDollars }) => [
+                group[0],
+                [calls, unpricedCalls, estimatedCalls, inputTokens, nanoDollars],
+              ])
+              assert.deepEqual(Object.fromEntries(found), sumsByKey(inRange))
+            }
+            await store.close()
+          },
+        ),
+        { numRuns: process.env['PROPERTIES'] === 'full' ? 300 : 25 },
+      )
+    })
   })
+}
+
+/** Adds up entries without a store. */
+function sumsByKey(entries: readonly LedgerEntry[]): Record<string, unknown> {
+  const sums = [...new Set(entries.map(({ key }) => key))].map((key) => {
+    const own = entries.filter((entry) => entry.key === key)
+    const costs = own.flatMap(({ nanoDollars }) => (nanoDollars === null ? [] : BigInt(nanoDollars)))
+    const estimated = own.filter(({ basis }) => basis === 'estimated').length
+    const tokens = own.reduce((sum, { inputTokens }) => sum + (inputTokens ?? 0), 0)
+    const cost = costs.length === 0 ? null : costs.reduce((sum, each) => sum + each)
+    return [key, [own.length, own.length - costs.length, estimated, tokens, cost]]
+  })
+  return Object.fromEntries(sums) as Record<string, unknown>
 }
