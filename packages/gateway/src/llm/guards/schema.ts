@@ -1,4 +1,4 @@
-import { filledInResources, list, object } from '../../schema/kit.ts'
+import { fileOnly, filledInResources, list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { enumeration, integer, string } from '../../schema/fields/values.ts'
@@ -12,15 +12,18 @@ import { presidioGuard } from './presidio/schema.ts'
 import { regexGuard, regexGuardOfAnswers } from './regex/schema.ts'
 import { webhookGuard } from './webhook/schema.ts'
 
-/** Guards for both requests and responses, by key. `policies` is the schema of policies for connections to vendors. */
+/**
+ * Guards for both requests and responses, by key. `policies` is the schema of policies for connections to vendors. Guards that
+ * are `fileOnly` would make the definition of GwBackend too large for the annotation of `kubectl apply`.
+ */
 function guardsOfBoth<Policies>(policies: Schema<Policies>) {
   return {
     regex: regexGuard.optional(),
     webhook: webhookGuard.optional(),
-    http: httpGuard.optional(),
-    presidio: presidioGuard.optional(),
-    lakera: lakeraGuard(policies).optional(),
-    azureContentSafety: azureContentSafetyGuard(policies).optional(),
+    http: fileOnly(httpGuard.optional()),
+    presidio: fileOnly(presidioGuard.optional()),
+    lakera: fileOnly(lakeraGuard(policies).optional()),
+    azureContentSafety: fileOnly(azureContentSafetyGuard(policies).optional()),
     bedrockGuardrails: bedrockGuardrailsGuard(policies).optional(),
     googleModelArmor: googleModelArmorGuard(policies).optional(),
   }
@@ -36,7 +39,7 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
   const ofAnswers = {
     ...guardsOfBoth(policies),
     regex: regexGuardOfAnswers.optional(),
-    azureContentSafety: azureContentSafetyGuardOfAnswers(policies).optional(),
+    azureContentSafety: fileOnly(azureContentSafetyGuardOfAnswers(policies).optional()),
   }
   const request = object(
     { ...ofRequests, response: customResponse('The request was rejected due to inappropriate content.') },

@@ -112,13 +112,20 @@ function toCel(rule: Rule): CelRule[] {
 }
 
 function countOf(rule: Rule & { rule: 'exactlyOneOf' | 'atMostOneOf' | 'atLeastOneOf' }): CelRule {
-  const present = rule.keys.map((key) => `has(self.${key})`).join(', ')
-  const compared = { exactlyOneOf: '==', atMostOneOf: '<=', atLeastOneOf: '>=' }[rule.rule]
   const many = { exactlyOneOf: 'exactly', atMostOneOf: 'at most', atLeastOneOf: 'at least' }[rule.rule]
   return {
-    rule: `[${present}].filter(x, x).size() ${compared} 1`,
+    rule: countRule(rule.rule, rule.keys),
     message: `${many} one of the fields in [${rule.keys.join(' ')}] ${rule.rule === 'atMostOneOf' ? 'may' : 'must'} be set`,
   }
+}
+
+/** The shortest form of the rule, because definitions repeat some rules dozens of times. */
+function countRule(rule: 'exactlyOneOf' | 'atMostOneOf' | 'atLeastOneOf', keys: readonly string[]): string {
+  const present = keys.map((key) => `has(self.${key})`)
+  if (rule === 'atLeastOneOf') return present.join(' || ')
+  if (rule === 'exactlyOneOf') return `[${present.join(', ')}].exists_one(x, x)`
+  if (present.length === 2) return present.map((each) => `!${each}`).join(' || ')
+  return `[${present.join(', ')}].filter(x, x).size() <= 1`
 }
 
 function conditionalRules({ key, plain, required }: Rule & { rule: 'conditional' }): CelRule[] {

@@ -46,9 +46,7 @@ export const auth = definePolicy({
     },
     [
       exactlyOneOf('key', 'secretRef', 'passthrough', 'aws', 'azure', 'gcp'),
-      atMostOneOf('aws', 'location'),
-      atMostOneOf('azure', 'location'),
-      atMostOneOf('gcp', 'location'),
+      atMostOneOf('aws', 'azure', 'gcp', 'location'),
     ],
   ).describe(
     'Sends a credential to the backend, in place of the client header, parameter or cookie at the same location.',
