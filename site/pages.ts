@@ -99,6 +99,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
         about: 'one endpoint for all models: names, patterns, virtual models, fallback',
       },
       { path: 'docs/llm.md', about: 'formats, streams, failover, aliases, token limits' },
+      {
+        path: 'docs/stores.md',
+        about: 'budgets that several gateways share in Redis, and what happens when it is down',
+      },
       { path: 'docs/ledger.md', about: 'an entry of each model call with tokens and cost, and sums by key or model' },
       { path: 'docs/providers', about: 'a page for each provider: config, credential, fields, formats' },
       { path: 'docs/clients', about: 'SDKs, coding agents and MCP clients: what to set in each' },

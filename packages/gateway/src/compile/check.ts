@@ -111,6 +111,7 @@ export function checkServices(
       ...shared,
       counters,
       tables: counters,
+      budgets: null,
       seat: { own: null, all: workerIndexCount(workers) },
       containment,
       credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),

@@ -40,7 +40,10 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   RouteServices &
   Pick<RouteParts, 'containment'> &
-  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom' | 'picks'>
+  Pick<
+    Env,
+    'counters' | 'tables' | 'budgets' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom' | 'picks'
+  >
 
 /** A compiled config. Routes that a change does not affect are the same objects as in the previous generation. */
 export interface CompiledConfig {
@@ -209,6 +212,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     monotonic: services.monotonic,
     counters: services.counters,
     tables: services.tables,
+    budgets: services.budgets,
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     maxModelBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_MODEL_BUFFER,

@@ -4,7 +4,7 @@ import { networkAuthorization } from '../policies/frontend/network-authorization
 import { apiKey } from '../policies/traffic/api-key-authentication/explain.ts'
 import { authorization } from '../policies/traffic/authorization/explain.ts'
 import { basic } from '../policies/traffic/basic-authentication/explain.ts'
-import { budgetExceeded, modelUnpriced } from '../policies/traffic/budget/explain.ts'
+import { budgetExceeded, budgetUnavailable, modelUnpriced } from '../policies/traffic/budget/explain.ts'
 import { cors } from '../policies/traffic/cors/explain.ts'
 import { csrf } from '../policies/traffic/csrf/explain.ts'
 import { ownAnswer } from '../policies/traffic/direct-response/explain.ts'
@@ -140,6 +140,7 @@ const BY_CODE = new Map<string, ConfigExplainer>([
   ['model_not_found', modelNotFound],
   ['model_not_allowed', modelNotAllowed],
   ['budget_exceeded', budgetExceeded],
+  ['budget_unavailable', budgetUnavailable],
   ['model_unpriced', modelUnpriced],
   ['missing_model', missingModel],
   ['no_model_target', noModelTarget],

@@ -5,6 +5,8 @@ type PeriodUnit = 'Hour' | 'Day' | 'Week' | 'Month'
 export interface Period {
   /** Counts up by one from period to period. */
   readonly number: number
+  /** Milliseconds since 1970 at which the period begins. */
+  readonly start: number
   /** Milliseconds since 1970 at which the next period begins. */
   readonly end: number
 }
@@ -12,13 +14,13 @@ export interface Period {
 /** Returns the function that finds the period of a moment, in a time zone of the IANA database. */
 export function createCalendar(unit: PeriodUnit, timeZone: string): (now: number) => Period {
   const localDay = createLocalDay(timeZone)
-  let known: Period & { readonly start: number } = { number: 0, start: Infinity, end: -Infinity }
+  let known: Period = { number: 0, start: Infinity, end: -Infinity }
   return (now) => {
     if (now < known.start || now >= known.end) known = find(now)
     return known
   }
 
-  function find(now: number): Period & { start: number } {
+  function find(now: number): Period {
     if (unit === 'Hour') {
       const number = Math.floor(now / HOUR)
       return { number, start: number * HOUR, end: (number + 1) * HOUR }

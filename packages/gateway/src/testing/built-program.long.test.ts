@@ -66,6 +66,7 @@ const USES: Readonly<Record<string, Use>> = {
   'Google credentials of a file, through a proxy': useGoogleFile,
   'models and their tokens': useModels,
   'the cost of a call, and its budget': usePrices,
+  'a budget whose server is away': useRedisBudgets,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
   'manifests run without a cluster': useManifests,
@@ -288,6 +289,16 @@ async function usePrices(t: TestContext, watch: ChunkWatch): Promise<void> {
   await eventually('the call is in the ledger', async () =>
     (await (await fetch(`${program.admin}/api/usage`)).text()).includes('"costUsd":"0.0025"'),
   )
+}
+
+async function useRedisBudgets(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const origin = await useOrigin(t)
+  const policies = { budget: { limits: [{ name: 'all', tokens: 1, per: 'Day' }] } }
+  const stores = { redis: { url: `redis://127.0.0.1:${await closedPort()}` } }
+  const config = { ...httpConfig([routeTo(origin, policies)]), config: { stores } }
+  const program = await useWatched(t, watch, config)
+  const { status, body } = await request(program.port())
+  assert.deepEqual([status, body], [503, 'budget store unavailable'])
 }
 
 async function useTools(t: TestContext, watch: ChunkWatch): Promise<void> {

@@ -26,6 +26,7 @@ import { printProblems } from '../sources/print-problems.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic, createHttpDate } from '../state/clock.ts'
 import { KeptTables, type KeyedTables } from '../state/keyed-tables.ts'
+import type { BudgetStore } from '../stores/budgets/budget-store.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
@@ -85,6 +86,8 @@ export interface TestGatewayOptions {
   counters?: SharedArrayBuffer
   /** Budgets by key that several gateways share. */
   tables?: KeyedTables
+  /** Budgets that several gateways share. */
+  budgets?: BudgetStore
   /** The format of the access log; text when left out. */
   logFormat?: LogFormat
   lookup?: ResolverOptions['lookup']
@@ -304,6 +307,7 @@ export class TestGateway {
       random: options.random ?? Math.random,
       counters: new SharedTable(options.counters ?? createTable()),
       tables: options.tables ?? new KeptTables(),
+      budgets: options.budgets ?? null,
       kept: new WorkerCache(),
       monotonic: options.monotonic ?? monotonic,
       clock: options.clock ?? Date.now,

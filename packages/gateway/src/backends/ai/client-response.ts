@@ -1,5 +1,11 @@
 import type { JsonObject } from '@portico/http/json'
-import type { ChatError, ClientFormat, StreamFaultCode, UnsupportedField } from '@portico/chat'
+import {
+  type ChatError,
+  type ClientFormat,
+  kindOfStatus,
+  type StreamFaultCode,
+  type UnsupportedField,
+} from '@portico/chat'
 import type { UpstreamError, UpstreamHandler } from '@portico/http/client'
 import { HeaderBlock, type RawConnection, type Source, sourceOf } from '@portico/http'
 import type { Rejection } from '../../llm/guards/guard.ts'
@@ -107,7 +113,7 @@ export class ClientResponse {
     this.#rx.error = message
     this.#rx.note({ code, reason: message })
     const headers = HeaderBlock.of(retryAfter === null ? [] : [['retry-after', String(retryAfter)]])
-    const kind = status === 429 ? 'rateLimit' : 'permission'
+    const kind = kindOfStatus(status)
     this.sendChatError({ status, kind, message, code }, headers)
   }
 

@@ -4,6 +4,7 @@ import { decodedBody, emptySource, type HeaderBlock, type RawConnection, sourceO
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { SpendingRefusal } from '../../pipeline/context/spending.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { NOT_NEEDED, redirected, UNREADABLE } from './answer-faults.ts'
@@ -128,10 +129,33 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   }
 
   sendRequest(provider: ReadyProvider, call: ProviderCall, outgoing: OutgoingRequest): void {
-    const { rx, services, record, client } = this
+    const { rx, record } = this
     record.requestModel = call.model
     record.streaming = call.stream
-    const refusal = rx.spending?.reserve(record) ?? null
+    const reserved = rx.spending?.reserve(record) ?? null
+    if (!(reserved instanceof Promise)) return this.#sendReserved(provider, call, outgoing, reserved)
+    this.#sendOnceReserved(reserved, (refusal) => this.#sendReserved(provider, call, outgoing, refusal))
+  }
+
+  /** Waits for a store of budgets; the client may leave meanwhile. */
+  #sendOnceReserved(reserved: Promise<SpendingRefusal | null>, send: (refusal: SpendingRefusal | null) => void): void {
+    const tries = this.attempts.count
+    const decided = reserved.then((refusal) => {
+      if (this.isCurrent(tries)) send(refusal)
+    })
+    decided.catch((error: unknown) => {
+      this.services.bug(error)
+      if (this.isCurrent(tries)) this.client.fail(new UpstreamError('bad_response', 'internal error', false))
+    })
+  }
+
+  #sendReserved(
+    provider: ReadyProvider,
+    call: ProviderCall,
+    outgoing: OutgoingRequest,
+    refusal: SpendingRefusal | null,
+  ): void {
+    const { rx, services, record, client } = this
     if (refusal !== null) return client.refuseSpending(refusal)
     this.attempts.sends(outgoing, record)
     const tries = this.attempts.count

@@ -38,7 +38,7 @@ export function createTellFailure(
 /** Adds the code of a spent budget, or of a refused model. OpenAI reports the latter as an invalid request, whatever the status. */
 function withModelCode(error: ChatError, format: ErrorFormat, { notes }: RequestContext): ChatError {
   const code = notes?.['code']
-  if (code === 'budget_exceeded') return { ...error, code }
+  if (code === 'budget_exceeded' || code === 'budget_unavailable') return { ...error, code }
   if (typeof code !== 'string' || !MODEL_CODES.has(code)) return error
   return { ...error, code, param: 'model', ...(format !== 'messages' && { kind: 'invalid' as const }) }
 }

@@ -1,4 +1,4 @@
-import type { CalloutKind, CalloutOutcome, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
+import type { ServiceKind, CalloutOutcome, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
 import { callUnary, CANCELLED, DEADLINE_EXCEEDED, GrpcError, type GrpcMethod } from '@portico/http/grpc'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
 import { fetchWhole, TooLate, type WholeAnswer } from './fetch-text.ts'
@@ -40,7 +40,7 @@ export class Callouts {
   readonly #record: RecordCallout
   readonly #purpose: CallPurpose
 
-  constructor(kind: CalloutKind, backendKey: string, env: Env) {
+  constructor(kind: ServiceKind, backendKey: string, env: Env) {
     this.authority = env.describe(backendKey).address
     this.#client = env.client(backendKey)
     this.#env = env
@@ -125,7 +125,7 @@ function contextOf(rx: RequestContext, purpose: CallPurpose): CallContext {
 }
 
 /** The purposes of calls, as spans name them. */
-const PURPOSES: Readonly<Record<CalloutKind, CallPurpose>> = {
+const PURPOSES: Readonly<Record<ServiceKind, CallPurpose>> = {
   ExtAuthz: 'extAuth',
   ExtProc: 'extProc',
   EndpointPicker: 'endpointPicker',

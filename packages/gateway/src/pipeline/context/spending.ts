@@ -6,7 +6,7 @@ export interface Spending {
   /** Tells the request, whose size limits the cost. A request without a format, such as one for embeddings, has no output tokens. */
   expect(body: JsonObject, format: ClientFormat | null): void
   /** Reserves what the call may cost at a provider, in place of an earlier reservation; returns the refusal, or null. */
-  reserve(call: SpendingCall): SpendingRefusal | null
+  reserve(call: SpendingCall): SpendingRefusal | null | Promise<SpendingRefusal | null>
 }
 
 export interface SpendingCall {
@@ -17,8 +17,8 @@ export interface SpendingCall {
 }
 
 export interface SpendingRefusal {
-  readonly status: 403 | 429
-  readonly code: 'budget_exceeded' | 'model_unpriced'
+  readonly status: 403 | 429 | 503
+  readonly code: 'budget_exceeded' | 'budget_unavailable' | 'model_unpriced'
   readonly message: string
   /** Seconds until the period of the budget ends; null when waiting does not help. */
   readonly retryAfter: number | null

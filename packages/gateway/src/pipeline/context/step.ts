@@ -7,6 +7,7 @@ import type {
   UpstreamRequest,
 } from '@portico/http/client'
 import type { Deadlines } from '@portico/http'
+import type { BudgetStore } from '../../stores/budgets/budget-store.ts'
 import type { KeyedTables } from '../../state/keyed-tables.ts'
 import type { Seal } from '../../state/seal.ts'
 import type { WorkerCache } from '../../state/worker-cache.ts'
@@ -57,6 +58,8 @@ export interface Env {
   counters: SharedCounters
   /** Budgets by key, shared by all workers and generations. */
   tables: KeyedTables
+  /** Budgets that several gateways share; null when the config has no store for them. */
+  budgets: BudgetStore | null
   /** Time limits for calls of the policy. */
   deadlines: Deadlines
   /** The most bytes of one body that a policy may buffer. */

@@ -5,6 +5,7 @@ import type { HubFromWorker, HubToWorker } from '../../mcp/hub/hub-messages.ts'
 import type { MeshState, MeshTrust } from '../../mesh/received-identity.ts'
 import type { ConnectionDefaults, EndpointsChange, LookupFamily, NamedState } from '@portico/http/client'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
+import type { RedisSettings } from '../../stores/redis/connect.ts'
 import type { TableSet } from '../../state/keyed-tables.ts'
 import type { WorkerIndex } from '../../state/connection-count.ts'
 import type { Exemplar } from '../../telemetry/metrics/exemplars.ts'
@@ -40,6 +41,8 @@ export interface WorkerSettings {
   ticketSecret: Uint8Array
   /** Whether the config has a ledger of model calls. */
   hasLedger: boolean
+  /** The server of budgets that gateways share; null without `config.stores.redis`. */
+  redis: RedisSettings | null
   /** Several workers share each port. */
   reusePort: boolean
 }

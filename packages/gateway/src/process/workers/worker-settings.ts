@@ -1,5 +1,6 @@
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
+import type { RedisSettings } from '../../stores/redis/connect.ts'
 import type { SupervisorOptions } from './supervisor.ts'
 
 const CAN_SHARE_PORTS = process.platform === 'linux'
@@ -27,6 +28,13 @@ export function workerSettings(
     },
     mesh: settings.mesh ?? null,
     hasLedger: settings.ledger !== undefined,
+    redis: redisSettings(settings),
     reusePort: CAN_SHARE_PORTS,
   }
+}
+
+function redisSettings({ stores }: ProcessConfig): RedisSettings | null {
+  if (stores?.redis === undefined) return null
+  const { url, ca = null, username = '', password = '', timeout: timeoutMs, prefix, failureMode } = stores.redis
+  return { ...url, ca, username, password, timeoutMs, prefix, failureMode }
 }

@@ -22,6 +22,7 @@ import { createExpressions } from '../../pipeline/expression/expression.ts'
 import { gatewayName } from '../../pipeline/context/proxy-identity.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { ShapeKeepalive } from '../../pipeline/run/shape-keepalive.ts'
+import type { RedisBudgets } from '../../stores/redis/redis-budgets.ts'
 import { WorkerCache } from '../../state/worker-cache.ts'
 import { monotonic, createHttpDate } from '../../state/clock.ts'
 import { GivenTables } from '../../state/keyed-tables.ts'
@@ -30,7 +31,7 @@ import { createAccessLog } from '../../telemetry/log/access-log.ts'
 import { LineWriter } from '../../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../../telemetry/log/log-filter.ts'
 import { createLogger } from '../../telemetry/log/logger.ts'
-import { Registry, type SeriesDefinition } from '../../telemetry/metrics/metrics.ts'
+import { increase, Registry, type SeriesDefinition } from '../../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../../telemetry/metrics/runtime-metrics.ts'
 import { Exemplars } from '../../telemetry/metrics/exemplars.ts'
 import { createActiveRequests, createCallTimer, createRequestMetrics } from '../../telemetry/metrics/request-metrics.ts'
@@ -166,6 +167,8 @@ const services = {
   recorder: new Recorder(Date.now),
   /** Null without `config.ledger`. */
   ledger: null as LedgerFeed<RequestContext> | null,
+  /** Null without `config.stores.redis`. */
+  budgets: null as RedisBudgets | null,
   exports: {
     origin: () => exportOrigin(process.env),
     counts: createExportCounts(registry),
@@ -243,6 +246,7 @@ async function end(): Promise<never> {
   // A cut request is logged once its connection has closed.
   await setImmediate()
   services.ledger?.flush()
+  await services.budgets?.close(EXPORT_FLUSH_MS)
   await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
   await writer.flush()
   process.exit(0)
@@ -266,6 +270,16 @@ async function apply(message: ConfigMessage): Promise<void> {
     if (settings.hasLedger) {
       const { LedgerFeed } = await import('../../ledger/ledger-feed.ts')
       services.ledger ??= new LedgerFeed<RequestContext>(services.recorder, post)
+    }
+    if (settings.redis !== null && services.budgets === null) {
+      const { openRedisBudgets } = await import('../../stores/redis/open-budgets.ts')
+      const [record, lost] = [services.callouts('BudgetStore'), registry.slot('budget_costs_lost_total', [])]
+      services.budgets = openRedisBudgets(settings.redis, {
+        clock: Date.now,
+        record: (outcome, milliseconds) => record(outcome, milliseconds, null),
+        countLost: () => increase(registry.values, lost, 1),
+        log: logger.child('budget'),
+      })
     }
     sessionKeys = message.sessionKeys
     tables.take(message.tables)

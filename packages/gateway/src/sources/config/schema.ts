@@ -3,6 +3,7 @@ import type { Output } from '../../schema/kit.ts'
 import { listenAddress } from '../../schema/fields/hosts.ts'
 import { logFilter } from '../../schema/fields/names.ts'
 import { meshFields } from '../../schema/fields/mesh.ts'
+import { redis } from '../../stores/redis/schema.ts'
 import { onlyWith } from '../../schema/rules.ts'
 import { boolean, duration, enumeration, integer, string } from '../../schema/fields/values.ts'
 
@@ -68,6 +69,15 @@ export const processConfig = object(
       .describe(
         'Folder for what must survive a restart, relative to this file: the amounts that budgets have spent, and the ledger. It is created if missing. Without it, budgets begin anew with each start.',
       ),
+    stores: object({
+      redis: redis
+        .optional()
+        .describe(
+          'A Redis or Valkey server, in which gateways share the budgets of model calls: see [Stores](../stores.md). Without it, each gateway counts by itself.',
+        ),
+    })
+      .optional()
+      .describe('Servers that several gateways share.'),
     ledger: object({
       retention: duration({ min: '1h', max: '87600h' })
         .prefault('2160h')

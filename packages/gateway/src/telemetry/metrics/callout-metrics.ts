@@ -3,8 +3,9 @@ import { families } from './families.ts'
 import { observe, type Registry } from './metrics.ts'
 import { createCallTimer } from './request-metrics.ts'
 
-/** The external services that policies call. */
-export type CalloutKind = 'ExtAuthz' | 'ExtProc' | 'EndpointPicker' | 'RateLimit'
+/** The external services that policies call through backends. */
+export type ServiceKind = 'ExtAuthz' | 'ExtProc' | 'EndpointPicker' | 'RateLimit'
+export type CalloutKind = ServiceKind | 'BudgetStore'
 
 /** The outcomes of calls; `requests_total` has the decisions of the services. */
 const calloutOutcomes = ['answered', 'failed', 'timeout', 'cancelled'] as const

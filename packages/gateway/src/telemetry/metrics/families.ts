@@ -254,6 +254,12 @@ export const families = {
     labels: ['kind', 'outcome'],
     buckets: REQUEST_SECONDS,
   },
+  budget_costs_lost_total: {
+    type: 'counter',
+    unit: '{request}',
+    help: 'Requests whose cost is missing in their budgets, because the budget store was away for too long',
+    labels: [],
+  },
   inference_picks_total: {
     type: 'counter',
     unit: '{request}',

@@ -39,6 +39,7 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
       upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 100 },
       mesh: null,
       hasLedger: false,
+      redis: null,
       reusePort: true,
     },
     ...(resourceLimits && { resourceLimits }),

@@ -3,13 +3,9 @@ import { estimatePrompt, outputMaximum } from '../../../llm/estimate-call.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Spending, SpendingCall, SpendingRefusal } from '../../../pipeline/context/spending.ts'
 import type { LlmRecord } from '../../../records/llm-record.ts'
-import type { BudgetLimit, Reservation } from './limit.ts'
-
-/** One budget of a request. */
-interface BudgetShare {
-  readonly limit: BudgetLimit
-  readonly slot: number
-}
+import type { BudgetDecision, BudgetReservation } from '../../../stores/budgets/budget-store.ts'
+import type { BudgetLimit } from './limit.ts'
+import { spendingRefusal, unpriced } from './refusals.ts'
 
 interface ClaimSettings {
   /** Output tokens of a call that sets no maximum. */
@@ -19,20 +15,19 @@ interface ClaimSettings {
 
 /** The budgets of one request: reserved before a call, settled at the end of the request. */
 export class BudgetClaim implements Spending {
-  readonly #shares: readonly BudgetShare[]
+  readonly #limits: readonly BudgetLimit[]
   readonly #settings: ClaimSettings
-  readonly #now: () => number
+  readonly #reservation: BudgetReservation
   #input = 0
   #output = 0
   #isExpected = false
-  #reservations: Reservation[] = []
-  /** The amount for each share if the provider charges the prompt alone. */
+  /** The amount for each budget if the provider charges the prompt alone. */
   #promptAmounts: number[] = []
 
-  constructor(shares: readonly BudgetShare[], settings: ClaimSettings, now: () => number) {
-    this.#shares = shares
+  constructor(limits: readonly BudgetLimit[], reservation: BudgetReservation, settings: ClaimSettings) {
+    this.#limits = limits
+    this.#reservation = reservation
     this.#settings = settings
-    this.#now = now
   }
 
   expect(body: JsonObject, format: ClientFormat | null): void {
@@ -41,50 +36,36 @@ export class BudgetClaim implements Spending {
     this.#isExpected = true
   }
 
-  reserve(call: SpendingCall): SpendingRefusal | null {
+  reserve(call: SpendingCall): SpendingRefusal | null | Promise<SpendingRefusal | null> {
     // Calls that cost nothing, such as the list of models, expect no tokens.
     if (!this.#isExpected) return null
     const amounts = this.#amounts(call, this.#input, this.#output)
-    if (amounts === null) return unpriced(call)
+    if (amounts === null) return unpriced(call.requestModel)
     this.#promptAmounts = this.#amounts(call, this.#input, 0) ?? []
-    for (const [index, { limit, slot }] of this.#shares.entries()) {
-      const amount = (amounts[index] ?? 0) + call.charged(limit.unit)
-      const held = this.#reservations[index]
-      if (held !== undefined) {
-        if (!limit.move(held, amount)) return this.#exceeded(index)
-        continue
-      }
-      const reservation = limit.reserve(slot, amount)
-      if (reservation === null) {
-        const refusal = this.#exceeded(index)
-        this.#giveBack()
-        return refusal
-      }
-      this.#reservations.push(reservation)
-    }
-    return null
+    const whole = amounts.map((amount, index) => amount + call.charged(this.#limits[index]?.unit ?? 'tokens'))
+    return this.#refusalOf(this.#reservation.reserve(whole))
   }
 
   /** The refusal of a request for which nothing at all is left; null when there is room. */
-  exhausted(): SpendingRefusal | null {
-    const index = this.#shares.findIndex(({ limit, slot }) => !limit.hasRest(slot))
-    return index === -1 ? null : this.#exceeded(index)
+  exhausted(): SpendingRefusal | null | Promise<SpendingRefusal | null> {
+    return this.#refusalOf(this.#reservation.check())
   }
 
   renew(): void {
-    for (const reservation of this.#reservations) reservation.limit.renew(reservation)
+    this.#reservation.renew()
   }
 
   /** Replaces all reservations by what the call has cost; called once, at the end of the request. */
   settle({ llm }: RequestContext): void {
-    for (const [index, { limit, slot }] of this.#shares.entries()) {
-      const held = this.#reservations[index]
-      const before = llm?.charged(limit.unit) ?? 0
-      const spent = spentBy(llm, limit.unit)
-      if (held !== undefined) limit.settle(held, before + (spent ?? this.#assumed(llm, index, held.amount - before)))
-      else if (llm !== null) limit.charge(slot, before + (spent ?? 0))
-    }
-    this.#reservations = []
+    const held = this.#reservation.amounts
+    const spent = this.#limits.map(({ unit }, index) => {
+      const before = llm?.charged(unit) ?? 0
+      const own = spentBy(llm, unit)
+      const reserved = held[index]
+      if (reserved === undefined) return before + (own ?? 0)
+      return before + (own ?? this.#assumed(llm, index, reserved - before))
+    })
+    this.#reservation.settle(spent)
   }
 
   /** The amount of a call whose usage is unknown: all that was reserved, the prompt alone, or nothing. */
@@ -95,11 +76,11 @@ export class BudgetClaim implements Spending {
     return outcome === 'cancelled' || outcome === '' ? (this.#promptAmounts[index] ?? 0) : 0
   }
 
-  /** The amount of a call for each share; null when its price is unknown and a share needs it. */
+  /** The amount of a call for each budget; null when its price is unknown and a budget needs it. */
   #amounts({ requestModel, pricer }: SpendingCall, input: number, output: number): number[] | null {
     const amounts: number[] = []
-    for (const { limit } of this.#shares) {
-      if (limit.unit === 'tokens') amounts.push(input + output)
+    for (const { unit } of this.#limits) {
+      if (unit === 'tokens') amounts.push(input + output)
       else {
         const cost = pricer?.({ requestModel, responseModel: '', usage: { input, output }, isEstimated: true })
         if (cost?.kind === 'known') amounts.push(cost.nanoDollars)
@@ -110,26 +91,10 @@ export class BudgetClaim implements Spending {
     return amounts
   }
 
-  #giveBack(): void {
-    for (const reservation of this.#reservations) reservation.limit.settle(reservation, 0)
-    this.#reservations = []
+  #refusalOf(decision: BudgetDecision | Promise<BudgetDecision>): ReturnType<BudgetClaim['reserve']> {
+    if (decision instanceof Promise) return decision.then((known) => spendingRefusal(known, this.#limits))
+    return spendingRefusal(decision, this.#limits)
   }
-
-  #exceeded(index: number): SpendingRefusal | null {
-    const share = this.#shares[index]
-    if (share === undefined) return null
-    const { limit, slot } = share
-    const { end } = limit.period
-    const left = `${amountText(limit.left(slot), limit.unit)} of ${amountText(limit.amount, limit.unit)} left`
-    const message = `budget exceeded: ${limit.name} has ${left} and begins anew at ${new Date(end).toISOString()}`
-    const retryAfter = Math.max(1, Math.ceil((end - this.#now()) / 1000))
-    return { status: 429, code: 'budget_exceeded', message, retryAfter }
-  }
-}
-
-function unpriced({ requestModel }: SpendingCall): SpendingRefusal {
-  const message = `no price is known for the model ${requestModel.slice(0, 256)}, and a budget needs one`
-  return { status: 403, code: 'model_unpriced', message, retryAfter: null }
 }
 
 /** The cost of a call; null when its usage or its price is unknown. */
@@ -139,11 +104,4 @@ function spentBy(llm: LlmRecord | null, unit: BudgetLimit['unit']): number | nul
   if (unit === 'tokens') return Math.ceil(llm.totalTokens)
   const { cost } = llm
   return cost?.kind === 'known' ? cost.nanoDollars : null
-}
-
-/** `$0.25`, or `1,000 tokens`. */
-function amountText(amount: number, unit: BudgetLimit['unit']): string {
-  if (unit === 'tokens') return `${amount.toLocaleString('en-US')} tokens`
-  const [whole, fraction = ''] = (amount / 1e9).toFixed(9).split('.')
-  return `$${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`
 }

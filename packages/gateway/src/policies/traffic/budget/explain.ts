@@ -22,3 +22,14 @@ export const modelUnpriced: Explainer = (subject) => ({
     remedy('config', '`unpriced` is Allow', { place: placeIn(subject, 'unpriced') }),
   ],
 })
+
+/** A refusal because the store of budgets did not answer. */
+export const budgetUnavailable: Explainer = (subject) => ({
+  headline: 'the store of budgets did not answer',
+  place: placeIn(subject, 'limits'),
+  values: [value('code', 'budget_unavailable')],
+  wouldPass: [
+    remedy('backend', 'the Redis server of `config.stores` answers in time'),
+    remedy('config', '`failureMode` of `config.stores.redis` is Open'),
+  ],
+})

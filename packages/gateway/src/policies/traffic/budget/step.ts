@@ -5,11 +5,14 @@ import type { RequestContext } from '../../../pipeline/context/request-context.t
 import type { SpendingRefusal } from '../../../pipeline/context/spending.ts'
 import { implement } from '../../../pipeline/context/step.ts'
 import { BudgetClaim } from './claim.ts'
-import { BudgetLimit, LEASE_MS } from './limit.ts'
+import { LEASE_MS } from '../../../stores/budgets/budget-store.ts'
+import { SharedMemoryBudgets } from '../../../stores/budgets/shared-memory-budgets.ts'
+import { BudgetLimit } from './limit.ts'
 import type { BudgetConfig } from './schema.ts'
 
-export const budget = implement<BudgetConfig>(({ limits, outputTokens, unpriced }, env) => {
-  const budgets = limits.map((limit) => new BudgetLimit(limit, env))
+export const budget = implement<BudgetConfig>(({ limits: configs, outputTokens, unpriced }, env) => {
+  const store = env.budgets ?? new SharedMemoryBudgets(env)
+  const limits = configs.map((config) => new BudgetLimit(config, env, store))
   const settings = { outputTokens, allowsUnpriced: unpriced === 'Allow' }
   /** Requests that are under way. */
   const open = new Map<RequestContext, BudgetClaim>()
@@ -20,18 +23,14 @@ export const budget = implement<BudgetConfig>(({ limits, outputTokens, unpriced 
 
   return {
     request(rx) {
-      const shares = []
-      for (const limit of budgets) {
-        const slot = limit.slotOf(rx)
-        if (slot === null) return refuse(rx, noRoom(limit))
-        shares.push({ limit, slot })
-      }
-      const claim = new BudgetClaim(shares, settings, env.clock)
-      const refusal = claim.exhausted()
-      if (refusal !== null) return refuse(rx, refusal)
-      rx.spending = claim
+      const reservation = store.open(limits.map((limit) => limit.shareOf(rx)))
+      const claim = new BudgetClaim(limits, reservation, settings)
       if (open.size === 0) env.deadlines.set(renewal, RENEWAL_MS)
+      // The client may leave before a store has decided.
       open.set(rx, claim)
+      const refusal = claim.exhausted()
+      if (refusal instanceof Promise) return refusal.then((known) => begin(rx, claim, known))
+      return begin(rx, claim, refusal)
     },
     done(rx) {
       const claim = open.get(rx)
@@ -40,15 +39,15 @@ export const budget = implement<BudgetConfig>(({ limits, outputTokens, unpriced 
       claim?.settle(rx)
     },
   }
+
+  function begin(rx: RequestContext, claim: BudgetClaim, refusal: SpendingRefusal | null): Reply | void {
+    if (refusal === null) rx.spending = claim
+    else return refuse(rx, refusal)
+  }
 })
 
 /** Several renewals fit into a lease, because a busy thread may be late. */
 const RENEWAL_MS = LEASE_MS / 6
-
-function noRoom({ name }: BudgetLimit): SpendingRefusal {
-  const message = `budget exceeded: ${name} has no room for another key`
-  return { status: 429, code: 'budget_exceeded', message, retryAfter: null }
-}
 
 function refuse(rx: RequestContext, { status, code, message, retryAfter }: SpendingRefusal): Reply {
   rx.note({ code, reason: message })

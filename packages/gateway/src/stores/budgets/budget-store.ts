@@ -1,0 +1,72 @@
+import type { Period } from '../../state/calendar.ts'
+
+/** A budget, or one for each key. */
+export interface Budget {
+  /** Names the budget; the same in every worker, generation and gateway that shares it. */
+  readonly id: string
+  /** Billionths of a US dollar, or tokens. */
+  readonly amount: number
+  /** The number of keys that have room. */
+  readonly maxKeys: number
+  /** The period of a moment, in milliseconds since 1970. */
+  periodAt(now: number): Period
+}
+
+/** The budget of one key. */
+export interface BudgetShare {
+  readonly budget: Budget
+  readonly key: string
+}
+
+/**
+ * Keeps what budgets have spent and reserved. Both together are at most the amount of the budget, unless calls cost more
+ * than was reserved.
+ */
+export interface BudgetStore {
+  /** Prepares the room of a budget; false when the store has no room for its keys. */
+  prepare(budget: Budget): boolean
+  /** Starts a request that needs room in all of the shares. */
+  open(shares: readonly BudgetShare[]): BudgetReservation
+}
+
+/** The reserved amounts of one request. A reservation that is not renewed ends by itself after `LEASE_MS`. */
+export interface BudgetReservation {
+  /** The reserved amount of each share; empty before the first reservation. */
+  readonly amounts: readonly number[]
+  /** Returns the refusal of a request for which nothing at all is left; null when there is room. */
+  check(): BudgetDecision | Promise<BudgetDecision>
+  /** Reserves an amount of each share, in place of the earlier amounts; when one has no room, nothing changes. */
+  reserve(amounts: readonly number[]): BudgetDecision | Promise<BudgetDecision>
+  renew(): void
+  /** Replaces the reservation by what the request has cost, even beyond the budgets; called once. */
+  settle(spent: readonly number[]): void
+}
+
+/** Null when there is room. `index` is the position of the share that lacks room. */
+export type BudgetDecision =
+  | null
+  | ExceededBudget
+  /** No room for another key. */
+  | { readonly kind: 'keysFull'; readonly index: number }
+  /** The store could not decide. */
+  | { readonly kind: 'unavailable' }
+
+/** The rest of the budget, and the end of its period; times are those of the store's clock. */
+export interface ExceededBudget {
+  readonly kind: 'exceeded'
+  readonly index: number
+  readonly left: number
+  readonly now: number
+  readonly end: number
+}
+
+/** A reservation is renewed while its call lives; that of a thread that died ends after this time. */
+export const LEASE_MS = 30_000
+
+/** The largest amount that a budget counts. */
+export const MOST_AMOUNT = 2 ** 50 - 1
+
+/** Providers may report any number, and budgets count whole ones. */
+export function wholeAmount(amount: number): number {
+  return Math.min(Math.max(0, Math.ceil(amount)), MOST_AMOUNT)
+}

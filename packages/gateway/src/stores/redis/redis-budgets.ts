@@ -1,0 +1,273 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { CalloutOutcome } from '../../telemetry/metrics/callout-metrics.ts'
+import { type BudgetDecision, type BudgetReservation, wholeAmount } from '../budgets/budget-store.ts'
+import type { BudgetShare, BudgetStore } from '../budgets/budget-store.ts'
+import { type BudgetScripts, createBudgetScripts } from './budget-scripts.ts'
+import { type RedisClient, RedisUnavailable } from './redis-client.ts'
+import { RedisFailure, type RedisReply } from './resp-reader.ts'
+import { SettlementQueue } from './settlement-queue.ts'
+
+interface RedisBudgetsParts {
+  client: RedisClient
+  /** Separates the keys of gateways that share a server, but no budgets. */
+  prefix: string
+  /** Whether calls pass while Redis does not answer. */
+  failsOpen: boolean
+  scripts?: BudgetScripts
+  /** Milliseconds since 1970. */
+  clock(): number
+  /** Called with the duration of each decision. */
+  record(outcome: CalloutOutcome, milliseconds: number): void
+  /** Called with each failure, and with null when Redis answers. */
+  report(problem: string | null): void
+  /** Called for costs that could not be stored, and are lost. */
+  lost(): void
+}
+
+/** Budgets in Redis, which all gateways with the same server and prefix share. */
+export class RedisBudgets implements BudgetStore {
+  readonly #parts: RedisBudgetsParts
+  readonly #scripts: BudgetScripts
+  readonly #settlements: SettlementQueue
+  /** The ids of reservations differ between all workers of all gateways. */
+  readonly #instance = randomBytes(12).toString('base64url')
+  #serial = 0
+  /** The clock of Redis, less that of this process. */
+  #offset = 0
+
+  constructor(parts: RedisBudgetsParts) {
+    this.#parts = parts
+    this.#scripts = parts.scripts ?? createBudgetScripts()
+    this.#settlements = new SettlementQueue(
+      (command) => this.#run(command),
+      () => parts.lost(),
+    )
+  }
+
+  prepare(): boolean {
+    return true
+  }
+
+  open(shares: readonly BudgetShare[]): BudgetReservation {
+    return new RedisReservation(shares, `${this.#instance}-${this.#serial++}`, this)
+  }
+
+  /** Stores what is still to be stored, for at most `ms`, and ends the connection. */
+  async close(ms: number): Promise<void> {
+    await this.#settlements.drain(ms)
+    this.#parts.client.close()
+  }
+
+  /** Resolves when everything that was settled is stored. */
+  settled(): Promise<void> {
+    return this.#settlements.settled()
+  }
+
+  // Called by reservations.
+
+  get prefix(): string {
+    return this.#parts.prefix
+  }
+
+  get failsOpen(): boolean {
+    return this.#parts.failsOpen
+  }
+
+  /** The time by the clock of Redis, as far as it is known. */
+  now(): number {
+    return this.#parts.clock() + this.#offset
+  }
+
+  /** Runs a script; resolves with `unsent` or `unknown` when Redis gave no decision, and `unknown` may be any. */
+  async decide(command: () => ScriptCall): Promise<ScriptReply> {
+    const startedAt = performance.now()
+    try {
+      let reply = scriptReply(await this.#run(this.#command(command())))
+      // The script did nothing, because the period has changed or this clock is wrong; more than one repetition is rare.
+      for (let turn = 0; turn < 2 && reply.kind === 'clock'; turn++) {
+        this.#offset = reply.now - this.#parts.clock()
+        reply = scriptReply(await this.#run(this.#command(command())))
+      }
+      this.#parts.record('answered', performance.now() - startedAt)
+      return reply
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error
+      this.#parts.record(error.isTimeout ? 'timeout' : 'failed', performance.now() - startedAt)
+      return { kind: error.wasSent ? 'unknown' : 'unsent', now: 0, index: 0, left: 0 }
+    }
+  }
+
+  renew(call: ScriptCall): void {
+    // A renewal that fails is repeated by the next one.
+    this.#run(this.#command(call)).catch(() => {})
+  }
+
+  settle(call: ScriptCall): void {
+    this.#settlements.add(this.#command(call))
+  }
+
+  #command({ script, keys, values }: ScriptCall): string[] {
+    return ['EVALSHA', this.#scripts[script].sha, String(keys.length), ...keys, ...values]
+  }
+
+  /** Rejects with `RedisUnavailable` when the command failed, whatever the reason. */
+  async #run(command: readonly string[]): Promise<RedisReply> {
+    const { client } = this.#parts
+    try {
+      const reply = await client.call(command)
+      if (!(reply instanceof RedisFailure)) {
+        this.#parts.report(null)
+        return reply
+      }
+      const problem = `Redis answered ${reply.code}`
+      if (!KEEPS_CONNECTION.has(reply.code)) client.reset(problem)
+      throw new RedisUnavailable(problem, { wasSent: true })
+    } catch (error) {
+      this.#parts.report(error instanceof Error ? error.message : String(error))
+      throw error
+    }
+  }
+}
+
+/** A call of a script. */
+interface ScriptCall {
+  readonly script: keyof BudgetScripts
+  readonly keys: readonly string[]
+  readonly values: readonly string[]
+}
+
+interface ScriptReply {
+  readonly kind: string
+  readonly now: number
+  readonly index: number
+  readonly left: number
+}
+
+class RedisReservation implements BudgetReservation {
+  readonly #shares: readonly BudgetShare[]
+  readonly #hashes: readonly string[]
+  readonly #id: string
+  readonly #store: RedisBudgets
+  #amounts: readonly number[] = []
+  /** The keys and ends of the periods that the reservation counts in; null before the first one. */
+  #periods: readonly SharePeriod[] | null = null
+
+  constructor(shares: readonly BudgetShare[], id: string, store: RedisBudgets) {
+    this.#shares = shares
+    // Keys of clients stay out of Redis.
+    this.#hashes = shares.map(({ budget, key }) => hash('sha256', `${budget.id}\n${key}`, 'base64url').slice(0, 32))
+    this.#id = id
+    this.#store = store
+  }
+
+  get amounts(): readonly number[] {
+    return this.#amounts
+  }
+
+  async check(): Promise<BudgetDecision> {
+    let periods: readonly SharePeriod[] = []
+    const reply = await this.#store.decide(() => {
+      periods = this.#currentPeriods()
+      return {
+        script: 'check',
+        keys: [this.#key('pulse'), ...periods.flatMap(({ at }) => [at, `${at}:leases`])],
+        values: this.#shares.flatMap(({ budget: { amount } }, i) => [String(amount), ...boundsOf(periods[i])]),
+      }
+    })
+    return this.#decisionOf(reply, periods)
+  }
+
+  async reserve(amounts: readonly number[]): Promise<BudgetDecision> {
+    const wanted = amounts.map(wholeAmount)
+    const earlier = this.#periods
+    let periods: readonly SharePeriod[] = []
+    const reply = await this.#store.decide(() => {
+      // A request that ends before the decision gives back what Redis may reserve in these periods.
+      periods = this.#periods = earlier ?? this.#currentPeriods()
+      return {
+        script: 'reserve',
+        keys: [
+          ...[this.#key('pulse'), this.#key(`done:${this.#id}`)],
+          ...periods.flatMap(({ at, keys }) => [at, `${at}:leases`, keys]),
+        ],
+        values: [
+          ...[this.#id, earlier === null ? 'new' : 'move'],
+          ...this.#shares.flatMap(({ budget }, i) => [
+            ...[String(wanted[i] ?? 0), String(budget.amount)],
+            ...[...boundsOf(periods[i]), String(budget.maxKeys)],
+          ]),
+        ],
+      }
+    })
+    // Nothing was reserved, so there is nothing to give back.
+    if (reply.kind !== 'ok' && reply.kind !== 'unknown') this.#periods = earlier
+    const decision = this.#decisionOf(reply, periods)
+    if (decision === null) this.#amounts = wanted
+    return decision
+  }
+
+  renew(): void {
+    if (this.#periods === null) return
+    const keys = [this.#key('pulse'), ...this.#periods.map(({ at }) => `${at}:leases`)]
+    this.#store.renew({ script: 'renew', keys, values: [this.#id] })
+  }
+
+  settle(spent: readonly number[]): void {
+    // Nothing was reserved, and nothing is to be counted.
+    if (this.#periods === null && spent.every((amount) => amount <= 0)) return
+    const periods = this.#periods ?? this.#currentPeriods()
+    this.#store.settle({
+      script: 'settle',
+      keys: [this.#key(`done:${this.#id}`), ...periods.flatMap(({ at }) => [at, `${at}:leases`])],
+      values: [this.#id, ...periods.flatMap(({ end }, i) => [String(wholeAmount(spent[i] ?? 0)), String(end)])],
+    })
+  }
+
+  #key(name: string): string {
+    return `${this.#store.prefix}:${name}`
+  }
+
+  #currentPeriods(): SharePeriod[] {
+    const now = this.#store.now()
+    return this.#shares.map(({ budget }, i) => {
+      const { number, start, end } = budget.periodAt(now)
+      const at = this.#key(`budget:${this.#hashes[i]}:${number}`)
+      const keys = this.#key(`keys:${hash('sha256', budget.id, 'base64url').slice(0, 32)}:${number}`)
+      return { at, keys, start, end }
+    })
+  }
+
+  #decisionOf(reply: ScriptReply, periods: readonly SharePeriod[]): BudgetDecision {
+    switch (reply.kind) {
+      case 'ok':
+        return null
+      case 'exceeded':
+        return { ...reply, kind: 'exceeded', end: periods[reply.index]?.end ?? 0 }
+      case 'keysFull':
+        return { kind: 'keysFull', index: reply.index }
+      default:
+        return this.#store.failsOpen ? null : { kind: 'unavailable' }
+    }
+  }
+}
+
+/** The keys of a share in a period. */
+interface SharePeriod {
+  readonly at: string
+  readonly keys: string
+  readonly start: number
+  readonly end: number
+}
+
+function boundsOf(period: SharePeriod | undefined): [start: string, end: string] {
+  return [String(period?.start ?? 0), String(period?.end ?? 0)]
+}
+
+function scriptReply(reply: RedisReply): ScriptReply {
+  const [kind, now, index, left] = Array.isArray(reply) ? (reply as readonly RedisReply[]) : []
+  if (typeof kind !== 'string') throw new RedisUnavailable('Redis answered something unknown', { wasSent: true })
+  return { kind, now: Number(now ?? 0), index: Number(index ?? 0), left: Number(left ?? 0) }
+}
+
+/** Errors that another connection would not change. */
+const KEEPS_CONNECTION = new Set(['OOM', 'MISCONF', 'BUSY', 'NOREPLICAS'])
