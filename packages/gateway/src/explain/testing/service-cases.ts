@@ -170,6 +170,19 @@ export const serviceCases: RefusalCase[] = [
     hides: ['ann@example.com'],
   },
   {
+    name: 'a guard of a vendor whose call fails',
+    config: async (scene) => ({
+      ...(await guarded({ request: [{ presidio: { backendRef: { name: 'analyzer' } } }] })(scene)),
+      backends: [{ name: 'analyzer', static: { host: '127.0.0.1', port: await closedPort() } }],
+    }),
+    send: post,
+    code: 'request_guard_failed',
+    at: 'presidio:',
+    passes: 'the service of the presidio guard responds.',
+    alsoPass: ['`failureMode` is FailOpen.'],
+    hides: ['ann@example.com'],
+  },
+  {
     name: 'a guard of answers',
     async config(scene) {
       const judge = await useOrigin(scene.t, (_asked, response) => {

@@ -112,12 +112,15 @@ function decide({ guard, index, texts }: GuardRun, verdict: Verdict): Decision {
       return { verdict, note: { ...who, verdict: 'reject', found, reason } }
     }
     case 'failed':
-      return decideFailed(guard, who, verdict.reason)
+      return decideFailed(guard, who, verdict.reason, verdict.mask)
   }
 }
 
-function decideFailed(guard: Guard, who: { index: number; guard: string }, reason: string): Decision {
-  if (guard.failsOpen === true) return { verdict: PASS, note: { ...who, verdict: 'failedOpen', reason } }
+function decideFailed(guard: Guard, who: { index: number; guard: string }, reason: string, mask?: Mask): Decision {
+  if (guard.failsOpen === true) {
+    const found = mask === undefined ? {} : { found: mask.found }
+    return { verdict: mask ?? PASS, note: { ...who, verdict: 'failedOpen', ...found, reason } }
+  }
   return { verdict: failedClosed(reason), note: { ...who, verdict: 'failed', reason } }
 }
 

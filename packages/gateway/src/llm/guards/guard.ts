@@ -42,7 +42,14 @@ export interface TextInfo {
 }
 
 /** Verdicts name findings by kind (`Ssn`, `matches[0]`, `violence`), never by the text itself. */
-export type Verdict = Pass | Mask | Rejection | { kind: 'failed'; reason: string }
+export type Verdict = Pass | Mask | Rejection | Failure
+
+interface Failure {
+  kind: 'failed'
+  reason: string
+  /** The mask of the calls that did not fail, for a guard that fails open. */
+  mask?: Mask
+}
 
 export interface Pass {
   kind: 'pass'

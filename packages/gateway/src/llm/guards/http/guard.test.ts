@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { object } from '../../../schema/kit.ts'
 import { validate } from '../../../schema/validate.ts'
 import { closedPort } from '../../../testing/scene.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import { chainOf } from '../chain.ts'
 import { promptGuard } from '../schema.ts'
 import { failureShapes } from '../testing/failure-shapes.ts'
@@ -131,6 +132,30 @@ describe('http guard: what the verdict is', () => {
     const http = { ...flagged, maxTexts: 1, failureMode: 'FailOpen' }
     const { guard } = await useGuard(t, http, ({ body }) => (body.includes('bad') ? { flagged: true } : {}))
     assert.equal((await guard.check(['odd', 'bad'], 'request', guardContext(['user', 'user']))).kind, 'reject')
+  })
+})
+
+describe('http guard: several calls', () => {
+  it('masks what one call found even if another fails, where the guard fails open', async (t) => {
+    const http = { body: '{"text": text}', mask: 'response.body.spans', maxTexts: 1, failureMode: 'FailOpen' }
+    const { guard } = await useGuard(t, http, ({ body }) =>
+      body.includes('Ann') ? { spans: [{ start: 0, end: 3 }] } : {},
+    )
+    const run = chainOf([guard], 'request').run(['odd', 'Ann'], guardContext(['user', 'user']))
+    const { verdict, notes } = await run
+    assert.deepEqual(verdict, { kind: 'mask', texts: ['odd', '<masked>'], found: [] })
+    assert.equal(notes[0]?.verdict, 'failedOpen')
+  })
+
+  it('starts no more calls once the client has left', async (t) => {
+    const rx = { isOver: false } as RequestContext
+    const { guard, seen } = await useGuard(t, { ...flagged, maxTexts: 1 }, () => {
+      rx.isOver = true
+      return { flagged: false }
+    })
+    const texts = Array.from({ length: 30 }, (_, at) => `text ${at}`)
+    await guard.check(texts, 'request', { ...guardContext(texts.map(() => 'user')), rx })
+    assert.ok(seen.length <= 8, String(seen.length))
   })
 })
 

@@ -49,8 +49,10 @@ export function createCheckingGuard(
             () =>
               runCheck(check, service, { pack, phase, context, config }),
         ),
-        ({ kind }) => kind === 'reject' || (kind === 'failed' && !failsOpen),
+        // No caller waits for the verdict once the client has left.
+        ({ kind }) => kind === 'reject' || (kind === 'failed' && !failsOpen) || context.rx?.isOver === true,
       )
+      if (findings.length < calls.length) findings.push({ kind: 'failed', reason: 'not every call was made' })
       return judge(findings, { texts, context, response })
     },
   }
@@ -155,20 +157,21 @@ function namesIn(result: Result): string[] {
   return Array.isArray(names) ? readableKinds(names.filter((name) => typeof name === 'string')) : []
 }
 
-/** A rejection counts even if another call failed, so that `FailOpen` lets nothing pass that a service denied. */
+/** Rejections and masks count even if another call failed, so that `FailOpen` lets nothing pass that a service found. */
 function judge(
   findings: readonly Finding[],
   { texts, context, response }: { texts: readonly string[]; context: GuardContext; response: CustomResponseConfig },
 ): Verdict {
   const denied = findings.find(({ kind }) => kind === 'reject')
   if (denied?.kind === 'reject') return rejection(response, { found: denied.found, reason: 'the guard rejected it' })
-  const failed = findings.find(({ kind }) => kind === 'failed')
-  if (failed?.kind === 'failed') return failed
   const masks = findings.filter((finding) => finding.kind === 'masks')
   const spans = masks.flatMap((finding) => finding.spans)
-  if (spans.length === 0) return PASS
   const found = readableKinds(masks.flatMap((finding) => finding.found))
-  return { kind: 'mask', texts: applyMasks(texts, spans, context.about), found }
+  const mask =
+    spans.length === 0 ? null : ({ kind: 'mask', texts: applyMasks(texts, spans, context.about), found } as const)
+  const failed = findings.find(({ kind }) => kind === 'failed')
+  if (failed?.kind === 'failed') return mask === null ? failed : { ...failed, mask }
+  return mask ?? PASS
 }
 
 /** Runs calls, several at a time, until all have ended or one is the last; does not wait for calls after the last. */
