@@ -72,7 +72,7 @@ local function sweep(share, leases)
       local amount = redis.call('HGET', share, 'a:' .. id)
       redis.call('ZREM', leases, id)
       redis.call('HDEL', share, 'a:' .. id)
-      if amount then redis.call('HINCRBY', share, 'r', '-' .. amount) end
+      if amount then redis.call('HINCRBY', share, 'r', string.format('%.0f', 0 - tonumber(amount))) end
     end
   end
   ended('-inf', string.format('%.0f', now))
@@ -150,7 +150,7 @@ for i = 0, (#KEYS - 1) / 2 - 1 do
   if held then
     redis.call('HDEL', share, 'a:' .. id)
     redis.call('ZREM', leases, id)
-    redis.call('HINCRBY', share, 'r', '-' .. held)
+    redis.call('HINCRBY', share, 'r', string.format('%.0f', 0 - tonumber(held)))
   end
   if spent > 0 then
     local sum = (tonumber(redis.call('HGET', share, 's')) or 0) + spent

@@ -87,6 +87,19 @@ export function describeBudgets(
       assert.deepEqual((await ask(1)).decision, exceeded(0, 0))
     })
 
+    test('count what calls cost for which nothing was reserved, and take back their leases', async (t) => {
+      const { ask, settle, setClock } = await setUp(t, budgetOf(100), budgetOf(100, { id: 'other' }))
+      const held = await ask([0, 0])
+      await settle(held, [70, 20])
+      assert.deepEqual((await ask([31, 0])).decision, exceeded(0, 30))
+      await ask([0, 50])
+      for (const seconds of [10, 20, 30, 40, 50, 60, 70, 80]) {
+        await setClock(NOON + seconds * 1_000)
+        assert.equal((await ask([0, 0])).decision, null)
+      }
+      assert.equal((await ask([30, 80])).decision, null)
+    })
+
     test('tell when nothing is left, and not before', async (t) => {
       const { ask, open } = await setUp(t, budgetOf(100))
       await ask(99)
