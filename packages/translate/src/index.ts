@@ -38,6 +38,8 @@ export { quarantineNotes, withQuarantine } from './translate/status/quarantine-s
 export type { QuarantineNote } from './translate/status/quarantine-status.ts'
 export type { TranslateSettings } from './translate/context.ts'
 export { Translator } from './translator.ts'
+export type { PlaneMember } from './translate/gateways/shared-planes.ts'
+export { parametersOfPlane, sharedPlaneKey } from './translate/listeners/shared-data-plane.ts'
 export type { TranslationResult, TranslatedChange } from './translator.ts'
 export { ownKinds, readSpec } from './resources/own-kinds.ts'
 export type { OwnKind } from './resources/own-kinds.ts'

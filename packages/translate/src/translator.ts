@@ -13,6 +13,8 @@ import { backendTlsPolicyStatus } from './translate/policies/backend-tls-policy.
 import { backendTrafficPolicyStatus } from './translate/policies/backend-traffic-policy.ts'
 import { telemetryPolicyStatus } from './translate/policies/telemetry-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
+import { type PlaneMember, SharedPlanes } from './translate/gateways/shared-planes.ts'
+import { membershipOf } from './translate/listeners/shared-data-plane.ts'
 import { filterStatus } from './translate/status/filter-status.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus, xListenerSetStatus } from './translate/status/gateway-status.ts'
@@ -25,12 +27,19 @@ import { type QuarantineNote, quarantineNotes, withQuarantine } from './translat
 
 /** The result of translation. */
 export interface TranslationResult {
-  /** Configs by `namespace/name` of the Gateway; each Gateway has its own data planes. */
+  /**
+   * Configs by data plane: by `namespace/name` of the Gateway, or by `namespace/merged:name` of the GwParameters with which
+   * several Gateways share one.
+   */
   gateways: ReadonlyMap<string, Ir>
-  /** Addresses of Services and InferencePools by Gateway, then by the key of the backend: `10.0.0.7:8080`. */
+  /** Addresses of Services and InferencePools by data plane, then by the key of the backend: `10.0.0.7:8080`. */
   endpoints: ReadonlyMap<string, Readonly<Record<string, readonly string[]>>>
   /** Statuses by `Kind/namespace/name`, only of resources that are ours. */
   statuses: ReadonlyMap<string, Status>
+  /** The key of the data plane of a Gateway: its own key when the Gateway shares none. */
+  planeOf(gateway: string): string
+  /** The Gateways of a shared data plane, the oldest first; empty for other keys. */
+  membersOf(plane: string): readonly PlaneMember[]
 }
 
 /** Keys of results that changed or are gone. */
@@ -82,6 +91,7 @@ export class Translator implements TranslationResult {
   readonly #graph: Graph<Context>
   readonly #store: ResourceStore<Context>
   readonly #waiting = new Set<string>()
+  readonly #planes = new SharedPlanes()
   readonly #gone: TranslatedChange = { gateways: [], endpoints: [], statuses: [] }
 
   constructor(settings: TranslateSettings) {
@@ -110,8 +120,7 @@ export class Translator implements TranslationResult {
     const status = statusByKind[kind]
     if (status !== undefined) this.#graph.watch(status, key)
     if (kind !== 'Gateway') return
-    this.#graph.watch(gatewayConfig, key)
-    this.#graph.watch(gatewayEndpoints, key)
+    for (const query of ofGateways) this.#graph.watch(query, key)
   }
 
   drop(kind: Kind, key: string): void {
@@ -121,8 +130,8 @@ export class Translator implements TranslationResult {
     this.#plain.delete(`${kind}/${key}`)
     if (this.statuses.delete(`${kind}/${key}`)) this.#gone.statuses.push(`${kind}/${key}`)
     if (kind !== 'Gateway') return
-    this.#graph.unwatch(gatewayConfig, key)
-    this.#graph.unwatch(gatewayEndpoints, key)
+    for (const query of ofGateways) this.#graph.unwatch(query, key)
+    this.#planes.remove(key)
     if (this.endpoints.delete(key)) this.#gone.endpoints.push(key)
     if (this.gateways.delete(key)) this.#gone.gateways.push(key)
   }
@@ -150,17 +159,18 @@ export class Translator implements TranslationResult {
     const gateways = new Set(this.#gone.gateways.splice(0))
     const endpoints = new Set(this.#gone.endpoints.splice(0))
     const statuses = new Set(this.#gone.statuses.splice(0))
-    for (const { query, arg } of this.#graph.settle(this.#hold())) {
-      if (query === gatewayConfig) {
+    const changed = this.#graph.settle(this.#hold())
+    for (const { query, arg } of changed) {
+      const before = this.planeOf(arg)
+      const mayMove = query === membershipOf && !this.#waiting.has(`Gateway/${arg}`)
+      if (query === gatewayConfig || mayMove) {
         // A Gateway that had to wait is reported as a whole.
         if (this.endpoints.has(arg) && !this.gateways.has(arg)) endpoints.add(arg)
-        if (keep(this.gateways, arg, this.#graph.read(gatewayConfig, arg))) gateways.add(arg)
-        continue
+        if (this.#keepConfig(arg)) gateways.add(arg)
       }
-      if (query === gatewayEndpoints) {
-        if (keep(this.endpoints, arg, this.#graph.read(gatewayEndpoints, arg))) endpoints.add(arg)
-        continue
-      }
+      const isMoved = before !== this.planeOf(arg)
+      if ((query === gatewayEndpoints || isMoved) && this.#keepEndpoints(arg)) endpoints.add(arg)
+      if (ofGateways.some((each) => each === query)) continue
       for (const [kind, status] of Object.entries(statusByKind)) {
         if (query !== status) continue
         const id = `${kind}/${arg}`
@@ -168,6 +178,9 @@ export class Translator implements TranslationResult {
         this.#complete(id)
       }
     }
+    const merged = this.#planes.flush()
+    for (const [plane, ir] of merged.configs) if (keep(this.gateways, plane, ir)) gateways.add(plane)
+    for (const [plane, found] of merged.endpoints) if (keep(this.endpoints, plane, found)) endpoints.add(plane)
     return {
       gateways: [...gateways].toSorted(),
       endpoints: [...endpoints].filter((key) => this.gateways.has(key) || !this.waits(`Gateway/${key}`)).toSorted(),
@@ -184,13 +197,38 @@ export class Translator implements TranslationResult {
     for (const gateway of gateways) {
       const before = this.#notes.get(gateway) ?? NO_NOTES
       const ir = this.gateways.get(gateway)
-      const after = ir === undefined ? NO_NOTES : quarantineNotes(gateway, this.#finder(gateway).next(ir))
+      const after =
+        ir === undefined ? NO_NOTES : quarantineNotes(gateway, this.#finder(gateway).next(ir), this.membersOf(gateway))
       if (ir === undefined) this.#finders.delete(gateway)
       if (before.size + after.size === 0) continue
       this.#notes.set(gateway, after)
       for (const id of [...before.keys(), ...after.keys()]) touched.add(id)
     }
     return [...touched].filter((id) => this.#complete(id))
+  }
+
+  planeOf(gateway: string): string {
+    return this.#planes.planeOf(gateway)
+  }
+
+  membersOf(plane: string): readonly PlaneMember[] {
+    return this.#planes.membersOf(plane)
+  }
+
+  /** Keeps the config of a Gateway, or gives it to the shared data plane; returns whether the Gateway has or had its own. */
+  #keepConfig(gateway: string): boolean {
+    const ir = this.#graph.read(gatewayConfig, gateway)
+    const membership = ir === null ? null : this.#graph.read(membershipOf, gateway)
+    if (ir !== null && membership !== null) this.#planes.put(gateway, { ...membership, ir })
+    else this.#planes.remove(gateway)
+    return keep(this.gateways, gateway, membership === null ? ir : null)
+  }
+
+  #keepEndpoints(gateway: string): boolean {
+    const found = this.#graph.read(gatewayEndpoints, gateway)
+    const isShared = this.planeOf(gateway) !== gateway
+    if (isShared) this.#planes.reach(gateway, found ?? {})
+    return keep(this.endpoints, gateway, isShared ? null : found)
   }
 
   #finder(gateway: string): QuarantineFinder {
@@ -224,6 +262,9 @@ export class Translator implements TranslationResult {
     return held
   }
 }
+
+/** The queries that are watched for each Gateway, besides its status. */
+const ofGateways: readonly Query<unknown>[] = [gatewayConfig, gatewayEndpoints, membershipOf]
 
 const NO_NOTES: ReadonlyMap<string, readonly QuarantineNote[]> = new Map()
 

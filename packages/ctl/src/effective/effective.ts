@@ -32,6 +32,8 @@ interface EffectiveListener {
   port: number
   protocol: string
   hostname?: string
+  /** Policies for connections, when some hold for this port alone. */
+  frontend?: PolicySet
   /** Policies that run before a route is selected. */
   preRouting: PolicySet
   routes: EffectiveRoute[]
@@ -97,12 +99,19 @@ export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: Loc
       }),
     }
   }
+  const ofPort = (bind: string): { frontend?: PolicySet } => {
+    const own = index.ofBind(bind)
+    if (own === null) return {}
+    const attached = [...byTarget.at('gateway', ''), ...byTarget.at('bind', bind)]
+    return { frontend: withOrigins(own.frontend, attached, { section: 'frontend', placeOf }) }
+  }
   const ports = new Map(ir.binds.map(({ key, port }) => [key, port]))
   const listeners = ir.listeners.map((listener): EffectiveListener => ({
     listener: listener.name,
     port: ports.get(listener.bind) ?? 0,
     protocol: listener.protocol,
     ...(listener.hostname !== '' && { hostname: listener.hostname }),
+    ...ofPort(listener.bind),
     preRouting: ofTraffic(index.preRouting(listener.key), atListener(listener.key).filter(isOf('PreRouting')), placeOf),
     routes: ir.routes
       .filter((route) => route.listener === listener.key && (routeName === null || isNamed(route, routeName)))

@@ -8,7 +8,7 @@ export type * from './config-edit-view.ts'
 export interface PolicyOrigin {
   /** Key of the attachment, as in a dump of the config. */
   readonly key: string
-  readonly on: 'gateway' | 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'
+  readonly on: 'gateway' | 'bind' | 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'
 }
 
 /** A policy as it holds at one place. */
@@ -73,6 +73,8 @@ export interface ViewedBind {
   readonly port: number
   /** Empty for every address of the machine. */
   readonly address: string
+  /** Policies for connections, when some hold for this port alone. */
+  readonly frontend?: readonly HeldPolicy[]
   readonly listeners: readonly ViewedListener[]
 }
 

@@ -1,7 +1,7 @@
 import { AlikeRoutes, type WatchedRoom } from './alike-routes.ts'
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
-import type { BindServices } from './bind-parts.ts'
+import type { BindParts, BindServices } from './bind-parts.ts'
 import { compileBind, type CompiledBind } from './bind.ts'
 import type { CompiledUdpBind } from './udp-bind.ts'
 import { compileUdpBind, createSeal, metricsDelivery } from './load-features.ts'
@@ -14,7 +14,7 @@ import type { ChangedIr } from '../ir/change.ts'
 import { credentialNames } from '../redaction/configured-names.ts'
 import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
-import type { AttachedPolicy, Backend, Ir, Listener } from '../ir/resources.ts'
+import type { AttachedPolicy, Backend, Bind, Ir, Listener } from '../ir/resources.ts'
 import { SharingMap } from '../collections/sharing-map.ts'
 import { closedStepList } from '../pipeline/compiled/closed-steps.ts'
 import type { CompiledListener } from '../pipeline/compiled/compiled.ts'
@@ -91,7 +91,15 @@ function assemble(
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
-    const bindParts = { bind, sources, listeners: own, frontend, network, telemetry }
+    const bindParts = {
+      bind,
+      sources,
+      listeners: own,
+      frontend,
+      network,
+      telemetry,
+      ...ownFrontend(bind, parts, services),
+    }
     const before = previous?.config.binds.get(bind.key)
     const compiled =
       bind.transport === 'udp'
@@ -102,6 +110,22 @@ function assemble(
   // No step after this line can fail.
   adopt()
   return { binds, listeners, routes, parts, deliverMetrics, recorder }
+}
+
+/** The policies of a bind that has policies of its own; empty for other binds. */
+function ownFrontend(
+  { key }: Bind,
+  { policies, env }: RouteParts,
+  services: CompileServices,
+): Partial<Pick<BindParts, 'frontend' | 'network' | 'telemetry'>> {
+  const own = policies.ofBind(key)
+  if (own === null) return {}
+  const rules = own.networkAuthorization
+  return {
+    frontend: own.frontend,
+    network: services.containment.make({ kind: 'bind', key }, () => networkAuthorization(rules), nobody),
+    telemetry: compileTelemetry(own.frontend, env, services),
+  }
 }
 
 function nextRoutes(ir: Pick<Ir, 'listeners' | 'routes'>, parts: RouteParts, previous: Previous | null): NextRoutes {
@@ -155,7 +179,8 @@ export function checkChange(changed: ChangedIr, services: CompileServices): void
   const keys = new Set(routes.map(({ listener }) => listener))
   const isMeant = ({ key }: Listener): boolean => keys.has(key) || touched.has(targetKey({ kind: 'listener', key }))
   const meant = new Set(ir.listeners.filter(isMeant).map(({ bind }) => bind))
-  const binds = ir.binds.filter((bind) => meant.has(bind.key) || came.binds.includes(bind))
+  const hasPolicies = ({ key }: Bind): boolean => touched.has(targetKey({ kind: 'bind', key }))
+  const binds = ir.binds.filter((bind) => meant.has(bind.key) || came.binds.includes(bind) || hasPolicies(bind))
   const listeners = ir.listeners.filter(({ bind }) => binds.some(({ key }) => key === bind))
   const config = assemble({ binds, listeners, routes }, parts, services, null)
   makeEach(config.routes.byKey.entries(), ([, route]) => route.make())

@@ -48,7 +48,7 @@ export class ConfigView implements ConfigLookup {
 
   /** All attachments of a policy that applied to the request, from the farthest to the nearest. */
   said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig[] {
-    const attached = section === 'frontend' ? this.#byTarget.at('gateway', '') : this.#near(section, keys)
+    const attached = section === 'frontend' ? this.#atPort(keys) : this.#near(section, keys)
     const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'
     return attached
       .filter((each) => section !== 'traffic' || each.phase === wanted)
@@ -62,6 +62,11 @@ export class ConfigView implements ConfigLookup {
   /** The nearest attachment, which took effect. */
   held(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig | null {
     return this.said(section, policy, keys, phase).at(-1) ?? null
+  }
+
+  #atPort({ listener }: RecordKeys): AttachedPolicy[] {
+    const { bind } = this.listener(listener) ?? {}
+    return [...this.#byTarget.at('gateway', ''), ...(bind === undefined ? [] : this.#byTarget.at('bind', bind))]
   }
 
   #near(section: PolicySection, { listener, route, backend }: RecordKeys): AttachedPolicy[] {

@@ -25,7 +25,9 @@ interface EffectivePolicy<Config> {
 export interface PolicyIndex {
   frontend(): FrontendPolicies
   /** All network authorizations of the gateway: connections must pass the union of their rules. */
-  networkAuthorization(): readonly NonNullable<FrontendPolicies['networkAuthorization']>[]
+  networkAuthorization(): readonly NetworkAuthorization[]
+  /** The policies of a bind with policies of its own, with those of the gateway; null for other binds. */
+  ofBind(bind: string): { frontend: FrontendPolicies; networkAuthorization: readonly NetworkAuthorization[] } | null
   /** Before routing: gateway, listener set, then listener. */
   preRouting(listener: string): Effective<TrafficPolicies>
   /** Gateway, listener set, listener, route, then rule. */
@@ -41,6 +43,7 @@ export interface PolicyIndex {
   mcpAuthentication(place: BackendKeys): McpAuthentication | null
 }
 
+type NetworkAuthorization = NonNullable<FrontendPolicies['networkAuthorization']>
 type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authorization']>
 type McpAuthentication = NonNullable<NonNullable<BackendPolicies['mcp']>['authentication']>
 
@@ -82,10 +85,17 @@ export function indexPolicies(
     ...(entry === backend ? NONE : at('backend', entry)),
     ...(section === undefined ? NONE : at('backend', section)),
   ]
+  const networkRules = (policies: readonly AttachedPolicy[]): NetworkAuthorization[] =>
+    policies.flatMap((policy) => policy.frontend?.networkAuthorization ?? [])
   return {
     frontend: () => frontend,
-    networkAuthorization: () =>
-      byTarget.at('gateway', '').flatMap((policy) => policy.frontend?.networkAuthorization ?? []),
+    networkAuthorization: () => networkRules(byTarget.at('gateway', '')),
+    ofBind(bind) {
+      const own = byTarget.at('bind', bind)
+      if (own.length === 0) return null
+      const all = [...byTarget.at('gateway', ''), ...own]
+      return { frontend: replaced(all, 'frontend'), networkAuthorization: networkRules(all) }
+    },
     preRouting: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined),
     traffic: ({ listener, key, parent }) => {
       const all = [...atListener(listener), ...at('route', parent), ...at('rule', key)]

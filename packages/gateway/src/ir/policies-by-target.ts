@@ -3,7 +3,7 @@ import type { AttachedPolicy, PolicyTarget } from './resources.ts'
 import { SharingMap } from '../collections/sharing-map.ts'
 
 type Kind = PolicyTarget['kind']
-const KINDS: readonly Kind[] = ['gateway', 'listenerSet', 'listener', 'route', 'rule', 'backend']
+const KINDS: readonly Kind[] = ['gateway', 'bind', 'listenerSet', 'listener', 'route', 'rule', 'backend']
 const NONE: readonly AttachedPolicy[] = []
 
 /**

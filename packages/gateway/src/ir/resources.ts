@@ -149,7 +149,8 @@ export type McpReached =
 
 export type PolicyTarget =
   | { kind: 'gateway' }
-  | { kind: 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'; key: string }
+  /** A policy for a bind has `frontend` fields only, and its fields win over those for the gateway. */
+  | { kind: 'bind' | 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'; key: string }
 
 /**
  * One user resource becomes one IR resource: an inline `policies` block is attached to the object that contains it.

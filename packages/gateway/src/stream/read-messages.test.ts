@@ -137,6 +137,7 @@ describe('messages of a stream', () => {
     'a kind that is no text': { type: 7 },
     'a gateway without a namespace': { ...hello, gateway: 'web' },
     'a gateway of two slashes': { ...hello, gateway: 'a/b/c' },
+    'a colon without a shared data plane': { ...hello, gateway: 'a/b:c' },
     'nothing about what it has': { ...hello, have: undefined },
     'hashes that are missing': { ...hello, have: { ...have, hashes: { ...have.hashes, routes: undefined } } },
     'a hash that is none': { ...hello, have: { ...have, hashes: { ...have.hashes, routes: [['a', 'b']] } } },

@@ -211,7 +211,8 @@ function hash(value: unknown, name: string): string {
 
 function gatewayName(value: unknown): string {
   const found = text(value, 'gateway', 600)
-  if (!/^[a-z0-9.-]+\/[a-z0-9.-]+$/.test(found)) throw new StreamFault('gateway: expected namespace/name')
+  // Gateways that share a data plane by GwParameters have a name such as `infra/merged:edge`.
+  if (!/^[a-z0-9.-]+\/(merged:)?[a-z0-9.-]+$/.test(found)) throw new StreamFault('gateway: expected namespace/name')
   return found
 }
 

@@ -1,6 +1,7 @@
 import { isObject } from '@portico/http/json'
 import {
   additionalTrustDomains,
+  boolean,
   caAddress,
   enumeration,
   integer,
@@ -180,6 +181,11 @@ export const gwParametersSpec = object(
       .optional()
       .describe(
         'Creates a HorizontalPodAutoscaler by metrics of the data plane, which need an adapter for custom metrics.',
+      ),
+    mergeGateways: boolean()
+      .optional()
+      .describe(
+        'Whether all Gateways of a GatewayClass that refers to these parameters share one data plane, in the namespace of the parameters.',
       ),
     deployment: overlay('Deployment').describe('Changes to the Deployment.'),
     daemonSet: overlay('DaemonSet').describe('Changes to the DaemonSet.'),

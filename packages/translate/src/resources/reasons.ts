@@ -115,8 +115,9 @@ export const reasons = {
   },
   InvalidParameters: {
     on: 'Gateway',
-    means: 'GwParameters are invalid. Deployed objects stay as they are.',
-    fix: 'Fix the field that the message names; `parametersRef` must refer to existing GwParameters.',
+    means:
+      'GwParameters are invalid, and deployed objects stay as they are; or the Gateway shares its data plane, so that its own `infrastructure` has no effect.',
+    fix: 'Fix or remove the field that the message names; `parametersRef` must refer to existing GwParameters.',
   },
   InvalidRouteKinds: {
     on: 'listeners',
@@ -186,7 +187,12 @@ export const reasons = {
       'The resource is not in use yet: the target of a policy belongs to no Gateway, or no data plane runs the config of the Gateway.',
     fix: 'For a policy, attach its target to a Gateway. For a Gateway, check its Pods.',
   },
-  PortUnavailable: { on: 'listeners', means: 'The listener has no port.', fix: 'Set `port`.' },
+  PortUnavailable: {
+    on: 'listeners',
+    means:
+      'The listener has no port; or an older Gateway of the shared data plane uses the port, and one of both has settings for connections, which would hold for both.',
+    fix: 'Set `port`, or use a port that no other Gateway uses.',
+  },
   Programmed: { on: 'Gateway, ListenerSet, listeners', means: 'Data planes serve the resource.', fix: null },
   ProtocolConflict: {
     on: 'listeners',

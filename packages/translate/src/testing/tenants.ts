@@ -181,3 +181,58 @@ export function tenantWith(namespace: string, port: number, fault: string | null
     ...(HARMLESS[harmless]?.(namespace) ?? []),
   ]
 }
+
+/** The data plane that the Gateways of `mergedClass` share. */
+export const MERGED_PLANE = 'infra/merged:edge'
+
+/** A GatewayClass whose Gateways share a data plane. */
+export function mergedClass(): Resource[] {
+  return [
+    {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'GatewayClass',
+      metadata: { name: 'shared' },
+      spec: {
+        controllerName: 'portico.dev/gateway',
+        parametersRef: { group: 'portico.dev', kind: 'GwParameters', namespace: 'infra', name: 'edge' },
+      },
+    },
+    own('GwParameters', 'infra', 'edge', { mergeGateways: true }),
+  ]
+}
+
+export interface MergedListener {
+  port: number
+  hostname: string
+}
+
+interface MergedTenant {
+  /** The year in which the Gateway was created: the older Gateway wins. */
+  year: number
+  /** The port of the backend. */
+  port: number
+  listeners: readonly MergedListener[]
+  fault: string | null
+  harmless: string
+}
+
+/** A tenant with a Gateway `web` of its own, whose listeners are `l0`, `l1` and so on, and a route for all of its hostnames. */
+export function mergedTenant(namespace: string, { year, port, listeners, fault, harmless }: MergedTenant): Resource[] {
+  const names = [...new Set(listeners.map(({ hostname }) => hostname))]
+  const spec = {
+    gatewayClassName: 'shared',
+    listeners: listeners.map((listener, index) => ({ name: `l${index}`, protocol: 'HTTP', ...listener })),
+  }
+  return [
+    own('Gateway', namespace, 'web', spec, { creationTimestamp: `${year}-01-01T00:00:00Z` }),
+    ...tenantWith(namespace, port, fault, harmless).map((resource) => {
+      if (resource.kind !== 'HTTPRoute') return resource
+      return { ...resource, spec: { ...(resource.spec as object), parentRefs: [{ name: 'web' }], hostnames: names } }
+    }),
+  ]
+}
+
+/** A policy of a tenant for its whole Gateway. */
+export function gatewayPolicy(namespace: string, spec: object): Resource {
+  return policy(namespace, 'of-gateway', { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'web' }, spec)
+}

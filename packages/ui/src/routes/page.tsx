@@ -169,6 +169,7 @@ function Policies({ title, words, policies }: PoliciesProps) {
 
 const WORDS: Readonly<Record<HeldPolicy['from']['on'], string>> = {
   gateway: 'the gateway',
+  bind: 'the port',
   listenerSet: 'the listener set',
   listener: 'the listener',
   route: 'the route',

@@ -27,7 +27,8 @@ export function findReachableListener(
   // A name is not resolved here; it could lead to another machine.
   if (port === undefined || isIP(address) === 0) return `this process does not listen for bind ${bindKey}`
   const isTls = protocol === 'HTTPS'
-  const { proxyProtocol, tls: offered } = indexPolicies(PoliciesByTarget.of(policies), joinedTraffic).frontend()
+  const index = indexPolicies(PoliciesByTarget.of(policies), joinedTraffic)
+  const { proxyProtocol, tls: offered } = index.ofBind(bindKey)?.frontend ?? index.frontend()
   return {
     address,
     port,

@@ -1,4 +1,11 @@
-import type { HeldPolicy, PolicyOrigin, RoutesView, ViewedListener, ViewedRoute } from '../../admin/config-view.ts'
+import type {
+  HeldPolicy,
+  PolicyOrigin,
+  RoutesView,
+  ViewedBind,
+  ViewedListener,
+  ViewedRoute,
+} from '../../admin/config-view.ts'
 import { EXPRESSION_KEYS, redact } from '../../redaction/redact.ts'
 import { PoliciesByTarget } from '../../ir/policies-by-target.ts'
 import { setsOfListeners } from '../../ir/merge.ts'
@@ -19,6 +26,7 @@ export function viewRoutes(ir: Ir, generation: number, ports: Readonly<Record<st
       key,
       port: ports[key] ?? port,
       address,
+      ...viewer.ofPort(key),
       listeners: ir.listeners.filter(({ bind }) => bind === key).map((listener) => viewer.listener(listener)),
     })),
   }
@@ -39,6 +47,11 @@ class Viewer {
 
   frontend(): HeldPolicy[] {
     return held(this.#byTarget.at('gateway', ''), 'frontend')
+  }
+
+  ofPort(bind: string): Pick<ViewedBind, 'frontend'> {
+    const own = this.#byTarget.at('bind', bind)
+    return own.length === 0 ? {} : { frontend: held([...this.#byTarget.at('gateway', ''), ...own], 'frontend') }
   }
 
   listener({ key, name, protocol, hostname }: Listener): ViewedListener {

@@ -160,6 +160,7 @@ export const POLICY: ShapeOf<AttachedPolicy> = {
     key: null,
     kind: words<AttachedPolicy['target']['kind']>({
       gateway: true,
+      bind: true,
       listenerSet: true,
       listener: true,
       route: true,

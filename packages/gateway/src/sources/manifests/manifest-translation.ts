@@ -40,7 +40,13 @@ export async function translateManifests(path: string): Promise<ManifestTranslat
   return {
     ok: true,
     resources: documents.map(({ resource }) => resource),
-    translated: { gateways: translator.gateways, endpoints: translator.endpoints, statuses: given },
+    translated: {
+      gateways: translator.gateways,
+      endpoints: translator.endpoints,
+      statuses: given,
+      planeOf: (key) => translator.planeOf(key),
+      membersOf: (plane) => translator.membersOf(plane),
+    },
     notes: [
       ...ignored(documents),
       ...fieldProblems(documents, translator, 'unknown'),

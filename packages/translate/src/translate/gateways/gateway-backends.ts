@@ -6,6 +6,7 @@ import { backendTraffic, policyTargetOf } from '../policies/backend-traffic-poli
 import { backendTls } from '../policies/backend-tls-policy.ts'
 import type { Context, Query } from '../context.ts'
 import { listenersOf } from '../listeners/listeners.ts'
+import { sharedPlaneOf } from '../listeners/shared-data-plane.ts'
 import { certificateOf, type Unusable } from '../materials.ts'
 import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
 import { gatewayTelemetry } from '../policies/telemetry-policy.ts'
@@ -98,7 +99,8 @@ export const backendCertificate: Query<{ cert: string; key: string } | Unusable 
     const resource = context.get('Gateway', key)
     if (resource === undefined) return null
     const { backendCertificate: reference, namespace } = readGateway(resource)
-    if (reference === null) return null
+    // Gateways that share a data plane share its connections to backends.
+    if (reference === null || context.read(sharedPlaneOf, key) !== null) return null
     const found = certificateOf(context, { group: GATEWAY_GROUP, kind: 'Gateway', namespace }, reference)
     if (!('reason' in found) || found.reason === 'RefNotPermitted') return found
     return { ...found, reason: 'InvalidClientCertificateRef' }

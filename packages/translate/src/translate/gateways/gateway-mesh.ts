@@ -3,6 +3,7 @@ import { isObject } from '@portico/http/json'
 import { API_GROUP } from '../../resources/api-group.ts'
 import { textAt, valueAt } from '../../resources/json.ts'
 import type { Context, Query } from '../context.ts'
+import { sharedPlaneOf } from '../listeners/shared-data-plane.ts'
 
 /**
  * The trust domain of a Gateway in a mesh; null when it is in none. Other mistakes in its parameters do not matter here:
@@ -15,7 +16,8 @@ export const gatewayMesh: Query<string | null> = {
     if (gateway === undefined) return null
     const gatewayClass = context.get('GatewayClass', textAt(gateway.spec, 'gatewayClassName') ?? '')
     const ofClass = valueAt(gatewayClass?.spec, 'parametersRef')
-    const ofGateway = valueAt(gateway.spec, 'infrastructure', 'parametersRef')
+    const isShared = context.read(sharedPlaneOf, key) !== null
+    const ofGateway = isShared ? undefined : valueAt(gateway.spec, 'infrastructure', 'parametersRef')
     const blocks = [
       meshAt(context, ofClass, textAt(ofClass, 'namespace')),
       meshAt(context, ofGateway, gateway.metadata.namespace),

@@ -1,6 +1,6 @@
 import { type RouteKind, routeKinds } from '../../resources/kinds.ts'
 import type { Context } from '../context.ts'
-import { listenerSetsOf } from './listeners.ts'
+import { listenerSetsOf } from './listener-sets.ts'
 
 /** Routes of a Gateway are hashed into buckets: a change recomputes one bucket, not thousands of routes. */
 export const BUCKETS: readonly number[] = Array.from({ length: 32 }, (_, index) => index)

@@ -1,14 +1,7 @@
 import type { ListenerProtocol, ListenerTls } from '@portico/gateway/ir'
 import { type GatewaySpec, readGateway } from '../../resources/gateway.ts'
-import {
-  GATEWAY_GROUP,
-  groupByKind,
-  type ListenerSetKind,
-  listenerSetKinds,
-  type RouteKind,
-} from '../../resources/kinds.ts'
+import { GATEWAY_GROUP, groupByKind, type ListenerSetKind, type RouteKind } from '../../resources/kinds.ts'
 import type { ListenerSpec } from '../../resources/listener.ts'
-import { isSelected } from '../../resources/label-selector.ts'
 import { readListenerSet } from '../../resources/listener-set.ts'
 import type { ConditionType, Reason } from '../../resources/reasons.ts'
 import { keyOf, type Resource } from '../../resources/resource.ts'
@@ -17,11 +10,16 @@ import type { Context, Query } from '../context.ts'
 import { isOurClass } from './gateway-class.ts'
 import { type ListenerFilters, listenerFilters } from './listener-filters.ts'
 import { authoritiesOf, certificateOf, type Referrer, type Unusable } from '../materials.ts'
-import { byAge } from '../precedence.ts'
+import { conflictPlace, conflictsOfListeners, type ListenerConflict } from './listener-conflicts.ts'
+import { listenerSetsOf } from './listener-sets.ts'
+import { sharedPlaneOf } from './shared-data-plane.ts'
 
 /** A listener of a Gateway or of one of its ListenerSets, with its state. */
 export interface ResolvedListener {
-  /** The key in the IR. */
+  /**
+   * The key in the IR. After the key of the bind follows the name; for a ListenerSet `namespace/set/name`, and for a Gateway
+   * with a shared data plane `@namespace/gateway/name`.
+   */
   key: string
   parent: { kind: 'Gateway' | ListenerSetKind; key: string }
   name: string
@@ -46,46 +44,6 @@ export const isOurGateway: Query<boolean> = {
   },
 }
 
-/** The ListenerSets that a Gateway accepts, the oldest first. */
-export const listenerSetsOf: Query<{ kind: ListenerSetKind; key: string }[]> = {
-  name: 'listenerSetsOf',
-  compute(context, key) {
-    return listenerSetKinds
-      .flatMap((kind) => context.list(kind, { by: 'gateway', value: key }).map((set) => ({ kind, set })))
-      .filter(({ kind, set }) => isAllowed(context, key, set) && !isReplaced(context, kind, keyOf(set)))
-      .toSorted((one, other) => byAge(one.set, other.set))
-      .map(({ kind, set }) => ({ kind, key: keyOf(set) }))
-  },
-}
-
-/** Whether a ListenerSet of the same name takes the place of an XListenerSet, as in a migration. */
-export function isReplaced(context: Context, kind: ListenerSetKind, key: string): boolean {
-  return kind === 'XListenerSet' && context.get('ListenerSet', key) !== undefined
-}
-
-export function isAllowed(context: Context, gateway: string, set: Resource): boolean {
-  const resource = context.get('Gateway', gateway)
-  if (resource === undefined) return false
-  const { allowedListeners } = readGateway(resource)
-  return isFrom(context, allowedListeners, {
-    own: resource.metadata.namespace ?? '',
-    other: set.metadata.namespace ?? '',
-  })
-}
-
-/** Whether objects of another namespace may attach. */
-export function isFrom(
-  context: Context,
-  from: ListenerSpec['from'],
-  { own, other }: { own: string; other: string },
-): boolean {
-  if (from === 'All') return true
-  if (from === 'Same') return own === other
-  if (from === 'None') return false
-  const labels = context.get('Namespace', other)?.metadata.labels ?? {}
-  return isSelected({ 'kubernetes.io/metadata.name': other, ...labels }, from)
-}
-
 /** All listeners of a Gateway, in order of precedence. */
 export const listenersOf: Query<ResolvedListener[]> = {
   name: 'listenersOf',
@@ -93,12 +51,12 @@ export const listenersOf: Query<ResolvedListener[]> = {
     const resource = context.get('Gateway', key)
     if (resource === undefined || !context.read(isOurGateway, key)) return []
     const gateway = readGateway(resource)
-    const taken: ListenerSpec[] = []
+    const conflicts = context.read(conflictsOfListeners, key)
+    const isShared = context.read(sharedPlaneOf, key) !== null
     const resolve = (owner: Resource, kind: 'Gateway' | ListenerSetKind, specs: readonly ListenerSpec[]) =>
-      specs.map((spec) => {
-        const conflict = conflictOf(spec, taken)
-        if (conflict === null) taken.push(spec)
-        return resolveListener(context, { spec, owner, kind, gateway, conflict })
+      specs.map((spec, index) => {
+        const conflict = conflicts[conflictPlace(`${kind}/${keyOf(owner)}`, index)] ?? null
+        return resolveListener(context, { spec, owner, kind, gateway, conflict, isShared })
       })
     const own = resolve(resource, 'Gateway', gateway.listeners)
     const others = context.read(listenerSetsOf, key).flatMap(({ kind, key: name }) => {
@@ -109,25 +67,9 @@ export const listenersOf: Query<ResolvedListener[]> = {
   },
 }
 
-type Conflict = 'HostnameConflict' | 'ProtocolConflict'
-
-/** The conflict with an earlier listener of the same port. */
-function conflictOf(spec: ListenerSpec, taken: readonly ListenerSpec[]): Conflict | null {
-  // Ports of UDP are apart from those of TCP.
-  const isUdp = spec.protocol === 'UDP'
-  const neighbours = taken.filter(({ port, protocol }) => port === spec.port && (protocol === 'UDP') === isUdp)
-  if (neighbours.some(({ protocol }) => layerOf(protocol) !== layerOf(spec.protocol))) return 'ProtocolConflict'
-  return neighbours.some(({ hostname }) => hostname === spec.hostname) ? 'HostnameConflict' : null
-}
-
 /** The key of the bind of a listener in the IR. */
 export function bindKey(protocol: string | null, port: number): string {
   return protocol === 'UDP' ? `bind/udp/${port}` : `bind/${port}`
-}
-
-/** The protocol layer; HTTPS and TLS share a port, because server names separate them. */
-function layerOf(protocol: string): string {
-  return protocol === 'HTTPS' ? 'TLS' : protocol
 }
 
 interface ListenerContext {
@@ -135,12 +77,14 @@ interface ListenerContext {
   owner: Resource
   kind: 'Gateway' | ListenerSetKind
   gateway: GatewaySpec
-  conflict: Conflict | null
+  conflict: ListenerConflict | null
+  /** Whether other Gateways share the data plane, so that the key needs the name of the Gateway. */
+  isShared: boolean
 }
 
 function resolveListener(
   context: Context,
-  { spec, owner, kind, gateway, conflict }: ListenerContext,
+  { spec, owner, kind, gateway, conflict, isShared }: ListenerContext,
 ): ResolvedListener {
   const generation = owner.metadata.generation ?? 0
   const say = (type: ConditionType, isTrue: boolean, reason: Reason, message: string): Condition =>
@@ -154,7 +98,8 @@ function resolveListener(
   const hasWrongKinds = spec.kinds !== null && supportedKinds.length < spec.kinds.length
   const from: Referrer = { group: groupByKind[kind], kind, namespace: owner.metadata.namespace ?? '' }
   const tls = tlsOf(context, { spec, protocol, gateway, from })
-  const path = kind === 'Gateway' ? spec.name : `${keyOf(owner)}/${spec.name}`
+  const isNamed = kind === 'Gateway' && !isShared
+  const path = isNamed ? spec.name : `${kind === 'Gateway' ? '@' : ''}${keyOf(owner)}/${spec.name}`
   const key = `${bindKey(spec.protocol, spec.port)}/${path}`
   const filters = listenerFilters(context, from, { filters: spec.filters, key })
   const resolved = tls.refs ?? filters.unresolved ?? (hasWrongKinds ? WRONG_KINDS : null)
@@ -182,12 +127,12 @@ function resolveListener(
         : say(
             'Programmed',
             false,
-            conflict ?? 'Invalid',
+            conflict?.reason ?? 'Invalid',
             refused?.message ?? tls.refs?.message ?? 'Bad TLS configuration',
           ),
-      conflict === null
+      conflict === null || conflict.reason === 'PortUnavailable'
         ? say('Conflicted', false, 'NoConflicts', 'No errors found')
-        : say('Conflicted', true, conflict, refused?.message ?? ''),
+        : say('Conflicted', true, conflict.reason, refused?.message ?? ''),
       resolved === null
         ? say('ResolvedRefs', true, 'ResolvedRefs', 'No errors found')
         : say('ResolvedRefs', false, resolved.reason, resolved.message),
@@ -225,7 +170,7 @@ function kindsOf(protocol: ListenerProtocol, { tls }: ListenerSpec): RouteKind[]
 function refusalOf(
   { protocol: text, port }: ListenerSpec,
   protocol: ListenerProtocol | null,
-  conflict: Conflict | null,
+  conflict: ListenerConflict | null,
 ): Unusable | null {
   if (protocol === null) {
     const upper = protocolOf(text.toUpperCase())
@@ -233,12 +178,7 @@ function refusalOf(
     return { reason: 'UnsupportedProtocol', message: `Protocol ${text} is not supported${hint}` }
   }
   if (port === 0) return { reason: 'PortUnavailable', message: `A listener for ${protocol} needs a port` }
-  if (conflict === null) return null
-  const what = conflict === 'HostnameConflict' ? 'hostname' : 'protocol'
-  return {
-    reason: conflict,
-    message: `Another listener of port ${port} takes precedence, because their ${what}s conflict`,
-  }
+  return conflict
 }
 
 interface TlsFindings {

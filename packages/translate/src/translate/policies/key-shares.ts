@@ -17,7 +17,7 @@ const DEFAULT_SIZE = 10_000
  * limits of a namespace share equally. A request below its share is granted in full, so no namespace takes memory from
  * another that stays within its share.
  */
-export function shareKeys(policies: readonly AttachedPolicy[]): AttachedPolicy[] {
+export function shareKeys(policies: readonly AttachedPolicy[], room: number = MOST_KEYS): AttachedPolicy[] {
   const asked = new Map<string, number[]>()
   for (const policy of policies) {
     for (const { keys } of keyedLimits(policy)) {
@@ -28,7 +28,7 @@ export function shareKeys(policies: readonly AttachedPolicy[]): AttachedPolicy[]
     }
   }
   const totals = [...asked.values()].map(sum)
-  const share = levelOf(totals, MOST_KEYS)
+  const share = levelOf(totals, room)
   const mostByNamespace = new Map([...asked].map(([namespace, sizes]) => [namespace, levelOf(sizes, share)]))
   return policies.map((policy) => {
     const most = mostByNamespace.get(namespaceOf(policy.key)) ?? Infinity

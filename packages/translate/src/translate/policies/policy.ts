@@ -3,7 +3,8 @@ import type { AttachedPolicy, Backend, PolicyTarget } from '@portico/gateway/ir'
 import { ownBackend } from '../backends/backend.ts'
 import type { Context } from '../context.ts'
 import { attachFilters } from './filter-plan.ts'
-import { cutSize, shareKeys } from './key-shares.ts'
+import { membersOf, sharedPlaneOf } from '../listeners/shared-data-plane.ts'
+import { cutSize, MOST_KEYS, shareKeys } from './key-shares.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets, attachmentPointsOf } from './policy-targets.ts'
 import { compare } from '../precedence.ts'
@@ -55,9 +56,15 @@ export function attachPolicies(
       if (found !== null) backends.set(key, found)
     }
     if (backends.size !== before) continue
-    const shared = shareKeys(targeted)
+    const shared = shareKeys(targeted, keyRoom(context, gateway))
     return { backends: [...backends.values()], policies: [...shared, ...inline], keySizes: cutSizes(targeted, shared) }
   }
+}
+
+/** The Gateways of a shared data plane get equal shares of its memory. */
+function keyRoom(context: Context, gateway: string): number {
+  const plane = context.read(sharedPlaneOf, gateway)
+  return plane === null ? MOST_KEYS : Math.floor(MOST_KEYS / context.read(membersOf, plane).length)
 }
 
 function attachmentsOfPlan(

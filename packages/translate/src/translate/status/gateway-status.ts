@@ -14,7 +14,10 @@ import { attachmentsOf } from '../routes/attachment.ts'
 import type { Context, Query } from '../context.ts'
 import { backendCertificate } from '../gateways/gateway-backends.ts'
 import { withoutConflicts } from '../routes/kind-conflicts.ts'
-import { isAllowed, isOurGateway, isReplaced, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
+import { isAllowed, isReplaced } from '../listeners/listener-sets.ts'
+import { isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
+import { sharedPlaneOf } from '../listeners/shared-data-plane.ts'
+import type { Unusable } from '../materials.ts'
 import { BUCKETS, bucketKey, routesInBucket } from '../listeners/buckets.ts'
 
 /** The number of routes of each listener of a Gateway, by key. */
@@ -72,7 +75,9 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
               ['Some listeners are not valid', ...messages, ...unknown].join('; '),
             )
     const isProgrammed = address === undefined && (own.length === 0 || bad.length < own.length)
-    const certificate = context.read(backendCertificate, key)
+    const plane = context.read(sharedPlaneOf, key)
+    const certificate =
+      plane !== null && spec.backendCertificate !== null ? SHARED_CONNECTIONS : context.read(backendCertificate, key)
     const isLax = [...spec.clientValidation.values()].some((validation) => validation.isLax)
     const sets = new Set(
       all.flatMap(({ parent, state }) =>
@@ -105,6 +110,13 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
       attachedListenerSets: sets.size,
     }
   },
+}
+
+/** A Gateway with a shared data plane cannot have a client certificate, with which the others would call their backends too. */
+const SHARED_CONNECTIONS: Unusable = {
+  reason: 'InvalidClientCertificateRef',
+  message:
+    'tls.backend.clientCertificateRef: not used, because the Gateways of this class share connections to backends; set backend.tls.mtlsCertificateRef in a GwPolicy for the backend',
 }
 
 export const listenerSetStatus = statusOfSets('ListenerSet')

@@ -10,6 +10,7 @@ import { MOST_KEYS } from '../policies/key-shares.ts'
 import { unappliedHere } from '../policies/connection-policies.ts'
 import { conflicts, fieldsOf } from '../policies/policy-conflicts.ts'
 import { overriddenFields } from './overridden-fields.ts'
+import { unheldAtSharedPlane } from '../policies/shared-plane-policies.ts'
 import { policyPlan, type PolicyPlan } from '../policies/policy-plan.ts'
 import { type NamedTarget, namedTargets, attachmentPointsOf, hasListenerSet } from '../policies/policy-targets.ts'
 
@@ -54,12 +55,14 @@ export const policyStatus: Query<PolicyStatus | null> = {
         .flatMap((target) => namedTargets(context, plan, target))
         .flatMap((target) => attachmentPointsOf(context, gateway, target, NO_BACKENDS))
       const overridden = context.read(overriddenFields, gateway)[`GwPolicy/${place}`] ?? []
+      const unheld = unheldAtSharedPlane(context, gateway, plan, points)
       const notes = [
         ...(size === undefined ? [] : [printCut(size)]),
         unappliedHere(context, gateway, plan.traffic, points) ?? [],
         overridden,
+        unheld,
       ]
-      const isPart = accepted.status === 'True' && overridden.length > 0
+      const isPart = accepted.status === 'True' && overridden.length + unheld.length > 0
       return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, [
         {
           ...accepted,

@@ -1,5 +1,6 @@
 import { type QuarantinedResource, readUnit } from '@portico/gateway/checks'
 import type { RouteKind } from '../../resources/kinds.ts'
+import type { PlaneMember } from '../gateways/shared-planes.ts'
 import type { ConditionType } from '../../resources/reasons.ts'
 import type {
   Condition,
@@ -24,13 +25,22 @@ export interface QuarantineNote {
 }
 
 /** Returns the notes for all resources that quarantine at a Gateway affects, by `Kind/namespace/name`. */
-export function quarantineNotes(gateway: string, found: readonly QuarantinedResource[]): Map<string, QuarantineNote[]> {
+export function quarantineNotes(
+  plane: string,
+  found: readonly QuarantinedResource[],
+  members: readonly PlaneMember[] = [],
+): Map<string, QuarantineNote[]> {
   const notes = new Map<string, QuarantineNote[]>()
-  const add = (id: string | null, note: Omit<QuarantineNote, 'gateway'>): void => {
+  const gateways = members.length === 0 ? [plane] : members.map(({ gateway }) => gateway)
+  const add = (
+    id: string | null,
+    note: Omit<QuarantineNote, 'gateway'>,
+    places: readonly string[] = gateways,
+  ): void => {
     if (id === null) return
     const all = notes.get(id) ?? []
     notes.set(id, all)
-    all.push({ gateway, ...note })
+    for (const gateway of places) all.push({ gateway, ...note })
   }
   for (const { object, problem, units } of found) {
     const owner = ownerOf(object)
@@ -39,9 +49,10 @@ export function quarantineNotes(gateway: string, found: readonly QuarantinedReso
     for (const unit of units) {
       const { kind, key } = readUnit(unit) ?? {}
       const route = kind === 'route' && key !== undefined ? routeOf(key) : null
-      if (route !== null) add(route.id, { problem: because, rule: route.rule })
-      const listener = key !== undefined && (kind === 'listener' || kind === 'bind') ? listenerOf(gateway, key) : null
-      if (listener !== null) {
+      if (route !== null) add(route.id, { problem: because, rule: route.rule }, memberIn(key))
+      const closed =
+        key !== undefined && (kind === 'listener' || kind === 'bind') ? listenersOf(plane, key, members) : []
+      for (const listener of closed) {
         // The key does not say which kind of set it is, and only one of both has such a listener.
         const ids = listener.id.startsWith('ListenerSet/') ? [listener.id, `X${listener.id}`] : [listener.id]
         for (const id of ids) add(id, { problem: because, listener: listener.name, port: listener.port })
@@ -49,6 +60,12 @@ export function quarantineNotes(gateway: string, found: readonly QuarantinedReso
     }
   }
   return notes
+}
+
+/** The Gateway in the key of a listener of a shared data plane, or of a route of that listener. */
+function memberIn(key = ''): string[] | undefined {
+  const [, gateway] = /^bind\/(?:udp\/)?\d+\/@([^/]+\/[^/]+)\//.exec(key) ?? []
+  return gateway === undefined ? undefined : [gateway]
 }
 
 /** The cluster resource of a resource in a config; null for those without a status of ours. */
@@ -104,13 +121,24 @@ function routeOf(chain: string): { id: string; rule: number } | null {
 
 /**
  * Parses `bind/<port>` or `bind/udp/<port>`, followed by the name of a listener of the Gateway, or by a ListenerSet and the name of its
- * listener.
+ * listener; on a shared data plane by `@`, the Gateway and the name. A bind stands for its listeners of all Gateways.
  */
-function listenerOf(gateway: string, key: string): { id: string; name: string | null; port: number } | null {
+function listenersOf(
+  plane: string,
+  key: string,
+  members: readonly PlaneMember[],
+): { id: string; name: string | null; port: number }[] {
   const [, at, ...path] = key.replace(/^bind\/udp\//, 'bind/').split('/')
   const port = Number(at)
-  if (path.length === 3) return { id: `ListenerSet/${path[0]}/${path[1]}`, name: path[2] ?? null, port }
-  return { id: `Gateway/${gateway}`, name: path[0] ?? null, port }
+  const [namespace = '', owner = '', name] = path
+  if (path.length === 3) {
+    const isGateway = namespace.startsWith('@')
+    const id = isGateway ? `Gateway/${namespace.slice(1)}/${owner}` : `ListenerSet/${namespace}/${owner}`
+    return [{ id, name: name ?? null, port }]
+  }
+  if (members.length === 0) return [{ id: `Gateway/${plane}`, name: path[0] ?? null, port }]
+  const users = members.filter(({ binds }) => binds.includes(key))
+  return users.map(({ gateway }) => ({ id: `Gateway/${gateway}`, name: null, port }))
 }
 
 /** Returns the status of `Kind/namespace/name` with its quarantine notes; conditions already False stay unchanged. */
