@@ -131,6 +131,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/cluster.md', about: 'controller and data planes, a first Gateway, policies' },
       { path: 'docs/helm-values.md', about: 'every value of the chart' },
       { path: 'docs/data-planes.md', about: 'what runs for a Gateway: parameters, overlays, ports, session key' },
+      {
+        path: 'docs/kubernetes/merged-gateways.md',
+        about: 'several Gateways on one data plane, and what each can do to the others',
+      },
       { path: 'docs/multi-cluster.md', about: 'ServiceImports as backends, statuses of several clusters' },
       { path: 'docs/kubernetes/delegation.md', about: 'parts of the paths for teams, with routes of their own' },
       {

@@ -4,6 +4,7 @@ import { type Kind, materialKinds, type Resource, type TranslatedChange } from '
 import { Deployments } from './deployments.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
 import type { DeploySettings } from './deploy/render.ts'
+import { textAt, valueAt } from '@portico/translate/json'
 import { reportOutcome } from './deploy/report-outcome.ts'
 import type { KubeClient } from './kube/kube-client.ts'
 import type { ReflectorOptions } from './kube/reflector.ts'
@@ -88,7 +89,10 @@ export class Controller {
       client,
       ...(namespaces !== null && { namespaces }),
       changed: (gateway) => this.#deployments.touch(gateway),
-      readinessChanged: (gateway) => this.#statuses.checkGateway(gateway),
+      readinessChanged: (plane) => {
+        this.#deployments.servingChanged()
+        this.#statuses.checkGateway(plane)
+      },
       onError,
       ...(reflector && { reflector }),
     })
@@ -97,9 +101,9 @@ export class Controller {
       ...options,
       watches: this.#watches,
       translation: this.#translation,
-      stateOf: (gateway) => streams.stateOf(gateway),
+      stateOf: (gateway) => streams.stateOf(this.#planeOf(gateway)),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
-      readyOf: (gateway) => this.#deployed.readyOf(gateway),
+      readyOf: (gateway) => this.#deployed.readyOf(this.#planeOf(gateway)),
       isReadyKnown: () => this.#deployed.isReadyKnown,
       isIncomplete: () => peers.isIncomplete,
     })
@@ -131,8 +135,9 @@ export class Controller {
     await Promise.all([this.#statuses.follow(), this.#deployments.stop()])
   }
 
-  /** Called when a data plane of this Gateway connects, disconnects, applies or rejects a config. */
+  /** Called when a data plane with this key connects, disconnects, applies or rejects a config. */
   stateChanged(gateway: string): void {
+    this.#deployments.servingChanged()
     this.#statuses.stateChanged(gateway)
   }
 
@@ -155,7 +160,7 @@ export class Controller {
     const connected = streams.connected().values()
     metrics.set('synchronized', this.#isReady ? 1 : 0)
     metrics.set('leader', this.#isLeading ? 1 : 0)
-    metrics.set('gateways', this.#translation.translated.gateways.size)
+    metrics.set('gateways', this.#countGateways())
     metrics.set('status_backlog', this.#statuses.backlog)
     metrics.set(
       'data_planes',
@@ -173,7 +178,10 @@ export class Controller {
       settings: deploy,
       controllerName,
       find: (kind, key) => this.#watches.get(kind, key),
-      isOurs: (gateway) => translated.gateways.has(gateway),
+      isOurs: (plane) => translated.gateways.has(plane),
+      planeOf: (gateway) => this.#planeOf(gateway),
+      gatewaysBy: (parameters) => this.#gatewaysBy(parameters),
+      isServing: (gateway) => this.#isServing(gateway),
       portsOf: (gateway) => translated.gateways.get(gateway)?.binds ?? [],
       changed: (gateway) => this.#statuses.checkGateway(gateway),
       tried: (gateway, outcome) => reportOutcome(gateway, outcome, { metrics, log: log('deploy') }),
@@ -188,13 +196,39 @@ export class Controller {
     if (kind === 'Gateway') this.#unsettled.add(key)
     if (kind === 'GatewayClass' || kind === 'GwParameters') {
       for (const [gateway] of this.#watches.list('Gateway')) this.#unsettled.add(gateway)
+      for (const plane of this.#translation.translated.gateways.keys()) this.#unsettled.add(plane)
     }
+  }
+
+  #planeOf(gateway: string): string {
+    return this.#translation.translated.planeOf(gateway)
+  }
+
+  #countGateways(): number {
+    const { translated } = this.#translation
+    return [...translated.gateways.keys()].reduce((sum, key) => sum + (translated.membersOf(key).length || 1), 0)
+  }
+
+  #gatewaysBy(parameters: string): string[] {
+    return [...this.#watches.list('Gateway')].flatMap(([key, gateway]) => {
+      const found = this.#watches.get('GatewayClass', textAt(gateway.spec, 'gatewayClassName') ?? '')
+      if (found === undefined) return [key]
+      const ref = valueAt(found.spec, 'parametersRef')
+      const isOurs = textAt(found.spec, 'controllerName') === this.#options.controllerName
+      return isOurs && `${textAt(ref, 'namespace')}/${textAt(ref, 'name')}` === parameters ? [key] : []
+    })
+  }
+
+  #isServing(gateway: string): boolean {
+    const plane = this.#planeOf(gateway)
+    const { gateways } = this.#translation.translated
+    return gateways.has(plane) && this.#deployed.readyOf(plane) > 0 && this.#options.streams.stateOf(plane).acknowledged
   }
 
   #ready(): void {
     this.#translation.start()
     this.#isReady = true
-    const gateways = this.#translation.translated.gateways.size
+    const gateways = this.#countGateways()
     this.#options.log('watch').info('initial sync complete', { gateways })
     if (this.#isLeading) this.#startLeading()
   }

@@ -1,10 +1,11 @@
-import type { Resource } from '@portico/translate'
+import { parametersOfPlane, type Resource } from '@portico/translate'
 import { Deployer, type DesiredState } from './deploy/deployer.ts'
 import type { GatewayAddress } from './deploy/addresses.ts'
 import { listAt, textAt, valueAt } from '@portico/translate/json'
-import { findLevels } from './deploy/parameters-ref.ts'
+import { findLevels, planeLevels } from './deploy/parameters-ref.ts'
 import type { Cluster, Outcome } from './deploy/reconcile.ts'
 import type { DeploySettings } from './deploy/render.ts'
+import { ignoredParameters, planeResource } from './shared-plane.ts'
 
 interface DeploymentsOptions {
   cluster: Cluster
@@ -12,12 +13,18 @@ interface DeploymentsOptions {
   settings: DeploySettings
   controllerName: string
   find: (kind: 'Gateway' | 'GatewayClass' | 'GwParameters', key: string) => Resource | undefined
-  /** Whether this controller owns the class of a Gateway. */
-  isOurs: (gateway: string) => boolean
+  /** Whether there is a config for the data plane with this key. */
+  isOurs: (plane: string) => boolean
+  /** The key of the data plane of a Gateway: its own key when the Gateway shares none. */
+  planeOf: (gateway: string) => string
+  /** The Gateways whose class refers to these GwParameters (`namespace/name`), and those whose class is missing. */
+  gatewaysBy: (parameters: string) => readonly string[]
+  /** Whether a ready Pod serves the newest config of the data plane of a Gateway. */
+  isServing: (gateway: string) => boolean
   /** The listener ports of a Gateway, including those of its ListenerSets. */
   portsOf: (gateway: string) => readonly { port: number; transport?: 'udp' }[]
-  /** Called when the deployment facts of a Gateway may have changed. */
-  changed: (gateway: string) => void
+  /** Called when the deployment facts of a data plane may have changed. */
+  changed: (plane: string) => void
   /** Called after every attempt. */
   tried: (gateway: string, outcome: Outcome) => void
 }
@@ -26,6 +33,8 @@ interface DeploymentsOptions {
 export interface DeployedFacts {
   addresses: readonly GatewayAddress[] | null
   parameterProblems: readonly string[]
+  /** Requests of the Gateway that have no effect, because it shares its data plane. */
+  ignoredParameters?: readonly string[]
   deployFailures: readonly string[]
   /** The generation of the Gateway that was deployed last; null before the first. */
   deployedGeneration: number | null
@@ -46,6 +55,11 @@ export class Deployments {
   /** The last desired state by Gateway as JSON, to detect changes. */
   readonly #desiredTexts = new Map<string, string>()
   readonly #generations = new Map<string, number>()
+  /** Data planes that stay until others serve their Gateways. */
+  readonly #replaced = new Set<string>()
+  /** Data planes whose objects were seen before all resources were read. */
+  readonly #seenEarly = new Set<string>()
+  #isStarted = false
 
   constructor(options: DeploymentsOptions) {
     this.#options = options
@@ -53,24 +67,41 @@ export class Deployments {
     this.#deployer = new Deployer({ cluster, settings, report: (key, outcome) => this.#report(key, outcome) })
   }
 
-  factsOf(gateway: string): DeployedFacts {
-    return this.#factsByKey.get(gateway) ?? UNKNOWN
+  factsOf(key: string): DeployedFacts {
+    const plane = this.#options.planeOf(key)
+    const facts = this.#factsByKey.get(plane) ?? UNKNOWN
+    const gateway = plane === key ? undefined : this.#options.find('Gateway', key)
+    if (gateway === undefined) return facts
+    const { generation = 0 } = gateway.metadata
+    return {
+      ...facts,
+      ignoredParameters: ignoredParameters(gateway, plane),
+      deployedGeneration: facts.deployedGeneration === null ? null : generation,
+    }
   }
 
   /** Called when a Gateway, its class, its parameters or its listeners may have changed. */
   refresh(key: string): void {
+    const parameters = parametersOfPlane(key)
+    if (parameters !== null) return this.#refreshPlane(key, parameters)
     const gateway = this.#options.find('Gateway', key)
     if (gateway === undefined || Reflect.get(gateway.metadata, 'deletionTimestamp') !== undefined)
       return this.#forget(key)
     if (this.#isOthers(gateway)) return this.#release(key, gateway)
+    if (this.#options.planeOf(key) !== key) return this.#replace(key, gateway, [key])
+    this.#replaced.delete(key)
     // The class does not exist. It may return, and until then the data planes keep serving.
     if (!this.#options.isOurs(key)) return this.#forget(key)
     const desired = this.#desiredOf(key, gateway)
     if (!('problems' in desired)) return this.#want(key, desired)
-    // Deployed objects stay as they are until the parameters are valid.
+    this.#keep(key, desired.problems)
+  }
+
+  /** Deployed objects stay as they are until the parameters are valid. */
+  #keep(key: string, parameterProblems: readonly string[]): void {
     this.#deployer.forget(key)
     this.#desiredTexts.delete(key)
-    this.#set(key, { ...this.factsOf(key), parameterProblems: desired.problems })
+    this.#set(key, { ...this.factsOf(key), parameterProblems })
   }
 
   /** Called when somebody changed an object of the Gateway, or when a setting of all Gateways changed. */
@@ -78,19 +109,63 @@ export class Deployments {
     const gateway = this.#options.find('Gateway', key)
     // Objects of this Gateway may remain from before a restart of the controller.
     if (gateway !== undefined && this.#isOthers(gateway)) this.#deployer.release(key, gateway)
-    else this.#deployer.touch(key)
+    else if (!this.#isStarted) this.#seenEarly.add(key)
+    else if (this.#isReplaced(key)) {
+      this.#factsByKey.set(key, this.#factsByKey.get(key) ?? UNKNOWN)
+      this.refresh(key)
+    } else this.#deployer.touch(key)
   }
 
   touchAll(): void {
     for (const key of this.#desiredTexts.keys()) this.#deployer.touch(key)
   }
 
+  /** Called when the data plane of a Gateway may have begun to serve: those that it replaces may go. */
+  servingChanged(): void {
+    for (const key of [...this.#replaced]) this.refresh(key)
+  }
+
   start(): void {
+    this.#isStarted = true
+    for (const key of this.#seenEarly) this.touch(key)
+    this.#seenEarly.clear()
     this.#deployer.start()
   }
 
   stop(): Promise<void> {
+    this.#isStarted = false
     return this.#deployer.stop()
+  }
+
+  /** Deploys a shared data plane, or removes it when no Gateway uses it any more. */
+  #refreshPlane(key: string, from: string): void {
+    const parameters = this.#options.find('GwParameters', from)
+    // Kubernetes deletes the objects, because they name the GwParameters as owner.
+    if (parameters === undefined) return this.#forget(key)
+    const gateway = planeResource(parameters)
+    if (!this.#options.isOurs(key)) return this.#replace(key, gateway, this.#options.gatewaysBy(from))
+    this.#replaced.delete(key)
+    const found = planeLevels(from, parameters)
+    if (found.ok) this.#want(key, { gateway, className: '', ...this.#portsOf(key, []), levels: found.levels })
+    else this.#keep(key, found.problems)
+  }
+
+  /** Removes a data plane once others serve its Gateways. Until then nothing changes, so that no request is lost. */
+  #replace(key: string, owner: Resource, gateways: readonly string[]): void {
+    if (!this.#factsByKey.has(key)) return
+    if (gateways.every((gateway) => this.#options.isServing(gateway))) {
+      this.#replaced.delete(key)
+      return this.#release(key, owner)
+    }
+    this.#replaced.add(key)
+    this.#desiredTexts.delete(key)
+    this.#deployer.forget(key)
+  }
+
+  /** Whether objects with this key are to be removed, because other data planes serve the Gateways. */
+  #isReplaced(key: string): boolean {
+    const { find, isOurs, planeOf } = this.#options
+    return parametersOfPlane(key) === null ? find('Gateway', key) !== undefined && planeOf(key) !== key : !isOurs(key)
   }
 
   /** Whether another controller serves the Gateway. */
@@ -101,7 +176,7 @@ export class Deployments {
   }
 
   #desiredOf(key: string, gateway: Resource): DesiredState | { problems: readonly string[] } {
-    const { find, portsOf } = this.#options
+    const { find } = this.#options
     const className = textAt(gateway.spec, 'gatewayClassName') ?? ''
     const gatewayClass = find('GatewayClass', className)
     const found = findLevels({ gatewayClass, gateway, find: (place) => find('GwParameters', place) })
@@ -110,10 +185,16 @@ export class Deployments {
       port: Number(valueAt(listener, 'port')),
       isUdp: textAt(listener, 'protocol') === 'UDP',
     }))
-    const all = [...own, ...portsOf(key).map(({ port, transport }) => ({ port, isUdp: transport === 'udp' }))]
-    const sorted = (isUdp: boolean): number[] =>
-      [...new Set(all.filter((each) => each.isUdp === isUdp).map(({ port }) => port))].toSorted((a, b) => a - b)
-    return { gateway, className, ports: sorted(false), udpPorts: sorted(true), levels: found.levels }
+    return { gateway, className, ...this.#portsOf(key, own), levels: found.levels }
+  }
+
+  #portsOf(key: string, own: readonly { port: number; isUdp: boolean }[]): Pick<DesiredState, 'ports' | 'udpPorts'> {
+    const served = this.#options.portsOf(key).map(({ port, transport }) => ({ port, isUdp: transport === 'udp' }))
+    const sorted = (isUdp: boolean): number[] => {
+      const ports = [...own, ...served].filter((each) => each.isUdp === isUdp).map(({ port }) => port)
+      return [...new Set(ports)].toSorted((a, b) => a - b)
+    }
+    return { ports: sorted(false), udpPorts: sorted(true) }
   }
 
   #want(key: string, desired: DesiredState): void {
@@ -143,6 +224,7 @@ export class Deployments {
   }
 
   #forget(key: string): void {
+    this.#replaced.delete(key)
     this.#factsByKey.delete(key)
     this.#desiredTexts.delete(key)
     this.#generations.delete(key)

@@ -94,4 +94,7 @@
 - apiGroups: [gateway.networking.k8s.io]
   resources: [gateways/finalizers]
   verbs: [update]
+- apiGroups: [portico.dev]
+  resources: [gwparameters/finalizers]
+  verbs: [update]
 {{- end }}

@@ -1,6 +1,6 @@
 import type { Resource } from '@portico/translate'
 import { type JsonObject, textsAt } from '@portico/translate/json'
-import { labelValue, objectName } from './names.ts'
+import { dataPlaneName, labelValue, objectName } from './names.ts'
 import { apiVersion, type DeployedKind, type DeployedMetadata, type DeployedObject } from './objects.ts'
 import { selectorOf } from './selector.ts'
 
@@ -20,18 +20,20 @@ export function identityOf(
   gateway: Resource,
   { className, version }: { className: string; version: string },
 ): Identity {
-  const { name, namespace = 'default', uid = '' } = gateway.metadata
+  const { name: ownerName, namespace = 'default', uid = '' } = gateway.metadata
+  const name = dataPlaneName(gateway)
   const selector = selectorOf(name)
   const given = Object.entries(textsAt(gateway.spec, 'infrastructure', 'labels'))
   const podLabels = {
     // The controller itself sets the labels of the Gateway API.
     ...Object.fromEntries(given.filter(([label]) => !label.startsWith('gateway.networking.k8s.io/'))),
     ...selector,
-    'gateway.networking.k8s.io/gateway-class-name': labelValue(className),
+    // Gateways of several classes may share a data plane.
+    ...(className !== '' && { 'gateway.networking.k8s.io/gateway-class-name': labelValue(className) }),
     [MANAGED_BY_LABEL]: MANAGED_BY,
   }
   const { apiVersion, kind } = gateway
-  const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+  const owner = { apiVersion, kind, name: ownerName, uid, controller: true, blockOwnerDeletion: true }
   return {
     metadata: {
       name: objectName(name),

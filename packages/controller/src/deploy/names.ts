@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Resource } from '@portico/translate'
 
 /** The longest name of a Service and the longest value of a label. */
 const MAX_LENGTH = 63
@@ -15,8 +16,17 @@ export function objectName(gateway: string): string {
   return `${head(fitting)}-${hash(gateway)}`
 }
 
+/**
+ * Returns the name of a data plane: that of its Gateway, or `merged:name` for a data plane that Gateways share by these
+ * GwParameters. No Gateway can have a name with a colon.
+ */
+export function dataPlaneName({ kind, metadata: { name } }: Resource): string {
+  return kind === 'GwParameters' ? `merged:${name}` : name
+}
+
 /** Returns the name of a Gateway as a label value. */
 export function labelValue(gateway: string): string {
+  if (gateway.includes(':')) return objectName(gateway)
   return gateway.length <= MAX_LENGTH ? gateway : `${head(gateway)}-${hash(gateway)}`
 }
 

@@ -29,12 +29,7 @@ export function findLevels({ gatewayClass, gateway, find }: Sources): Levels {
     if (namespace === undefined) return say('has no namespace')
     const from = `${namespace}/${name}`
     const found = find(from)
-    if (found === undefined) return say(`there is no ${KIND} ${from}`)
-    const spec = readSpec(gwParametersSpec, found)
-    // Parameters contain no references, so the parsed spec is complete.
-    if (spec.ok) return [{ from, spec: spec.value as Parameters }]
-    problems.push(...spec.problems.map((problem) => `${KIND} ${from}: ${printProblem(problem)}`))
-    return []
+    return found === undefined ? say(`there is no ${KIND} ${from}`) : readLevel(from, found, problems)
   }
   const ofClass = valueAt(gatewayClass?.spec, 'parametersRef')
   const ofGateway = valueAt(gateway.spec, 'infrastructure', 'parametersRef')
@@ -42,5 +37,23 @@ export function findLevels({ gatewayClass, gateway, find }: Sources): Levels {
     ...level(ofClass, `GatewayClass ${gatewayClass?.metadata.name ?? ''}`, textAt(ofClass, 'namespace')),
     ...level(ofGateway, `Gateway ${gateway.metadata.name}`, gateway.metadata.namespace),
   ]
+  if (levels.at(-1)?.spec.mergeGateways === true && ofGateway !== undefined) {
+    problems.push(`${KIND} ${levels.at(-1)?.from}: mergeGateways has an effect only when a GatewayClass refers to it`)
+  }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, levels }
+}
+
+/** Returns the parameters of a shared data plane, or all problems with them. */
+export function planeLevels(from: string, parameters: Resource): Levels {
+  const problems: string[] = []
+  const levels = readLevel(from, parameters, problems)
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, levels }
+}
+
+function readLevel(from: string, found: Resource, problems: string[]): Level[] {
+  const spec = readSpec(gwParametersSpec, found)
+  // Parameters contain no references, so the parsed spec is complete.
+  if (spec.ok) return [{ from, spec: spec.value as Parameters }]
+  problems.push(...spec.problems.map((problem) => `${KIND} ${from}: ${printProblem(problem)}`))
+  return []
 }

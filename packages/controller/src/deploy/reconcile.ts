@@ -2,7 +2,7 @@ import type { Resource } from '@portico/translate'
 import { isStatus } from '../kube/kube-error.ts'
 import { addressesOf, type GatewayAddress } from './addresses.ts'
 import { isOwnedBy, MANAGED_BY, MANAGED_BY_LABEL } from './identity.ts'
-import { labelValue, sessionSecretName } from './names.ts'
+import { dataPlaneName, labelValue, sessionSecretName } from './names.ts'
 import { type DeployedObject, type DeployedKind, deployedKinds, isWorkload } from './objects.ts'
 import { nameOf, plan } from './plan.ts'
 import { type DeploySettings, hasOwnSessionKey, type RenderResult, render, type DesiredDeployment } from './render.ts'
@@ -90,9 +90,9 @@ function canReplaceWorkload(wanted: readonly DeployedObject[], current: readonly
 }
 
 /** All objects with the labels of the Gateway. */
-async function objectsOf(cluster: Cluster, { metadata }: Resource): Promise<Resource[]> {
-  const labels = { [GATEWAY_NAME_LABEL]: labelValue(metadata.name), [MANAGED_BY_LABEL]: MANAGED_BY }
-  const lists = deployedKinds.map((kind) => cluster.list(kind, metadata.namespace ?? 'default', labels))
+async function objectsOf(cluster: Cluster, gateway: Resource): Promise<Resource[]> {
+  const labels = { [GATEWAY_NAME_LABEL]: labelValue(dataPlaneName(gateway)), [MANAGED_BY_LABEL]: MANAGED_BY }
+  const lists = deployedKinds.map((kind) => cluster.list(kind, gateway.metadata.namespace ?? 'default', labels))
   return (await Promise.all(lists)).flat()
 }
 
@@ -104,8 +104,8 @@ interface Circumstances {
 
 async function renderWithKey(cluster: Cluster, { desired, settings, labelled }: Circumstances): Promise<RenderResult> {
   if (hasOwnSessionKey(desired.levels)) return render({ ...desired, sessionKey: '' }, settings)
-  const { name, namespace = 'default' } = desired.gateway.metadata
-  const secretName = sessionSecretName(name)
+  const { namespace = 'default' } = desired.gateway.metadata
+  const secretName = sessionSecretName(dataPlaneName(desired.gateway))
   const secret = labelled.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secretName)
   // A Secret without our labels still holds the key of the sessions.
   const key = sessionKeyOf(secret ?? (await cluster.get('Secret', namespace, secretName)))

@@ -3,7 +3,7 @@ import { addressRequests } from './addresses.ts'
 import { connectionParts, type ControllerConnection } from './connection.ts'
 import { configFile, rawConfigProblems } from './config-file.ts'
 import { type Identity, identityOf, object } from './identity.ts'
-import { sessionSecretName } from './names.ts'
+import { dataPlaneName, sessionSecretName } from './names.ts'
 import type { DeployedObject } from './objects.ts'
 import { applyOverlays } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
@@ -14,7 +14,9 @@ import { workloadObjects } from './workload.ts'
 
 /** The Gateway to deploy, and its parameters. */
 export interface DesiredDeployment {
+  /** The Gateway, or the GwParameters of a shared data plane, with an empty spec. */
   gateway: Resource
+  /** Empty for a shared data plane. */
   className: string
   /** Ports of its listeners, including those of its ListenerSets. */
   ports: readonly number[]
@@ -52,7 +54,7 @@ export function render(desired: DesiredDeployment, settings: DeploySettings): Re
   const identity = identityOf(gateway, { ...desired, ...settings })
   const sessionKey = hasOwnSessionKey(levels) ? null : desired.sessionKey
   const pod: PodParts = {
-    gatewayName: gateway.metadata.name,
+    gatewayName: dataPlaneName(gateway),
     identity,
     typed,
     servers,

@@ -12,6 +12,8 @@ export interface GatewayFacts {
   scopedRequests: readonly AddressRequest[] | null
   /** Problems with its parameters. */
   parameterProblems: readonly string[]
+  /** Requests that have no effect, because the Gateway shares its data plane. */
+  ignoredParameters?: readonly string[]
   /** Failures of the deployment. */
   deployFailures: readonly string[]
   /** Problems that data planes found with the newest config. */
@@ -29,8 +31,9 @@ interface Verdict {
 }
 
 /** Completes the status of a Gateway with its state in the cluster. */
-export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts): WantedStatus {
+export function completeGatewayStatus(translated: GatewayStatus, facts: GatewayFacts): WantedStatus {
   const { addresses } = facts
+  const status = withIgnored(translated, facts)
   const verdict = verdictOf(facts)
   const assigned = assignment(status, facts)
   if (verdict === null) return { ...status, addresses, conditions: [...status.conditions, ...assigned] }
@@ -42,6 +45,14 @@ export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts
   const forListeners: Verdict = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
   const listeners = status.listeners.map((listener) => ({ ...listener, ...programmedUnless(listener, forListeners) }))
   return { ...status, addresses, conditions: [...completed, ...assigned], listeners }
+}
+
+/** A Gateway whose parameters have no effect is not accepted, but served. */
+function withIgnored(status: GatewayStatus, { ignoredParameters = [] }: GatewayFacts): GatewayStatus {
+  if (ignoredParameters.length === 0) return status
+  const verdict: Verdict = { reason: 'InvalidParameters', message: ignoredParameters.join('; ') }
+  const conditions = status.conditions.map((one) => (one.type === 'Accepted' ? unless(one, verdict) : one))
+  return { ...status, conditions }
 }
 
 /** The condition that says which requests for addresses of a scope are satisfied. */

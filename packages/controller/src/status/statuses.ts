@@ -4,6 +4,7 @@ import {
   isKind,
   type Kind,
   listenerSetKinds,
+  parametersOfPlane,
   type ListenerSetStatus,
   type QuarantineNote,
   quarantineNotes,
@@ -115,24 +116,26 @@ export class Statuses {
     if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
   }
 
-  /** Called when a data plane of this Gateway connects, disconnects, applies or rejects a config. */
+  /** Called when a data plane with this key connects, disconnects, applies or rejects a config. */
   stateChanged(gateway: string): void {
     this.#tracker.stateChanged(gateway)
     const before = this.#notes.get(gateway)
     const { quarantined = [] } = this.#options.stateOf(gateway)
     if (before === undefined && quarantined.length === 0) return
-    const after = quarantineNotes(gateway, quarantined)
+    const after = quarantineNotes(gateway, quarantined, this.#options.translation.translated.membersOf(gateway))
     if (after.size === 0) this.#notes.delete(gateway)
     else this.#notes.set(gateway, after)
     for (const id of new Set([...(before?.keys() ?? []), ...after.keys()])) this.#check(id)
   }
 
-  /** Checks the status of a Gateway after facts outside translation changed. */
-  checkGateway(gateway: string): void {
-    this.#writer.check('Gateway', gateway)
+  /** Checks the statuses of the Gateways of a data plane after facts outside translation changed. */
+  checkGateway(plane: string): void {
+    const members = this.#options.translation.translated.membersOf(plane).map(({ gateway }) => gateway)
+    const gateways = new Set(members.length === 0 ? [plane] : members)
+    for (const gateway of gateways) this.#writer.check('Gateway', gateway)
     for (const kind of listenerSetKinds) {
       for (const [key, set] of this.#options.watches.list(kind)) {
-        if (gatewayOfSet(set) === gateway) this.#writer.check(kind, key)
+        if (gateways.has(gatewayOfSet(set))) this.#writer.check(kind, key)
       }
     }
   }
@@ -164,7 +167,8 @@ export class Statuses {
     const { metrics, log, watches } = this.#options
     metrics.count('config_refusals_total')
     log('publish').warn('data plane rejected the config', { gateway, problems: message })
-    const about = watches.get('Gateway', gateway)
+    const parameters = parametersOfPlane(gateway)
+    const about = parameters === null ? watches.get('Gateway', gateway) : watches.get('GwParameters', parameters)
     if (about === undefined || !this.#isLeading) return
     void this.#events.record({ about, type: 'Warning', reason: 'ConfigRefused', message })
   }

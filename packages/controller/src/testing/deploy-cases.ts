@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { Resource } from '@portico/translate'
 import { parse, parseAllDocuments } from 'yaml'
 import { listAt, textAt, valueAt } from '@portico/translate/json'
-import { findLevels } from '../deploy/parameters-ref.ts'
+import { findLevels, planeLevels } from '../deploy/parameters-ref.ts'
+import { planeResource } from '../shared-plane.ts'
 import type { DesiredState } from '../deploy/deployer.ts'
 import type { DeploySettings } from '../deploy/render.ts'
 
@@ -43,19 +44,23 @@ export function desiredOf(
   const [gateway] = ofKind('Gateway')
   if (gateway === undefined) throw new Error('there is no Gateway')
   const className = textAt(gateway.spec, 'gatewayClassName') ?? ''
-  const found = findLevels({
-    gatewayClass: ofKind('GatewayClass').find(({ metadata }) => metadata.name === className),
-    gateway,
-    find: (key) => ofKind('GwParameters').find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key),
-  })
+  const gatewayClass = ofKind('GatewayClass').find(({ metadata }) => metadata.name === className)
+  const find = (key: string): Resource | undefined =>
+    ofKind('GwParameters').find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key)
+  const ref = valueAt(gatewayClass?.spec, 'parametersRef')
+  const from = `${textAt(ref, 'namespace')}/${textAt(ref, 'name')}`
+  const shared = find(from)
+  const isShared = shared !== undefined && valueAt(shared.spec, 'mergeGateways') === true
+  const found = isShared ? planeLevels(from, shared) : findLevels({ gatewayClass, gateway, find })
   if (!found.ok) return found
-  const listeners = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) => listAt(spec, 'listeners'))
+  const listeners = [...ofKind('Gateway'), ...ofKind('ListenerSet')].flatMap(({ spec }) => listAt(spec, 'listeners'))
   const portsOf = (isUdp: boolean): number[] =>
     listeners
       .filter((listener) => (textAt(listener, 'protocol') === 'UDP') === isUdp)
       .map((listener) => Number(valueAt(listener, 'port')))
   const [ports, udpPorts] = [portsOf(false), portsOf(true)]
-  return { ok: true, desired: { gateway, className, ports, udpPorts, levels: found.levels } }
+  const owner = isShared ? { gateway: planeResource(shared), className: '' } : { gateway, className }
+  return { ok: true, desired: { ...owner, ports, udpPorts, levels: found.levels } }
 }
 
 function readResources(file: string): Resource[] {

@@ -1,4 +1,4 @@
-import type { Resource } from '@portico/translate'
+import { type Resource, sharedPlaneKey } from '@portico/translate'
 import { MANAGED_BY, MANAGED_BY_LABEL } from '../deploy/identity.ts'
 import { listAt, textAt } from '@portico/translate/json'
 import { apiByKind, type DeployedKind, deployedKinds, isWorkload, type WorkloadKind } from '../deploy/objects.ts'
@@ -87,11 +87,17 @@ export class DeployedWatch {
   }
 }
 
-/** `namespace/name` of the Gateway that owns an object. */
+/** The key of the data plane of an object: the Gateway that owns it, or the GwParameters by which several Gateways share one. */
 function gatewayOf(object: Resource): string | null {
-  const owner = listAt(object, 'metadata', 'ownerReferences').find((one) => textAt(one, 'kind') === 'Gateway')
-  const name = textAt(owner, 'name')
-  return name === undefined ? null : `${object.metadata.namespace ?? ''}/${name}`
+  const { namespace = '' } = object.metadata
+  const nameOf = (kind: string): string | undefined =>
+    textAt(
+      listAt(object, 'metadata', 'ownerReferences').find((owner) => textAt(owner, 'kind') === kind),
+      'name',
+    )
+  const [gateway, parameters] = [nameOf('Gateway'), nameOf('GwParameters')]
+  if (gateway !== undefined) return `${namespace}/${gateway}`
+  return parameters === undefined ? null : sharedPlaneKey(namespace, parameters)
 }
 
 /** Kinds for which metadata is enough, because every change is one of content. So Secrets are not kept in memory twice. */
