@@ -2,7 +2,7 @@ import type { AttachedPolicy, Ir, Listener } from '@portico/gateway/ir'
 import { WHOLE_PLANE_FIELDS } from '../listeners/frontend-claims.ts'
 
 /** The config of a Gateway that shares its data plane with others. */
-export interface MemberConfig {
+interface MemberConfig {
   /** The Gateway as `namespace/name`. */
   gateway: string
   ir: Ir

@@ -24,7 +24,7 @@ export function parametersOfPlane(key: string): string | null {
  * The data plane that the Gateways of a class share; null when each has its own. Other mistakes in the parameters do not
  * matter here: they must not move Gateways to other data planes.
  */
-export const planeOfClass: Query<string | null> = {
+const planeOfClass: Query<string | null> = {
   name: 'planeOfClass',
   compute(context, className) {
     if (!context.read(isOurClass, className)) return null
