@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
@@ -40,6 +40,22 @@ test('promtool accepts the alerts', (t) => {
   const result = spawnSync('promtool', ['check', 'rules', fileOf('prometheus/alerts.yaml')], { encoding: 'utf8' })
   if (result.error !== undefined) return t.skip(`promtool is not installed: ${result.error.message}`)
   assert.equal(result.status, 0, result.stdout + result.stderr)
+})
+
+test('alerts of spend and of the ledger fire when they should, and only then', (t) => {
+  const file = fileOf('prometheus/alerts.test.yaml')
+  const result = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })
+  if (result.error !== undefined) return t.skip(`promtool is not installed: ${result.error.message}`)
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  const broken = join(mkdtempSync(join(tmpdir(), 'portico-alerts-')), 'test.yaml')
+  t.after(() => rmSync(dirname(broken), { recursive: true }))
+  writeFileSync(
+    broken,
+    readFileSync(file, 'utf8')
+      .replace('[alerts.yaml]', `[${fileOf('prometheus/alerts.yaml')}]`)
+      .replace('own have', 'm have'),
+  )
+  assert.notEqual(spawnSync('promtool', ['test', 'rules', broken]).status, 0, 'the tests assert nothing')
 })
 
 test('the dashboard shows metrics that exist', () => {
