@@ -3,6 +3,7 @@ import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
 import { keys } from './keys.ts'
+import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
@@ -10,7 +11,7 @@ import { trace } from './trace.ts'
 import { translate } from './translate.ts'
 import { usage } from './usage.ts'
 
-const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate, keys, usage]
+const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate, keys, usage, prices]
 
 /** All commands; help and completion are built from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

@@ -19,6 +19,7 @@ import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, createIds, readerShapeKeepalive, upstreamFormats } from '@portico/chat'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
+import { pricedProvider } from './prices/priced-provider.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import { createRouteTypes } from '../backends/ai/client-request.ts'
@@ -98,12 +99,6 @@ export function compileAi({
     models: modelNames(ready.flat(), policies),
     router: models === undefined ? null : createModelRouter(models, ready.flat(), { env, endpoints }),
   })
-}
-
-/** The provider as prices know it. */
-function pricedProvider({ config }: AiProvider, { telemetryName, destination }: Provider, now: () => number) {
-  const at = config.host === undefined ? '' : `${destination.host}:${destination.port}`
-  return { provider: telemetryName, at, now }
 }
 
 /** The models that clients may request, as far as the config names them. */

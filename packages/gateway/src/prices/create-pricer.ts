@@ -22,23 +22,30 @@ export interface PricedProvider {
   readonly now: () => number
 }
 
-/** Creates the function that prices the calls to one provider. */
-export function createPricer(
-  { models, file = [], table }: PriceSettings,
-  { provider, at, now }: PricedProvider,
-): Pricer {
-  const lists = [new PriceList(models, 'config'), new PriceList(file, 'file')]
-  const bundled = new Map<string, { readonly row: PriceRow | null; readonly until: number }>()
+/** Finds the row of a model that has several names, the surest first; null without a price. */
+type RowFinder = (names: readonly string[]) => PriceRow | null
 
+/** Creates the function that prices the calls to one provider. */
+export function createPricer(settings: PriceSettings, provider: PricedProvider): Pricer {
+  const findRow = createRowFinder(settings, provider)
   return (call) => {
     const names = [call.responseModel, call.requestModel].filter((name) => name !== '')
     const row = findRow(names)
     if (row === null) return { kind: 'unknown', why: `no price for ${names[0] ?? 'a call without a model'}` }
     return costBy(row, call)
   }
+}
+
+/** Creates the function that finds the prices of the models of one provider. */
+export function createRowFinder(
+  { models, file = [], table }: PriceSettings,
+  { provider, at, now }: PricedProvider,
+): RowFinder {
+  const lists = [new PriceList(models, 'config'), new PriceList(file, 'file')]
+  const bundled = new Map<string, { readonly row: PriceRow | null; readonly until: number }>()
 
   /** Lists come in order of precedence, and the model that the provider reports comes before the requested one. */
-  function findRow(names: readonly string[]): PriceRow | null {
+  return (names) => {
     for (const list of lists) {
       for (const name of names) {
         const row = list.find(provider, name)
