@@ -5,12 +5,13 @@ export const programs = {
       portico: 'src/process/cli/start.ts',
       worker: 'src/process/workers/worker.ts',
       'ledger-writer': 'src/ledger/writer-thread.ts',
+      'key-store': 'src/keys/key-thread.ts',
       'load-chunk': 'src/process/program/load-chunk.ts',
     },
     // Native code stays external.
     external: ['@node-rs/bcrypt'],
     // Threads that start from our own loader, with cached code.
-    threads: ['portico', 'worker', 'ledger-writer'],
+    threads: ['portico', 'worker', 'ledger-writer', 'key-store'],
   },
   // An optional package that is loaded only when it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },

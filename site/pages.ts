@@ -103,6 +103,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
         path: 'docs/stores.md',
         about: 'budgets that several gateways share in Redis, and what happens when it is down',
       },
+      { path: 'docs/keys.md', about: 'API keys with models, limits and budgets, changed while the gateway runs' },
       { path: 'docs/ledger.md', about: 'an entry of each model call with tokens and cost, and sums by key or model' },
       { path: 'docs/providers', about: 'a page for each provider: config, credential, fields, formats' },
       { path: 'docs/clients', about: 'SDKs, coding agents and MCP clients: what to set in each' },

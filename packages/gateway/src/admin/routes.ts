@@ -13,6 +13,7 @@ import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
 import { answerUi } from './ui/answer-ui.ts'
+import { answersKeys, KEY_ROUTES, type KeysSource } from './keys/keys-routes.ts'
 import { answerUsageApi, USAGE_ROUTES, type UsageSource } from './usage-api.ts'
 import type { PageSource } from './ui/page-source.ts'
 
@@ -40,6 +41,7 @@ export interface AdminCallbacks {
   questions: QuestionSource
   history: MetricsSource
   usage: UsageSource
+  keys: KeysSource | null
   /** Starts the drain; called after the answer was made. */
   quit: () => void
   /** The web UI. */
@@ -103,6 +105,7 @@ export function createAdminAnswer(
               }),
             ),
             ...QUESTION_ROUTES,
+            ...KEY_ROUTES,
           ]),
         ),
     },
@@ -167,11 +170,18 @@ export function createAdminAnswer(
   return (request) => {
     const path = pathOf(request) ?? ''
     if (isPage(path)) return answerUi(request, callbacks.pages, sessions)
+    if (answersKeys(path)) return answerKeys(request, callbacks.keys)
     const route = routes.find((candidate) => candidate.path === path)
     if (route === undefined) return path.startsWith('/api/') ? api(request, callbacks) : notFound()
     if (!isAllowed(request, route.methods)) return methodNotAllowed(route.methods)
     return route.answer(request)
   }
+}
+
+/** The code for keys is loaded by the first request for them. */
+async function answerKeys(request: IncomingMessage, keys: KeysSource | null): Promise<Reply> {
+  const { answerKeysApi } = await import('./keys/keys-api.ts')
+  return answerKeysApi(request, keys)
 }
 
 function api(

@@ -21,6 +21,10 @@ export class WatchedRoom implements SharedCounters, KeyedTables {
     this.asked++
     return this.#room.keyed(name, size)
   }
+
+  keyTable(): SharedArrayBuffer | null {
+    return this.#room.keyTable()
+  }
 }
 
 /** Routes that differ only in names and matches: if one of them can run, the others can. */

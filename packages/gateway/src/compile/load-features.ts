@@ -4,6 +4,7 @@ import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
 import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
+import { createKeyGate } from '../policies/traffic/api-key-authentication/step.ts'
 
 // The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.
 export const compileAi = later(async () => (await import('./ai.ts')).compileAi)
@@ -34,7 +35,7 @@ export const createDelegatingTable = later(
 export const hboneEntrance = later(async () => (await import('./hbone.ts')).hboneEntrance)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 // Code that loads all features iterates over the exports of this module.
-export { awsSigner, azureToken, createProcessCalls, gcpToken }
+export { awsSigner, azureToken, createKeyGate, createProcessCalls, gcpToken }
 
 const laterTraffic = loadablesIn(trafficSteps)
 const laterBackend = loadablesIn(backendSteps)
@@ -76,6 +77,7 @@ function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Lo
   if (frontend?.accessLog?.otlp !== undefined) needed.add(otlpLog)
   if (frontend?.tracing !== undefined) needed.add(requestTracing)
   if (frontend?.metrics?.otlp !== undefined) needed.add(metricsDelivery)
+  if (traffic?.apiKeyAuthentication?.store !== undefined) needed.add(createKeyGate)
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
   if (backend?.prices !== undefined) needed.add(createPricer)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)

@@ -123,6 +123,10 @@ class Room implements SharedCounters, KeyedTables {
   keyed(): SharedArrayBuffer {
     return TABLE
   }
+
+  keyTable(): null {
+    return null
+  }
 }
 
 const CELLS: SharedCells = { use: () => new BigInt64Array(new SharedArrayBuffer(48)) }

@@ -1,7 +1,12 @@
 import { guard } from '../llm/guards/explain.ts'
 import { mcpAuthorization } from '../policies/backend/mcp/explain.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/explain.ts'
-import { apiKey } from '../policies/traffic/api-key-authentication/explain.ts'
+import {
+  apiKey,
+  keyLimitExceeded,
+  keyNotForRoute,
+  keyStoreFailed,
+} from '../policies/traffic/api-key-authentication/explain.ts'
 import { authorization } from '../policies/traffic/authorization/explain.ts'
 import { basic } from '../policies/traffic/basic-authentication/explain.ts'
 import { budgetExceeded, budgetUnavailable, modelUnpriced } from '../policies/traffic/budget/explain.ts'
@@ -142,6 +147,9 @@ const BY_CODE = new Map<string, ConfigExplainer>([
   ['budget_exceeded', budgetExceeded],
   ['budget_unavailable', budgetUnavailable],
   ['model_unpriced', modelUnpriced],
+  ['key_limit_exceeded', keyLimitExceeded],
+  ['key_not_for_route', keyNotForRoute],
+  ['key_store_failed', keyStoreFailed],
   ['missing_model', missingModel],
   ['no_model_target', noModelTarget],
   ['mcp_denied', mcpAuthorization],

@@ -90,7 +90,19 @@ export interface ScalarNode {
 }
 
 /** The kinds of references that a scalar can be. */
-export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation | IgnoredWord
+export type Refers =
+  | ContentsReference
+  | BackendReference
+  | ExpressionReference
+  | Deprecation
+  | IgnoredWord
+  | SettingReference
+
+/** A key that works only with a setting of the file. Nothing is substituted. */
+export interface SettingReference {
+  to: 'setting'
+  path: readonly string[]
+}
 
 /** An expression. It is not substituted, but may cause warnings. */
 export interface ExpressionReference {
@@ -190,6 +202,8 @@ export interface Field {
   resourceForm: ResourceForm | null
   /** Whether the file may also have a list with one item. */
   mayBeList: boolean
+  /** The path of a setting of the file that this key needs. */
+  needs?: SettingReference
 }
 
 /** The same keys, all optional. */
@@ -288,6 +302,11 @@ export class Refusal {
     this.detail = extra.detail ?? null
     this.suggestion = extra.suggestion ?? null
   }
+}
+
+/** Refuses this key in a file without the setting. */
+export function needsSetting<S extends Schema>(schema: S, ...path: string[]): S {
+  return schema.with({ needs: { to: 'setting', path } })
 }
 
 /** Marks a definition that exists in the config file only; custom resources leave it out. */

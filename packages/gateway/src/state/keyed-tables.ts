@@ -4,7 +4,12 @@ import { createKeyedTable } from './keyed-budgets.ts'
 export interface KeyedTables {
   /** Returns the same table for the same name and size in every worker and generation; null when there is no room. */
   keyed(name: string, size: number): SharedArrayBuffer | null
+  /** The table of the API keys of the store; null without `config.keys`. */
+  keyTable(): SharedArrayBuffer | null
 }
+
+/** The id of the table of API keys, unlike that of any other table. */
+const KEY_TABLE = 'api keys'
 
 /** Tables by name and size. */
 export type TableSet = ReadonlyMap<string, SharedArrayBuffer>
@@ -20,6 +25,16 @@ export class KeptTables implements KeyedTables {
   created: (id: string, table: SharedArrayBuffer) => void = () => undefined
   /** Tables of the config that is being tried. */
   #next = new Map<string, SharedArrayBuffer>()
+  #keyTable: SharedArrayBuffer | null = null
+
+  keyTable(): SharedArrayBuffer | null {
+    return this.#keyTable
+  }
+
+  /** Sets the table of API keys, which every config has from then on. */
+  useKeys(table: SharedArrayBuffer): void {
+    this.#keyTable = table
+  }
 
   keyed(name: string, size: number): SharedArrayBuffer | null {
     const id = idOf(name, size)
@@ -39,7 +54,8 @@ export class KeptTables implements KeyedTables {
 
   /** The tables that workers need for the live config and the config that is being tried. */
   get all(): TableSet {
-    return new Map([...this.#live, ...this.#next])
+    const keys = this.#keyTable === null ? [] : [[KEY_TABLE, this.#keyTable] as const]
+    return new Map([...this.#live, ...this.#next, ...keys])
   }
 
   keep(): void {
@@ -72,6 +88,10 @@ export class GivenTables implements KeyedTables {
 
   keyed(name: string, size: number): SharedArrayBuffer | null {
     return this.#tables.get(idOf(name, size)) ?? null
+  }
+
+  keyTable(): SharedArrayBuffer | null {
+    return this.#tables.get(KEY_TABLE) ?? null
   }
 }
 

@@ -41,6 +41,15 @@ export class Reservations implements SharedCounters, KeyedTables {
     return this.#tables.keyed(name, size)
   }
 
+  keyTable(): SharedArrayBuffer | null {
+    return this.#tables.keyTable()
+  }
+
+  /** Sets the table of API keys, which every config has from then on. */
+  useKeys(table: SharedArrayBuffer): void {
+    this.#tables.useKeys(table)
+  }
+
   /** Sets the function that fills each new table before it is used. */
   fillTables(fill: (id: string, table: SharedArrayBuffer) => void): void {
     this.#tables.created = fill

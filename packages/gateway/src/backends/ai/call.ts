@@ -18,7 +18,9 @@ import { type CallServices, FailoverCall } from './failover-call.ts'
 import { modelsJob } from './jobs/models-job.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
+import { keyAllows, refuseForKey } from './models/key-models.ts'
 import type { ModelRequest, ModelRouter } from './models/model-router.ts'
+import { modelOfRaw } from './models/raw-model.ts'
 import { createTellFailure } from './tell-failure.ts'
 import { WholeCall, type WholeJob } from './jobs/whole-call.ts'
 
@@ -138,7 +140,7 @@ class AiCall extends RequestReader implements UpstreamCall {
 
   #raw(detects: boolean): void {
     const { calls, router } = this.#services
-    if (router === null) return this.#startRaw(detects, calls)
+    if (router === null) return this.#rawOfKey(detects)
     const { request, rx } = this.#parts
     const start = (body: JsonBody | null): void => {
       if (body !== null) request.body = rx.body
@@ -147,6 +149,21 @@ class AiCall extends RequestReader implements UpstreamCall {
       else this.#startRaw(detects, { ...calls, providers: routed })
     }
     if (router.needsBody(request)) this.#readBody(start)
+    else start(null)
+  }
+
+  /** A call without `ai.models`. For a key that is limited to some models, the name of the model is read. */
+  #rawOfKey(detects: boolean): void {
+    const { request, rx } = this.#parts
+    const start = (body: JsonBody | null): void => {
+      if (body !== null) request.body = rx.body
+      const refusal = rx.keyUse === null ? null : refuseForKey(rx, modelOfRaw(request, body))
+      if (refusal === null) this.#startRaw(detects, this.#services.calls)
+      else this.#fail(refusal)
+    }
+    const isLimited = rx.keyUse?.limitsModels === true
+    const needsBody = isLimited && request.body.length !== 0 && modelOfRaw(request, null) === null
+    if (needsBody) this.#readBody(start)
     else start(null)
   }
 
@@ -170,7 +187,12 @@ class AiCall extends RequestReader implements UpstreamCall {
     const { target, headers } = this.#parts.request
     const { clientFormats, calls, models: configured, router } = this.#services
     if (router !== null) return this.#parts.handler.responded(router.answerList(this.#parts.request, this.rx))
-    this.#runJob(modelsJob({ target, headers, configured }, clientFormats, calls), calls)
+    const allows = (name: string): boolean => keyAllows(this.rx, name)
+    const isLimited = this.rx.keyUse?.limitsModels === true
+    this.#runJob(
+      modelsJob({ target, headers, configured, allows: isLimited ? allows : null }, clientFormats, calls),
+      calls,
+    )
   }
 
   #runJob(job: WholeJob, services: CallServices): void {
@@ -189,7 +211,12 @@ class AiCall extends RequestReader implements UpstreamCall {
   /** The services of a call, with the providers of its model; null when the request was refused. */
   #servicesFor(request: ModelRequest): CallServices | null {
     const { calls, router } = this.#services
-    if (router === null) return calls
+    if (router === null) {
+      const refusal = this.rx.keyUse === null ? null : refuseForKey(this.rx, request.name)
+      if (refusal === null) return calls
+      this.#fail(refusal)
+      return null
+    }
     const providers = router.route(request, this.rx)
     if (!('status' in providers)) return { ...calls, providers }
     this.#fail(providers)

@@ -8,6 +8,7 @@ import type { KeptBytes } from '../../telemetry/recorder/kept-bytes.ts'
 import { UpstreamError, type UpstreamRequest } from '@portico/http/client'
 import type { EndpointPick } from '../../records/endpoint-pick.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
+import type { KeyUse } from './key-use.ts'
 import type { Spending } from './spending.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { normalizeHost } from '../route/hostname.ts'
@@ -179,6 +180,8 @@ export class RequestContext implements RoutableRequest {
   apiKey: JsonObject | null = null
   /** The name of that key in the config. */
   apiKeyName: string | null = null
+  /** The limits of a key of the store; null for other clients. */
+  keyUse: KeyUse | null = null
   basicAuth: { username: string } | null = null
   /** Values that transformations computed for later expressions and logs. */
   metadata: Record<string, unknown> | null = null

@@ -4,7 +4,7 @@ import type { RequestContext } from '../context/request-context.ts'
 import { failureReply } from '../compiled/failure-reply.ts'
 
 /** The problem of a credential, for records. */
-export type CredentialCheck = 'missing' | 'several' | 'malformed' | 'unknown' | 'disabled' | 'expired'
+export type CredentialCheck = 'missing' | 'several' | 'malformed' | 'unknown' | 'disabled' | 'expired' | 'early'
 
 /** Denies a request whose credential is missing or wrong; `challenge` tells the client how to authenticate. */
 export function refuseCredential(

@@ -34,6 +34,7 @@ describe('readiness', () => {
       questions: questionsOf(),
       history: noHistory(),
       usage: null,
+      keys: null,
       pages: noPages,
     })
     assert.ok(servers.ok)

@@ -28,4 +28,8 @@ class NamedRoom implements SharedCounters, KeyedTables {
     this.limits.add(`${name} (${size} keys)`)
     return this.#room.keyed(name, size)
   }
+
+  keyTable(): SharedArrayBuffer | null {
+    return this.#room.keyTable()
+  }
 }

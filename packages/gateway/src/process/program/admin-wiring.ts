@@ -4,6 +4,7 @@ import { redact } from '../../redaction/redact.ts'
 import type { RequestsSource } from '../../admin/requests.ts'
 import type { ServersOptions } from '../../admin/servers.ts'
 import type { Ir } from '../../ir/resources.ts'
+import type { Keys } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
@@ -22,6 +23,7 @@ import type { Gateway } from '../config/gateway.ts'
 import type { TextInMemory } from '../config/config-text-store.ts'
 import type { GenerationHistory } from '../config/config-history.ts'
 import type { KeptRecords } from '../telemetry/kept-records.ts'
+import { createKeysSource } from '../admin/keys-source.ts'
 import { EndpointStates } from '../admin/endpoint-states.ts'
 import { createMetricsSource } from '../admin/metrics-source.ts'
 import { createQuestionSource } from '../admin/question-source.ts'
@@ -47,6 +49,8 @@ interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' |
   kept: KeptRecords
   /** Null without `config.ledger`. */
   ledger: Ledger | null
+  /** Null without `config.keys`. */
+  keys: Keys | null
   editor: ConfigEditor
   /** Null when the config cannot be changed through the admin API. */
   editToken: EditToken | null
@@ -88,6 +92,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     questions: questionsAbout(parts, requests),
     history: createMetricsSource(parts.history, supervisor.records),
     usage: parts.ledger,
+    keys: createKeysSource(parts.keys, () => supervisor.counters.tables),
     quit,
     pages,
   }
@@ -95,7 +100,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
 
 type State = RequestSourceParts['state']
 
-function stateOf({ gateway, supervisor, path, isDraining, startedAt }: AdminParts): State {
+function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys }: AdminParts): State {
   return () => ({
     version: VERSION,
     generation: gateway.generation,
@@ -106,6 +111,7 @@ function stateOf({ gateway, supervisor, path, isDraining, startedAt }: AdminPart
     workers: supervisor.size,
     restarts: supervisor.restarts,
     isDraining: isDraining(),
+    keyStore: keys?.state ?? null,
   })
 }
 

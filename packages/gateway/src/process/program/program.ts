@@ -14,6 +14,7 @@ import { BAD_CONFIG, CANNOT_START, OK, failWith } from './exit-codes.ts'
 import { wireAdminServers } from './admin-wiring.ts'
 import { Gateway } from '../config/gateway.ts'
 import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
+import type { Keys } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
@@ -57,6 +58,7 @@ export class Program {
   #mesh: CertificateSource | null = null
   #journal: BudgetJournal | null = null
   #ledger: Ledger | null = null
+  #keys: Keys | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
@@ -159,6 +161,7 @@ export class Program {
         editToken: this.#editToken,
         controlled: () => this.#controlled,
         ledger: this.#ledger,
+        keys: this.#keys,
         isDraining: () => this.#isDraining,
         startedAt: this.#startedAt,
         logFilter: () => this.#logger.filter().text,
@@ -232,6 +235,7 @@ export class Program {
     journal.start(() => counters.tables)
     this.#journal = journal
     await this.#openLedger(folder)
+    await this.#openKeys(folder)
     return null
   }
 
@@ -243,6 +247,16 @@ export class Program {
     this.#ledger = new Ledger(settings, this.#collector, this.#logger.child('ledger'))
   }
 
+  /** Opens the store of keys. The gateway also starts when that fails: the keys of the store are refused then. */
+  async #openKeys(folder: string): Promise<void> {
+    const { keys } = this.#settings
+    if (keys === undefined) return
+    const { openKeys } = await import('../../keys/open-keys.ts')
+    this.#keys = openKeys({ folder, maxKeys: keys.maxKeys }, this.#collector, this.#logger.child('keys'))
+    this.#supervisor.counters.useKeys(this.#keys.table)
+    await this.#keys.opened
+  }
+
   #sessionKeys(): SessionKeys {
     const keyFile = keyFileOf(this.#settings, this.#parts.path)
     return loadSessionKeys({ environment: process.env, keyFile, warn: (message) => this.#log.warn(message) })
@@ -251,7 +265,7 @@ export class Program {
   async #giveUp(code: number, problems: readonly string[]): Promise<number> {
     this.#mesh?.close()
     this.#journal?.close(this.#supervisor.counters.tables)
-    await Promise.all([this.#supervisor.stop(), this.#closeServers(), this.#ledger?.close()])
+    await Promise.all([this.#supervisor.stop(), this.#closeServers(), this.#ledger?.close(), this.#keys?.close()])
     await this.#writer.flush()
     return failWith(code, firstProblems(problems).join('\n'))
   }
@@ -270,7 +284,7 @@ export class Program {
     this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#kept.close()
-    await this.#ledger?.close()
+    await Promise.all([this.#ledger?.close(), this.#keys?.close()])
     this.#journal?.close(this.#supervisor.counters.tables)
     this.#log.info('stopped')
     await this.#writer.flush()

@@ -1,4 +1,4 @@
-import type { Deprecation, ExpressionReference, IgnoredWord } from '../../schema/kit.ts'
+import type { Deprecation, ExpressionReference, IgnoredWord, SettingReference } from '../../schema/kit.ts'
 import type { Problem } from '../../schema/problem.ts'
 import { checkBackendNames } from './backend-references.ts'
 import { checkCallers } from './check-callers.ts'
@@ -49,6 +49,7 @@ export function checkFile(
   checkMcpTargets(root, backendsByName, report, settled)
   checkModels(root, report)
   checkExpressions(references.filter(isTo('expression')), reporter(warnings))
+  checkSettings(root, references.filter(isTo('setting')), report)
   checkDeprecated(references.filter(isTo('deprecated')), reporter(warnings))
   checkUnheeded(references.filter(isTo('unheeded')), reporter(warnings))
   const listeners = root.at('binds').items.flatMap((bind) => bind.at('listeners').items)
@@ -74,6 +75,15 @@ function checkExpressions(found: readonly FoundReference<ExpressionReference>[],
 
 function ancestor(spot: Spot, levels: number): Spot {
   return levels === 0 ? spot : ancestor(spot.parent, levels - 1)
+}
+
+function checkSettings(root: Spot, found: readonly FoundReference<SettingReference>[], report: Report): void {
+  for (const { spot, refers } of found) {
+    if (root.in(...refers.path).exists) continue
+    const setting = `\`${refers.path.join('.')}\``
+    const key = `\`${String(spot.path.at(-1))}\``
+    report('missing_key', spot, { found: `found ${key} without ${setting}`, expected: `the setting ${setting}` })
+  }
 }
 
 function checkDeprecated(found: readonly FoundReference<Deprecation>[], warn: Report): void {

@@ -39,7 +39,8 @@ function planOf(schema: Schema): Plan | null {
 }
 
 function makePlan(schema: Schema): Plan | null {
-  const { node } = fieldOf(schema)
+  const { node, needs } = fieldOf(schema)
+  if (needs !== undefined) return { kind: 'leaf', refers: needs }
   switch (node.kind) {
     case 'scalar':
       return node.refers === null ? null : { kind: 'leaf', refers: node.refers }

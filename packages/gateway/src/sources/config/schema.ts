@@ -67,7 +67,7 @@ export const processConfig = object(
     stateDir: string({ min: 1, max: 4_096 })
       .optional()
       .describe(
-        'Folder for what must survive a restart, relative to this file: the amounts that budgets have spent, and the ledger. It is created if missing. Without it, budgets begin anew with each start.',
+        'Folder for what must survive a restart, relative to this file: the amounts that budgets have spent, the ledger, and API keys. It is created if missing. Without it, budgets begin anew with each start.',
       ),
     stores: object({
       redis: redis
@@ -89,6 +89,17 @@ export const processConfig = object(
       .optional()
       .describe(
         'Keeps an entry of each model call in `stateDir`, with tokens and cost: see [Ledger](../ledger.md). Without it, there is no ledger.',
+      ),
+    keys: object({
+      maxKeys: integer({ min: 1, max: 500_000 })
+        .prefault(10_000)
+        .describe(
+          'Number of keys that have room in memory, with teams, and with the old keys of rotations. Each takes about 200 bytes, shared by all workers.',
+        ),
+    })
+      .optional()
+      .describe(
+        'Keeps API keys and teams in `stateDir`; the admin API and `porticoctl keys` change them while the gateway runs: see [Keys](../keys.md).',
       ),
     ui: object({
       edit: boolean()
@@ -112,7 +123,7 @@ export const processConfig = object(
       .optional()
       .describe('Makes the gateway a workload of an Istio mesh, with a certificate from the CA of the mesh.'),
   },
-  [onlyWith('ledger', 'stateDir')],
+  [onlyWith('ledger', 'stateDir'), onlyWith('keys', 'stateDir')],
 )
 
 /** Settings that are read only at startup. */

@@ -62,20 +62,19 @@ const MIGRATIONS: readonly string[] = [
   INSERT INTO ledger_state VALUES (0);`,
 ]
 
-const SCHEMA_VERSION = MIGRATIONS.length
-
 /** Brings the file to the newest schema, under the write lock of the file. Throws for a schema of a newer program. */
-export function migrate(database: DatabaseSync, file: string): void {
+export function migrate(database: DatabaseSync, file: string, migrations = MIGRATIONS): void {
+  const newest = migrations.length
   database.exec('BEGIN IMMEDIATE')
   try {
     const version = versionOf(database)
-    if (version > SCHEMA_VERSION) {
+    if (version > newest) {
       throw new Error(
-        `${file} has schema version ${version}, and this program knows versions up to ${SCHEMA_VERSION}: run the newer program again, or move the file away`,
+        `${file} has schema version ${version}, and this program knows versions up to ${newest}: run the newer program again, or move the file away`,
       )
     }
-    for (const step of MIGRATIONS.slice(version)) database.exec(step)
-    if (version < SCHEMA_VERSION) database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    for (const step of migrations.slice(version)) database.exec(step)
+    if (version < newest) database.exec(`PRAGMA user_version = ${newest}`)
     database.exec('COMMIT')
   } catch (error) {
     // A failed write may have ended the transaction already.

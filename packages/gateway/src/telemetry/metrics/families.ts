@@ -121,6 +121,16 @@ export const families = {
     help: 'Ledger entries, by outcome',
     labels: ['outcome'],
   },
+  key_store_up: {
+    type: 'gauge',
+    help: 'Whether the keys of the store are checked: 1, or 0 while the store fails and its keys are refused',
+    labels: [],
+  },
+  key_store_entries: {
+    type: 'gauge',
+    help: 'Keys of the store, old keys of rotations, and teams',
+    labels: [],
+  },
   gen_ai_server_request_duration: {
     type: 'histogram',
     unit: 's',

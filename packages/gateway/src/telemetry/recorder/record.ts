@@ -232,6 +232,14 @@ export interface RequestBatch {
   readonly omitted: number
 }
 
+/** The state of the store of API keys. */
+export interface KeyStoreView {
+  /** Why no key of the store is accepted; null while keys are checked. */
+  readonly problem: string | null
+  /** Keys, old keys of rotations, and teams. */
+  readonly entries: number
+}
+
 /** The response of `GET /api/state`. */
 export interface GatewayState {
   readonly version: string
@@ -246,6 +254,8 @@ export interface GatewayState {
   readonly workers: number
   readonly restarts: number
   readonly isDraining: boolean
+  /** The store of API keys; null without `config.keys`. */
+  readonly keyStore: KeyStoreView | null
   /** Average over the last ten seconds. */
   readonly requestsPerSecond: number
   readonly recorder: {

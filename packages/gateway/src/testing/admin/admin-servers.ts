@@ -24,6 +24,7 @@ export const NOTHING_BEHIND: ServersOptions = {
   questions: questionsOf(),
   history: noHistory(),
   usage: null,
+  keys: null,
   pages: noPages,
 }
 

@@ -24,6 +24,7 @@ export function requestsOf(store: RecordStore = new RecordStore(), clock: () => 
       workers: 1,
       restarts: 0,
       isDraining: false,
+      keyStore: null,
     }),
   })
 }

@@ -12,16 +12,21 @@ interface ModelsQuestion {
   headers: HeaderBlock
   /** Model names from the config; if there are any, no provider is called. */
   configured: readonly string[]
+  /** Which models the key of the client may use; null for all. */
+  allows: ((name: string) => boolean) | null
 }
 
 /** The list of available models, in the format of the client's library. */
 export function modelsJob(
-  { target, headers, configured }: ModelsQuestion,
+  { target, headers, configured, allows }: ModelsQuestion,
   clientFormats: Readonly<Record<'completions' | 'messages', ClientFormat>>,
   { upstreamFormats, clock }: Pick<CallServices, 'upstreamFormats' | 'clock'>,
 ): WholeJob {
   const wanted = modelListFormat(targetPath(target), headers)
-  const told = (models: readonly ListedModel[]) => writeModelList(wanted, models, Math.floor(clock() / 1000))
+  const told = (models: readonly ListedModel[]) => {
+    const usable = allows === null ? models : models.filter(({ id }) => allows(id))
+    return writeModelList(wanted, usable, Math.floor(clock() / 1000))
+  }
   return {
     operation: null,
     format: wanted === 'anthropic' ? clientFormats.messages : clientFormats.completions,
@@ -46,7 +51,7 @@ export function modelsJob(
         read(answer) {
           const models = readModelList(modelList, answer)
           if (models === null) return null
-          return isNative ? answer : told(models)
+          return isNative && allows === null ? answer : told(models)
         },
         readError: (status, body) => upstreamFormats[ERRORS[modelList]].decodeError(status, body),
       }

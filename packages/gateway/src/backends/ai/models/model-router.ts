@@ -11,6 +11,7 @@ import type { JsonBody } from '../client-request.ts'
 import { answerList, answerModel, askedModel } from './answer-models.ts'
 import { ModelChoice } from './model-choice.ts'
 import type { ModelRoute } from './model-route.ts'
+import { notAllowed } from './key-models.ts'
 import { modelOfRaw, renameModel } from './raw-model.ts'
 import { ModelNames, type NamedModel } from '../../../formats/model-names.ts'
 
@@ -109,7 +110,7 @@ export class ModelRouter {
     record.requestModel = record.clientModel = name
     const found = asked.length > LONGEST_NAME ? null : this.#names.find(name === '' ? '*' : name)
     if (found === null || !found.model.isPublic) return name === '' ? refuse(rx, MISSING) : this.#notFound(name, rx)
-    if (!isAllowed(found.model, rx)) return refuse(rx, notAllowed(name))
+    if (!isAllowed(found.model, rx, name)) return refuse(rx, notAllowed(name))
     return name === '' ? { ...found, name, ownName: '', star: '' } : found
   }
 
@@ -118,7 +119,7 @@ export class ModelRouter {
     const asked = record.requestModel
     for (const model of this.#names.exact) {
       record.requestModel = model.name
-      if (model.isPublic && isAllowed(model, rx)) yield model.name
+      if (model.isPublic && isAllowed(model, rx, model.name)) yield model.name
     }
     record.requestModel = asked
   }
@@ -142,8 +143,8 @@ function refuse(rx: RequestContext, failure: Failure, values: object = {}): Fail
   return failure
 }
 
-function isAllowed({ allow }: ReadyModel, rx: RequestContext): boolean {
-  return allow === null || allow.isTrue(rx)
+function isAllowed({ allow }: ReadyModel, rx: RequestContext, name: string): boolean {
+  return (rx.keyUse === null || rx.keyUse.allowsModel(name)) && (allow === null || allow.isTrue(rx))
 }
 
 const MISSING: Failure = {
@@ -156,11 +157,6 @@ const MISSING: Failure = {
 function noTarget(name: string): Failure {
   const message = `no target of the model \`${name}\` takes this request`
   return { status: 400, message, reason: 'InvalidRequest', code: 'no_model_target' }
-}
-
-function notAllowed(name: string): Failure {
-  const message = `the model \`${name}\` exists, but this client may not use it`
-  return { status: 403, message, reason: 'Authorization', code: 'model_not_allowed' }
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i

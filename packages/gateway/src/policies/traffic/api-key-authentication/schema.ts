@@ -2,11 +2,12 @@ import { apiKeyEntry, parseApiKey, parseApiKeys } from '../../../schema/fields/a
 import type { ApiKeyEntry } from '../../../schema/fields/auth/api-keys.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/fields/auth/credential-location.ts'
-import { localForm, map, object, Refusal } from '../../../schema/kit.ts'
+import { localForm, map, needsSetting, object, Refusal } from '../../../schema/kit.ts'
 import type { Entries, Output, ReferredObjects } from '../../../schema/kit.ts'
 import { objectReference, textFile } from '../../../schema/fields/references.ts'
-import { exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration, string } from '../../../schema/fields/values.ts'
+import { urlPath } from '../../../schema/fields/http-parts.ts'
+import { atLeastOneOf, exactlyOneOf } from '../../../schema/rules.ts'
+import { enumeration, integer, string } from '../../../schema/fields/values.ts'
 
 const keys = object(
   {
@@ -28,6 +29,22 @@ const keys = object(
   [exactlyOneOf('data', 'file')],
 )
 
+const store = object({
+  usagePath: urlPath()
+    .optional()
+    .describe(
+      'Path at which the holder of a key gets its own spend, budgets and limits, such as `/usage`. Without it, there is no such path.',
+    ),
+  outputTokens: integer({ min: 1, max: 10_000_000 })
+    .prefault(4_096)
+    .describe('Output tokens to reserve in budgets for a call that sets no maximum itself.'),
+  unpriced: enumeration(['Refuse', 'Allow'])
+    .prefault('Refuse')
+    .describe(
+      'Whether a call without a known price is refused with 403, or allowed and not counted in budgets in US dollars.',
+    ),
+})
+
 const shared = {
   mode: enumeration(['Strict', 'Optional'])
     .prefault('Strict')
@@ -35,11 +52,21 @@ const shared = {
   location: credentialLocation().optional().describe('Where the key is; `Authorization: Bearer` when unset.'),
 }
 
-const inFile = object({
-  mode: shared.mode,
-  secretRef: keys.describe('The valid keys; in a cluster, a Secret with a key in each entry.'),
-  location: shared.location,
-})
+const inFile = object(
+  {
+    mode: shared.mode,
+    secretRef: keys.optional().describe('Valid keys; in a cluster, a Secret with a key in each entry.'),
+    store: needsSetting(
+      store
+        .optional()
+        .describe('Also accepts the keys of the store, which `porticoctl keys` and the admin API create.'),
+      'config',
+      'keys',
+    ),
+    location: shared.location,
+  },
+  [atLeastOneOf('secretRef', 'store')],
+)
 
 const inCluster = object(
   {
@@ -96,3 +123,4 @@ export const apiKeyAuthentication = definePolicy({
 })
 
 export type ApiKeyAuthenticationConfig = Output<typeof apiKeyAuthentication.schema>
+export type KeyStoreConfig = NonNullable<ApiKeyAuthenticationConfig['store']>

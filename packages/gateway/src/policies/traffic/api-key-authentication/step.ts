@@ -4,13 +4,19 @@ import { type CredentialLocation, credentialReader, SEVERAL } from '../../../pip
 import { type CredentialCheck, refuseCredential } from '../../../pipeline/policy/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { JsonObject, RequestContext } from '../../../pipeline/context/request-context.ts'
+import { later } from '../../../pipeline/compiled/later.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import { implement } from '../../../pipeline/context/step.ts'
 import type { ApiKeyAuthenticationConfig } from './schema.ts'
 
+/** Loaded for configs that accept keys of the store. */
+export const createKeyGate = later(async () => (await import('./stored-keys.ts')).createKeyGate)
+
 export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config, env) => {
-  const { mode, location = BEARER, secretRef } = config
+  const { mode, location = BEARER, secretRef, store } = config
   const reader = credentialReader(location)
-  const keysByHash = indexKeys(secretRef)
+  const keysByHash = secretRef === undefined ? NO_KEYS : indexKeys(secretRef)
+  const gate = store === undefined ? null : createKeyGate(store, env)
   const isProxy = location.header?.name === 'proxy-authorization'
   const challenge = [isProxy ? 'proxy-authenticate' : 'www-authenticate', challengeFor(location)] as const
 
@@ -29,18 +35,35 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
         if (rx.trace !== null) rx.trace.skipped('no API key found')
         return
       }
-      const known = key.length > MAX_KEY ? undefined : findKey(keysByHash, key)
-      if (known === undefined) return refuse(rx, 'unknown', 'invalid credentials')
+      const listed = key.length > MAX_KEY ? undefined : findKey(keysByHash, key)
+      const stored = listed !== undefined || key.length > MAX_KEY ? null : (gate?.find(key) ?? null)
+      const known = listed ?? stored
+      if (known === null) {
+        if (gate !== null && !gate.isOpen) return refuseAll(rx)
+        return refuse(rx, 'unknown', 'invalid credentials')
+      }
       if (known.isDisabled) return refuse(rx, 'disabled', 'the API key is disabled')
-      if (env.clock() >= known.expires) return refuse(rx, 'expired', 'the API key has expired')
+      const now = env.clock()
+      if (now >= known.expires) return refuse(rx, 'expired', 'the API key has expired')
+      if (stored !== null && now < stored.notBefore) return refuse(rx, 'early', 'the API key is not valid yet')
       rx.taken = [...rx.taken, reader.remove(rx)]
       rx.apiKey = known.metadata
       rx.apiKeyName = known.name
       rx.clientToken ??= key
       if (rx.trace !== null) rx.trace.note({ code: 'api_key_accepted', name: known.name })
+      if (stored !== null) return gate?.admit(rx, stored)
     },
   }
 })
+
+/** The key may be one of the store, which cannot be read. */
+function refuseAll(rx: RequestContext): Reply {
+  const message = 'API keys cannot be checked at the moment'
+  rx.note({ code: 'key_store_failed', reason: message })
+  rx.error = message
+  const failure = { status: 503, message, reason: 'ApiKeyAuth', code: 'key_store_failed' } as const
+  return failureReply(failure, rx.headers.get('content-type'))
+}
 
 /** RFC 9110 section 11.6.1: the scheme of the header where it has one, else what place the key is expected in. */
 function challengeFor({ header, queryParameter, cookie }: CredentialLocation): string {
@@ -65,7 +88,7 @@ interface KnownKey {
 }
 
 /** Keys are found by their SHA-256, so that how long a search takes says nothing about them. */
-function indexKeys(secret: ApiKeyAuthenticationConfig['secretRef']): Map<string, KnownKey> {
+function indexKeys(secret: NonNullable<ApiKeyAuthenticationConfig['secretRef']>): Map<string, KnownKey> {
   const keysByHash = new Map<string, KnownKey>()
   makeEach(Object.entries(secret.data ?? secret.file ?? {}), ([name, entry]) => {
     const digest = entry.key === undefined ? entry.keyHash.slice('sha256:'.length) : hash('sha256', entry.key, 'hex')
@@ -89,5 +112,6 @@ function findKey(keysByHash: ReadonlyMap<string, KnownKey>, key: string): KnownK
   return known !== undefined && timingSafeEqual(known.digest, Buffer.from(digest, 'hex')) ? known : undefined
 }
 
+const NO_KEYS: ReadonlyMap<string, KnownKey> = new Map()
 const BEARER = { header: { name: 'authorization', prefix: 'Bearer ' } }
 const MAX_KEY = 4096

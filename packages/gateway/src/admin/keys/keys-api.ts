@@ -1,0 +1,201 @@
+import type { IncomingMessage } from 'node:http'
+import type { KeyAction, KeyQuestion, KeyRefusal, TeamAction } from '../../keys/key-messages.ts'
+import { readKeyPatch, readNewKey, readNewTeam, readRotation, readTeamPatch } from '../../keys/read-key-input.ts'
+import { pathOf, queryOf, type Reply, text } from '../http.ts'
+import { authorOf } from './author.ts'
+import type { KeysSource } from './keys-routes.ts'
+import type { AuditView, ChangedKeyView, KeyListView, TeamListView, TeamView } from './keys-view.ts'
+import { readJson } from '../read-json.ts'
+import { viewKey, viewTeam } from './view-key.ts'
+
+/** Answers for keys, teams and the list of their changes. The guard has checked who asks. */
+export async function answerKeysApi(request: IncomingMessage, source: KeysSource | null): Promise<Reply> {
+  if (source === null) return text(400, 'the gateway keeps no keys: set config.keys and config.stateDir\n')
+  const [, kind, name, action, extra] = PATH.exec(pathOf(request) ?? '') ?? []
+  if (extra !== undefined || (kind !== 'keys' && action !== undefined)) return text(404, 'not found\n')
+  const call: Call = { request, source, by: authorOf(request), name: name ?? '', method: request.method ?? '' }
+  if (kind === 'audit') return name === undefined ? allow(call, { GET: listChanges }) : text(404, 'not found\n')
+  if (kind === 'teams') return name === undefined ? allow(call, TEAMS) : allow(call, TEAM)
+  if (name === undefined) return allow(call, KEYS)
+  if (action === undefined) return allow(call, KEY)
+  const answer = ACTIONS.get(action)
+  return answer === undefined ? text(404, 'not found\n') : allow(call, { POST: answer })
+}
+
+/** `/api/keys`, `/api/keys/<name>`, `/api/keys/<name>/<action>`; the same for teams and the audit list. */
+const PATH = /^\/api\/(keys|teams|audit)(?:\/([A-Za-z0-9][\w.-]*))?(?:\/([a-z]+))?(\/.*)?$/
+
+interface Call {
+  readonly request: IncomingMessage
+  readonly source: KeysSource
+  /** For the audit entry of a change. */
+  readonly by: string
+  readonly name: string
+  readonly method: string
+}
+
+type Handler = (call: Call) => Promise<Reply>
+
+function allow(call: Call, handlers: Readonly<Record<string, Handler>>): Promise<Reply> | Reply {
+  const { method } = call
+  const handler = handlers[method === 'HEAD' ? 'GET' : method]
+  return handler?.(call) ?? text(405, 'method not allowed\n', { allow: Object.keys(handlers).join(', ') })
+}
+
+const KEYS: Readonly<Record<string, Handler>> = {
+  async GET({ request, source }) {
+    const query = readPage(queryOf(request), ['after', 'limit', 'team'])
+    if ('problem' in query) return text(400, query.problem)
+    const { after = '', team = null, limit } = query
+    // One more key says whether there is another page.
+    const answer = await source.ask({ ask: 'keys', page: { after, team, limit: limit + 1 } })
+    if ('refused' in answer) return refused(answer.refused)
+    const page = answer.value.slice(0, limit)
+    const next = answer.value.length > limit ? (page.at(-1)?.name ?? null) : null
+    return json({ keys: page.map((key) => viewKey(key, source)), next } satisfies KeyListView)
+  },
+  async POST(call) {
+    const body = await readJson(call.request, MOST_BYTES)
+    if ('refused' in body) return body.refused
+    const read = readNewKey(body.value)
+    return 'problem' in read
+      ? text(400, `${read.problem}\n`)
+      : changeKey({ ...call, name: read.name }, read.change, 201)
+  },
+}
+
+const KEY: Readonly<Record<string, Handler>> = {
+  async GET({ source, name }) {
+    const answer = await source.ask({ ask: 'key', name })
+    if ('refused' in answer) return refused(answer.refused)
+    return answer.value === null ? text(404, `there is no key ${name}\n`) : json(viewKey(answer.value, source))
+  },
+  async PATCH(call) {
+    const body = await readJson(call.request, MOST_BYTES)
+    if ('refused' in body) return body.refused
+    const read = readKeyPatch(body.value)
+    return 'problem' in read ? text(400, `${read.problem}\n`) : changeKey(call, read.change)
+  },
+  DELETE: (call) => changeKey(call, { action: 'delete' }),
+}
+
+const ACTIONS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['enable', (call) => changeKey(call, { action: 'enable' })],
+  ['disable', (call) => changeKey(call, { action: 'disable' })],
+  ['revoke', (call) => changeKey(call, { action: 'revoke' })],
+  [
+    'rotate',
+    async (call) => {
+      const body = hasBody(call.request) ? await readJson(call.request, MOST_BYTES) : { value: {} }
+      if ('refused' in body) return body.refused
+      const read = readRotation(body.value)
+      return 'problem' in read ? text(400, `${read.problem}\n`) : changeKey(call, read.change)
+    },
+  ],
+])
+
+const TEAMS: Readonly<Record<string, Handler>> = {
+  async GET({ source }) {
+    const answer = await source.ask({ ask: 'teams' })
+    if ('refused' in answer) return refused(answer.refused)
+    return json({ teams: answer.value.map((team) => viewTeam(team, source)) } satisfies TeamListView)
+  },
+  async POST(call) {
+    const body = await readJson(call.request, MOST_BYTES)
+    if ('refused' in body) return body.refused
+    const read = readNewTeam(body.value)
+    return 'problem' in read
+      ? text(400, `${read.problem}\n`)
+      : changeTeam({ ...call, name: read.name }, read.change, 201)
+  },
+}
+
+const TEAM: Readonly<Record<string, Handler>> = {
+  async GET({ source, name }) {
+    const answer = await source.ask({ ask: 'team', name })
+    if ('refused' in answer) return refused(answer.refused)
+    return answer.value === null ? text(404, `there is no team ${name}\n`) : json(viewTeam(answer.value, source))
+  },
+  async PATCH(call) {
+    const body = await readJson(call.request, MOST_BYTES)
+    if ('refused' in body) return body.refused
+    const read = readTeamPatch(body.value)
+    return 'problem' in read ? text(400, `${read.problem}\n`) : changeTeam(call, read.change)
+  },
+  DELETE: (call) => changeTeam(call, { action: 'delete' }),
+}
+
+async function listChanges({ request, source }: Call): Promise<Reply> {
+  const query = readPage(queryOf(request), ['before', 'limit'])
+  if ('problem' in query) return text(400, query.problem)
+  const { before = Number.MAX_SAFE_INTEGER, limit } = query
+  const answer = await source.ask({ ask: 'audit', before, limit: limit + 1 })
+  if ('refused' in answer) return refused(answer.refused)
+  const entries = answer.value.slice(0, limit)
+  const next = answer.value.length > limit ? (entries.at(-1)?.id ?? null) : null
+  return json({ entries, next } satisfies AuditView)
+}
+
+async function changeKey({ source, name, by }: Call, change: KeyAction, status = 200): Promise<Reply> {
+  const question: KeyQuestion & { ask: 'changeKey' } = { ask: 'changeKey', name, change, by }
+  const answer = await source.ask(question)
+  if ('refused' in answer) return refused(answer.refused)
+  const { key, secret } = answer.value
+  const changed: ChangedKeyView = { key: key === null ? null : viewKey(key, source), secret }
+  return json(changed, status)
+}
+
+async function changeTeam({ source, name, by }: Call, change: TeamAction, status = 200): Promise<Reply> {
+  const question: KeyQuestion & { ask: 'changeTeam' } = { ask: 'changeTeam', name, change, by }
+  const answer = await source.ask(question)
+  if ('refused' in answer) return refused(answer.refused)
+  const team: TeamView | null = answer.value === null ? null : viewTeam(answer.value, source)
+  return json({ team }, status)
+}
+
+interface Page {
+  readonly after?: string
+  readonly team?: string
+  readonly before?: number
+  readonly limit: number
+}
+
+function readPage(query: URLSearchParams, known: readonly string[]): Page | { problem: string } {
+  for (const name of query.keys()) {
+    if (known.includes(name)) continue
+    const expected = known.map((each) => `?${each}=`).join(', ')
+    return { problem: `unknown parameter ${JSON.stringify(name)}, expected ${expected}\n` }
+  }
+  const [limit, before] = [numberIn(query, 'limit') ?? PAGE, numberIn(query, 'before')]
+  if (!(limit >= 1 && limit <= MOST_LISTED)) return { problem: `limit: expected a number from 1 to ${MOST_LISTED}\n` }
+  if (before !== null && !Number.isSafeInteger(before)) return { problem: 'before: expected the id of an entry\n' }
+  const [after, team] = [query.get('after'), query.get('team')]
+  return {
+    limit,
+    ...(before !== null && { before }),
+    ...(after !== null && { after }),
+    ...(team !== null && { team }),
+  }
+}
+
+function numberIn(query: URLSearchParams, name: string): number | null {
+  const value = query.get(name)
+  if (value === null) return null
+  return /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+function refused({ status, message }: KeyRefusal): Reply {
+  return text(status, `${message}\n`)
+}
+
+function json(value: object, status = 200): Reply {
+  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` }
+}
+
+const MOST_BYTES = 65_536
+const PAGE = 100
+const MOST_LISTED = 1_000

@@ -1,0 +1,111 @@
+/** The types of the admin API for API keys and teams. Times are RFC 3339. */
+
+export interface KeyLimitView {
+  readonly requests?: number
+  readonly tokens?: number
+  /** Requests at the same time. */
+  readonly calls?: number
+  readonly unit?: 'Seconds' | 'Minutes' | 'Hours'
+}
+
+export interface KeyBudgetView {
+  /** US dollars. */
+  readonly usd?: number
+  readonly tokens?: number
+  readonly per: 'Hour' | 'Day' | 'Week' | 'Month'
+  readonly timeZone?: string
+}
+
+/** A budget with what is spent of it: exact decimal texts for US dollars, numbers for tokens. */
+export interface SpentBudgetView extends KeyBudgetView {
+  /** The amount that is spent or reserved in the current period. */
+  readonly spent: string | number
+  readonly left: string | number
+  /** The beginning of the next period. */
+  readonly resetsAt: string
+}
+
+/** A key that clients may present. A key has several while it is rotated. */
+export interface KeySecretView {
+  /** The first characters of the key. */
+  readonly prefix: string
+  readonly created: string
+  /** The end of an old key. */
+  readonly expires?: string
+}
+
+export type KeyStateView = 'active' | 'pending' | 'disabled' | 'expired' | 'revoked'
+
+/** The response of `GET /api/keys/<name>`. */
+export interface KeyView {
+  readonly id: string
+  readonly name: string
+  readonly state: KeyStateView
+  readonly owner?: string
+  readonly team?: string
+  readonly models?: readonly string[]
+  readonly routes?: readonly string[]
+  readonly limits?: readonly KeyLimitView[]
+  readonly budgets?: readonly SpentBudgetView[]
+  readonly notBefore?: string
+  readonly expires?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly disabled?: true
+  /** The newest one first; empty for a revoked key. */
+  readonly secrets: readonly KeySecretView[]
+  readonly created: string
+  readonly changed: string
+  readonly revoked?: string
+}
+
+/** The response of `GET /api/keys`, in the order of names. */
+export interface KeyListView {
+  readonly keys: readonly KeyView[]
+  /** The value for `?after=`; null at the end. */
+  readonly next: string | null
+}
+
+/** The response to a change of a key. */
+export interface ChangedKeyView {
+  /** Null for a key that was deleted. */
+  readonly key: KeyView | null
+  /** The key itself, when it is new. It is not stored, and cannot be shown again. */
+  readonly secret: string | null
+}
+
+/** The response of `GET /api/teams/<name>`. */
+export interface TeamView {
+  readonly id: string
+  readonly name: string
+  readonly parent?: string
+  readonly limits?: readonly KeyLimitView[]
+  readonly budgets?: readonly SpentBudgetView[]
+  readonly created: string
+  readonly changed: string
+}
+
+/** The response of `GET /api/teams`, in the order of names. */
+export interface TeamListView {
+  readonly teams: readonly TeamView[]
+}
+
+/** One change of a key or a team. */
+export interface AuditEntryView {
+  readonly id: number
+  readonly at: string
+  /** The credential of the person or program that made the change. */
+  readonly by: string
+  readonly action: string
+  readonly kind: 'key' | 'team'
+  readonly name: string
+  /** The object before and after the change, without secrets; null when it did not exist. */
+  readonly before: object | null
+  readonly after: object | null
+}
+
+/** The response of `GET /api/audit`, the newest entry first. */
+export interface AuditView {
+  readonly entries: readonly AuditEntryView[]
+  /** The value for `?before=`; null at the end. */
+  readonly next: number | null
+}

@@ -1,0 +1,82 @@
+import type {
+  AuditEntry,
+  KeyFields,
+  KeyPage,
+  NumberedAuditEntry,
+  StoredKey,
+  StoredTeam,
+  TeamFields,
+} from '../stores/key-store.ts'
+
+/** The settings of the thread. */
+export interface KeyThreadSettings {
+  /** The state folder, an absolute path. */
+  readonly folder: string
+  readonly table: SharedArrayBuffer
+  readonly maxKeys: number
+}
+
+/** A patch: fields that are absent stay, and those that are null are removed. */
+export type Patch<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null }
+
+/** A change of a key. */
+export type KeyAction =
+  | { readonly action: 'create'; readonly fields: KeyFields }
+  | { readonly action: 'change'; readonly patch: Patch<KeyFields> }
+  | { readonly action: 'rotate'; readonly overlapMs: number }
+  | { readonly action: 'enable' | 'disable' | 'revoke' | 'delete' }
+
+export type TeamAction =
+  | { readonly action: 'create'; readonly fields: TeamFields }
+  | { readonly action: 'change'; readonly patch: Patch<TeamFields> }
+  | { readonly action: 'delete' }
+
+export type KeyQuestion =
+  | { readonly ask: 'keys'; readonly page: KeyPage }
+  | { readonly ask: 'key'; readonly name: string }
+  | { readonly ask: 'teams' }
+  | { readonly ask: 'team'; readonly name: string }
+  | { readonly ask: 'audit'; readonly before: number; readonly limit: number }
+  | { readonly ask: 'changeKey'; readonly name: string; readonly change: KeyAction; readonly by: AuditEntry['by'] }
+  | { readonly ask: 'changeTeam'; readonly name: string; readonly change: TeamAction; readonly by: AuditEntry['by'] }
+
+/** A key after a change; `secret` is the key itself, when it is new. */
+export interface ChangedKey {
+  readonly key: StoredKey | null
+  readonly secret: string | null
+}
+
+/** The answers by question. */
+export interface KeyAnswers {
+  keys: readonly StoredKey[]
+  key: StoredKey | null
+  teams: readonly StoredTeam[]
+  team: StoredTeam | null
+  audit: readonly NumberedAuditEntry[]
+  changeKey: ChangedKey
+  changeTeam: StoredTeam | null
+}
+
+/** Why a question has no answer; `status` is that of HTTP. */
+export interface KeyRefusal {
+  readonly status: 400 | 404 | 409 | 503
+  readonly message: string
+}
+
+export type KeyAnswer = { readonly value: KeyAnswers[keyof KeyAnswers] } | { readonly refused: KeyRefusal }
+
+export type ToKeyThread =
+  | { readonly type: 'ask'; readonly id: number; readonly question: KeyQuestion }
+  /** Ends the thread after everything before it. */
+  | { readonly type: 'close' }
+
+/** The state of the store: `problem` is null while keys are checked. */
+export interface KeyStoreState {
+  readonly problem: string | null
+  /** Keys, their old secrets, and teams. */
+  readonly entries: number
+}
+
+export type FromKeyThread =
+  | { readonly type: 'answered'; readonly id: number; readonly answer: KeyAnswer }
+  | ({ readonly type: 'state' } & KeyStoreState)

@@ -1,0 +1,125 @@
+import { Worker } from 'node:worker_threads'
+import type { Logger } from '../telemetry/log/logger.ts'
+import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import type {
+  FromKeyThread,
+  KeyAnswer,
+  KeyAnswers,
+  KeyQuestion,
+  KeyRefusal,
+  KeyStoreState,
+  KeyThreadSettings,
+  ToKeyThread,
+} from './key-messages.ts'
+import { FAILED } from './key-table.ts'
+import { KeyTableWriter } from './key-table-writer.ts'
+
+/** The answer to one kind of question. */
+type AnswerTo<Ask extends KeyQuestion['ask']> = { readonly value: KeyAnswers[Ask] } | { readonly refused: KeyRefusal }
+
+/** The store of keys as the main thread sees it. A thread that dies is replaced, and fills the table of the workers anew. */
+export class Keys {
+  readonly #settings: KeyThreadSettings
+  readonly #log: Logger
+  /** Null from the death of a thread to the start of the next one. */
+  #thread: Worker | null
+  readonly #asked = new Map<number, (answer: KeyAnswer) => void>()
+  #questions = 0
+  #state: KeyStoreState = { problem: 'the store is being opened', entries: 0 }
+  readonly #opened = Promise.withResolvers<void>()
+  #closing: (() => void) | null = null
+
+  constructor(settings: KeyThreadSettings, collector: Collector, log: Logger) {
+    this.#settings = settings
+    this.#log = log
+    this.#thread = this.#start()
+    collector.provide('key_store_up', [], () => (this.#state.problem === null ? 1 : 0))
+    collector.provide('key_store_entries', [], () => this.#state.entries)
+  }
+
+  /** Resolves when the keys are there, or cannot be read. */
+  get opened(): Promise<void> {
+    return this.#opened.promise
+  }
+
+  /** The table that the workers read. */
+  get table(): SharedArrayBuffer {
+    return this.#settings.table
+  }
+
+  get state(): KeyStoreState {
+    return this.#state
+  }
+
+  /** Resolves with the answer, or with the reason why there is none. */
+  ask<Ask extends KeyQuestion['ask']>(question: KeyQuestion & { readonly ask: Ask }): Promise<AnswerTo<Ask>> {
+    if (this.#closing !== null || this.#thread === null) return Promise.resolve({ refused: THREAD_GONE })
+    const id = this.#questions++
+    const { promise, resolve } = Promise.withResolvers<KeyAnswer>()
+    this.#asked.set(id, resolve)
+    this.#post({ type: 'ask', id, question })
+    // The thread answers each question with the type that belongs to it.
+    return promise as Promise<AnswerTo<Ask>>
+  }
+
+  /** Resolves when everything that was asked is done, or after a time limit. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#closing = resolve
+      if (this.#thread === null) return resolve()
+      this.#post({ type: 'close' })
+      setTimeout(resolve, CLOSE_MS).unref()
+    })
+    await this.#thread?.terminate()
+  }
+
+  #start(): Worker {
+    const isSource = import.meta.url.endsWith('.ts')
+    const thread = new Worker(new URL(isSource ? './key-thread.ts' : '../key-store.js', import.meta.url), {
+      workerData: this.#settings,
+      name: 'key-store',
+    })
+    thread.on('message', (message: FromKeyThread) => this.#take(message))
+    thread.on('error', (error: unknown) => this.#log.error('key store thread died', { error: String(error) }))
+    thread.on('exit', () => this.#exited())
+    return thread
+  }
+
+  #take(message: FromKeyThread): void {
+    if (message.type === 'answered') {
+      this.#asked.get(message.id)?.(message.answer)
+      this.#asked.delete(message.id)
+      return
+    }
+    const { problem, entries } = message
+    const before = this.#state.problem
+    this.#state = { problem, entries }
+    if (problem !== null) this.#log.error('key store failed, its keys are refused', { error: problem })
+    else if (before !== null) this.#log.info('key store open', { entries })
+    this.#opened.resolve()
+  }
+
+  #exited(): void {
+    this.#thread = null
+    for (const answer of this.#asked.values()) answer({ refused: THREAD_GONE })
+    this.#asked.clear()
+    this.#state = { problem: THREAD_GONE.message, entries: 0 }
+    this.#opened.resolve()
+    if (this.#closing !== null) return this.#closing()
+    // The thread may have died in the middle of a change.
+    new KeyTableWriter(this.#settings.table, this.#settings.maxKeys, FAILED).setState(FAILED)
+    setTimeout(() => this.#restart(), RESTART_MS).unref()
+  }
+
+  #restart(): void {
+    if (this.#closing === null) this.#thread = this.#start()
+  }
+
+  #post(message: ToKeyThread): void {
+    this.#thread?.postMessage(message)
+  }
+}
+
+const THREAD_GONE: KeyRefusal = { status: 503, message: 'the thread of the key store has ended' }
+const RESTART_MS = 1_000
+const CLOSE_MS = 5_000

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { nearest } from '../formats/suggest.ts'
+import type { AuditEntry, StoredTeam, TeamFields } from '../stores/key-store.ts'
+import { teamHash, teamText } from './entry-text.ts'
+import type { TeamAction } from './key-messages.ts'
+import { TEAM } from './key-table.ts'
+import { NO_ROOM, type RegistryParts } from './registry-parts.ts'
+import { patched, KeyProblem } from './key-problem.ts'
+
+/** Changes teams in the store, and then in the table of the workers. */
+export class TeamRegistry {
+  readonly #parts: RegistryParts
+
+  constructor(parts: RegistryParts) {
+    this.#parts = parts
+  }
+
+  /** Fills the table from the store; throws when there is no room. */
+  async load(): Promise<void> {
+    for (const team of await this.#parts.store.teams()) {
+      if (!this.#publish(team)) throw new Error(NO_ROOM)
+    }
+    this.#parts.table.teamsChanged()
+  }
+
+  async change(name: string, change: TeamAction, by: string): Promise<StoredTeam | null> {
+    const before = await this.#parts.store.team(name)
+    if (change.action === 'create') {
+      if (before !== null) throw new KeyProblem(409, `there is a team ${name} already`)
+      return this.#put(name, { before, fields: change.fields, by })
+    }
+    if (before === null) throw await this.#unknown(name)
+    if (change.action === 'delete') return this.#remove(before, by)
+    return this.#put(name, { before, fields: patched(before.fields, change.patch), by })
+  }
+
+  /** Throws unless there is such a team. */
+  async demand(name: string): Promise<void> {
+    if ((await this.#parts.store.team(name)) === null) throw await this.#unknown(name, 400)
+  }
+
+  async #put(
+    name: string,
+    { before, fields, by }: { before: StoredTeam | null; fields: TeamFields; by: string },
+  ): Promise<StoredTeam> {
+    const { store, table } = this.#parts
+    await this.#checkDepth(name, fields.parent)
+    const changed = this.#time()
+    const own = { id: before?.id ?? randomBytes(6).toString('base64url'), created: before?.created ?? changed }
+    const team: StoredTeam = { ...own, name, fields, changed }
+    if (!table.hasRoom(before === null ? 1 : 0, Buffer.byteLength(teamText(team)))) throw new KeyProblem(409, NO_ROOM)
+    const action = before === null ? 'create' : 'change'
+    await store.commit({ kind: 'team', name, to: team }, this.#entry({ action, by, name, before, after: team }))
+    this.#publish(team)
+    table.teamsChanged()
+    return team
+  }
+
+  async #remove(before: StoredTeam, by: string): Promise<null> {
+    const { store, table } = this.#parts
+    const { name } = before
+    const [key] = await store.keys({ after: '', limit: 1, team: name })
+    if (key !== undefined)
+      throw new KeyProblem(409, `the key ${key.name} belongs to the team ${name}: change or delete it first`)
+    const child = (await store.teams()).find(({ fields }) => fields.parent === name)
+    if (child !== undefined)
+      throw new KeyProblem(409, `the team ${child.name} belongs to the team ${name}: change it first`)
+    const entry = this.#entry({ action: 'delete', by, name, before, after: null })
+    await store.commit({ kind: 'team', name, to: null }, entry)
+    table.remove(TEAM, teamHash(name).toString('hex'))
+    table.teamsChanged()
+    return null
+  }
+
+  #publish(team: StoredTeam): boolean {
+    return this.#parts.table.put(TEAM, teamHash(team.name).toString('hex'), teamText(team))
+  }
+
+  /** Counts the teams above and below: the deepest line through the team must not have more than `MOST_LEVELS`. */
+  async #checkDepth(name: string, parent: string | undefined): Promise<void> {
+    if (parent !== undefined) await this.demand(parent)
+    const all = (await this.#parts.store.teams()).filter((team) => team.name !== name)
+    const parentOf = new Map(all.map((team) => [team.name, team.fields.parent]))
+    parentOf.set(name, parent)
+    for (const start of parentOf.keys()) {
+      let levels = 0
+      for (let team: string | undefined = start; team !== undefined; team = parentOf.get(team)) {
+        levels += 1
+        if (levels > parentOf.size) throw new KeyProblem(400, `parent: the team ${name} would belong to itself`)
+        if (levels > MOST_LEVELS)
+          throw new KeyProblem(400, `parent: teams would be nested more than ${MOST_LEVELS} deep`)
+      }
+    }
+  }
+
+  async #unknown(name: string, status: 400 | 404 = 404): Promise<KeyProblem> {
+    const names = (await this.#parts.store.teams()).map((team) => team.name)
+    const match = nearest(name, names)
+    return new KeyProblem(status, `there is no team ${name}${match === null ? '' : `; did you mean ${match}?`}`)
+  }
+
+  #entry(entry: Omit<AuditEntry, 'at' | 'kind'>): AuditEntry {
+    return { at: this.#time(), kind: 'team', ...entry }
+  }
+
+  #time(): string {
+    return new Date(this.#parts.now()).toISOString()
+  }
+}
+
+/** The most teams in a line from the outermost to the innermost. */
+const MOST_LEVELS = 4

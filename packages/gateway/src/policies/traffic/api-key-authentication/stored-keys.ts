@@ -1,0 +1,109 @@
+import { HeaderBlock } from '@portico/http'
+import { Reply } from '../../../pipeline/context/reply.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
+import { accountsOf, type KeyAccounts, type KeyTables } from '../../../keys/key-accounts.ts'
+import { KeyClaim } from '../../../keys/key-claim.ts'
+import { type ReadyKey, StoredKeys } from '../../../keys/stored-keys.ts'
+import { viewKeyTable } from '../../../keys/key-table.ts'
+import { describeBudgets } from '../../../keys/usage.ts'
+import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
+import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
+import { joinSpending } from '../../../pipeline/context/spending.ts'
+import { BudgetClaim } from '../../../spending/claim.ts'
+import { noRoom, refuseSpending } from '../../../spending/refuse-spending.ts'
+import { Renewals } from '../../../spending/renewals.ts'
+import { SpendAccounts } from '../../../spending/spend-accounts.ts'
+import { SpendTable } from '../../../state/spend-table.ts'
+import type { KeyStoreConfig } from './schema.ts'
+
+/** The keys of the store in one policy. */
+export interface KeyGate {
+  /** Whether keys can be checked. */
+  readonly isOpen: boolean
+  find(text: string): ReadyKey | null
+  /** Takes the request from the limits of its key; returns a reply when the request ends here. */
+  admit(rx: RequestContext, key: ReadyKey): Reply | void
+}
+
+export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
+  const table = env.tables.keyTable()
+  // A check that runs beside the gateway has no table, and sees no requests.
+  if (table === null) return CLOSED
+  const keys = env.kept.held('keys of the store', () => new StoredKeys(table))
+  const room = viewKeyTable(table).slots
+  const tables: KeyTables = { limits: accounts('limits', room, env), budgets: accounts('budget', room, env) }
+  /** A key that changes becomes another object, with other limits. */
+  const known = new WeakMap<ReadyKey, KeyAccounts>()
+  const renewals = new Renewals(env.deadlines)
+  const settings = { outputTokens: config.outputTokens, allowsUnpriced: config.unpriced === 'Allow' }
+
+  function knownAccounts(key: ReadyKey): KeyAccounts {
+    const found = known.get(key) ?? accountsOf(key, tables)
+    known.set(key, found)
+    return found
+  }
+
+  return {
+    get isOpen() {
+      return keys.isOpen
+    },
+    find: (text) => keys.find(text),
+    admit(rx, key) {
+      // A policy of the listener and one of the route may both read the key.
+      if (rx.keyUse !== null) return
+      if (config.usagePath !== undefined && rx.path === config.usagePath && rx.method === 'GET') {
+        return usageReply(key, tables.budgets)
+      }
+      const refusal = refuseRoute(rx, key)
+      if (refusal !== null) return refusal
+      const own = knownAccounts(key)
+      if (own.withoutRoom !== null) return refuseSpending(rx, noRoom(own.withoutRoom))
+      const budgets = own.budgets.length === 0 ? null : new BudgetClaim(own.budgets, settings, env.clock)
+      const claim = new KeyClaim(key, { accounts: own, budgets, renewals, now: env.clock })
+      const exceeded = claim.begin()
+      if (exceeded !== null) return refuseSpending(rx, exceeded)
+      rx.keyUse = claim
+      if (budgets !== null) rx.spending = joinSpending(rx.spending, budgets)
+    },
+  }
+}
+
+const CLOSED: KeyGate = { isOpen: false, find: () => null, admit() {} }
+
+/** The memory is the same for all policies. Each limit or budget that was ever used keeps its room until a restart. */
+function accounts(name: string, room: number, env: Env): SpendAccounts {
+  const buffer = env.tables.keyed(`keys/${name}/store`, SpendTable.size(room))
+  if (buffer !== null) return new SpendAccounts(buffer, env)
+  throw new ConfigFault({}, [], {
+    found: 'found no room for the budgets of keys',
+    expected: 'fewer keys in other budgets',
+  })
+}
+
+/** The response for the holder of a key, with nothing of its teams and nothing of other keys. */
+function usageReply({ name, own, expires, models }: ReadyKey, budgets: SpendAccounts): Reply {
+  const usage = {
+    key: name,
+    budgets: describeBudgets(own, budgets),
+    limits: own.limits ?? [],
+    models: models === null ? null : (own.models ?? []),
+    expires: Number.isFinite(expires) ? new Date(expires).toISOString() : null,
+  }
+  const headers = HeaderBlock.of([
+    ['content-type', 'application/json'],
+    ['cache-control', 'no-store'],
+  ])
+  return new Reply(200, { headers, body: Buffer.from(`${JSON.stringify(usage)}\n`), reason: 'DirectResponse' })
+}
+
+function refuseRoute(rx: RequestContext, { name, routes }: ReadyKey): Reply | null {
+  if (routes === null || (rx.routeName !== null && routes.has(rx.routeName))) return null
+  const where =
+    rx.routeName === null ? 'any route, because the key is checked before routing' : `the route ${rx.routeName}`
+  const message = `the key ${name} may not use ${where}`
+  rx.note({ code: 'key_not_for_route', route: rx.routeName ?? '', reason: message })
+  rx.error = message
+  const failure = { status: 403, message, reason: 'Authorization', code: 'key_not_for_route' } as const
+  return failureReply(failure, rx.headers.get('content-type'))
+}
