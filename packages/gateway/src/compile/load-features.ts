@@ -4,7 +4,7 @@ import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
 import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
-import { createKeyGate } from '../policies/traffic/api-key-authentication/step.ts'
+import { createKeyGate } from '../policies/traffic/api-key-authentication/key-gate.ts'
 
 // The code for language models is a third of all code; a gateway that only routes HTTP starts faster without it.
 export const compileAi = later(async () => (await import('./ai.ts')).compileAi)

@@ -4,7 +4,6 @@ import type { Env, MakeStep, RequestStep } from '../pipeline/context/step.ts'
 import { backendTransformation } from './backend/transformation/step.ts'
 import { backendUrlRewrite } from './backend/url-rewrite/step.ts'
 import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
-import { apiKeyAuthentication } from './traffic/api-key-authentication/step.ts'
 import { authorization } from './traffic/authorization/step.ts'
 import { cors } from './traffic/cors/step.ts'
 import { csrf } from './traffic/csrf/step.ts'
@@ -21,6 +20,9 @@ import { upgrades } from './traffic/upgrades/step.ts'
 import { urlRewrite } from './traffic/url-rewrite/step.ts'
 
 // Most configs do without these, and each is much code.
+const apiKeyAuthentication = later(
+  async () => (await import('./traffic/api-key-authentication/step.ts')).apiKeyAuthentication,
+)
 const basicAuthentication = later(
   async () => (await import('./traffic/basic-authentication/step.ts')).basicAuthentication,
 )

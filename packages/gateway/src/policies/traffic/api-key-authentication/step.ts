@@ -4,13 +4,10 @@ import { type CredentialLocation, credentialReader, SEVERAL } from '../../../pip
 import { type CredentialCheck, refuseCredential } from '../../../pipeline/policy/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/context/reply.ts'
 import type { JsonObject, RequestContext } from '../../../pipeline/context/request-context.ts'
-import { later } from '../../../pipeline/compiled/later.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import { implement } from '../../../pipeline/context/step.ts'
+import { createKeyGate } from './key-gate.ts'
 import type { ApiKeyAuthenticationConfig } from './schema.ts'
-
-/** Loaded for configs that accept keys of the store. */
-export const createKeyGate = later(async () => (await import('./stored-keys.ts')).createKeyGate)
 
 export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config, env) => {
   const { mode, location = BEARER, secretRef, store } = config
