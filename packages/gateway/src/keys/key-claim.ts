@@ -2,6 +2,7 @@ import type { KeyUse } from '../pipeline/context/key-use.ts'
 import type { SpendingRefusal } from '../pipeline/context/spending.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { BudgetClaim } from '../spending/claim.ts'
+import type { LimitRefusal } from '../spending/refuse-spending.ts'
 import type { Renewals } from '../spending/renewals.ts'
 import type { Reservation } from '../spending/spend-limit.ts'
 import type { KeyAccounts, LimitShare } from './key-accounts.ts'
@@ -36,7 +37,7 @@ export class KeyClaim implements KeyUse {
   }
 
   /** Takes from all limits; returns the refusal of the first one that is used up. */
-  begin(): SpendingRefusal | null {
+  begin(): SpendingRefusal | LimitRefusal | null {
     const { accounts, budgets, renewals } = this.#parts
     const requests: { share: LimitShare; period: number }[] = []
     for (const share of accounts.limits) {
@@ -89,7 +90,7 @@ export class KeyClaim implements KeyUse {
     this.#calls = []
   }
 
-  #exceeded({ limit }: LimitShare): SpendingRefusal {
+  #exceeded({ limit }: LimitShare): LimitRefusal {
     const { end } = limit.period
     const seconds = Number.isFinite(end) ? Math.max(1, Math.ceil((end - this.#parts.now()) / 1000)) : 1
     const when = limit.unit === 'calls' ? 'a call has ended' : `${seconds} s`

@@ -3,8 +3,13 @@ import type { Reply } from '../pipeline/context/reply.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { SpendingRefusal } from '../pipeline/context/spending.ts'
 
+/** The refusal by a limit of requests, tokens or calls at once. */
+export interface LimitRefusal extends Omit<SpendingRefusal, 'code'> {
+  readonly code: 'key_limit_exceeded'
+}
+
 /** The response to a request that a budget or a limit refuses. */
-export function refuseSpending(rx: RequestContext, refusal: SpendingRefusal): Reply {
+export function refuseSpending(rx: RequestContext, refusal: SpendingRefusal | LimitRefusal): Reply {
   const { status, code, message, retryAfter } = refusal
   rx.note({ code, reason: message })
   rx.error = message

@@ -9,7 +9,6 @@ import { viewKeyTable } from '../../../keys/key-table.ts'
 import { describeBudgets } from '../../../keys/usage.ts'
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
-import { joinSpending } from '../../../pipeline/context/spending.ts'
 import { BudgetClaim } from '../../../spending/claim.ts'
 import { noRoom, refuseSpending } from '../../../spending/refuse-spending.ts'
 import { Renewals } from '../../../spending/renewals.ts'
@@ -64,7 +63,7 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
       const exceeded = claim.begin()
       if (exceeded !== null) return refuseSpending(rx, exceeded)
       rx.keyUse = claim
-      if (budgets !== null) rx.spending = joinSpending(rx.spending, budgets)
+      if (budgets !== null) rx.spending = budgets
     },
   }
 }

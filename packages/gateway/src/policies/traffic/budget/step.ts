@@ -1,6 +1,7 @@
 import { Deadline } from '@portico/http'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import type { Reply } from '../../../pipeline/context/reply.ts'
+import { joinSpending } from '../../../pipeline/context/join-spending.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { SpendingRefusal } from '../../../pipeline/context/spending.ts'
 import { implement } from '../../../pipeline/context/step.ts'
@@ -41,7 +42,7 @@ export const budget = implement<BudgetConfig>(({ limits: configs, outputTokens, 
   }
 
   function begin(rx: RequestContext, claim: BudgetClaim, refusal: SpendingRefusal | null): Reply | void {
-    if (refusal === null) rx.spending = claim
+    if (refusal === null) rx.spending = joinSpending(rx.spending, claim)
     else return refuse(rx, refusal)
   }
 })
