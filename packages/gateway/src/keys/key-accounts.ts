@@ -77,12 +77,12 @@ function limitOf({ title }: Spender, config: KeyLimit, accounts: SpendAccounts):
 function windows(lengthMs: number): (now: number) => Period {
   return (now) => {
     const number = Math.floor(now / lengthMs)
-    return { number, end: (number + 1) * lengthMs }
+    return { number, start: number * lengthMs, end: (number + 1) * lengthMs }
   }
 }
 
 /** Calls at once are counted in one period without an end. */
-const ALWAYS: Period = { number: 1, end: Infinity }
+const ALWAYS: Period = { number: 1, start: -Infinity, end: Infinity }
 const DEFAULT_UNIT = 'Minutes'
 const WINDOWS = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 } as const
 const WORDS = { Seconds: 'second', Minutes: 'minute', Hours: 'hour' } as const

@@ -13,7 +13,13 @@ describeBudgets('shared memory', async () => {
   const clock = (): number => time.now
   return {
     tooManyKeys: 20_000,
-    open: () => new SharedMemoryBudgets({ tables: { keyed }, clock, monotonic: clock, random: Math.random }),
+    open: () =>
+      new SharedMemoryBudgets({
+        tables: { keyTable: () => null, keyed },
+        clock,
+        monotonic: clock,
+        random: Math.random,
+      }),
     setClock: async (now) => void (time.now = now),
     settled: async () => {},
   }
