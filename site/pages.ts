@@ -100,6 +100,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       },
       { path: 'docs/llm.md', about: 'formats, streams, failover, aliases, token limits' },
       {
+        path: 'docs/response-cache.md',
+        about: 'answers of models from memory: keys, tenants, equal requests at the same time',
+      },
+      {
         path: 'docs/stores.md',
         about: 'budgets that several gateways share in Redis, and what happens when it is down',
       },

@@ -5,8 +5,8 @@ import { useServer } from '../testing/fake-gateway.ts'
 import { runCommand } from '../testing/program.ts'
 
 const counts = {
-  ...{ calls: 2, unpricedCalls: 0, estimatedCalls: 1, inputTokens: 1_000, outputTokens: 20 },
-  ...{ cacheReadTokens: 3, cacheWriteTokens: 0, reasoningTokens: 4 },
+  ...{ calls: 2, unpricedCalls: 0, estimatedCalls: 1, cachedCalls: 1, inputTokens: 1_000, outputTokens: 20 },
+  ...{ cacheReadTokens: 3, cacheWriteTokens: 0, reasoningTokens: 4, savedUsd: '0.25' },
 }
 const report: UsageReport = {
   by: ['key', 'model'],
@@ -44,15 +44,17 @@ describe('porticoctl usage', () => {
           'CALLS',
           'UNPRICED',
           'ESTIMATED',
+          'CACHED',
           'INPUT',
           'CACHEREAD',
           'CACHEWRITE',
           'OUTPUT',
           'REASONING',
           'USD',
+          'SAVEDUSD',
         ],
-        ['support "bot", 1', 'gpt-5.5', '2', '0', '1', '1000', '3', '0', '20', '4', '12.000000001'],
-        ['-', 'm', '2', '2', '1', '1000', '3', '0', '20', '4', '-'],
+        ['support "bot", 1', 'gpt-5.5', '2', '0', '1', '1', '1000', '3', '0', '20', '4', '12.000000001', '0.25'],
+        ['-', 'm', '2', '2', '1', '1', '1000', '3', '0', '20', '4', '-', '0.25'],
         [''],
       ],
     )
@@ -62,9 +64,9 @@ describe('porticoctl usage', () => {
     const { run } = await useAdmin(t, 200, JSON.stringify(report))
     assert.equal(
       (await run('-o', 'csv')).stdout,
-      `key,model,calls,unpriced,estimated,input,cacheRead,cacheWrite,output,reasoning,usd
-"support ""bot"", 1",gpt-5.5,2,0,1,1000,3,0,20,4,12.000000001
-,m,2,2,1,1000,3,0,20,4,
+      `key,model,calls,unpriced,estimated,cached,input,cacheRead,cacheWrite,output,reasoning,usd,savedUsd
+"support ""bot"", 1",gpt-5.5,2,0,1,1,1000,3,0,20,4,12.000000001,0.25
+,m,2,2,1,1,1000,3,0,20,4,,0.25
 `,
     )
     assert.deepEqual(JSON.parse((await run('-o', 'json')).stdout), report)

@@ -24,8 +24,22 @@ const invoiceOf = (head: string, ...rows: string[]) => {
 
 function groupOf(model: string, fields: Partial<UsageGroup> = {}, provider = 'openai', day = '2026-11-17'): UsageGroup {
   return {
-    ...{ group: { day, provider, model }, calls: 1, unpricedCalls: 0, estimatedCalls: 0, inputTokens: 0 },
-    ...{ outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, costUsd: null },
+    ...{
+      group: { day, provider, model },
+      calls: 1,
+      unpricedCalls: 0,
+      estimatedCalls: 0,
+      cachedCalls: 0,
+      inputTokens: 0,
+    },
+    ...{
+      outputTokens: 0,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+      costUsd: null,
+      savedUsd: '0.00',
+    },
     ...fields,
   }
 }

@@ -40,10 +40,12 @@ const COLUMNS: readonly { readonly title: string; readonly cell: (group: UsageGr
   { title: 'calls', cell: ({ calls }) => String(calls) },
   { title: 'unpriced', cell: ({ unpricedCalls }) => String(unpricedCalls) },
   { title: 'estimated', cell: ({ estimatedCalls }) => String(estimatedCalls) },
+  { title: 'cached', cell: ({ cachedCalls }) => String(cachedCalls) },
   { title: 'input', cell: ({ inputTokens }) => String(inputTokens) },
   { title: 'cacheRead', cell: ({ cacheReadTokens }) => String(cacheReadTokens) },
   { title: 'cacheWrite', cell: ({ cacheWriteTokens }) => String(cacheWriteTokens) },
   { title: 'output', cell: ({ outputTokens }) => String(outputTokens) },
   { title: 'reasoning', cell: ({ reasoningTokens }) => String(reasoningTokens) },
   { title: 'usd', cell: ({ costUsd }) => costUsd ?? '' },
+  { title: 'savedUsd', cell: ({ savedUsd }) => savedUsd },
 ]

@@ -50,11 +50,12 @@ function readQuery(query: URLSearchParams, now: number): UsageQuery | string {
   return { by, since: since ?? 0, until: until ?? now + 1 }
 }
 
-function viewGroup(by: readonly string[], { group, nanoDollars, ...counts }: UsageSums): UsageGroup {
+function viewGroup(by: readonly string[], { group, nanoDollars, savedNanoDollars, ...counts }: UsageSums): UsageGroup {
   return {
     group: Object.fromEntries(by.map((name, i) => [name, group[i] ?? ''])),
     ...counts,
     costUsd: nanoDollars === null ? null : printDollars(nanoDollars),
+    savedUsd: printDollars(savedNanoDollars),
   }
 }
 

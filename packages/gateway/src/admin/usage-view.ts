@@ -20,6 +20,8 @@ export interface UsageGroup {
   readonly unpricedCalls: number
   /** Calls whose cost is estimated. */
   readonly estimatedCalls: number
+  /** Calls that were answered from the response cache. */
+  readonly cachedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cacheReadTokens: number
@@ -27,4 +29,6 @@ export interface UsageGroup {
   readonly reasoningTokens: number
   /** The exact sum of known costs, such as `12.000000001`; null when no cost of the group is known. */
   readonly costUsd: string | null
+  /** The exact sum of what the response cache saved, as far as it is known. */
+  readonly savedUsd: string
 }

@@ -9,6 +9,7 @@ import { poolParts } from '../ir/backend-targets.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
 import type { createModelRouter } from '../backends/ai/models/create-router.ts'
+import type { createResponseCache } from '../cache/create-response-cache.ts'
 import type { createPricer } from '../prices/create-pricer.ts'
 import type { CompilePool } from './pool.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
@@ -44,6 +45,8 @@ export interface AiParts {
   createModelRouter: typeof createModelRouter
   /** Creates the function for costs; only configs with prices load its code. */
   createPricer: typeof createPricer
+  /** Creates the response cache; only configs with a cache load its code. */
+  createResponseCache: typeof createResponseCache
 }
 
 /** Compiles a backend of language models, with all its providers ready for calls. */
@@ -58,6 +61,7 @@ export function compileAi({
   compilePool,
   createModelRouter,
   createPricer,
+  createResponseCache,
 }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
@@ -77,6 +81,8 @@ export function compileAi({
         credential: credentialPlace(own, isSameHost(vendor.destination, keyHost)),
         edits: createProviderEdits(own.ai ?? {}, vendor, env),
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
+        cache:
+          own.ai?.cache === undefined ? null : createResponseCache(own.ai.cache, cachedProvider(provider, own), env),
         pricer:
           own.prices === undefined ? null : createPricer(own.prices, pricedProvider(provider, vendor, services.now)),
       }
@@ -99,6 +105,11 @@ export function compileAi({
     models: modelNames(ready.flat(), policies),
     router: models === undefined ? null : createModelRouter(models, ready.flat(), { env, endpoints }),
   })
+}
+
+/** The provider as the response cache knows it. Credentials and guards do not change what the key has already. */
+function cachedProvider({ name, config }: AiProvider, { transformation, urlRewrite, extAuth }: BackendPolicies) {
+  return { config: { name, config, transformation, urlRewrite }, isAuthorizedByCall: extAuth !== undefined }
 }
 
 /** The models that clients may request, as far as the config names them. */

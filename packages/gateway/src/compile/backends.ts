@@ -10,6 +10,7 @@ import {
   compilePool,
   createModelRouter,
   createPricer,
+  createResponseCache,
   createRetryBudget,
 } from './load-features.ts'
 import type { BackendKeys, PolicyIndex } from '../ir/merge.ts'
@@ -133,6 +134,7 @@ function compileBackend(
         compilePool,
         createModelRouter,
         createPricer,
+        createResponseCache,
       })
     case 'mcp':
       return compileMcp({

@@ -14,6 +14,9 @@ export const createModelRouter = later(
 export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
 export const compilePool = later(async () => (await import('./pool.ts')).compilePool)
 export const createPricer = later(async () => (await import('../prices/create-pricer.ts')).createPricer)
+export const createResponseCache = later(
+  async () => (await import('../cache/create-response-cache.ts')).createResponseCache,
+)
 export const createRetryBudget = later(
   async () => (await import('../policies/backend/retry-budget/retry-budget.ts')).createRetryBudget,
 )
@@ -80,6 +83,7 @@ function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Lo
   if (traffic?.apiKeyAuthentication?.store !== undefined) needed.add(createKeyGate)
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
   if (backend?.prices !== undefined) needed.add(createPricer)
+  if (backend?.ai?.cache !== undefined) needed.add(createResponseCache)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
   if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)
   if (traffic !== null) addSteps(traffic, laterTraffic, needed)

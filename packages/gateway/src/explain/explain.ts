@@ -18,7 +18,7 @@ import { extProc } from '../policies/traffic/ext-proc/explain.ts'
 import { jwt } from '../policies/traffic/jwt-authentication/explain.ts'
 import { rateLimit } from '../policies/traffic/rate-limit/explain.ts'
 import type { Reason } from '../pipeline/context/reply.ts'
-import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
+import type { RecordedCache, RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
 import { type ConfigExplainer, type ConfigParts, type ConfigSubject, ConfigView, originOf } from './config-view.ts'
 import { badProxyHeader, sessionLimit, tlsHandshake } from './connections.ts'
 import type { DecidedBy, Explanation, ReadValue } from '../findings/explanation.ts'
@@ -208,14 +208,27 @@ function passed(record: RequestRecord): Findings {
   const answer = status === 0 ? '' : `answered ${status}${slow}`
   const way = backend === null ? by : `${by} → backend ${backend}${address}`
   const { modelChoice = '' } = record.llm ?? {}
-  const choice = modelChoice === '' ? '' : ` (${modelChoice})`
+  const cached = record.llm?.cache?.status === 'hit' ? 'from the response cache' : ''
+  const notes = [modelChoice, cached].filter((note) => note !== '').join('; ')
+  const choice = notes === '' ? '' : ` (${notes})`
   return { code: isSlow ? 'slow' : 'passed', headline: `${answer === '' ? way : `${way} ${answer}`}${choice}` }
 }
 
-/** The choice of the model, for requests to a backend that routes by the model. */
+/** The choice of the model, and what the response cache did. */
 function modelValues({ llm }: RequestRecord): ReadValue[] {
-  if (llm === null || llm.modelChoice === undefined) return []
-  return [value('llm.clientModel', llm.clientModel), value('llm.modelChoice', llm.modelChoice)]
+  if (llm === null) return []
+  return [
+    ...(llm.modelChoice === undefined
+      ? []
+      : [value('llm.clientModel', llm.clientModel), value('llm.modelChoice', llm.modelChoice)]),
+    ...(llm.cache === undefined ? [] : [value('llm.cache', cacheText(llm.cache))]),
+  ]
+}
+
+/** `hit, 12 s old`, `bypass: temperature`. */
+function cacheText({ status, ageSeconds, reason }: RecordedCache): string {
+  if (ageSeconds !== undefined) return `${status}, ${ageSeconds} s old`
+  return reason === undefined ? status : `${status}: ${reason}`
 }
 
 /** The findings that need no config; the config is needed to tell what would have passed. */

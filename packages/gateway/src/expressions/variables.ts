@@ -118,6 +118,7 @@ const llm = struct(
     countTokens: maybeCount,
     estimated: value(bool),
     cost: maybeNumber,
+    cacheStatus: maybeText,
     timeToFirstToken: value(duration, { optional: true }),
     timePerOutputToken: value(duration, { optional: true }),
   },

@@ -24,7 +24,7 @@ interface EntryParts {
 /** Returns the entry of a request; null when no model was called. */
 export function entryOf(rx: LedgerRequest, { id, now, key }: EntryParts): LedgerEntry | null {
   const { llm } = rx
-  if (llm === null || llm.attempts.length === 0) return null
+  if (llm === null || (llm.attempts.length === 0 && !llm.isCached)) return null
   const { usage, cost } = llm
   // The cost includes what earlier attempts were charged.
   const nanoDollars = cost?.kind === 'known' ? cost.nanoDollars + llm.charged('usd') : null
@@ -52,7 +52,13 @@ export function entryOf(rx: LedgerRequest, { id, now, key }: EntryParts): Ledger
     firstTokenMs: llm.timeToFirstToken(rx.startedAt),
     totalMs: rx.durationMs,
     attempts: llm.attempts.length,
+    cache: llm.cache?.status ?? '',
+    savedNanoDollars: savedBy(llm),
   }
+}
+
+function savedBy({ savedNanoDollars: saved }: LlmRecord): number | null {
+  return saved !== null && saved <= MOST_NANO_DOLLARS ? saved : null
 }
 
 function textIn(value: unknown): string {

@@ -209,8 +209,11 @@ describe('the ledger', () => {
     await eventually('the call is stored', async () => (await usageOf(program)).groups.length === 1)
     const { groups, isCut } = await usageOf(program, '?by=key,model&since=30d')
     const tokens = { inputTokens: 1_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
-    const counts = { calls: 1, unpricedCalls: 0, estimatedCalls: 0, ...tokens }
-    assert.deepEqual([groups, isCut], [[{ group: { key: '', model: 'gpt-4o' }, ...counts, costUsd: '0.0025' }], false])
+    const counts = { calls: 1, unpricedCalls: 0, estimatedCalls: 0, cachedCalls: 0, ...tokens }
+    assert.deepEqual(
+      [groups, isCut],
+      [[{ group: { key: '', model: 'gpt-4o' }, ...counts, costUsd: '0.0025', savedUsd: '0.00' }], false],
+    )
     for (const query of ['by=color', 'by=key,key', 'since=soon', 'until=x', 'of=1']) {
       assert.equal((await fetch(`${program.admin}/api/usage?${query}`)).status, 400, query)
     }

@@ -1,4 +1,5 @@
 import type { Usage } from '@portico/chat'
+import type { CacheOutcome } from './cache-outcome.ts'
 import type { Cost } from './cost.ts'
 import { LlmView } from './llm-view.ts'
 
@@ -80,6 +81,8 @@ export class LlmRecord {
   finishReason = ''
   streaming = false
   usage: Usage = {}
+  /** The usage that the provider reported for an answer that came from the cache. */
+  savedUsage: Usage = {}
   /** Tokens charged to limits while the call was running; the remaining tokens are charged at its end. */
   chargedTokens = 0
   /** Whether part of the usage is estimated, because the stream broke off before the provider reported it. */
@@ -87,6 +90,8 @@ export class LlmRecord {
   /** Prices calls to the current provider; null without a `prices` policy. */
   pricer: Pricer | null = null
   #cost: { readonly usage: Usage; readonly cost: Cost } | null = null
+  /** The outcome of the response cache; null when the provider has no cache. */
+  cache: CacheOutcome | null = null
   /** Result of a count_tokens call; it does not count as usage. */
   countedTokens: number | null = null
   /** Milliseconds on the clock of `rx.startedAt`; -1 until the first token. */
@@ -100,10 +105,12 @@ export class LlmRecord {
     this.providerName = providerName
     this.provider = provider
     this.pricer = pricer
+    this.cache = null
     this.responseModel = ''
     this.responseId = ''
     this.finishReason = ''
     this.usage = {}
+    this.savedUsage = {}
     this.isEstimated = false
     this.firstTokenAt = -1
     this.endedAt = -1
@@ -128,7 +135,7 @@ export class LlmRecord {
         if (this.firstTokenAt === -1) this.firstTokenAt = now()
         return
       case 'usage':
-        this.usage = { ...this.usage, ...event.usage }
+        this.addUsage(event.usage)
         return
       case 'finish':
         this.finishReason = event.reason
@@ -144,8 +151,28 @@ export class LlmRecord {
   observeWhole({ id, model, usage, finish }: WholeAnswer): void {
     this.responseId = id
     this.responseModel = model
-    if (usage !== null) this.usage = usage
+    if (usage !== null) this.addUsage(usage)
     this.finishReason = finish
+  }
+
+  /** Adds usage that the provider reported. An answer from the cache has no usage of its own, but tells what was saved. */
+  addUsage(usage: Usage): void {
+    if (this.isCached) this.savedUsage = { ...this.savedUsage, ...usage }
+    else this.usage = { ...this.usage, ...usage }
+  }
+
+  /** Whether the answer comes from the cache. */
+  get isCached(): boolean {
+    return this.cache?.status === 'hit'
+  }
+
+  /** Billionths of a US dollar that an answer from the cache saved; null when that is unknown. */
+  get savedNanoDollars(): number | null {
+    const { pricer, savedUsage: usage } = this
+    if (pricer === null || !this.isCached || (usage.input === undefined && usage.output === undefined)) return null
+    const { requestModel, responseModel } = this
+    const cost = pricer({ requestModel, responseModel, usage, isEstimated: false })
+    return cost.kind === 'known' ? cost.nanoDollars : null
   }
 
   /** The estimated tokens of the prompt, computed on first use; null when nothing estimates them. */
@@ -170,6 +197,7 @@ export class LlmRecord {
   get cost(): Cost | null {
     const { pricer, usage } = this
     if (pricer === null) return null
+    if (this.isCached) return FREE
     if (this.#cost?.usage !== usage) this.#cost = { usage, cost: pricer(this) }
     return this.#cost.cost
   }
@@ -234,8 +262,23 @@ export class LlmRecord {
         ...(charge !== null && { charge }),
       })),
       ...(this.cost !== null && { cost: this.cost }),
+      ...(this.cache !== null && { cache: this.#cacheDetails(this.cache) }),
       ...(this.clientModel !== '' && { clientModel: shortened(this.clientModel) }),
       ...(this.modelChoice !== '' && { modelChoice: this.modelChoice }),
+    }
+  }
+
+  #cacheDetails({ status, ageSeconds, reason }: CacheOutcome) {
+    const { savedUsage, savedNanoDollars } = this
+    return {
+      status,
+      ...(ageSeconds !== null && { ageSeconds }),
+      ...(reason !== null && { reason }),
+      ...(this.isCached && {
+        savedInputTokens: savedUsage.input ?? null,
+        savedOutputTokens: savedUsage.output ?? null,
+        savedNanoDollars,
+      }),
     }
   }
 
@@ -256,6 +299,8 @@ export class LlmRecord {
   }
 }
 
+/** The cost of an answer from the cache. */
+const FREE: Cost = { kind: 'known', nanoDollars: 0, row: 'no row', table: 'the response cache', basis: 'computed' }
 /** Longest model name of an earlier attempt, in characters; clients and providers choose names. */
 const LONGEST_MODEL = 256
 /** Attempts in a record. */

@@ -13,6 +13,7 @@ interface ViewedCall {
   readonly countedTokens: number | null
   readonly isEstimated: boolean
   readonly costUsd: number | null
+  readonly cache: { readonly status: string } | null
   readonly timePerOutputToken: number | null
   timeToFirstToken(startedAt: number): number | null
 }
@@ -105,6 +106,11 @@ export class LlmView {
   /** US dollars. */
   get cost(): number | undefined {
     return this.#call.costUsd ?? undefined
+  }
+
+  /** The outcome of the response cache: `hit`, `miss` or `bypass`. */
+  get cacheStatus(): string | undefined {
+    return this.#call.cache?.status
   }
 
   get timeToFirstToken(): Duration | undefined {

@@ -37,11 +37,28 @@ export interface LedgerEntry {
   readonly totalMs: number
   /** The number of calls to providers, failed ones included. */
   readonly attempts: number
+  /** The outcome of the response cache: `hit`, `miss`, `bypass`; empty without a cache. */
+  readonly cache: string
+  /** Billionths of a US dollar that the answer would have cost without the cache; null when nothing is known. */
+  readonly savedNanoDollars: number | null
 }
 
 /** The fields that usage can be grouped by. Days and hours are those of UTC. */
 export const USAGE_GROUPS: readonly string[] = [
-  ...['day', 'hour', 'key', 'team', 'route', 'model', 'requestedModel', 'provider', 'operation', 'status', 'basis'],
+  ...[
+    'day',
+    'hour',
+    'key',
+    'team',
+    'route',
+    'model',
+    'requestedModel',
+    'provider',
+    'operation',
+    'status',
+    'basis',
+    'cache',
+  ],
 ]
 
 /**
@@ -66,6 +83,8 @@ export interface UsageSums {
   readonly unpricedCalls: number
   /** Calls whose cost is estimated. */
   readonly estimatedCalls: number
+  /** Calls that were answered from the response cache. */
+  readonly cachedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cacheReadTokens: number
@@ -73,6 +92,8 @@ export interface UsageSums {
   readonly reasoningTokens: number
   /** The sum of all known costs; null when no cost of the group is known. */
   readonly nanoDollars: bigint | null
+  /** The sum of what the response cache saved, as far as it is known; 0 when it saved nothing. */
+  readonly savedNanoDollars: bigint
 }
 
 /** The groups of a query, the most expensive first. */

@@ -9,8 +9,8 @@ import { groupsIn, readSpendSearch, toggleGroup } from './search.ts'
 import { bucketsOf, DAY, heightOf, HOUR, printTime, sinceOf, type TimeBucket } from './time-buckets.ts'
 
 const GROUP: UsageGroup = {
-  ...{ group: {}, calls: 1, unpricedCalls: 0, estimatedCalls: 0, inputTokens: 10, outputTokens: 5 },
-  ...{ cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, costUsd: '1.50' },
+  ...{ group: {}, calls: 1, unpricedCalls: 0, estimatedCalls: 0, cachedCalls: 0, inputTokens: 10, outputTokens: 5 },
+  ...{ cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, costUsd: '1.50', savedUsd: '0.00' },
 }
 const UNPRICED = { unpricedCalls: 1, costUsd: null }
 
@@ -142,9 +142,9 @@ test('CSV has unknown costs as empty fields, and no formulas', () => {
   ]
   assert.equal(
     printCsv({ by, since: 0, until: 1, isCut: false, groups }),
-    `requestedModel,calls,unpriced,estimated,input,cacheRead,cacheWrite,output,reasoning,usd
-"'=HYPERLINK(""x"")",1,0,0,10,0,0,5,0,1.50
-"a,b",1,1,0,10,0,0,5,0,
+    `requestedModel,calls,unpriced,estimated,cached,input,cacheRead,cacheWrite,output,reasoning,usd,savedUsd
+"'=HYPERLINK(""x"")",1,0,0,0,10,0,0,5,0,1.50,0.00
+"a,b",1,1,0,0,10,0,0,5,0,,0.00
 `,
   )
 })

@@ -6,7 +6,15 @@ import { refusal, type SeenCall, useFakeGateway } from '../testing/fake-gateway.
 import { openPage } from '../testing/render.tsx'
 import { sampleState } from '../testing/samples.ts'
 
-const COUNTS = { inputTokens: 1000, outputTokens: 200, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+const COUNTS = {
+  inputTokens: 1000,
+  outputTokens: 200,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  cachedCalls: 0,
+  savedUsd: '0.00',
+}
 
 function groupOf(group: Record<string, string>, fields: Partial<UsageGroup> = {}): UsageGroup {
   return { group, calls: 2, unpricedCalls: 0, estimatedCalls: 0, ...COUNTS, costUsd: '12.50', ...fields }
@@ -130,7 +138,10 @@ describe('the page of spend', () => {
     await user.click(await screen.findByRole('button', { name: 'Download spend.csv' }))
     await user.click(screen.getByRole('button', { name: 'Download spend.json' }))
     assert.deepEqual(names, ['spend.csv', 'spend.json'])
-    assert.match((await files[0]?.text()) ?? '', /^day,calls.*\n2026-11-03,2,.*,1\.00\n2026-11-01,2,.*,12\.50\n$/)
+    assert.match(
+      (await files[0]?.text()) ?? '',
+      /^day,calls.*\n2026-11-03,2,.*,1\.00,0\.00\n2026-11-01,2,.*,12\.50,0\.00\n$/,
+    )
     assert.equal((JSON.parse((await files[1]?.text()) ?? '') as { groups: unknown[] }).groups.length, 2)
   })
 

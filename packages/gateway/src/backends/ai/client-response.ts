@@ -12,6 +12,7 @@ import type { Rejection } from '../../llm/guards/guard.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { SpendingRefusal } from '../../pipeline/context/spending.ts'
+import { cacheHeader } from '../../records/cache-outcome.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import { redactHeaders } from '../../redaction/repeated-credentials.ts'
 import { type AnswerFaultCode, noteAnswerFault } from './answer-faults.ts'
@@ -54,6 +55,8 @@ export class ClientResponse {
     this.#body = body
     // A client that follows the redirect would send the gateway's key to the host in `location`.
     headers.remove('location')
+    const { cache } = this.#record
+    if (cache !== null) headers.set('x-portico-cache', cacheHeader(cache))
     this.#handler.responded({ status, headers, body })
   }
 

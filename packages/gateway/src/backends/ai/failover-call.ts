@@ -8,6 +8,7 @@ import type { SpendingRefusal } from '../../pipeline/context/spending.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { NOT_NEEDED, redirected, UNREADABLE } from './answer-faults.ts'
+import { type CacheableBodies, CachedCall } from './cached-call.ts'
 import { ClientResponse, type ErrorFormat } from './client-response.ts'
 import type { ReadyProvider } from './provider.ts'
 import {
@@ -62,6 +63,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   readonly #isRepeatable: boolean
   #call: ModelCall | null = null
   #sent: UpstreamCall | null = null
+  /** The part of the response cache in the current try; null without a cache. */
+  #cached: CachedCall | null = null
 
   constructor(
     { rx, headers, context, handler }: CallParts,
@@ -88,7 +91,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   cancel(cause: Error): void {
     this.client.isOver = true
     this.attempts.cancel(cause)
-    this.#sent?.cancel(cause)
+    const goesOn = this.#cached?.leave(cause, (later) => this.#sent?.cancel(later)) ?? false
+    if (!goesOn) this.#sent?.cancel(cause)
     this.client.cancel(cause)
   }
 
@@ -106,8 +110,35 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     this.#call?.ask(provider)
   }
 
-  /** Sends a request; a GET when `bytes` is null. */
-  send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer | null): void {
+  /** Sends a request; a GET when `bytes` is null. The cache may answer a request with `cacheable` bodies. */
+  send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer | null, cacheable?: CacheableBodies | null): void {
+    if (provider.cache === null || bytes === null || cacheable === undefined) return this.#ask(provider, call, bytes)
+    const target = provider.vendor.target(call)
+    if (cacheable === null || target instanceof UnsupportedField) {
+      this.record.cache = { status: 'bypass', ageSeconds: null, reason: 'several-requests' }
+      return this.#ask(provider, call, bytes)
+    }
+    this.record.requestModel = call.model
+    this.record.streaming = call.stream
+    const tries = this.attempts.count
+    this.#cached = new CachedCall(this, {
+      cache: provider.cache,
+      ask: () => this.#ask(provider, call, bytes),
+      answer: (response) => {
+        this.attempts.release()
+        this.#call?.answered(response)
+      },
+      isCurrent: () => this.isCurrent(tries),
+    })
+    this.#cached.begin({ rx: this.rx, headers: this.headers, target, bytes, ...cacheable })
+  }
+
+  /** Called when a response was read completely, and is neither an error nor broken. */
+  answerComplete(): void {
+    this.#cached?.commit()
+  }
+
+  #ask(provider: ReadyProvider, call: ProviderCall, bytes: Buffer | null): void {
     const headers = this.headers.clone()
     // Headers that describe the client's original body.
     headers.remove('content-length')
@@ -140,10 +171,13 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   /** Waits for a store of budgets; the client may leave meanwhile. */
   #sendOnceReserved(reserved: Promise<SpendingRefusal | null>, send: (refusal: SpendingRefusal | null) => void): void {
     const tries = this.attempts.count
+    const cached = this.#cached
     const decided = reserved.then((refusal) => {
       if (this.isCurrent(tries)) send(refusal)
+      else cached?.abandon()
     })
     decided.catch((error: unknown) => {
+      cached?.abandon()
       this.services.bug(error)
       if (this.isCurrent(tries)) this.client.fail(new UpstreamError('bad_response', 'internal error', false))
     })
@@ -156,10 +190,15 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     refusal: SpendingRefusal | null,
   ): void {
     const { rx, services, record, client } = this
-    if (refusal !== null) return client.refuseSpending(refusal)
+    if (refusal !== null) {
+      this.#cached?.abandon()
+      return client.refuseSpending(refusal)
+    }
     this.attempts.sends(outgoing, record)
     const tries = this.attempts.count
-    const isWanted = (): boolean => this.isCurrent(tries)
+    const cached = this.#cached
+    const isWanted = (): boolean =>
+      this.isCurrent(tries) || (this.attempts.count === tries && cached !== null && cached.goesOn)
     sendTo(provider, call, {
       outgoing,
       rx,
@@ -167,7 +206,12 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
       handler: this,
       isWanted,
       bug: services.bug,
-      refused: (why) => (why instanceof UnsupportedField ? client.refuseField(why) : client.refuseFailure(why)),
+      refused: (why) => {
+        cached?.abandon()
+        if (client.isOver) return
+        if (why instanceof UnsupportedField) client.refuseField(why)
+        else client.refuseFailure(why)
+      },
       // A response may have come, and another provider may have been tried, before `sendTo` returned.
       sent: (sent) => {
         if (isWanted()) this.#sent = sent
@@ -180,8 +224,18 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   informed(): void {}
 
   responded(response: UpstreamResponse): void {
-    if (this.client.isOver) return response.body.cancel(NOT_NEEDED)
+    const cached = this.#cached
+    if (this.client.isOver) {
+      const shared = cached?.goesOn === true && response.status === 200 ? decodedResponse(response) : null
+      if (shared === null) {
+        cached?.abandon()
+        return response.body.cancel(NOT_NEEDED)
+      }
+      cached?.share(shared)
+      return
+    }
     const { status } = response
+    if (status !== 200) cached?.abandon()
     this.rx.trace?.callEnded(status, null)
     if (this.attempts.judge(response) && this.#failOver(`status ${status}`, { status }))
       return response.body.cancel(NOT_NEEDED)
@@ -190,7 +244,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
       return this.client.refuseAnswer(redirected(status), 'provider_redirected')
     }
     const decoded = decodedResponse(response)
-    if (decoded !== null) return this.#call?.answered(decoded)
+    if (decoded !== null) return this.#call?.answered((status === 200 ? cached?.share(decoded) : null) ?? decoded)
+    cached?.abandon()
     response.body.cancel(NOT_NEEDED)
     if (!this.failsOver(UNREADABLE, response.headers)) this.client.refuseAnswer(UNREADABLE, 'answer_unreadable')
   }
@@ -213,6 +268,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   }
 
   failed(error: UpstreamError): void {
+    this.#cached?.abandon()
     if (this.client.isOver) return
     this.attempts.failed(error)
     if (!this.#failOver(`${error.code}: ${error.message}`, { cause: error })) this.client.fail(error)

@@ -113,6 +113,12 @@ export class ProviderAttempts {
     return this.judge({ status: error.status, headers }, isUnreadable ? 'unreadable' : 'error_in_body')
   }
 
+  /** Called when the response cache answers in place of the current provider, whose health this says nothing about. */
+  release(): void {
+    this.lease?.ended()
+    this.lease = null
+  }
+
   /** Called when the provider gave no response. */
   failed(error: UpstreamError): void {
     this.lease?.failed(error)

@@ -1,3 +1,4 @@
+import type { ProviderCache } from '../../cache/provider-cache.ts'
 import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { PromptGuards } from '../../llm/guards/prompt-guards.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
@@ -21,4 +22,6 @@ export interface ReadyProvider {
   readonly guards: PromptGuards
   /** Null without a `prices` policy. */
   readonly pricer: Pricer | null
+  /** Null without a `cache`. */
+  readonly cache: ProviderCache | null
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { LedgerEntry } from '../store.ts'
-import { floorHour, GROUP_COLUMNS, HOUR_MS, TOKEN_COLUMNS } from './usage-columns.ts'
+import { COST_COLUMNS, floorHour, GROUP_COLUMNS, HOUR_MS, TOKEN_COLUMNS } from './usage-columns.ts'
 
 /** The sums of entries by hour and by all fields that usage can be grouped by. They outlive the entries. */
 export class HourlySums {
@@ -8,7 +8,9 @@ export class HourlySums {
   readonly #remove: StatementSync
 
   constructor(database: DatabaseSync) {
-    const parts = [...TOKEN_COLUMNS, 'unpriced_calls'].map((name) => `${name} = ${name} + excluded.${name}`)
+    const parts = [...TOKEN_COLUMNS, 'unpriced_calls', 'saved_dollars', 'saved_nanos'].map(
+      (name) => `${name} = ${name} + excluded.${name}`,
+    )
     // A sum without a known cost has none: null is not 0.
     const costs = ['dollars', 'nanos'].map(
       (name) => `${name} = coalesce(${name} + excluded.${name}, ${name}, excluded.${name})`,
@@ -25,10 +27,12 @@ export class HourlySums {
 
   /** Adds an entry that is new, in the transaction that stores the entry. */
   add(entry: LedgerEntry): void {
-    const { at, nanoDollars, key, team, route, requestedModel, model, provider, operation, status, basis } = entry
+    const { at, nanoDollars, key, team, route, requestedModel, model, provider, operation, status, basis, cache } =
+      entry
+    const saved = entry.savedNanoDollars ?? 0
     this.#add.run({
       hour: floorHour(at),
-      ...{ key, team, route, requested_model: requestedModel, model, provider, operation, status, basis },
+      ...{ key, team, route, requested_model: requestedModel, model, provider, operation, status, basis, cache },
       calls: 1,
       unpriced_calls: nanoDollars === null ? 1 : 0,
       input_tokens: entry.inputTokens ?? 0,
@@ -38,6 +42,8 @@ export class HourlySums {
       reasoning_tokens: entry.reasoningTokens ?? 0,
       dollars: nanoDollars === null ? null : Math.floor(nanoDollars / 1e9),
       nanos: nanoDollars === null ? null : nanoDollars % 1e9,
+      saved_dollars: Math.floor(saved / 1e9),
+      saved_nanos: saved % 1e9,
     })
   }
 
@@ -47,4 +53,4 @@ export class HourlySums {
   }
 }
 
-const COLUMNS = ['hour', ...GROUP_COLUMNS, 'calls', 'unpriced_calls', ...TOKEN_COLUMNS, 'dollars', 'nanos']
+const COLUMNS = ['hour', ...GROUP_COLUMNS, 'calls', 'unpriced_calls', ...TOKEN_COLUMNS, ...COST_COLUMNS]

@@ -60,6 +60,40 @@ const MIGRATIONS: readonly string[] = [
     removed_before INTEGER NOT NULL
   ) STRICT;
   INSERT INTO ledger_state VALUES (0);`,
+  // A primary key cannot be altered, so the sums move to a new table.
+  `ALTER TABLE ledger ADD COLUMN cache TEXT NOT NULL DEFAULT '';
+  ALTER TABLE ledger ADD COLUMN saved_nano_dollars INTEGER;
+  CREATE TABLE usage_sums (
+    hour INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    team TEXT NOT NULL,
+    route TEXT NOT NULL,
+    requested_model TEXT NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    basis TEXT NOT NULL,
+    cache TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    unpriced_calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL,
+    dollars INTEGER,
+    nanos INTEGER,
+    saved_dollars INTEGER NOT NULL,
+    saved_nanos INTEGER NOT NULL,
+    PRIMARY KEY (hour, key, team, route, requested_model, model, provider, operation, status, basis, cache)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO usage_sums
+    SELECT hour, key, team, route, requested_model, model, provider, operation, status, basis, '', calls, unpriced_calls,
+      input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, dollars, nanos, 0, 0
+    FROM usage_hours;
+  DROP TABLE usage_hours;
+  ALTER TABLE usage_sums RENAME TO usage_hours;`,
 ]
 
 /** Brings the file to the newest schema, under the write lock of the file. Throws for a schema of a newer program. */

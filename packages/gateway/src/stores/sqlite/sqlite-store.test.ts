@@ -26,7 +26,7 @@ describe('the file of the ledger', () => {
     database.close()
     assert.throws(
       () => new SqliteStore(file),
-      /ledger\.db has schema version 7, and this program knows versions up to 2/,
+      /ledger\.db has schema version 7, and this program knows versions up to 3/,
     )
     const again = new DatabaseSync(file)
     assert.equal(again.prepare('PRAGMA user_version').get()?.['user_version'], 7)
@@ -58,12 +58,17 @@ describe('the file of the ledger', () => {
     const before = first.usage(query)
     first.close()
     const database = new DatabaseSync(file)
+    for (const column of ['cache', 'saved_nano_dollars']) database.exec(`ALTER TABLE ledger DROP COLUMN ${column}`)
     database.exec('DROP TABLE usage_hours; DROP TABLE ledger_state; PRAGMA user_version = 1')
     database.close()
     const second = new SqliteStore(file)
     assert.deepEqual(second.usage(query), before)
     assert.equal(before.sums.length, 3)
-    assert.deepEqual([second.removeBefore(1e9, 10), second.usage(query)], [3, before])
+    // Older programs have spooled entries without the fields of the response cache.
+    const { cache: _cache, savedNanoDollars: _saved, ...older } = entryOf('older', { at: 0 })
+    assert.equal(second.add([older as ReturnType<typeof entryOf>]), 1)
+    assert.equal(second.usage({ ...query, by: ['cache'] }).sums[0]?.calls, 4)
+    assert.deepEqual([second.removeBefore(1e9, 10), second.usage({ ...query, by: ['hour'] }).sums.length], [4, 3])
     second.close()
   })
 

@@ -41,8 +41,9 @@ export class SqliteStore implements LedgerStore {
   add(entries: readonly LedgerEntry[]): number {
     return this.#transaction(() => {
       let added = 0
-      for (const entry of entries) {
-        if (this.#insert.run({ ...entry }).changes === 0) continue
+      for (const each of entries) {
+        const entry = { ...ADDED_FIELDS, ...each }
+        if (this.#insert.run(entry).changes === 0) continue
         this.#hours.add(entry)
         added++
       }
@@ -113,7 +114,12 @@ const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
   firstTokenMs: 'first_token_ms',
   totalMs: 'total_ms',
   attempts: 'attempts',
+  cache: 'cache',
+  savedNanoDollars: 'saved_nano_dollars',
 }
+
+/** The fields that entries in the spool of an older version do not have. */
+const ADDED_FIELDS: Pick<LedgerEntry, 'cache' | 'savedNanoDollars'> = { cache: '', savedNanoDollars: null }
 
 /** How long a write waits while another program, such as a backup, has locked the file. */
 const BUSY_MS = 1_000

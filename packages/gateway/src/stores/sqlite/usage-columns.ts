@@ -9,6 +9,7 @@ export const GROUP_COLUMNS = [
   'operation',
   'status',
   'basis',
+  'cache',
 ] as const
 
 /** The columns of tokens, which both tables have under the same name. */
@@ -19,6 +20,9 @@ export const TOKEN_COLUMNS = [
   'cache_write_tokens',
   'reasoning_tokens',
 ] as const
+
+/** The columns of costs in an hourly sum: whole dollars and the rest, because a sum of billionths would overflow. */
+export const COST_COLUMNS = ['dollars', 'nanos', 'saved_dollars', 'saved_nanos'] as const
 
 export const HOUR_MS = 3_600_000
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { MOST_GROUPS, type UsageQuery, type UsageResult, type UsageSums } from '../store.ts'
-import { ceilHour, floorHour, GROUP_COLUMNS, TOKEN_COLUMNS } from './usage-columns.ts'
+import { ceilHour, COST_COLUMNS, floorHour, GROUP_COLUMNS, TOKEN_COLUMNS } from './usage-columns.ts'
 
 /**
  * Adds up the sums of whole hours, and the entries of hours that the range begins or ends in. Entries before
@@ -37,19 +37,25 @@ export function queryUsage(
 
 function sumsOf(row: Record<string, SQLOutputValue>, groups: number): UsageSums {
   const count = (name: string): number => Number(row[name] ?? 0)
-  const { dollars, nanos } = row
+  const { dollars, nanos, saved_dollars: savedDollars, saved_nanos: savedNanos } = row
   return {
     group: Array.from({ length: groups }, (_, i) => String(row[`group${i}`])),
     calls: count('calls'),
     unpricedCalls: count('unpriced_calls'),
     estimatedCalls: count('estimated_calls'),
+    cachedCalls: count('cached_calls'),
     inputTokens: count('input_tokens'),
     outputTokens: count('output_tokens'),
     cacheReadTokens: count('cache_read_tokens'),
     cacheWriteTokens: count('cache_write_tokens'),
     reasoningTokens: count('reasoning_tokens'),
-    nanoDollars: typeof dollars === 'bigint' && typeof nanos === 'bigint' ? dollars * 1_000_000_000n + nanos : null,
+    nanoDollars: nanoDollarsOf(dollars, nanos),
+    savedNanoDollars: nanoDollarsOf(savedDollars, savedNanos) ?? 0n,
   }
+}
+
+function nanoDollarsOf(dollars: SQLOutputValue | undefined, nanos: SQLOutputValue | undefined): bigint | null {
+  return typeof dollars === 'bigint' && typeof nanos === 'bigint' ? dollars * 1_000_000_000n + nanos : null
 }
 
 function unknownGroup(name: string): never {
@@ -69,14 +75,15 @@ const GROUPS: Readonly<Record<string, string>> = {
   operation: 'operation',
   status: 'status',
   basis: 'basis',
+  cache: 'cache',
 }
 
-/** Costs are in two columns, whole dollars and the rest: a sum of billionths would overflow. */
-const HOURS = `SELECT ${['hour AS at', ...GROUP_COLUMNS, 'calls', 'unpriced_calls', ...TOKEN_COLUMNS, 'dollars', 'nanos'].join()}
+const HOURS = `SELECT ${['hour AS at', ...GROUP_COLUMNS, 'calls', 'unpriced_calls', ...TOKEN_COLUMNS, ...COST_COLUMNS].join()}
   FROM usage_hours WHERE hour >= :first AND hour < :end`
 const ENTRIES = `SELECT ${[
   ...['at', ...GROUP_COLUMNS, '1 AS calls', 'nano_dollars IS NULL AS unpriced_calls', ...TOKEN_COLUMNS],
   ...['nano_dollars / 1000000000 AS dollars', 'nano_dollars % 1000000000 AS nanos'],
+  ...['saved_nano_dollars / 1000000000 AS saved_dollars', 'saved_nano_dollars % 1000000000 AS saved_nanos'],
 ].join()}
   FROM ledger WHERE at >= :since AND at < :firstEnd OR at >= :last AND at < :until`
 
@@ -84,5 +91,6 @@ const SUMS = [
   'sum(calls) AS calls',
   'sum(unpriced_calls) AS unpriced_calls',
   `sum(CASE basis WHEN 'estimated' THEN calls ELSE 0 END) AS estimated_calls`,
-  ...[...TOKEN_COLUMNS, 'dollars', 'nanos'].map((name) => `sum(${name}) AS ${name}`),
+  `sum(CASE cache WHEN 'hit' THEN calls ELSE 0 END) AS cached_calls`,
+  ...[...TOKEN_COLUMNS, ...COST_COLUMNS].map((name) => `sum(${name}) AS ${name}`),
 ]

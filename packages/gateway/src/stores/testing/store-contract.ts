@@ -31,6 +31,8 @@ export function entryOf(id: string, fields: Partial<LedgerEntry> = {}): LedgerEn
     firstTokenMs: null,
     totalMs: 12.5,
     attempts: 1,
+    cache: '',
+    savedNanoDollars: null,
     ...fields,
   }
 }
@@ -100,9 +102,30 @@ export function describeStore(name: string, useStore: OpenStore): void {
       await store.add(['a', 'b', 'c'].map((id) => entryOf(id, { ...tokens, nanoDollars })))
       const [sums] = (await store.usage({ by: [], ...ALWAYS })).sums
       assert.deepEqual(sums, {
-        ...{ group: [], calls: 3, unpricedCalls: 0, estimatedCalls: 0, nanoDollars: 3n * BigInt(nanoDollars) },
+        ...{ group: [], calls: 3, unpricedCalls: 0, estimatedCalls: 0, cachedCalls: 0 },
+        ...{ nanoDollars: 3n * BigInt(nanoDollars), savedNanoDollars: 0n },
         ...{ inputTokens: 3, outputTokens: 6, cacheReadTokens: 9, cacheWriteTokens: 12, reasoningTokens: 15 },
       })
+      await store.close()
+    })
+
+    test('counts answers from the cache, and adds up what they saved', async (t) => {
+      const store = await useStore(t)()
+      const hit = { cache: 'hit', nanoDollars: 0, attempts: 0 }
+      await store.add([
+        entryOf('a', { cache: 'miss' }),
+        entryOf('b', { ...hit, savedNanoDollars: 1_000 }),
+        entryOf('c', { ...hit, savedNanoDollars: Number.MAX_SAFE_INTEGER }),
+        entryOf('d', hit),
+      ])
+      const { sums } = await store.usage({ by: ['cache'], ...ALWAYS })
+      assert.deepEqual(
+        sums.map((each) => [...each.group, each.calls, each.cachedCalls, each.nanoDollars, each.savedNanoDollars]),
+        [
+          ['miss', 1, 0, 1_000n, 0n],
+          ['hit', 3, 3, 0n, 1_000n + BigInt(Number.MAX_SAFE_INTEGER)],
+        ],
+      )
       await store.close()
     })
 

@@ -80,7 +80,7 @@ class RowSum {
     add(this.#all, llm)
     if (sized !== undefined) add(sized, llm)
     if (llm.isEstimated) this.#estimatedCalls++
-    else if (llm.inputTokens === null && llm.outputTokens === null && status >= 200 && status < 300) this.#silentCalls++
+    else if (isSilent(llm) && status >= 200 && status < 300) this.#silentCalls++
   }
 
   view(): UsageRow {
@@ -90,6 +90,11 @@ class RowSum {
     const told = { estimatedCalls: this.#estimatedCalls, silentCalls: this.#silentCalls }
     return { ...this.#named, ...this.#all, ...told, sizes }
   }
+}
+
+/** Whether the provider reported no usage. An answer from the cache has none. */
+function isSilent({ inputTokens, outputTokens, cache }: RecordedLlm): boolean {
+  return inputTokens === null && outputTokens === null && cache?.status !== 'hit'
 }
 
 type Sums = { -readonly [Field in keyof UsageSums]: number }

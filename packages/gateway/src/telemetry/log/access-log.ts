@@ -116,6 +116,8 @@ export const modelFields: readonly (readonly [
   ['gen_ai.usage.output_audio_tokens', ({ usage }) => usage.outputAudio ?? null],
   ['gen_ai.usage.estimated', (call) => (call.isEstimated ? true : null)],
   ['portico.ai.cost_usd', (call) => call.costUsd],
+  ['portico.ai.cache', ({ cache }) => cache?.status ?? null],
+  ['portico.ai.saved_usd', ({ savedNanoDollars }) => (savedNanoDollars === null ? null : savedNanoDollars / 1e9)],
   ['portico.ai.attempts', ({ attempts }) => attemptsText(attempts)],
   ['portico.ai.time_to_first_token', (call, startedAt) => millis(call.timeToFirstToken(startedAt))],
   ['portico.ai.time_per_output_token', (call) => millis(call.timePerOutputToken)],

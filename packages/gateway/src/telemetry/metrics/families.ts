@@ -116,6 +116,17 @@ export const families = {
     help: 'Cost of model calls whose price is known',
     labels: MODEL_CALL,
   },
+  llm_cache_requests_total: {
+    type: 'counter',
+    help: 'Model calls to providers with a response cache, by outcome: hit, miss, bypass',
+    labels: ['outcome', ...MODEL_CALL],
+  },
+  llm_cache_saved_usd_total: {
+    type: 'counter',
+    unit: 'USD',
+    help: 'Cost that answers from the response cache would have had, as far as it is known',
+    labels: MODEL_CALL,
+  },
   ledger_entries_total: {
     type: 'counter',
     help: 'Ledger entries, by outcome',

@@ -28,7 +28,15 @@ export class ModelMetrics {
     this.#registry = registry
     this.#exemplars = exemplars
     this.#series = new BoundedSeries<ModelLabels, ModelSeries>({
-      make: (labels, custom) => ({ labels, custom, tokens: new Map(), times: new Map(), cost: null }),
+      make: (labels, custom) => ({
+        labels,
+        custom,
+        tokens: new Map(),
+        times: new Map(),
+        cache: new Map(),
+        cost: null,
+        saved: null,
+      }),
       asOther: ([operation, system, , , ...place]) => [operation, system, 'other', 'other', ...place],
       onFull,
     })
@@ -50,6 +58,7 @@ export class ModelMetrics {
     this.#countTokens(series, 'input_cache_read', cacheRead, spans)
     this.#countTokens(series, 'input_cache_write', cacheWrite, spans)
     this.#addCost(series, llm.ownCostUsd)
+    if (llm.cache !== null) this.#countCache(series, llm.cache.status, llm.savedNanoDollars)
     this.#time(series, 'gen_ai_server_request_duration', durationMs, spans)
     this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt), spans)
     this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken, spans)
@@ -115,6 +124,18 @@ export class ModelMetrics {
     increase(this.#registry.values, series.cost, usd)
   }
 
+  #countCache(series: ModelSeries, outcome: string, savedNanoDollars: number | null): void {
+    const { labels, custom, cache } = series
+    let slot = cache.get(outcome)
+    if (slot === undefined) {
+      cache.set(outcome, (slot = this.#registry.slot('llm_cache_requests_total', [outcome, ...labels], custom)))
+    }
+    increase(this.#registry.values, slot, 1)
+    if (savedNanoDollars === null) return
+    series.saved ??= this.#registry.slot('llm_cache_saved_usd_total', labels, custom)
+    increase(this.#registry.values, series.saved, savedNanoDollars / 1e9)
+  }
+
   #time(
     { labels, custom, times }: ModelSeries,
     name: TimeName,
@@ -144,7 +165,9 @@ interface ModelSeries {
   /** First slots, made on first use: few providers report everything. */
   tokens: Map<TokenType, number>
   times: Map<TimeName, number>
+  cache: Map<string, number>
   cost: number | null
+  saved: number | null
 }
 
 type CallLabels = Pick<LlmRecord, 'operation' | 'provider' | 'requestModel' | 'responseModel'>

@@ -12,7 +12,7 @@ export class ModelDetails {
   of(call: LlmRecord, startedAt: number): string {
     const { usage, attempts } = call
     const [attempt] = attempts
-    if (attempt === undefined || attempts.length !== 1 || call.clientModel !== '' || call.pricer !== null)
+    if (attempt === undefined || attempts.length !== 1 || !isPlain(call))
       return JSON.stringify({ llm: call.details(startedAt, shortened) })
     const { head, tail } = this.#encodedNames(call, attempt.outcome, attempt.providerName || attempt.provider)
     return (
@@ -52,6 +52,11 @@ export class ModelDetails {
     this.#last = { of: { ...of, outcome, attempted }, head, tail }
     return this.#last
   }
+}
+
+/** Whether the call has no details besides names, numbers and one attempt. */
+function isPlain({ clientModel, pricer, cache }: LlmRecord): boolean {
+  return clientModel === '' && pricer === null && cache === null
 }
 
 interface CallNames extends Pick<

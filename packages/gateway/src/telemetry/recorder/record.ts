@@ -69,10 +69,25 @@ export interface RecordedLlm {
   }[]
   /** The cost of the call; absent without a `prices` policy. */
   readonly cost?: Cost
+  /** The outcome of the response cache; absent without a cache. */
+  readonly cache?: RecordedCache
   /** The model that the client named, in backends that route by it. */
   readonly clientModel?: string
   /** How the model was chosen: targets that were passed over and why, and the chosen one. */
   readonly modelChoice?: string
+}
+
+/** The outcome of the response cache for a call, and the tokens and cost that an answer from it saved. */
+export interface RecordedCache {
+  readonly status: 'hit' | 'miss' | 'bypass'
+  /** The age of an answer from the cache. */
+  readonly ageSeconds?: number
+  /** Why the call bypassed the cache: `temperature`, `no-identity`. */
+  readonly reason?: string
+  readonly savedInputTokens?: number | null
+  readonly savedOutputTokens?: number | null
+  /** Null when the price is unknown. */
+  readonly savedNanoDollars?: number | null
 }
 
 /** The recorded fields of an MCP message. */

@@ -99,6 +99,19 @@ export const modelExamples: Record<string, ExampleCase> = {
     }
   },
 
+  async 'response-cache.yaml'() {
+    return {
+      gateway: { env: { ALICE_KEY: ALICE } },
+      shows: [/x-portico-cache: (?:miss|hit)[^]*\[mock\]/],
+      async check(gateway) {
+        const cacheOf = async (key: string) => (await chat(gateway, 'hi', bearer(key))).headers['x-portico-cache']
+        assert.equal(await cacheOf(ALICE), 'miss')
+        assert.equal(await cacheOf(ALICE), 'hit; age=0')
+        assert.equal(await cacheOf('k-bob-5c7d10e9'), 'miss')
+      },
+    }
+  },
+
   async 'token-limits.yaml'() {
     return {
       gateway: { env: { ALICE_KEY: ALICE } },

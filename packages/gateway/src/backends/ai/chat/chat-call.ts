@@ -81,7 +81,12 @@ export class ChatCall implements ModelCall {
     this.#sent = new SentChat({ prepared, provider, tries: call.attempts.count }, this.#chat, call.services)
     this.#observer.sends(prepared)
     this.#note(provider, prepared)
-    call.send(provider, prepared.call, prepared.bytes)
+    const { body, format } = this.#chat
+    call.send(provider, prepared.call, prepared.bytes, {
+      original: body.value,
+      edited: edited.body,
+      isStoredByDefault: format.name === 'responses',
+    })
   }
 
   #note(provider: ReadyProvider, { call, isNative, losses }: PreparedChat): void {
@@ -207,6 +212,7 @@ class ChatObserver implements ResponseObserver {
   sends(prepared: PreparedChat): void {
     const { trace } = this.#call.rx
     this.#prepared = prepared
+    this.#streamHeaders = null
     this.#losses = trace === null || prepared.answersAsIs ? null : new AnswerLosses(this.#chat.format.name)
   }
 
@@ -232,7 +238,8 @@ class ChatObserver implements ResponseObserver {
     if (this.#streamGuard !== null) this.#noteStreamGuard(this.#streamGuard)
     this.#noteLosses()
     attempts.lease?.ended()
-    if (whole && record.usage.output !== undefined) return
+    if (whole && fault === null && this.#streamHeaders !== null) this.#call.answerComplete()
+    if ((whole && record.usage.output !== undefined) || record.isCached) return
     // A stream that broke off is charged for what came, about one token per record, and for the estimated input when no
     // usage was reported.
     record.isEstimated = true

@@ -72,7 +72,9 @@ export class WholeAnswer implements StartObserver {
         : events.find((event) => event.type === 'error')?.error
     if (cause !== null) attempts.lease?.failed()
     if (error !== undefined && !isTooLarge && call.failsOver(error, headers)) return
-    this.#observer.over({ whole: events !== null, records: this.#uncounted(), fault: null })
+    const isWhole = events !== null
+    this.#observer.over({ whole: isWhole, records: this.#uncounted(), fault: null })
+    if (isWhole && error === undefined && cause === null) call.answerComplete()
     // The body is too large to parse here, or has more than the format describes: it passes, and the client decides.
     if (passes && (isTooLarge || (body !== null && cause === null))) {
       return error === undefined || whole === null

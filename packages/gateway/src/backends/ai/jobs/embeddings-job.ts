@@ -47,6 +47,7 @@ export function embeddingsJob(
         stream: false,
         clientTarget: target,
       }
+      const bodiesForCache = { original: body.value, edited: edited.body, isStoredByDefault: false }
       const readError = (status: number, bytes: Buffer) => format.decodeError(status, bytes)
       if (kind === 'openai') {
         const read: PreparedJob['read'] = (answer, headers, facts) => {
@@ -55,7 +56,8 @@ export function embeddingsJob(
           return embeddings === null ? null : answer
         }
         const translation = { from: CLIENT_FORM, to: CLIENT_FORM, losses: [] }
-        return { call, bytes: spliceJson(body, edited.edits), read, readError, translation }
+        const bytes = spliceJson(body, edited.edits)
+        return { call, bytes, read, readError, cacheable: bodiesForCache, translation }
       }
       const losses: Loss[] = []
       const bodies = encodeAll(request, edited.model, upstream, losses)
@@ -73,7 +75,8 @@ export function embeddingsJob(
         return encodeEmbeddings(all, request)
       }
       const translation = { from: CLIENT_FORM, to: `embeddings.${kind}`, losses }
-      return { call, bytes: first ?? null, read, readError, translation }
+      const cacheable = others.length === 0 ? bodiesForCache : null
+      return { call, bytes: first ?? null, read, readError, cacheable, translation }
     },
   }
 }
@@ -112,5 +115,5 @@ function headerOf(headers: HeaderBlock): (name: string) => string | undefined {
 
 function observe({ model, usage }: Embeddings, facts: LlmRecord): void {
   facts.responseModel = model
-  if (usage !== null) facts.usage = usage
+  if (usage !== null) facts.addUsage(usage)
 }

@@ -7,6 +7,7 @@ import type { LlmRecord, ModelOperation } from '../../../records/llm-record.ts'
 import type { ProviderCall } from '../../../llm/providers/provider.ts'
 import type { ReadyProvider } from '../provider.ts'
 import { tooLarge, UNREADABLE } from '../answer-faults.ts'
+import type { CacheableBodies } from '../cached-call.ts'
 import type { ErrorFormat } from '../client-response.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
 import { guardContext, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
@@ -38,6 +39,8 @@ export interface PreparedJob {
    */
   read: (body: JsonObject, headers: HeaderBlock, record: LlmRecord) => JsonObject | NextRequest | null
   readError: (status: number, body: Buffer) => ChatError
+  /** For the response cache; null for a job of several requests, absent for a job that is never cached. */
+  cacheable?: CacheableBodies | null
   /** The translation of the client's request, for the trace; absent when nothing is translated. */
   translation?: { from: string; to: string; losses: readonly Loss[] }
 }
@@ -90,7 +93,7 @@ export class WholeCall implements ModelCall {
     this.#prepared = prepared
     this.#provider = provider
     this.#note(provider, prepared)
-    this.#call.send(provider, prepared.call, prepared.bytes)
+    this.#call.send(provider, prepared.call, prepared.bytes, prepared.cacheable)
   }
 
   #note(provider: ReadyProvider, { call, translation }: PreparedJob): void {
@@ -145,8 +148,10 @@ export class WholeCall implements ModelCall {
       const isTooLarge = bytes === null && cause === null
       if (result === null && !isTooLarge && call.failsOver(UNREADABLE, headers)) return
       this.#ended()
-      if (result !== null) client.sendJson(200, result, headers)
-      else if (isTooLarge) client.refuseAnswer(tooLarge(maxBytes), 'answer_too_large')
+      if (result !== null) {
+        call.answerComplete()
+        client.sendJson(200, result, headers)
+      } else if (isTooLarge) client.refuseAnswer(tooLarge(maxBytes), 'answer_too_large')
       else if (cause === null) client.refuseAnswer(UNREADABLE, 'answer_unreadable')
       else client.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
     })

@@ -1,7 +1,8 @@
+import { responseCache } from '../../../cache/schema.ts'
 import { fieldExpressions, fieldValues, prompt, promptCaching, routeTypes } from '../../../llm/edits/schema.ts'
 import { promptGuard } from '../../../llm/guards/schema.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { filledInResources, map, object } from '../../../schema/kit.ts'
+import { fileOnly, filledInResources, map, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { string } from '../../../schema/fields/values.ts'
 import { auth } from '../auth/schema.ts'
@@ -38,6 +39,7 @@ export const ai = definePolicy({
           'Maps the model names of clients to the models of the provider. `*` in a name matches any characters. An exact name takes precedence, then the longest pattern.',
         ),
       promptCaching: promptCaching().optional(),
+      cache: fileOnly(responseCache().optional()),
       routes: routeTypes().optional(),
     }),
   ).describe('Changes, guards and routes requests to language models.'),

@@ -1,0 +1,129 @@
+import { HeaderBlock, type Source } from '@portico/http'
+import type { UpstreamResponse } from '@portico/http/client'
+import { type CacheableRequest, cachedResponse, keptHeaders, type ProviderCache } from '../../cache/provider-cache.ts'
+import type { Follower, KeptHeaders, SharedCall } from '../../cache/shared-call.ts'
+import { containedIn, follow } from '../../pipeline/call/follow.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { CacheOutcome } from '../../records/cache-outcome.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
+import { NOT_NEEDED } from './answer-faults.ts'
+
+/** The bodies of a request that the cache decides by. */
+export type CacheableBodies = Pick<CacheableRequest, 'original' | 'edited' | 'isStoredByDefault'>
+
+interface CachedCallParts {
+  cache: ProviderCache
+  /** Asks the provider. */
+  ask: () => void
+  /** Handles a response that the provider was not asked for. */
+  answer: (response: UpstreamResponse) => void
+  /** Whether the client still waits, and no other provider was tried. */
+  isCurrent: () => boolean
+}
+
+/** The part of the response cache in one try of a call: serves an answer, follows an equal call, or is followed. */
+export class CachedCall implements Follower {
+  readonly #call: { readonly rx: RequestContext; readonly record: LlmRecord }
+  readonly #parts: CachedCallParts
+  #shared: SharedCall | null = null
+  #isLeader = false
+  #hasLeft = false
+
+  constructor(call: { readonly rx: RequestContext; readonly record: LlmRecord }, parts: CachedCallParts) {
+    this.#call = call
+    this.#parts = parts
+  }
+
+  begin(request: CacheableRequest): void {
+    const { cache, ask, answer } = this.#parts
+    const found = cache.find(request)
+    switch (found.kind) {
+      case 'bypass':
+        this.#note({ status: 'bypass', ageSeconds: null, reason: found.reason })
+        return ask()
+      case 'hit':
+        this.#note({ status: 'hit', ageSeconds: Math.floor(found.ageMs / 1000), reason: null })
+        return answer(cachedResponse(found.headers, found.body))
+      case 'lead':
+        this.#shared = found.call
+        this.#isLeader = true
+        this.#note(MISS)
+        return ask()
+      case 'follow':
+        this.#shared = found.call
+        // The age is known once the response has begun.
+        this.#note(FOLLOWED)
+        return found.call.join(this)
+    }
+  }
+
+  // The leader.
+
+  /** Whether the call goes on although the client of the leader has left. */
+  get goesOn(): boolean {
+    return this.#hasLeft && this.#isLeader && this.#shared !== null && this.#shared.hasFollowers
+  }
+
+  /** Shares the response of the provider; returns it for the leader, or null when the leader has left. */
+  share(response: UpstreamResponse): UpstreamResponse | null {
+    if (!this.#isLeader || this.#shared === null) return response
+    const { headers } = response
+    const body = this.#shared.open(keptHeaders(headers), response.body)
+    return body === null ? null : { status: response.status, headers, body }
+  }
+
+  /** Called when the provider gave no response that others could use. */
+  abandon(): void {
+    if (this.#isLeader) this.#shared?.abandon()
+  }
+
+  /** The client has left; `cancel` cancels the request to the provider. Returns whether that request goes on. */
+  leave(cause: Error, cancel: (cause: Error) => void): boolean {
+    this.#hasLeft = true
+    if (this.#isLeader) return this.#shared?.leaderLeft(cancel) ?? false
+    this.#shared?.leave(this, cause)
+    return false
+  }
+
+  /** Stores the response, which is complete. */
+  commit(): void {
+    this.#shared?.commit()
+  }
+
+  // A follower.
+
+  opened(headers: KeptHeaders, body: Source): void {
+    const { answer, isCurrent } = this.#parts
+    if (!isCurrent()) return body.cancel(NOT_NEEDED)
+    containedIn(this.#call.rx, () => answer({ status: 200, headers: HeaderBlock.of(headers), body }))
+  }
+
+  abandoned(): void {
+    const { ask, isCurrent } = this.#parts
+    if (!isCurrent()) return
+    this.#shared = null
+    this.#note(MISS)
+    containedIn(this.#call.rx, ask)
+  }
+
+  takesOver(): void {
+    const { rx, record } = this.#call
+    record.cache = MISS
+    record.addUsage(record.savedUsage)
+    record.savedUsage = {}
+    // A call that is under way is charged even if it exceeds the budget.
+    follow(rx, rx.spending?.reserve(record))
+    rx.trace?.emit({ type: 'llmCache', provider: record.providerName, status: 'miss', reason: 'takes-over' })
+  }
+
+  #note(outcome: CacheOutcome): void {
+    const { rx, record } = this.#call
+    const { status, ageSeconds, reason } = outcome
+    record.cache = outcome
+    rx.trace?.emit({ type: 'llmCache', provider: record.providerName, status, ageSeconds, reason })
+  }
+}
+
+const MISS: CacheOutcome = { status: 'miss', ageSeconds: null, reason: null }
+/** An answer that arrives while an equal request gets it has no age. */
+const FOLLOWED: CacheOutcome = { status: 'hit', ageSeconds: 0, reason: null }

@@ -1,0 +1,53 @@
+import { Deadline, type Deadlines } from '@portico/http'
+import { AnswerMemory, type MemoryFigures } from './answer-memory.ts'
+import type { SharedCall } from './shared-call.ts'
+
+/** One cache: its stored answers, and the calls that are under way. */
+export interface NamedCache {
+  readonly memory: AnswerMemory
+  readonly calls: Map<string, SharedCall>
+}
+
+/** All caches of one worker. They outlive config reloads; expired answers are removed every minute. */
+export class CacheRegistry {
+  readonly #caches = new Map<string, NamedCache>()
+  readonly #deadlines: Deadlines
+  readonly #now: () => number
+  readonly #sweep = new Deadline(() => this.#removeExpired())
+
+  constructor(deadlines: Deadlines, now: () => number) {
+    this.#deadlines = deadlines
+    this.#now = now
+  }
+
+  /** Returns the cache of this name, with this size from now on. */
+  cache(name: string, maxBytes: number): NamedCache {
+    const known = this.#caches.get(name)
+    known?.memory.resize(maxBytes)
+    const cache = known ?? { memory: new AnswerMemory(maxBytes), calls: new Map() }
+    this.#caches.set(name, cache)
+    return cache
+  }
+
+  /** Called when an answer was stored. */
+  stored(): void {
+    if (!this.#sweep.isSet) this.#deadlines.set(this.#sweep, SWEEP_MS)
+  }
+
+  get figures(): readonly MemoryFigures[] {
+    return [...this.#caches.values()].map(({ memory }) => memory.figures)
+  }
+
+  /** Removes all answers; returns their number. */
+  clear(): number {
+    return [...this.#caches.values()].reduce((sum, { memory }) => sum + memory.clear(), 0)
+  }
+
+  #removeExpired(): void {
+    const now = this.#now()
+    for (const { memory } of this.#caches.values()) memory.removeExpired(now)
+    if (this.figures.some(({ entries }) => entries > 0)) this.#deadlines.set(this.#sweep, SWEEP_MS)
+  }
+}
+
+const SWEEP_MS = 60_000

@@ -1,0 +1,33 @@
+import type { Env } from '../pipeline/context/step.ts'
+import { digestOf } from './cache-key.ts'
+import { CacheRegistry } from './cache-registry.ts'
+import { ProviderCache } from './provider-cache.ts'
+import type { ResponseCacheConfig } from './schema.ts'
+
+interface CachedProvider {
+  /** The config that decides what the provider gets; a change of it makes other keys. */
+  readonly config: object
+  /** Whether a policy of the provider decides about each call, which an answer from the cache would skip. */
+  readonly isAuthorizedByCall: boolean
+}
+
+/** Creates the response cache for the calls to one provider of a backend. */
+export function createResponseCache(
+  { ttl, maxBytes, scope, key, when }: ResponseCacheConfig,
+  provider: CachedProvider,
+  env: Env,
+): ProviderCache {
+  const registry = env.kept.held('response caches', () => new CacheRegistry(env.deadlines, env.monotonic))
+  const expressionOf = (source: string | undefined) => (source === undefined ? null : env.cel(source, 'llmRequest'))
+  return new ProviderCache({
+    registry,
+    cache: registry.cache(env.attachment, maxBytes),
+    ttlMs: ttl,
+    scope: expressionOf(scope),
+    key: expressionOf(key),
+    when: expressionOf(when),
+    fingerprint: digestOf([JSON.stringify(provider.config)]),
+    bypass: provider.isAuthorizedByCall ? 'ext-auth' : null,
+    now: env.monotonic,
+  })
+}
