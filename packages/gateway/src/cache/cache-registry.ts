@@ -1,4 +1,5 @@
 import { Deadline, type Deadlines } from '@portico/http'
+import { BodyDigests } from './cache-key.ts'
 import { AnswerMemory, type MemoryFigures } from './answer-memory.ts'
 import type { SharedCall } from './shared-call.ts'
 
@@ -10,6 +11,7 @@ export interface NamedCache {
 
 /** All caches of one worker. They outlive config reloads; expired answers are removed every minute. */
 export class CacheRegistry {
+  readonly digests = new BodyDigests()
   readonly #caches = new Map<string, NamedCache>()
   readonly #deadlines: Deadlines
   readonly #now: () => number

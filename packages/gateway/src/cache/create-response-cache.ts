@@ -1,5 +1,6 @@
 import type { Env } from '../pipeline/context/step.ts'
 import { digestOf } from './cache-key.ts'
+import { CachedCall, type CachedCallParts, type ModelCallRecord } from './cached-call.ts'
 import { CacheRegistry } from './cache-registry.ts'
 import { ProviderCache } from './provider-cache.ts'
 import type { ResponseCacheConfig } from './schema.ts'
@@ -11,15 +12,18 @@ interface CachedProvider {
   readonly isAuthorizedByCall: boolean
 }
 
+/** Creates the part of the cache in one try of a call. */
+export type CreateCachedCall = (call: ModelCallRecord, parts: CachedCallParts) => CachedCall
+
 /** Creates the response cache for the calls to one provider of a backend. */
 export function createResponseCache(
   { ttl, maxBytes, scope, key, when }: ResponseCacheConfig,
   provider: CachedProvider,
   env: Env,
-): ProviderCache {
+): CreateCachedCall {
   const registry = env.kept.held('response caches', () => new CacheRegistry(env.deadlines, env.monotonic))
   const expressionOf = (source: string | undefined) => (source === undefined ? null : env.cel(source, 'llmRequest'))
-  return new ProviderCache({
+  const cache = new ProviderCache({
     registry,
     cache: registry.cache(env.attachment, maxBytes),
     ttlMs: ttl,
@@ -30,4 +34,5 @@ export function createResponseCache(
     bypass: provider.isAuthorizedByCall ? 'ext-auth' : null,
     now: env.monotonic,
   })
+  return (call, parts) => new CachedCall(cache, call, parts)
 }

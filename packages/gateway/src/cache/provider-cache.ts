@@ -4,7 +4,7 @@ import type { UpstreamResponse } from '@portico/http/client'
 import type { Expression } from '../pipeline/context/step.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import { readCacheControl } from './cache-control.ts'
-import { canonicalBody, digestOf } from './cache-key.ts'
+import { digestOf } from './cache-key.ts'
 import { defaultScope, textOfResult } from './cache-scope.ts'
 import { bypassReason } from './cacheable.ts'
 import type { CacheRegistry, NamedCache } from './cache-registry.ts'
@@ -91,7 +91,7 @@ export class ProviderCache {
       // Versions and beta features of the vendor's API.
       if (VENDOR_HEADERS.test(name)) parts.push(`${name.toLowerCase()}: ${value}`)
     })
-    return digestOf([...parts, canonicalBody(bytes)])
+    return digestOf([...parts, this.#parts.registry.digests.of(bytes)])
   }
 
   #lead(key: string, scope: string): SharedCall {

@@ -58,7 +58,17 @@ export class SharedBody implements Sink {
 
   /** Returns all bytes of a body that has ended well and was kept; otherwise null. */
   get whole(): Buffer | null {
-    return this.#end === 'whole' && this.#isKept ? Buffer.concat(this.#chunks) : null
+    if (this.#end !== 'whole' || !this.#isKept) return null
+    // A part of a pool would keep the whole pool in memory for as long as the answer is stored.
+    const whole = Buffer.allocUnsafeSlow(this.#bytes)
+    let at = 0
+    for (const chunk of this.#chunks) at += chunk.copy(whole, at)
+    return whole
+  }
+
+  /** The number of bytes, or -1 when unknown. */
+  get length(): number {
+    return this.#body.length
   }
 
   /** Drops the chunks that all readers have, now and later. */
@@ -176,7 +186,6 @@ export class SharedBody implements Sink {
 
 /** One reader of a shared body. */
 export class BodyReader implements Source {
-  readonly length = -1
   readonly #body: SharedBody
   /** The number of chunks that were read. */
   position = 0
@@ -186,6 +195,10 @@ export class BodyReader implements Source {
 
   constructor(body: SharedBody) {
     this.#body = body
+  }
+
+  get length(): number {
+    return this.#body.length
   }
 
   /** Whether the reader takes more at once. */

@@ -67,11 +67,26 @@ const USES: Readonly<Record<string, Use>> = {
   'models and their tokens': useModels,
   'the cost of a call, and its budget': usePrices,
   'a budget whose server is away': useRedisBudgets,
+  'an answer from the response cache': useResponseCache,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
   'manifests run without a cluster': useManifests,
   'a controller sends the config': useControlled,
   'a workload of a mesh answers': useMesh,
+}
+
+async function useResponseCache(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const policies = { ai: { cache: { ttl: '1m' } } }
+  const program = await useWatched(t, watch, httpConfig([{ backends: [{ ai: { provider: { mock: {} } }, policies }] }]))
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+  const headers = { authorization: 'Bearer ann', 'content-type': 'application/json' }
+  const ask = () => request(program.port(), { method: 'POST', path: '/v1/chat/completions', headers, body })
+  const answers = [await ask(), await ask()]
+  assert.deepEqual(
+    answers.map((answer) => answer.headers['x-portico-cache']),
+    ['miss', 'hit; age=0'],
+  )
+  assert.equal(answers[1]?.body, answers[0]?.body)
 }
 
 async function useMesh(t: TestContext, watch: ChunkWatch): Promise<void> {

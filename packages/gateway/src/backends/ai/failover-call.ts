@@ -1,6 +1,7 @@
 import { type ChatError, type FormatName, UnsupportedField, type UpstreamFormat } from '@portico/chat'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
 import { decodedBody, emptySource, type HeaderBlock, type RawConnection, sourceOf } from '@portico/http'
+import type { CacheableBodies, CachedCall } from '../../cache/cached-call.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
@@ -8,7 +9,6 @@ import type { SpendingRefusal } from '../../pipeline/context/spending.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { NOT_NEEDED, redirected, UNREADABLE } from './answer-faults.ts'
-import { type CacheableBodies, CachedCall } from './cached-call.ts'
 import { ClientResponse, type ErrorFormat } from './client-response.ts'
 import type { ReadyProvider } from './provider.ts'
 import {
@@ -121,8 +121,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     this.record.requestModel = call.model
     this.record.streaming = call.stream
     const tries = this.attempts.count
-    this.#cached = new CachedCall(this, {
-      cache: provider.cache,
+    this.#cached = provider.cache(this, {
       ask: () => this.#ask(provider, call, bytes),
       answer: (response) => {
         this.attempts.release()

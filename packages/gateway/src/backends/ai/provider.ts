@@ -1,4 +1,4 @@
-import type { ProviderCache } from '../../cache/provider-cache.ts'
+import type { CreateCachedCall } from '../../cache/create-response-cache.ts'
 import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { PromptGuards } from '../../llm/guards/prompt-guards.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
@@ -23,5 +23,5 @@ export interface ReadyProvider {
   /** Null without a `prices` policy. */
   readonly pricer: Pricer | null
   /** Null without a `cache`. */
-  readonly cache: ProviderCache | null
+  readonly cache: CreateCachedCall | null
 }

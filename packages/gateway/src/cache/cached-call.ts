@@ -1,18 +1,16 @@
 import { HeaderBlock, type Source } from '@portico/http'
 import type { UpstreamResponse } from '@portico/http/client'
-import { type CacheableRequest, cachedResponse, keptHeaders, type ProviderCache } from '../../cache/provider-cache.ts'
-import type { Follower, KeptHeaders, SharedCall } from '../../cache/shared-call.ts'
-import { containedIn, follow } from '../../pipeline/call/follow.ts'
-import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import type { CacheOutcome } from '../../records/cache-outcome.ts'
-import type { LlmRecord } from '../../records/llm-record.ts'
-import { NOT_NEEDED } from './answer-faults.ts'
+import { containedIn, follow } from '../pipeline/call/follow.ts'
+import type { RequestContext } from '../pipeline/context/request-context.ts'
+import type { CacheOutcome } from '../records/cache-outcome.ts'
+import type { LlmRecord } from '../records/llm-record.ts'
+import { type CacheableRequest, cachedResponse, keptHeaders, type ProviderCache } from './provider-cache.ts'
+import type { Follower, KeptHeaders, SharedCall } from './shared-call.ts'
 
 /** The bodies of a request that the cache decides by. */
 export type CacheableBodies = Pick<CacheableRequest, 'original' | 'edited' | 'isStoredByDefault'>
 
-interface CachedCallParts {
-  cache: ProviderCache
+export interface CachedCallParts {
   /** Asks the provider. */
   ask: () => void
   /** Handles a response that the provider was not asked for. */
@@ -21,22 +19,30 @@ interface CachedCallParts {
   isCurrent: () => boolean
 }
 
+/** The call that the cache serves. */
+export interface ModelCallRecord {
+  readonly rx: RequestContext
+  readonly record: LlmRecord
+}
+
 /** The part of the response cache in one try of a call: serves an answer, follows an equal call, or is followed. */
 export class CachedCall implements Follower {
-  readonly #call: { readonly rx: RequestContext; readonly record: LlmRecord }
+  readonly #call: ModelCallRecord
+  readonly #cache: ProviderCache
   readonly #parts: CachedCallParts
   #shared: SharedCall | null = null
   #isLeader = false
   #hasLeft = false
 
-  constructor(call: { readonly rx: RequestContext; readonly record: LlmRecord }, parts: CachedCallParts) {
+  constructor(cache: ProviderCache, call: ModelCallRecord, parts: CachedCallParts) {
+    this.#cache = cache
     this.#call = call
     this.#parts = parts
   }
 
   begin(request: CacheableRequest): void {
-    const { cache, ask, answer } = this.#parts
-    const found = cache.find(request)
+    const { ask, answer } = this.#parts
+    const found = this.#cache.find(request)
     switch (found.kind) {
       case 'bypass':
         this.#note({ status: 'bypass', ageSeconds: null, reason: found.reason })
@@ -124,6 +130,7 @@ export class CachedCall implements Follower {
   }
 }
 
+const NOT_NEEDED = new Error('the response is not needed')
 const MISS: CacheOutcome = { status: 'miss', ageSeconds: null, reason: null }
 /** An answer that arrives while an equal request gets it has no age. */
 const FOLLOWED: CacheOutcome = { status: 'hit', ageSeconds: 0, reason: null }
