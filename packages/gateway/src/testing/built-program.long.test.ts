@@ -68,6 +68,7 @@ const USES: Readonly<Record<string, Use>> = {
   'the cost of a call, and its budget': usePrices,
   'a budget whose server is away': useRedisBudgets,
   'an answer from the response cache': useResponseCache,
+  'a key of the store, and its end': useStoredKeys,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
   'manifests run without a cluster': useManifests,
@@ -87,6 +88,31 @@ async function useResponseCache(t: TestContext, watch: ChunkWatch): Promise<void
     ['miss', 'hit; age=0'],
   )
   assert.equal(answers[1]?.body, answers[0]?.body)
+}
+
+async function useStoredKeys(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const policies = { apiKeyAuthentication: { store: { usagePath: '/usage' } } }
+  const routes = httpConfig([{ name: 'chat', policies, backends: [{ ai: { provider: { mock: {} } } }] }])
+  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state', keys: {} } })
+  const change = async (path: string, body?: object): Promise<string> => {
+    const headers = { 'content-type': 'application/json', 'x-portico-same-origin': '1' }
+    const init = { method: 'POST', headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const answer = await fetch(program.admin + path, init)
+    const text = await answer.text()
+    assert.ok(answer.ok, `${path}: ${answer.status} ${text}`)
+    return String((JSON.parse(text) as { secret: string | null }).secret)
+  }
+  const secret = await change('/api/keys', { name: 'bot', budgets: [{ tokens: 1000, per: 'Day' }] })
+  const body = JSON.stringify({ model: 'm', max_tokens: 20, messages: [{ role: 'user', content: 'hi' }] })
+  const chat = async (key: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    return (await request(program.port(), { method: 'POST', path: '/v1/chat/completions', headers, body })).status
+  }
+  assert.deepEqual([await chat(secret), await chat(`${secret}x`)], [200, 401])
+  const usage = await request(program.port(), { path: '/usage', headers: { authorization: `Bearer ${secret}` } })
+  assert.deepEqual([usage.status, /^{"key":"bot",.*"spent":[1-9]/.test(usage.body)], [200, true], usage.body)
+  await change('/api/keys/bot/revoke')
+  assert.equal(await chat(secret), 401)
 }
 
 async function useMesh(t: TestContext, watch: ChunkWatch): Promise<void> {
