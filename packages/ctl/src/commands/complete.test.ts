@@ -25,7 +25,9 @@ describe('completion', () => {
       'effective',
       'translate',
       'keys',
+      'teams',
       'usage',
+      'prices',
       'complete',
       ':4',
     ])

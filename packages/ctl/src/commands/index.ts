@@ -6,12 +6,25 @@ import { keys } from './keys.ts'
 import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import { status } from './status.ts'
+import { teams } from './teams.ts'
 import { top } from './top.ts'
 import { trace } from './trace.ts'
 import { translate } from './translate.ts'
 import { usage } from './usage.ts'
 
-const workers: readonly Command[] = [requests, explain, top, trace, status, effective, translate, keys, usage, prices]
+const workers: readonly Command[] = [
+  requests,
+  explain,
+  top,
+  trace,
+  status,
+  effective,
+  translate,
+  keys,
+  teams,
+  usage,
+  prices,
+]
 
 /** All commands; help and completion are built from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

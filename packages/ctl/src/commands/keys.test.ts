@@ -116,12 +116,11 @@ describe('keys', () => {
     assert.equal(statSync(file).mode & 0o777, 0o640)
   })
 
-  test('need an action, a file and a name', async (t) => {
+  test('need an action and a name', async (t) => {
     const file = useFile(t)
     for (const [args, problem] of [
       [['keys'], /found no action, expected one of create, list/],
       [['keys', 'make', 'x', '-f', file], /found "make"/],
-      [['keys', 'create', 'x'], /-f is required/],
       [['keys', 'create', '-f', file], /create needs the name of a key/],
       [['keys', 'create', 'a~b', '-f', file], /create needs the name of a key/],
       [['keys', 'list', 'x', '-f', file], /list takes no name/],

@@ -3,6 +3,7 @@ import { failWith } from '../fail.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printable } from '../printable.ts'
 import { type KeyEntries, type KeyEntry, KeyFileProblem, readKeys, updateKeys } from './key-file.ts'
+import { momentOf } from './moment.ts'
 
 export interface KeyChange {
   readonly action: string
@@ -79,7 +80,7 @@ function changed(keys: KeyEntries, change: KeyChange, created: NewKey | null): K
 
 function createdEntry({ team, owner, expires, now }: KeyChange, { keyHash, prefix }: NewKey): KeyEntry {
   const metadata = { prefix, created: isoTime(now), ...(team !== null && { team }), ...(owner !== null && { owner }) }
-  return { keyHash, metadata, ...(expires !== null && { expires: isoTime(momentOf(expires, now)) }) }
+  return { keyHash, metadata, ...(expires !== null && { expires: isoTime(readMoment(expires, now)) }) }
 }
 
 /** The new key takes the name. The old one keeps its metadata, and its name in expressions, until it expires. */
@@ -88,7 +89,7 @@ function rotated(
   { change: { name, overlap, now }, old, created }: { change: KeyChange; old: KeyEntry; created: NewKey },
 ): KeyEntries {
   const { keyHash, prefix } = created
-  const end = Math.min(momentOf(overlap, now), old.expires === undefined ? Infinity : Date.parse(old.expires))
+  const end = Math.min(readMoment(overlap, now), old.expires === undefined ? Infinity : Date.parse(old.expires))
   const oldName = `${name}~${textIn(old, 'prefix') ?? 'old'}`
   const oldEntry = { ...old, metadata: { name, ...old.metadata }, expires: isoTime(end) }
   const metadata = { ...old.metadata, prefix, created: isoTime(now) }
@@ -155,19 +156,11 @@ function stateOf(entry: KeyEntry, now: number): 'active' | 'disabled' | 'expired
   return entry.expires !== undefined && Date.parse(entry.expires) <= now ? 'expired' : 'active'
 }
 
-/** A moment as RFC 3339, or as a time from now: `90d`, `24h`, `30m`, `0s`. */
-function momentOf(text: string, now: number): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  const moment = count === undefined ? parseTime(text) : now + Number(count) * (UNITS[unit] ?? 0)
+function readMoment(text: string, now: number): number {
+  const moment = momentOf(text, now)
   if (Number.isNaN(moment)) throw new KeyFileProblem(`found the time ${text}, expected 90d, 24h, 30m, 10s or RFC 3339`)
   return moment
 }
-
-function parseTime(text: string): number {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 function isoTime(moment: number): string {
   return new Date(Math.floor(moment / 1000) * 1000).toISOString().replace('.000Z', 'Z')

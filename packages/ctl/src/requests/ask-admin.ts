@@ -13,6 +13,9 @@ export interface AdminRequest {
   readonly admin: AdminAddress
   readonly token: string | null
   readonly path: string
+  /** GET when it is absent; other methods change something. */
+  readonly method?: string
+  readonly body?: object | null
   readonly signal?: AbortSignal
 }
 
@@ -39,16 +42,20 @@ type OpenResult =
   | { readonly kind: 'problem'; readonly problem: string }
 
 /** Resolves with the head of the response; the caller reads the body. */
-export function openAdmin({ admin, token, path, signal }: AdminRequest, withinMs: number): Promise<OpenResult> {
+export function openAdmin(asked: AdminRequest, withinMs: number): Promise<OpenResult> {
+  const { admin, token, path, method = 'GET', body = null, signal } = asked
   return new Promise((resolve) => {
     const fail = async (error: NodeJS.ErrnoException) =>
       resolve({ kind: 'problem', problem: (await admin.explain?.()) ?? unreachableProblem(admin, error) })
     const call = request({
       ...connectionOf(admin),
       path,
+      method,
       headers: {
         ...('socketPath' in admin.connect ? { host: 'localhost' } : {}),
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(method === 'GET' ? {} : { 'x-portico-same-origin': '1' }),
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
       },
       ...(signal !== undefined && { signal }),
     })
@@ -59,7 +66,7 @@ export function openAdmin({ admin, token, path, signal }: AdminRequest, withinMs
       clearTimeout(late)
       resolve({ kind: 'open', response })
     })
-    call.end()
+    call.end(body === null ? undefined : JSON.stringify(body))
   })
 }
 

@@ -1,0 +1,135 @@
+import type { ChangedKeyView, KeyListView, KeyView, TeamListView, TeamView } from '@portico/gateway/admin-api'
+import { failWith } from '../fail.ts'
+import { exitCode, type Io } from '../io.ts'
+import { printable } from '../printable.ts'
+import { type AdminRequest, openAdmin, readAll, refusal } from '../requests/ask-admin.ts'
+import type { AdminAddress } from '../trace/admin-address.ts'
+import { type FieldFlags, FieldProblem, readFields } from './read-fields.ts'
+
+interface StoredChange {
+  readonly kind: 'keys' | 'teams'
+  readonly action: string
+  readonly name: string
+  readonly flags: FieldFlags
+  readonly overlap: string
+  readonly isJson: boolean
+  readonly admin: AdminAddress
+  readonly token: string | null
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Carries out one action on the keys or teams of a running gateway; returns the exit code. */
+export async function changeStored(change: StoredChange, io: Io): Promise<number> {
+  try {
+    if (change.action === 'list') return await list(change, io)
+    const answer = await ask<ChangedKeyView>(change, callOf(change))
+    if (typeof answer === 'string') return failWith(answer, io)
+    const { secret } = answer
+    if (typeof secret !== 'string') io.stderr.write(`${DONE.get(change.action) ?? change.action} ${change.name}\n`)
+    else if (change.isJson) io.stdout.write(`${JSON.stringify({ name: change.name, key: secret })}\n`)
+    else {
+      io.stdout.write(`${secret}\n`)
+      io.stderr.write(`This is the key of ${change.name}. It is not stored, and cannot be shown again.\n`)
+    }
+    return exitCode.fine
+  } catch (error) {
+    if (error instanceof FieldProblem) return failWith(error.message, io)
+    throw error
+  }
+}
+
+interface Call {
+  readonly method: string
+  readonly path: string
+  readonly body: object | null
+}
+
+function callOf({ kind, action, name, flags, overlap, now }: StoredChange): Call {
+  const path = `/api/${kind}/${name}`
+  switch (action) {
+    case 'create':
+      return { method: 'POST', path: `/api/${kind}`, body: { name, ...readFields(flags, now) } }
+    case 'change':
+      return { method: 'PATCH', path, body: readFields(flags, now) }
+    case 'delete':
+      return { method: 'DELETE', path, body: null }
+    case 'rotate':
+      return { method: 'POST', path: `${path}/rotate`, body: { overlap } }
+    default:
+      return { method: 'POST', path: `${path}/${action}`, body: null }
+  }
+}
+
+async function list(change: StoredChange, io: Io): Promise<number> {
+  const rows: (KeyView | TeamView)[] = []
+  for (let after: string | null = ''; after !== null;) {
+    const query: string = change.kind === 'keys' ? `?${new URLSearchParams({ after, limit: '1000' }).toString()}` : ''
+    const call = { method: 'GET', path: `/api/${change.kind}${query}`, body: null }
+    const page: (KeyListView & TeamListView) | string = await ask<KeyListView & TeamListView>(change, call)
+    if (typeof page === 'string') return failWith(page, io)
+    rows.push(...(change.kind === 'keys' ? page.keys : page.teams))
+    after = change.kind === 'keys' ? page.next : null
+  }
+  if (change.isJson) io.stdout.write(`${JSON.stringify(rows)}\n`)
+  else io.stdout.write(tableText(change.kind === 'keys' ? rows.map(keyRow) : rows.map(teamRow), HEADS[change.kind]))
+  return exitCode.fine
+}
+
+/** Returns the problem as a text. */
+async function ask<Answer>({ admin, token }: StoredChange, call: Call): Promise<Answer | string> {
+  const asked: AdminRequest = { admin, token, ...call }
+  const opened = await openAdmin(asked, ANSWER_WITHIN_MS)
+  if (opened.kind === 'problem') return opened.problem
+  const { response } = opened
+  try {
+    const text = await readAll(response)
+    const { statusCode = 0 } = response
+    if (statusCode === 200 || statusCode === 201) return JSON.parse(text) as Answer
+    return OWN_WORDS.has(statusCode) ? `${admin.label}: ${text.trim()}` : refusal(asked, response, text)
+  } catch {
+    return `${admin.label} is not an admin server of Portico`
+  }
+}
+
+function keyRow(row: KeyView | TeamView): (string | undefined)[] {
+  const { name, state, secrets, team, owner, expires, budgets } = row as KeyView
+  return [name, state, secrets[0]?.prefix, team, owner, expires, budgetText(budgets)]
+}
+
+function teamRow({ name, budgets, ...team }: KeyView | TeamView): (string | undefined)[] {
+  return [name, (team as TeamView).parent, budgetText(budgets)]
+}
+
+function budgetText(budgets: KeyView['budgets']): string | undefined {
+  return budgets
+    ?.map(
+      ({ usd, tokens, per, spent }) =>
+        `${spent} of ${usd ?? tokens} ${usd === undefined ? 'tokens' : 'USD'} per ${per}`,
+    )
+    .join('; ')
+}
+
+/** Columns of equal width, under their names. */
+function tableText(rows: readonly (readonly (string | undefined)[])[], head: readonly string[]): string {
+  const all = [head, ...rows.map((row) => row.map((cell) => printable(cell ?? '-')))]
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  const lineOf = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  return all.map((row) => `${lineOf(row).trimEnd()}\n`).join('')
+}
+
+const HEADS = {
+  keys: ['NAME', 'STATE', 'PREFIX', 'TEAM', 'OWNER', 'EXPIRES', 'SPENT'],
+  teams: ['NAME', 'PARENT', 'SPENT'],
+} as const
+/** Statuses whose text says everything. */
+const OWN_WORDS: ReadonlySet<number> = new Set([404, 409, 503])
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['create', 'created'],
+  ['change', 'changed'],
+  ['enable', 'enabled'],
+  ['disable', 'disabled'],
+  ['revoke', 'revoked'],
+  ['delete', 'deleted'],
+])
+const ANSWER_WITHIN_MS = 30_000
