@@ -248,6 +248,7 @@ const MAY = [
   ...each(['create', 'patch'], ['/events'], ' shop'),
   'create authentication.k8s.io/tokenreviews',
   'update gateway.networking.k8s.io/gateways/finalizers shop',
+  'update portico.dev/gwparameters/finalizers shop',
   `create coordination.k8s.io/leases ${NAMESPACE}`,
   ...each(['get', 'update'], ['coordination.k8s.io/leases'], ` ${NAMESPACE}/portico-controller`),
   ...each(['get', 'update'], ['/secrets'], ` ${NAMESPACE}/portico-controller-ca`),

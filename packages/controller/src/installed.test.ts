@@ -67,6 +67,7 @@ function neededEverywhere(): Set<string> {
     '/events create',
     '/events patch',
     'gateway.networking.k8s.io/gateways/finalizers update',
+    'portico.dev/gwparameters/finalizers update',
   ])
   const add = (resource: string, ...verbs: string[]): void => verbs.forEach((verb) => needed.add(`${resource} ${verb}`))
   for (const { kind, plural } of [...watchedKinds, PODS]) {
