@@ -108,6 +108,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
         about: 'budgets that several gateways share in Redis, and what happens when it is down',
       },
       { path: 'docs/keys.md', about: 'API keys with models, limits and budgets, changed while the gateway runs' },
+      {
+        path: 'docs/model-endpoints.md',
+        about: 'images, speech, moderations and rerank: which provider has them, prices, guards',
+      },
       { path: 'docs/ledger.md', about: 'an entry of each model call with tokens and cost, and sums by key or model' },
       { path: 'docs/providers', about: 'a page for each provider: config, credential, fields, formats' },
       { path: 'docs/clients', about: 'SDKs, coding agents and MCP clients: what to set in each' },

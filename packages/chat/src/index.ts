@@ -34,5 +34,6 @@ export { type CollectedResponse, collectResponse } from './response/collect-resp
 export { createIds } from './response/new-id.ts'
 export { type StreamFault, streamFault, type StreamFaultCode } from './response/chat-error.ts'
 export type { Dependent, FoundText, NativeTexts, TextStep } from './texts/native-texts.ts'
+export { callReadings } from './texts/call-readings.ts'
 export { malformed, type Reading, type RequestVisitor, type UnexaminedKind } from './texts/request-texts.ts'
 export { pickFormat } from './translate/translate-request.ts'

@@ -217,7 +217,7 @@ export type StartedPart =
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'filtered' | 'stopSequence' | 'contextWindow' | 'pause'
 
 /**
- * Tokens of a call. `input` counts all tokens read, cached or not, and `reasoning` is part of `output`. An absent field was
+ * Tokens of a call, and other units that some vendors bill. `input` counts all tokens read, cached or not, and `reasoning` is part of `output`. An absent field was
  * not reported.
  */
 export interface Usage {
@@ -229,6 +229,16 @@ export interface Usage {
   inputAudio?: number
   outputAudio?: number
   inputImage?: number
+  /** 1 for a call that the provider served, where the call itself is what some prices count. */
+  calls?: number
+  /** Images that the provider made. */
+  images?: number
+  /** Characters of a text that the provider spoke. */
+  characters?: number
+  /** Seconds of sound that the provider read, with fractions. */
+  seconds?: number
+  /** Searches as Cohere bills them: one for each hundred documents of a rerank call. */
+  searchUnits?: number
   serviceTier?: string
   /** Numbers as reported in the provider's own field, before normalization. */
   providerInput?: number

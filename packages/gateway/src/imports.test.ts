@@ -18,7 +18,7 @@ const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, f
 /** Data that both schemas and workers read. */
 const isVocabulary = (file: string): boolean =>
   ['expressions', 'formats'].includes(folderOf(file)) ||
-  ['redaction/secret-names.ts', 'llm/providers/presets.ts'].includes(file)
+  ['redaction/secret-names.ts', 'llm/providers/openai-calls.ts', 'llm/providers/presets.ts'].includes(file)
 /** Data for every program: the kit, each `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'

@@ -67,7 +67,7 @@ const RATES = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'perCa
 /** US dollars for a million tokens or calls. */
 function ratesOf({ rates, perCall }: PriceRow): Partial<Record<(typeof RATES)[number], string>> {
   const listed = RATES.flatMap((name) => {
-    if (name === 'perCall') return perCall === 0 ? [] : [[name, String(perCall / 1e6)]]
+    if (name === 'perCall') return perCall === null || perCall === 0 ? [] : [[name, String(perCall / 1e6)]]
     const rate = rates[name]
     if (rate === undefined) return []
     const steps = rate.steps.map((step) => `${step.rate / 1e6} above ${step.over}`)

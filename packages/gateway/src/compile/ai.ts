@@ -78,6 +78,14 @@ export function compileAi({
         owner,
         endpoint: endpoints.get(owner, provider.name),
         connection: connectionOf(provider, vendor, own, { env, parts, compilePool }),
+        rerankConnection:
+          vendor.rerankDestination === null
+            ? null
+            : connectionOf(provider, { region: vendor.region, destination: vendor.rerankDestination }, own, {
+                env,
+                parts,
+                compilePool,
+              }),
         credential: credentialPlace(own, isSameHost(vendor.destination, keyHost)),
         edits: createProviderEdits(own.ai ?? {}, vendor, env),
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
@@ -126,7 +134,7 @@ function withDefaults(policies: BackendPolicies, vendor: Provider, { pool }: AiP
 
 function connectionOf(
   { key, name, config, pool }: AiProvider,
-  { destination, region }: Provider,
+  { destination, region }: Pick<Provider, 'destination' | 'region'>,
   policies: BackendPolicies,
   { env, parts, compilePool }: Pick<AiParts, 'env' | 'parts' | 'compilePool'>,
 ): CompiledBackend {

@@ -31,7 +31,8 @@ export function bundledRow({ provider, at, moment }: PriceSubject, model: string
       name: `${found.provider.id}/${found.model.id}`,
       table: BUNDLED_TABLE,
       rates: ratesOf(found.model_price),
-      perCall: rateOf(found.model_price.requests_kcount, 1e9)?.base ?? 0,
+      units: {},
+      perCall: rateOf(found.model_price.requests_kcount, 1e9)?.base ?? null,
     }
   }
   return null

@@ -3,7 +3,7 @@ import type { PricedCall, Pricer } from '../records/llm-record.ts'
 import type { ModelPriceConfig } from '../schema/fields/prices.ts'
 import { bundledRow } from './bundled-table.ts'
 import { PriceList } from './price-list.ts'
-import { type PriceRow, priceUsage } from './price-row.ts'
+import { countsFor, type PriceRow, priceUsage } from './price-row.ts'
 
 /** The config of the `prices` policy. */
 export interface PriceSettings {
@@ -77,8 +77,9 @@ const MOST_MODELS = 1_000
 const KEPT_MS = 60_000
 
 function costBy(row: PriceRow, { usage, isEstimated }: PricedCall): Cost {
-  if (usage.input === undefined && usage.output === undefined) {
-    return { kind: 'unknown', why: 'the provider reported no tokens' }
+  if (!countsFor(row, usage)) {
+    const hasUnits = Object.keys(row.units).length > 0
+    return { kind: 'unknown', why: `the provider reported ${hasUnits ? 'nothing that its price counts' : 'no tokens'}` }
   }
   const nanoDollars = priceUsage(row, usage)
   if (nanoDollars === null) return { kind: 'unknown', why: `the tokens do not fit the price of ${row.name}` }

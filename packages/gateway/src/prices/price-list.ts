@@ -1,5 +1,5 @@
 import type { ModelPriceConfig } from '../schema/fields/prices.ts'
-import { type PriceRow, type Rate, TOKEN_CLASSES, type TokenClass } from './price-row.ts'
+import { type PriceRow, type Rate, TOKEN_CLASSES, type TokenClass, type Unit, UNITS } from './price-row.ts'
 
 /** Rows of the config or of a file, found by provider and model. */
 export class PriceList {
@@ -36,20 +36,30 @@ function keyOf(provider: string, model: string): string {
   return JSON.stringify([provider, model])
 }
 
-function rowOf({ provider, model, rates, perCall = 0, tiers }: ModelPriceConfig, table: string): PriceRow {
+function rowOf({ provider, model, rates = {}, perCall, units = {}, tiers }: ModelPriceConfig, table: string): PriceRow {
   const own: Partial<Record<TokenClass, Rate>> = {}
-  for (const name of TOKEN_CLASSES) {
+  for (const kind of TOKEN_CLASSES) {
     const steps = tiers.flatMap(({ contextOver, rates: replaced }) => {
-      const rate = replaced[name]
+      const rate = replaced[kind]
       return rate === undefined ? [] : [{ over: contextOver, rate }]
     })
     // A class that only long prompts have a rate for is billed as its whole otherwise.
-    const base = rates[name] ?? (steps.length === 0 ? undefined : wholeOf(rates, name))
-    if (base !== undefined) own[name] = { base, steps: steps.toSorted((one, other) => one.over - other.over) }
+    const base = rates[kind] ?? (steps.length === 0 ? undefined : wholeOf(rates, kind))
+    if (base !== undefined) own[kind] = { base, steps: steps.toSorted((one, other) => one.over - other.over) }
   }
-  return { name: provider === undefined ? model : `${provider}/${model}`, table, rates: own, perCall }
+  const name = provider === undefined ? model : `${provider}/${model}`
+  return { name, table, rates: own, units: pricesOf(units), perCall: perCall ?? null }
 }
 
-function wholeOf(rates: ModelPriceConfig['rates'], name: TokenClass): number | undefined {
+function pricesOf(units: NonNullable<ModelPriceConfig['units']>): PriceRow['units'] {
+  const own: Partial<Record<Unit, number>> = {}
+  for (const unit of Object.keys(UNITS) as Unit[]) {
+    const price = units[unit]
+    if (price !== undefined) own[unit] = price
+  }
+  return own
+}
+
+function wholeOf(rates: NonNullable<ModelPriceConfig['rates']>, name: TokenClass): number | undefined {
   return name === 'output' || name === 'reasoning' || name === 'outputAudio' ? rates.output : rates.input
 }

@@ -30,7 +30,7 @@ const call = (usage: Usage, more: object = {}) => ({
 })
 
 const row = (rates: Record<string, number>, perCall = 0): PriceRow => ({
-  ...{ name: 'm', table: 'config', perCall },
+  ...{ name: 'm', table: 'config', perCall, units: {} },
   rates: Object.fromEntries(Object.entries(rates).map(([name, base]) => [name, { base, steps: [] }])),
 })
 
@@ -103,6 +103,20 @@ describe('the price of tokens', () => {
     )
   })
 
+  test('counts units by their number, whatever tokens are reported', () => {
+    const units = { image: 40_000_000_000, second: 100_000_000, character: 15_000_000, search: 2_000_000_000 }
+    const priced = { ...row({}), perCall: null, units }
+    fc.assert(
+      fc.property(fc.nat(1000), fc.nat(1e6), fc.nat(1e6), fc.nat(100), (images, characters, millis, searchUnits) => {
+        const usage = { images, characters, seconds: millis / 1000, searchUnits, input: 7 }
+        const expected = images * 40_000_000 + characters * 15_000 + millis * 100 + searchUnits * 2_000_000
+        assert.equal(priceUsage(priced, usage), expected)
+      }),
+    )
+    assert.equal(priceUsage(priced, { images: -1 }), null)
+    assert.equal(priceUsage(priced, { seconds: NaN }), null)
+  })
+
   test('is rounded up, so that a tiny price is not zero', () => {
     assert.equal(priceUsage(row({ input: 1 }), { input: 1 }), 1)
     assert.equal(priceUsage(row({ input: 0 }), { input: 5 }), 0, 'a model that is free')
@@ -153,6 +167,14 @@ describe('the row of a call', () => {
     assert.equal(why(BUNDLED, 'mock'), 'no price for gpt-4o-2024-08-06')
     assert.equal(why({ ...BUNDLED, table: 'None' }, 'openai'), 'no price for gpt-4o-2024-08-06')
     assert.equal(why(BUNDLED, 'openai', { usage: {} }), 'the provider reported no tokens')
+    const dall: ModelPriceConfig = { model: 'gpt-4o*', units: { image: 1 }, tiers: [] }
+    const tokens = { usage: { input: 1, output: 1 } }
+    assert.equal(
+      why({ ...BUNDLED, models: [dall] }, 'openai', tokens),
+      'the provider reported nothing that its price counts',
+    )
+    const flat: ModelPriceConfig = { model: 'gpt-4o*', perCall: 5, tiers: [] }
+    assert.equal(why({ ...BUNDLED, models: [flat] }, 'openai', { usage: {} }), 'the provider reported no tokens')
     assert.equal(
       why(BUNDLED, 'openai', { usage: { input: 1, output: 0, cacheRead: 2 } }),
       'the tokens do not fit the price of openai/gpt-4o',

@@ -3,7 +3,15 @@ import type { CacheOutcome } from './cache-outcome.ts'
 import type { Cost } from './cost.ts'
 import { LlmView } from './llm-view.ts'
 
-export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
+export type ModelOperation =
+  | 'chat'
+  | 'embeddings'
+  | 'count_tokens'
+  | 'realtime'
+  | 'moderation'
+  | 'rerank'
+  | 'image_generation'
+  | 'speech'
 
 /** The part of a response event that this record reads. */
 type ObservedEvent =
@@ -217,8 +225,24 @@ export class LlmRecord {
   }
 
   /** Whether the current provider has reported tokens, or they were estimated. */
-  get hasUsage(): boolean {
+  get hasTokens(): boolean {
     return this.usage.input !== undefined || this.usage.output !== undefined
+  }
+
+  /** The units for logs, as `images:2`; null without units. */
+  get unitsText(): string | null {
+    const units = Object.entries(unitsOf(this.usage))
+    return units.length === 0 ? null : units.map(([name, count]) => `${name}:${count}`).join(',')
+  }
+
+  /** Whether the current provider bills the call by other units than tokens. */
+  get hasOtherUnits(): boolean {
+    return Object.keys(unitsOf(this.usage)).length > 0
+  }
+
+  /** Whether the current provider has reported anything that may be charged. */
+  get hasUsage(): boolean {
+    return this.hasTokens || this.usage.calls !== undefined
   }
 
   /** The tokens, or the billionths of a US dollar, of the attempts before the current one. */
@@ -261,6 +285,7 @@ export class LlmRecord {
         outcome,
         ...(charge !== null && { charge }),
       })),
+      ...(usage.calls !== undefined && { units: unitsOf(usage) }),
       ...(this.cost !== null && { cost: this.cost }),
       ...(this.cache !== null && { cache: this.#cacheDetails(this.cache) }),
       ...(this.clientModel !== '' && { clientModel: shortened(this.clientModel) }),
@@ -305,3 +330,20 @@ const FREE: Cost = { kind: 'known', nanoDollars: 0, row: 'no row', table: 'the r
 const LONGEST_MODEL = 256
 /** Attempts in a record. */
 const MAX_ATTEMPTS = 16
+
+/** The units other than tokens that a call used. */
+export interface UsedUnits {
+  readonly images?: number
+  readonly characters?: number
+  readonly seconds?: number
+  readonly searchUnits?: number
+}
+
+function unitsOf({ images, characters, seconds, searchUnits }: Usage): UsedUnits {
+  return {
+    ...(images !== undefined && { images }),
+    ...(characters !== undefined && { characters }),
+    ...(seconds !== undefined && { seconds }),
+    ...(searchUnits !== undefined && { searchUnits }),
+  }
+}

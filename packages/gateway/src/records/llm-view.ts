@@ -90,6 +90,23 @@ export class LlmView {
     return this.#call.usage.outputAudio
   }
 
+  get images(): number | undefined {
+    return this.#call.usage.images
+  }
+
+  get characters(): number | undefined {
+    return this.#call.usage.characters
+  }
+
+  /** Seconds of sound that the provider read. */
+  get audioSeconds(): number | undefined {
+    return this.#call.usage.seconds
+  }
+
+  get searchUnits(): number | undefined {
+    return this.#call.usage.searchUnits
+  }
+
   get serviceTier(): string | undefined {
     return this.#call.usage.serviceTier
   }

@@ -1,4 +1,4 @@
-import type { ClientFormat, JsonObject } from '@portico/chat'
+import type { ClientFormat, JsonObject, Usage } from '@portico/chat'
 import { estimatePrompt, outputMaximum } from '../llm/estimate-call.ts'
 import type { Spending, SpendingCall, SpendingRefusal } from '../pipeline/context/spending.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
@@ -21,8 +21,7 @@ export class BudgetClaim implements Spending {
   readonly #shares: readonly BudgetShare[]
   readonly #settings: ClaimSettings
   readonly #now: () => number
-  #input = 0
-  #output = 0
+  #expected: Usage = {}
   #isExpected = false
   #reservations: Reservation[] = []
   /** The amount for each share if the provider charges the prompt alone. */
@@ -35,17 +34,21 @@ export class BudgetClaim implements Spending {
   }
 
   expect(body: JsonObject, format: ClientFormat | null): void {
-    this.#input = estimatePrompt(body, format)
-    this.#output = format === null ? 0 : outputMaximum(body, this.#settings.outputTokens)
+    const output = format === null ? 0 : outputMaximum(body, this.#settings.outputTokens)
+    this.expectUsage({ input: estimatePrompt(body, format), output })
+  }
+
+  expectUsage(usage: Usage): void {
+    this.#expected = usage
     this.#isExpected = true
   }
 
   reserve(call: SpendingCall): SpendingRefusal | null {
     // Calls that cost nothing, such as the list of models, expect no tokens.
     if (!this.#isExpected) return null
-    const amounts = this.#amounts(call, this.#input, this.#output)
+    const amounts = this.#amounts(call, this.#expected)
     if (amounts === null) return unpriced(call)
-    this.#promptAmounts = this.#amounts(call, this.#input, 0) ?? []
+    this.#promptAmounts = this.#amounts(call, { ...this.#expected, output: 0 }) ?? []
     for (const [index, { limit, slot }] of this.#shares.entries()) {
       const amount = (amounts[index] ?? 0) + call.charged(limit.unit)
       const held = this.#reservations[index]
@@ -95,12 +98,12 @@ export class BudgetClaim implements Spending {
   }
 
   /** The amount of a call for each share; null when its price is unknown and a share needs it. */
-  #amounts({ requestModel, pricer }: SpendingCall, input: number, output: number): number[] | null {
+  #amounts({ requestModel, pricer }: SpendingCall, usage: Usage): number[] | null {
     const amounts: number[] = []
     for (const { limit } of this.#shares) {
-      if (limit.unit === 'tokens') amounts.push(input + output)
+      if (limit.unit === 'tokens') amounts.push((usage.input ?? 0) + (usage.output ?? 0))
       else {
-        const cost = pricer?.({ requestModel, responseModel: '', usage: { input, output }, isEstimated: true })
+        const cost = pricer?.({ requestModel, responseModel: '', usage, isEstimated: true })
         if (cost?.kind === 'known') amounts.push(cost.nanoDollars)
         else if (this.#settings.allowsUnpriced) amounts.push(0)
         else return null
@@ -135,7 +138,7 @@ function unpriced({ requestModel }: SpendingCall): SpendingRefusal {
 function spentBy(llm: LlmRecord | null, unit: SpendLimit['unit']): number | null {
   if (llm === null || !llm.hasUsage) return null
   // Providers may report any number, and budgets count whole ones.
-  if (unit === 'tokens') return Math.ceil(llm.totalTokens)
+  if (unit === 'tokens') return llm.hasTokens || llm.hasOtherUnits ? Math.ceil(llm.totalTokens) : null
   const { cost } = llm
   return cost?.kind === 'known' ? cost.nanoDollars : null
 }

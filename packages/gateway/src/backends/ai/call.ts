@@ -1,4 +1,5 @@
 import { type ClientFormat, UnsupportedField, type UpstreamFormat } from '@portico/chat'
+import { searchUnitsOf } from '@portico/chat/rerank'
 import { decodeBody, type JsonBody, modelInPath, readJsonBody } from './client-request.ts'
 import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
@@ -7,6 +8,7 @@ import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { targetPath, targetQuery } from '../../formats/query-parameters.ts'
+import { estimatePrompt } from '../../llm/estimate-call.ts'
 import { namesModel } from '../../llm/edits/request-edits.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from '@portico/http/client'
@@ -15,7 +17,10 @@ import { type ErrorFormat, sendFailure, sendReply } from './client-response.ts'
 import { countTokensJob } from './jobs/count-tokens-job.ts'
 import { embeddingsJob } from './jobs/embeddings-job.ts'
 import { type CallServices, FailoverCall } from './failover-call.ts'
+import { expectedMedia, mediaJob, type MediaKind } from './jobs/media-job.ts'
 import { modelsJob } from './jobs/models-job.ts'
+import { moderationsJob } from './jobs/moderations-job.ts'
+import { rerankJob } from './jobs/rerank-job.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
 import { keyAllows, refuseForKey } from './models/key-models.ts'
@@ -119,6 +124,25 @@ class AiCall extends RequestReader implements UpstreamCall {
         this.#whole(clientFormats.completions, (body) => {
           this.rx.spending?.expect(body.value, null)
           return embeddingsJob({ body, target: request.target, rx: this.#parts.rx }, clientFormats.completions)
+        })
+        break
+      case 'ImageGenerations':
+        this.#media('imageGenerations')
+        break
+      case 'Speech':
+        this.#media('speech')
+        break
+      case 'Moderations':
+        this.#whole(clientFormats.completions, (body) => {
+          this.rx.spending?.expectUsage({ ...sizeOf(body), calls: 1 })
+          return moderationsJob({ body, target: request.target, rx: this.#parts.rx }, clientFormats.completions)
+        })
+        break
+      case 'Rerank':
+        this.#whole(clientFormats.completions, (body) => {
+          const documents = Array.isArray(body.value.documents) ? body.value.documents : []
+          this.rx.spending?.expectUsage({ ...sizeOf(body), calls: 1, searchUnits: searchUnitsOf(documents) })
+          return rerankJob({ body, target: request.target, rx: this.#parts.rx }, this.#services.calls)
         })
         break
       case 'MessagesTokenCount':
@@ -262,6 +286,15 @@ class AiCall extends RequestReader implements UpstreamCall {
     })
   }
 
+  #media(kind: MediaKind): void {
+    const { target } = this.#parts.request
+    const { completions } = this.#services.clientFormats
+    this.#whole(completions, (body) => {
+      this.rx.spending?.expectUsage(expectedMedia(kind, body.value))
+      return mediaJob({ kind, body, target, rx: this.rx }, completions)
+    })
+  }
+
   /** Reads the whole body as JSON; any other body is refused, with `failure` if it is given. */
   #readBody(use: (body: JsonBody) => void, failure: Failure | null = null): void {
     this.#use = use
@@ -284,6 +317,11 @@ class AiCall extends RequestReader implements UpstreamCall {
   #fail(failure: Failure): void {
     sendFailure(this.#parts.rx, this.#parts.handler, failure)
   }
+}
+
+/** The estimated tokens of a request that is not a chat. */
+function sizeOf({ value }: JsonBody): { input: number; output: number } {
+  return { input: estimatePrompt(value, null), output: 0 }
 }
 
 const NO_BYTES = Buffer.alloc(0)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { createRouteTypes, modelInPath } from './client-request.ts'
+import { DEFAULT_ROUTES } from './route-types.ts'
 
 test('unless the config says otherwise, paths are what their ends say', () => {
   const typeOf = createRouteTypes()
@@ -12,6 +14,12 @@ test('unless the config says otherwise, paths are what their ends say', () => {
     '/v1/responses': 'Responses',
     '/v1/embeddings': 'Embeddings',
     '/v1/models': 'Models',
+    '/v1/images/generations': 'ImageGenerations',
+    '/v1/audio/speech': 'Speech',
+    '/v1/audio/transcriptions': null,
+    '/v1/moderations': 'Moderations',
+    '/v1/rerank': 'Rerank',
+    '/v2/rerank': 'Rerank',
     '/v1/projects/p/locations/l/publishers/anthropic/models/claude:rawPredict': 'Messages',
     '/v1/projects/p/locations/l/publishers/anthropic/models/claude:streamRawPredict': 'Messages',
     '/': null,
@@ -52,4 +60,9 @@ test('a path of a vendor names the model', () => {
   ]) {
     assert.equal(modelInPath(path), null, path)
   }
+})
+
+test('the reference names every end of a path that has a type without a config', () => {
+  const reference = readFileSync(new URL('../../../../../docs/reference/backend-ai.md', import.meta.url), 'utf8')
+  for (const end of Object.keys(DEFAULT_ROUTES)) assert.ok(reference.includes(`\`${end}\``), end)
 })

@@ -14,6 +14,7 @@ import { type JsonObject, UnsupportedField } from '@portico/chat'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { RouteType } from '../../llm/edits/schema.ts'
+import { DEFAULT_ROUTES } from './route-types.ts'
 import type { ModelListFormat } from '../../llm/providers/model-list.ts'
 
 /**
@@ -44,20 +45,6 @@ export function modelListFormat(path: string, headers: Pick<HeaderBlock, 'has'>)
   // Only Anthropic's libraries send a version.
   if (headers.has('anthropic-version')) return 'anthropic'
   return /\/v1(?:alpha|beta)\d*\/models\b/.test(path) ? 'gemini' : 'openai'
-}
-
-/**
- * Only requests that are counted and guarded, or harmless. The operator must configure every other route explicitly.
- */
-const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = {
-  '/chat/completions': 'Completions',
-  '/messages': 'Messages',
-  '/messages/count_tokens': 'MessagesTokenCount',
-  ':rawPredict': 'Messages',
-  ':streamRawPredict': 'Messages',
-  '/responses': 'Responses',
-  '/embeddings': 'Embeddings',
-  '/models': 'Models',
 }
 
 const PATHS = [

@@ -43,12 +43,10 @@ const bodiesOf = (seen: readonly SeenRequest[]): string[] => seen.map(({ body })
 
 describe('a path without a route type', () => {
   for (const [path, body, headers] of [
-    ['/v1/images/generations', { model: 'gpt-image-1', prompt: 'a cat' }, { 'content-type': 'application/json' }],
-    ['/v1/audio/speech', { model: 'tts-1', input: 'hi', voice: 'alloy' }, { 'content-type': 'application/json' }],
+    ['/v1/images/edits', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
     ['/v1/audio/transcriptions', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
     ['/v1/files', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
     ['/v1/batches', { input_file_id: 'f', endpoint: '/v1/chat/completions' }, {}],
-    ['/v1/rerank', { model: 'm', query: 'q', documents: [] }, {}],
     ['/v1/files', '', {}],
   ] as const) {
     test(`says so, and how to give it one: ${path}`, async (t) => {

@@ -260,13 +260,15 @@ interface SendParts {
 /** Sends a call with the host, path, policies and headers of the provider. */
 export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendParts): void {
   const { outgoing, rx, context, handler, isWanted, bug, refused, sent } = parts
-  const { vendor, connection, credential } = provider
+  const { vendor, credential } = provider
+  const isRerank = call.kind === 'rerank'
+  const connection = (isRerank ? provider.rerankConnection : null) ?? provider.connection
   const path = vendor.target(call)
   if (path instanceof UnsupportedField) return refused(path)
   if (credential.by === 'nobody') noteWithheldKey(rx, provider, outgoing)
   withholdClientHeaders(outgoing.headers, { keepsKey: credential.by === 'client' })
   outgoing.target = path
-  outgoing.authority = vendor.destination.authority
+  outgoing.authority = ((isRerank ? vendor.rerankDestination : null) ?? vendor.destination).authority
   const finish = (): void => vendor.finishHeaders(outgoing.headers, call, credential)
   sendAttempt(connection, { outgoing, rx, context, handler, isWanted, bug, refused, sent, finish })
 }

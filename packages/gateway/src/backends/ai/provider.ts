@@ -17,6 +17,8 @@ export interface ReadyProvider {
   readonly endpoint: Endpoint
   /** The connection to the provider, with its backend policies. */
   readonly connection: CompiledBackend
+  /** The connection for rerank calls; null when they use the other one. */
+  readonly rerankConnection: CompiledBackend | null
   readonly credential: CredentialPlace
   readonly edits: ProviderEdits
   readonly guards: PromptGuards

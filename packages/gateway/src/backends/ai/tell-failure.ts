@@ -1,11 +1,13 @@
 import { type ChatError, type ClientFormat, kindOfStatus } from '@portico/chat'
-import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
+import { encodeRerankError } from '@portico/chat/rerank'
+import { LlmRecord } from '../../records/llm-record.ts'
 import type { TellFailure, RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../formats/query-parameters.ts'
 import { modelListFormat } from './client-request.ts'
+import { ROUTE_TYPES } from './route-types.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 
-type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedrock'
+type ErrorFormat = 'completions' | 'messages' | 'responses' | 'rerank' | 'gemini' | 'bedrock'
 
 /**
  * Encodes errors of the gateway itself in the format that the client's library expects. The record counts the refused
@@ -18,7 +20,7 @@ export function createTellFailure(
   return ({ status, failure, reason }, rx) => {
     const path = targetPath(rx.upstreamTarget)
     const type = routeType(path) ?? (ONE_MODEL.test(path) ? 'Models' : 'Completions')
-    if (type !== 'Passthrough') (rx.llm ??= new LlmRecord()).operation ??= OPERATIONS[type] ?? null
+    if (type !== 'Passthrough') (rx.llm ??= new LlmRecord()).operation ??= ROUTE_TYPES[type].operation
     const format = formatOf(type, path, rx)
     if (format === null || failure === null) return null
     if (format === 'gemini') {
@@ -31,7 +33,8 @@ export function createTellFailure(
     // A spent rate limit is plain text unless the client accepts JSON, as the libraries of both vendors do.
     if (reason === 'RateLimit' && !/\bjson\b/i.test(rx.headers.joined('accept') ?? '')) return null
     const error = { status, kind: kindOfStatus(status), message: failure }
-    return json(clientFormats[format].encodeError(withModelCode(error, format, rx)).body)
+    const encode = format === 'rerank' ? encodeRerankError : clientFormats[format].encodeError
+    return json(encode(withModelCode(error, format, rx)).body)
   }
 }
 
@@ -48,22 +51,9 @@ function json(body: object, ...headers: (readonly [string, string])[]): ReturnTy
 }
 
 function formatOf(type: RouteType, path: string, { headers }: RequestContext): ErrorFormat | null {
-  switch (type) {
-    case 'Completions':
-    case 'Embeddings':
-    case 'Realtime':
-      return 'completions'
-    case 'Messages':
-    case 'MessagesTokenCount':
-      return 'messages'
-    case 'Responses':
-      return 'responses'
-    case 'Models':
-      return LIST_FORMATS[modelListFormat(path, headers)]
-    case 'Passthrough':
-    case 'Detect':
-      return PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? null
-  }
+  const { errors } = ROUTE_TYPES[type]
+  if (errors === 'list') return LIST_FORMATS[modelListFormat(path, headers)]
+  return errors === 'path' ? (PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? null) : errors
 }
 
 /** A request for one model of the list. */
@@ -87,15 +77,6 @@ const MODEL_CODES: ReadonlySet<string> = new Set([
   'missing_model',
   'no_model_target',
 ])
-
-const OPERATIONS: Partial<Record<RouteType, ModelOperation>> = {
-  Completions: 'chat',
-  Messages: 'chat',
-  Responses: 'chat',
-  Embeddings: 'embeddings',
-  MessagesTokenCount: 'count_tokens',
-  Realtime: 'realtime',
-}
 
 const GEMINI_STATUSES: ReadonlyMap<number, string> = new Map([
   [400, 'INVALID_ARGUMENT'],

@@ -1,3 +1,5 @@
+import type { OpenAiCall } from './openai-calls.ts'
+
 /** A vendor or a server that imitates the API of OpenAI, as data. All of them take the key as a bearer token. */
 export interface Preset {
   /** The name for people. */
@@ -14,6 +16,10 @@ export interface Preset {
   /** Deviations from Chat Completions: names that the encoder of that format lists. */
   readonly quirks: readonly string[]
   readonly hasEmbeddings: boolean
+  /** The further calls of OpenAI's API that the vendor documents; absent when there are none. */
+  readonly calls?: readonly OpenAiCall[]
+  /** The rerank format, and the path of rerank calls when it is not below `path`; absent without such calls. */
+  readonly rerank?: { readonly kind: 'same' | 'cohere'; readonly path?: string }
   readonly hasModelList: boolean
 }
 
@@ -39,6 +45,7 @@ export const presets = {
     path: '/compatibility/v1',
     keyVariable: 'COHERE_API_KEY',
     hasEmbeddings: true,
+    rerank: { kind: 'cohere', path: '/v2/rerank' },
     hasModelList: false,
   },
   deepinfra: {
@@ -47,6 +54,7 @@ export const presets = {
     host: 'api.deepinfra.com',
     path: '/v1/openai',
     keyVariable: 'DEEPINFRA_API_KEY',
+    calls: ['imageGenerations', 'speech'],
     quirks: ['topK'],
     hasEmbeddings: true,
   },
@@ -65,6 +73,7 @@ export const presets = {
     keyVariable: 'FIREWORKS_API_KEY',
     quirks: ['topK'],
     hasEmbeddings: true,
+    rerank: { kind: 'same' },
   },
   groq: {
     ...VENDOR_WITH_RESPONSES,
@@ -73,6 +82,7 @@ export const presets = {
     path: '/openai/v1',
     keyVariable: 'GROQ_API_KEY',
     quirks: ['noReasoningHistory'],
+    calls: ['speech'],
   },
   huggingface: {
     ...VENDOR_WITH_RESPONSES,
@@ -88,6 +98,7 @@ export const presets = {
     // Its streams report usage without being asked.
     quirks: ['noSeed', 'noUser', 'noStreamOptions', 'noReasoningHistory'],
     hasEmbeddings: true,
+    calls: ['moderations'],
   },
   moonshot: {
     ...VENDOR,
@@ -132,22 +143,31 @@ export const presets = {
     title: 'Together AI',
     host: 'api.together.xyz',
     keyVariable: 'TOGETHER_API_KEY',
+    calls: ['imageGenerations', 'speech'],
     quirks: ['topK'],
     hasEmbeddings: true,
+    rerank: { kind: 'cohere' },
   },
-  xai: { ...VENDOR_WITH_RESPONSES, title: 'xAI', host: 'api.x.ai', keyVariable: 'XAI_API_KEY' },
+  xai: {
+    ...VENDOR_WITH_RESPONSES,
+    title: 'xAI',
+    host: 'api.x.ai',
+    keyVariable: 'XAI_API_KEY',
+    calls: ['imageGenerations'],
+  },
   zai: {
     ...VENDOR,
     title: 'Z.ai',
     host: 'api.z.ai',
     path: '/api/paas/v4',
     keyVariable: 'ZAI_API_KEY',
+    calls: ['imageGenerations'],
     quirks: ['noJsonSchema'],
     hasModelList: false,
   },
   lmstudio: { ...OWN_SERVER, title: 'LM Studio', port: 1234 },
   ollama: { ...OWN_SERVER, title: 'Ollama', port: 11_434 },
-  vllm: { ...OWN_SERVER, title: 'vLLM', port: 8_000, quirks: ['topK'] },
+  vllm: { ...OWN_SERVER, title: 'vLLM', port: 8_000, quirks: ['topK'], rerank: { kind: 'same' } },
 } as const satisfies Record<string, Preset>
 
 export type PresetName = keyof typeof presets

@@ -1,6 +1,7 @@
 import type { HeaderBlock } from '@portico/http'
 import type { MemberEdits } from '@portico/http/json'
 import type { FormatName, JsonObject, UnsupportedField } from '@portico/chat'
+import type { OpenAiCall } from './openai-calls.ts'
 
 /** A vendor as data and small functions, independent of any client. Created from the config once, at load. */
 export interface Provider {
@@ -13,6 +14,8 @@ export interface Provider {
   /** The region for request signatures, or null. */
   readonly region: string | null
   readonly destination: Destination
+  /** The destination of rerank calls; null when it is that of all other calls. */
+  readonly rerankDestination: Destination | null
   /** The model that the config sets, or null. */
   readonly model: string | null
   /** The chat formats that the provider accepts for a model, the best first; `pickFormat` chooses. */
@@ -23,6 +26,10 @@ export interface Provider {
   tokenCount(model: string): TokenCountKind | null
   /** The embedding format for a model; null when the provider has no embeddings for the model. */
   embeddings(model: string): EmbeddingsKind | null
+  /** The further calls of OpenAI's API that the provider has; they are forwarded in OpenAI's format. */
+  readonly calls: ReadonlySet<OpenAiCall>
+  /** The rerank format for a model; null when the provider has no rerank calls for the model. */
+  rerank(model: string): RerankKind | null
   /** The format of the provider's model list; null when the chat endpoint has no model list. */
   readonly modelList: ModelListKind | null
   /** Whether the provider uses the marks of `promptCaching` for this model. */
@@ -47,7 +54,12 @@ export interface Destination {
 }
 
 /** `raw` calls are those of Passthrough and Detect, which are not translated. */
-type CallKind = 'chat' | 'embeddings' | 'countTokens' | 'models' | 'realtime' | 'raw'
+type CallKind = 'chat' | 'embeddings' | 'countTokens' | 'models' | 'realtime' | 'raw' | 'rerank' | OpenAiCall
+
+export const NO_CALLS: ReadonlySet<OpenAiCall> = new Set()
+
+/** The members of a provider that has chats and embeddings alone. */
+export const NO_OTHER_CALLS = { calls: NO_CALLS, rerank: () => null, rerankDestination: null } as const
 
 export interface ProviderCall {
   kind: CallKind
@@ -65,6 +77,9 @@ type TokenCountKind = 'messages' | 'bedrock'
 
 /** `openai` means that the client's request is forwarded unchanged. */
 export type EmbeddingsKind = 'openai' | 'vertex' | 'titan' | 'cohere' | 'nova'
+
+/** `same` means that the client's request is forwarded unchanged. */
+export type RerankKind = 'same' | 'cohere' | 'bedrock' | 'vertex'
 
 /**
  * `openai` and `anthropic` are the lists that the vendors' libraries read; `vertex` lists the models of one publisher.

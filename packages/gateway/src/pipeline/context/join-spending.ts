@@ -8,6 +8,10 @@ export function joinSpending(ofKey: Spending | null, ofRoute: Spending): Spendin
       ofKey.expect(body, format)
       ofRoute.expect(body, format)
     },
+    expectUsage(usage) {
+      ofKey.expectUsage(usage)
+      ofRoute.expectUsage(usage)
+    },
     // The reservation of the key is given back at the end of the request.
     reserve(call) {
       const refusal = ofKey.reserve(call)

@@ -61,6 +61,10 @@ function llmOf(llm: NonNullable<RequestRecord['llm']>): object {
     cachedInputTokens: countOf(llm.cacheReadTokens),
     cacheCreationInputTokens: countOf(llm.cacheWriteTokens),
     reasoningTokens: countOf(llm.reasoningTokens),
+    images: llm.units?.images,
+    characters: llm.units?.characters,
+    audioSeconds: llm.units?.seconds,
+    searchUnits: llm.units?.searchUnits,
     estimated: llm.isEstimated,
   }
 }

@@ -114,6 +114,7 @@ export const modelFields: readonly (readonly [
   ['gen_ai.usage.reasoning_tokens', ({ usage }) => usage.reasoning ?? null],
   ['gen_ai.usage.input_audio_tokens', ({ usage }) => usage.inputAudio ?? null],
   ['gen_ai.usage.output_audio_tokens', ({ usage }) => usage.outputAudio ?? null],
+  ['portico.ai.units', (call) => call.unitsText],
   ['gen_ai.usage.estimated', (call) => (call.isEstimated ? true : null)],
   ['portico.ai.cost_usd', (call) => call.costUsd],
   ['portico.ai.cache', ({ cache }) => cache?.status ?? null],

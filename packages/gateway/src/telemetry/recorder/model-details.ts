@@ -55,8 +55,8 @@ export class ModelDetails {
 }
 
 /** Whether the call has no details besides names, numbers and one attempt. */
-function isPlain({ clientModel, pricer, cache }: LlmRecord): boolean {
-  return clientModel === '' && pricer === null && cache === null
+function isPlain({ clientModel, pricer, cache, usage }: LlmRecord): boolean {
+  return clientModel === '' && pricer === null && cache === null && usage.calls === undefined
 }
 
 interface CallNames extends Pick<

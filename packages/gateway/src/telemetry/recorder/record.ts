@@ -1,5 +1,5 @@
 import type { Cost } from '../../records/cost.ts'
-import type { AttemptCharge } from '../../records/llm-record.ts'
+import type { AttemptCharge, UsedUnits } from '../../records/llm-record.ts'
 import type { RecordedTargetFailure } from '../../records/mcp-record.ts'
 
 /** Requests as the recorder stores them and the admin API lists them. */
@@ -67,6 +67,8 @@ export interface RecordedLlm {
     readonly outcome: string
     readonly charge?: AttemptCharge
   }[]
+  /** Images, characters, seconds of sound and searches; present for calls that are not, or not only, billed by tokens. */
+  readonly units?: UsedUnits
   /** The cost of the call; absent without a `prices` policy. */
   readonly cost?: Cost
   /** The outcome of the response cache; absent without a cache. */

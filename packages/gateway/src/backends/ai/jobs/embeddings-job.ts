@@ -34,7 +34,7 @@ export function embeddingsJob(
     },
     prepare({ vendor, edits }: ReadyProvider, guarded): PreparedJob | UnsupportedField {
       const plain = edits.request(body.value, null, rx)
-      const edited = guarded === undefined ? plain : withInputs(plain, guarded)
+      const edited = guarded?.texts === undefined ? plain : withInputs(plain, guarded.texts)
       const kind = vendor.embeddings(edited.model)
       if (kind === null) return new UnsupportedField('model', 'this provider gives no embeddings for the model')
       const request = decodeEmbeddingRequest(edited.body)

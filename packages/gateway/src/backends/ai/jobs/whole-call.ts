@@ -1,7 +1,7 @@
 import { type JsonObject, parseJsonObject } from '@portico/http/json'
-import { type ChatError, type Loss, UnsupportedField } from '@portico/chat'
+import { type ChatError, type Loss, type Reading, type StreamFault, UnsupportedField } from '@portico/chat'
 import type { UpstreamResponse } from '@portico/http/client'
-import { collect, type HeaderBlock } from '@portico/http'
+import { collect, type HeaderBlock, ObservedBody } from '@portico/http'
 import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { LlmRecord, ModelOperation } from '../../../records/llm-record.ts'
 import type { ProviderCall } from '../../../llm/providers/provider.ts'
@@ -10,7 +10,13 @@ import { tooLarge, UNREADABLE } from '../answer-faults.ts'
 import type { CacheableBodies } from '../../../cache/cached-call.ts'
 import type { ErrorFormat } from '../client-response.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
-import { guardContext, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
+import {
+  guardContext,
+  noteUnexamined,
+  noteUnguarded,
+  noteVerdicts,
+  type RequestGuards,
+} from '../../../llm/guards/prompt-guards.ts'
 
 /** A call with one whole response: embeddings, a token count, a model list. */
 export interface WholeJob {
@@ -22,12 +28,20 @@ export interface WholeJob {
    */
   prepare(
     provider: ReadyProvider,
-    guarded?: readonly string[],
+    guarded?: GuardedParts,
   ): PreparedJob | { answer: Promise<JsonObject> } | UnsupportedField
   /** The texts that guards must check before a provider gets them; `prepare` gets the masked texts. */
   texts?(provider: ReadyProvider): readonly string[] | UnsupportedField
+  /** The body that guards must check before a provider gets it; `prepare` gets the checked body. */
+  guarded?(provider: ReadyProvider): { body: JsonObject; reading: Reading }
   /** Encodes errors for the client. */
   format: ErrorFormat
+}
+
+/** The parts of a request that guards have checked: the masked texts, or the whole body. */
+export interface GuardedParts {
+  texts?: readonly string[]
+  body?: JsonObject
 }
 
 export interface PreparedJob {
@@ -37,12 +51,21 @@ export interface PreparedJob {
   /**
    * Returns the response for the client, or the next request of the same job; null when the response cannot be read.
    */
-  read: (body: JsonObject, headers: HeaderBlock, record: LlmRecord) => JsonObject | NextRequest | null
+  read?: (body: JsonObject, headers: HeaderBlock, record: LlmRecord) => JsonObject | NextRequest | null
+  /** Reads a response that passes to the client while it arrives; in place of `read`. */
+  watch?: (headers: HeaderBlock, record: LlmRecord) => PassingAnswer
   readError: (status: number, body: Buffer) => ChatError
   /** For the response cache; null for a job of several requests, absent for a job that is never cached. */
   cacheable?: CacheableBodies | null
   /** The translation of the client's request, for the trace; absent when nothing is translated. */
   translation?: { from: string; to: string; losses: readonly Loss[] }
+}
+
+/** A response on its way to the client. */
+interface PassingAnswer {
+  chunk(chunk: Buffer): void
+  /** Ends the response; returns the fault of a response that is not complete. */
+  over(whole: boolean): StreamFault | null
 }
 
 /** The body of a further request to the same provider, for the same response. */
@@ -69,6 +92,8 @@ export class WholeCall implements ModelCall {
 
   ask(provider: ReadyProvider): void {
     const guards = provider.guards.request
+    const checked = guards === null ? undefined : this.#job.guarded?.(provider)
+    if (guards !== null && checked !== undefined) return this.#guardBody(provider, guards, checked)
     const texts = guards === null ? undefined : this.#job.texts?.(provider)
     const call = this.#call
     const { rx, client } = call
@@ -81,12 +106,27 @@ export class WholeCall implements ModelCall {
       if (!call.isCurrent(tries)) return
       noteVerdicts(rx, { phase: 'request', model: call.record.requestModel || null }, notes)
       if (verdict.kind === 'reject') client.reject(verdict)
-      else this.#prepare(provider, verdict.kind === 'mask' ? verdict.texts : undefined)
+      else this.#prepare(provider, verdict.kind === 'mask' ? { texts: verdict.texts } : undefined)
     })
     follow(rx, guarded)
   }
 
-  #prepare(provider: ReadyProvider, guarded?: readonly string[]): void {
+  #guardBody(provider: ReadyProvider, guards: RequestGuards, body: { body: JsonObject; reading: Reading }): void {
+    const call = this.#call
+    const { rx, client, attempts } = call
+    const tries = attempts.count
+    const context = guardContext(rx, call.headers, null)
+    const guarded = nowOrLater(guards.body(body, context), ({ outcome, notes, unexamined }) => {
+      if (!call.isCurrent(tries)) return
+      noteVerdicts(rx, { phase: 'request', model: call.record.requestModel || null }, notes)
+      noteUnexamined(rx, unexamined)
+      if (outcome.kind === 'reject') client.reject(outcome)
+      else this.#prepare(provider, { body: outcome.body })
+    })
+    follow(rx, guarded)
+  }
+
+  #prepare(provider: ReadyProvider, guarded?: GuardedParts): void {
     const prepared = this.#job.prepare(provider, guarded)
     if (prepared instanceof UnsupportedField) return this.#call.client.refuseField(prepared)
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
@@ -128,7 +168,8 @@ export class WholeCall implements ModelCall {
   answered({ status, headers, body }: UpstreamResponse): void {
     const prepared = this.#prepared
     if (prepared === null) throw new Error('a response came before any request was sent')
-    const { read, readError } = prepared
+    const { read, readError, watch } = prepared
+    if (watch !== undefined && status < 300) return this.#pass({ status, headers, body }, watch)
     const call = this.#call
     const { client, attempts, record } = call
     const { maxBytes } = call.services
@@ -143,7 +184,7 @@ export class WholeCall implements ModelCall {
         return client.sendChatError(error)
       }
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
-      const result = answer === null ? null : read(answer, headers, record)
+      const result = answer === null ? null : (read?.(answer, headers, record) ?? null)
       if (result instanceof NextRequest) return this.#askOn(prepared, result)
       const isTooLarge = bytes === null && cause === null
       if (result === null && !isTooLarge && call.failsOver(UNREADABLE, headers)) return
@@ -155,6 +196,36 @@ export class WholeCall implements ModelCall {
       else if (cause === null) client.refuseAnswer(UNREADABLE, 'answer_unreadable')
       else client.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
     })
+  }
+
+  /** Sends a response to the client while it arrives. After the first byte the call cannot move to another provider. */
+  #pass(
+    { status, headers, body }: Pick<UpstreamResponse, 'status' | 'headers' | 'body'>,
+    watch: NonNullable<PreparedJob['watch']>,
+  ): void {
+    const { client, attempts, record, services, rx } = this.#call
+    const { lease } = attempts
+    noteUnguarded(rx, { request: null, response: this.#provider?.guards.response ?? null })
+    const answer = watch(headers, record)
+    const over = (whole: boolean, cause: Error | null): void => {
+      record.endedAt = services.now()
+      const fault = answer.over(whole)
+      if (cause !== null || fault !== null) {
+        lease?.failed()
+        attempts.settle(cause === null ? 'unreadable' : 'connection_lost', true)
+        client.noteFault(fault?.code ?? 'connection_lost', cause?.message ?? fault?.error.message ?? '')
+      }
+      lease?.ended()
+    }
+    if (body.length === 0) over(true, null)
+    const observer = {
+      chunk(chunk: Buffer): void {
+        if (record.firstTokenAt === -1) record.firstTokenAt = services.now()
+        answer.chunk(chunk)
+      },
+      over,
+    }
+    client.send(status, headers.clone(), body.length === 0 ? body : new ObservedBody(body, observer))
   }
 
   #askOn({ call }: PreparedJob, { bytes }: NextRequest): void {

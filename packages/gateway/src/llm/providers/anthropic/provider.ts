@@ -13,7 +13,8 @@ import {
 } from '../provider-kit.ts'
 import { claudeQuirks } from '../claude-models.ts'
 import { NONE } from '../openai-models.ts'
-import type { Provider, ProviderCall } from '../provider.ts'
+import { NO_OTHER_CALLS, type Provider, type ProviderCall } from '../provider.ts'
+import { isOpenAiCall } from '../openai-calls.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { AnthropicConfig } from './schema.ts'
 
@@ -31,6 +32,7 @@ export function anthropic(config: AnthropicConfig, overrides: Overrides): Provid
     quirks: (model, format) => (format === 'messages' ? quirksOf(model) : NONE),
     tokenCount: () => 'messages',
     embeddings: () => null,
+    ...NO_OTHER_CALLS,
     modelList: 'anthropic',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
@@ -45,9 +47,9 @@ export function anthropic(config: AnthropicConfig, overrides: Overrides): Provid
 }
 
 function ownTarget(base: string, { kind }: ProviderCall): string | UnsupportedField | null {
+  if (kind === 'chat') return `${base}/messages`
+  if (kind === 'rerank' || isOpenAiCall(kind)) return new UnsupportedField('path', 'anthropic has no such call')
   switch (kind) {
-    case 'chat':
-      return `${base}/messages`
     case 'countTokens':
       return `${base}/messages/count_tokens`
     case 'models':

@@ -11,6 +11,7 @@ import {
   modelSegment,
 } from '../provider-kit.ts'
 import { NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
+import { isOpenAiCall, OPENAI_CALLS, type OpenAiCall } from '../openai-calls.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import { withParameter } from '../../../formats/query-parameters.ts'
@@ -35,6 +36,7 @@ export function azureProvider(name: 'azure' | 'azureopenai', resource: AzureReso
     defaultAuth: 'azure',
     region: null,
     destination: destinationOf(overrides, resource.host),
+    rerankDestination: null,
     model: resource.model,
     chatFormats(model) {
       if (speaksClaude(model)) return MESSAGES
@@ -50,6 +52,8 @@ export function azureProvider(name: 'azure' | 'azureopenai', resource: AzureReso
     },
     tokenCount: (model) => (speaksClaude(model) ? 'messages' : null),
     embeddings: () => 'openai',
+    calls: CALLS,
+    rerank: () => null,
     modelList: 'openai',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(resource, call, speaksClaude(call.model)), {
@@ -84,6 +88,7 @@ const OTHER_VENDORS =
 const FIRST_WITH_COMPLETION_TOKENS = '2024-09'
 const MESSAGES: readonly [FormatName] = ['messages']
 const COMPLETIONS: readonly [FormatName] = ['completions']
+const CALLS: ReadonlySet<OpenAiCall> = new Set<OpenAiCall>(['imageGenerations', 'speech'])
 const FIRST_WITH_RESPONSES = '2025-03'
 
 /** The path of the `v1` API, of an older dated API version, or of Claude. */
@@ -106,14 +111,15 @@ function ownTarget(resource: AzureResource, call: ProviderCall, isClaude: boolea
 }
 
 function suffixOf({ kind, format }: ProviderCall): string | null {
+  if (kind === 'chat') return format === 'responses' ? 'responses' : 'chat/completions'
+  if (isOpenAiCall(kind)) return OPENAI_CALLS[kind]
   switch (kind) {
-    case 'chat':
-      return format === 'responses' ? 'responses' : 'chat/completions'
     case 'embeddings':
     case 'models':
     case 'realtime':
       return kind
     case 'countTokens':
+    case 'rerank':
     case 'raw':
       return null
   }

@@ -10,7 +10,8 @@ import {
   dropForeignHeaders,
 } from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
-import type { EmbeddingsKind, Provider, ProviderCall } from '../provider.ts'
+import { type EmbeddingsKind, NO_CALLS, type Provider, type ProviderCall } from '../provider.ts'
+import { isOpenAiCall } from '../openai-calls.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { BedrockConfig } from './schema.ts'
 
@@ -22,11 +23,15 @@ export function bedrock(config: BedrockConfig, overrides: Overrides): Provider {
     defaultAuth: 'aws',
     region,
     destination: destinationOf(overrides, `bedrock-runtime.${region}.amazonaws.com`),
+    rerankDestination:
+      overrides.host === undefined ? destinationOf(overrides, `bedrock-agent-runtime.${region}.amazonaws.com`) : null,
     model: config.model ?? null,
     chatFormats: () => ['converse'],
     quirks: quirksOf,
     tokenCount: (model) => (isClaude(model) ? 'bedrock' : null),
     embeddings: embeddingsOf,
+    calls: NO_CALLS,
+    rerank: () => 'bedrock',
     modelList: null,
     cachesPrompts,
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
@@ -54,10 +59,12 @@ const SIGNATURE_HEADERS = ['x-amz-date', 'x-amz-security-token', 'x-amz-content-
 function ownTarget({ kind, model, stream }: ProviderCall): string | UnsupportedField | null {
   if (kind === 'models') return new UnsupportedField('path', 'the chat endpoint of Bedrock cannot list models')
   if (kind === 'realtime' || kind === 'raw') return null
+  if (kind === 'rerank') return '/rerank'
   const segment = modelSegment(model)
   if (segment instanceof UnsupportedField) return segment
-  const verbs = { chat: stream ? 'converse-stream' : 'converse', embeddings: 'invoke', countTokens: 'count-tokens' }
-  return `/model/${segment}/${verbs[kind]}`
+  if (kind === 'chat') return `/model/${segment}/${stream ? 'converse-stream' : 'converse'}`
+  if (isOpenAiCall(kind)) return new UnsupportedField('path', 'bedrock has no such call')
+  return `/model/${segment}/${kind === 'embeddings' ? 'invoke' : 'count-tokens'}`
 }
 
 /** Models of these vendors have no structured output on Bedrock. */

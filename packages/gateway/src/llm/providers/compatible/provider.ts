@@ -8,13 +8,18 @@ import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 export function compatible(name: PresetName, config: OpenaiConfig, overrides: Overrides): Provider {
   const preset: Preset = presets[name]
   const quirks = new Set(preset.quirks)
+  const calls = new Set(preset.calls)
+  // A configured prefix is for all calls.
+  const ownRerankPath = overrides.pathPrefix === undefined ? (preset.rerank?.path ?? null) : null
   return {
-    ...openai(config, withAddress(overrides, preset)),
+    ...openai(config, withAddress(overrides, preset), ownRerankPath),
     name,
     telemetryName: name,
     chatFormats: () => preset.formats,
     quirks: (_model, format) => (format === 'completions' ? quirks : NONE),
     embeddings: () => (preset.hasEmbeddings ? 'openai' : null),
+    calls,
+    rerank: () => preset.rerank?.kind ?? null,
     modelList: preset.hasModelList ? 'openai' : null,
   }
 }

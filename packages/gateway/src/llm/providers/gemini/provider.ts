@@ -10,6 +10,7 @@ import {
   dropForeignHeaders,
 } from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
+import { isOpenAiCall, OPENAI_CALLS, type OpenAiCall } from '../openai-calls.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { GeminiConfig } from './schema.ts'
@@ -22,16 +23,19 @@ export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
     defaultAuth: 'none',
     region: null,
     destination: destinationOf(overrides, 'generativelanguage.googleapis.com'),
+    rerankDestination: null,
     model: config.model ?? null,
     chatFormats: () => ['gemini'],
     quirks: (_model, format) => (format === 'gemini' ? CALL_IDS : NONE),
     tokenCount: () => null,
     embeddings: () => 'openai',
+    calls: CALLS,
+    rerank: () => null,
     modelList: 'openai',
     cachesPrompts: () => false,
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
     finishHeaders(headers, { kind }, credential) {
-      const isCompatible = kind === 'embeddings' || kind === 'models'
+      const isCompatible = kind === 'embeddings' || kind === 'models' || (kind !== 'chat' && isOpenAiCall(kind))
       placeCredential(headers, credential, isCompatible ? alwaysBearer : keyHeader)
       if (kind !== 'raw') dropForeignHeaders(headers, 'google')
     },
@@ -40,13 +44,15 @@ export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
 }
 
 function ownTarget(call: ProviderCall): string | UnsupportedField | null {
-  switch (call.kind) {
-    case 'chat':
-      return generateTarget(call)
+  const { kind } = call
+  if (kind === 'chat') return generateTarget(call)
+  if (isOpenAiCall(kind)) return `/v1beta/openai/${OPENAI_CALLS[kind]}`
+  switch (kind) {
     // The endpoint that speaks OpenAI's formats.
     case 'embeddings':
     case 'models':
-      return `/v1beta/openai/${call.kind}`
+      return `/v1beta/openai/${kind}`
+    case 'rerank':
     case 'countTokens':
     case 'realtime':
     case 'raw':
@@ -66,4 +72,5 @@ function keyHeader(credential: string): CredentialHeader {
   return /^(?:AIza|AQ\.)/.test(credential) ? 'x-goog-api-key' : 'authorization'
 }
 
+const CALLS: ReadonlySet<OpenAiCall> = new Set<OpenAiCall>(['imageGenerations'])
 const CALL_IDS: ReadonlySet<string> = new Set(['callIds'])

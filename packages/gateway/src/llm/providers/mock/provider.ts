@@ -1,6 +1,6 @@
 import { NO_EDITS } from '@portico/http/json'
 import type { FormatName } from '@portico/chat'
-import type { Provider } from '../provider.ts'
+import { NO_OTHER_CALLS, type Provider } from '../provider.ts'
 
 /** The mock speaks every client format, and has no network address. */
 export function mock(): Provider {
@@ -15,6 +15,7 @@ export function mock(): Provider {
     quirks: () => NO_QUIRKS,
     tokenCount: () => null,
     embeddings: () => null,
+    ...NO_OTHER_CALLS,
     modelList: 'openai',
     cachesPrompts: () => false,
     target: ({ kind, format, clientTarget }) =>

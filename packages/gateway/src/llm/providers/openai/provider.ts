@@ -10,14 +10,16 @@ import {
   dropForeignHeaders,
 } from '../provider-kit.ts'
 import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
+import { isOpenAiCall, OPENAI_CALLS, type OpenAiCall } from '../openai-calls.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { OpenaiConfig } from './schema.ts'
 
 /** OpenAI, or with a host of one's own any server that speaks its formats. */
-export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
+export function openai(config: OpenaiConfig, overrides: Overrides, rerankPath: string | null = null): Provider {
   const base = basePath(overrides)
   const isVendor = overrides.host === undefined
+  const isVendorsServer = isVendor && overrides.inferencePool === undefined
   const formatsOf = byModel(openAiFormats)
   const quirksOf = byModel((model) => openAiQuirks(model, isVendor))
   return {
@@ -26,6 +28,7 @@ export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
     defaultAuth: 'none',
     region: null,
     destination: destinationOf(overrides, 'api.openai.com'),
+    rerankDestination: null,
     model: config.model ?? null,
     // Other servers know the older format better.
     chatFormats: (model) => (isVendor ? formatsOf(model) : COMPLETIONS_FIRST),
@@ -35,9 +38,12 @@ export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
     },
     tokenCount: () => null,
     embeddings: () => 'openai',
+    calls: ALL_CALLS,
+    // OpenAI itself has no rerank calls, and many servers that imitate it do.
+    rerank: () => (isVendorsServer ? null : 'same'),
     modelList: 'openai',
     cachesPrompts: () => false,
-    target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
+    target: createTarget(overrides, (call) => ownTarget(base, call, rerankPath), { drop: [] }),
     finishHeaders(headers, { kind }, credential) {
       placeCredential(headers, credential, alwaysBearer)
       if (kind !== 'raw') dropForeignHeaders(headers, 'openai')
@@ -46,12 +52,16 @@ export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
   }
 }
 
+const ALL_CALLS: ReadonlySet<OpenAiCall> = new Set(Object.keys(OPENAI_CALLS) as OpenAiCall[])
 const SUMMARIES_ON_REQUEST: ReadonlySet<string> = new Set(['summariesOnRequest'])
 
-function ownTarget(base: string, call: ProviderCall): string | null {
-  switch (call.kind) {
-    case 'chat':
-      return base + (call.format === 'responses' ? '/responses' : '/chat/completions')
+function ownTarget(base: string, call: ProviderCall, rerankPath: string | null): string | null {
+  const { kind } = call
+  if (kind === 'chat') return base + (call.format === 'responses' ? '/responses' : '/chat/completions')
+  if (isOpenAiCall(kind)) return `${base}/${OPENAI_CALLS[kind]}`
+  switch (kind) {
+    case 'rerank':
+      return rerankPath ?? `${base}/rerank`
     case 'embeddings':
       return `${base}/embeddings`
     case 'models':

@@ -10,11 +10,13 @@ import {
   dropForeignHeaders,
 } from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
-import type { Provider, ProviderCall } from '../provider.ts'
+import { NO_CALLS, type Provider, type ProviderCall } from '../provider.ts'
+import { isOpenAiCall } from '../openai-calls.ts'
 import type { Overrides } from '../../../schema/fields/llm-providers.ts'
 import type { VertexaiConfig } from './schema.ts'
 
 export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider {
+  const rankingPath = `/v1/projects/${encodeURIComponent(config.projectId)}/locations/${rankingLocation(config.region)}/rankingConfigs/default_ranking_config:rank`
   const root = `/v1/projects/${encodeURIComponent(config.projectId)}/locations/${config.region}`
   return {
     name: 'vertexai',
@@ -22,6 +24,7 @@ export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider
     defaultAuth: 'gcp',
     region: null,
     destination: destinationOf(overrides, hostOf(config.region)),
+    rerankDestination: overrides.host === undefined ? destinationOf(overrides, rankingHost(config.region)) : null,
     model: config.model ?? null,
     chatFormats: (model) => FORMATS[vertexModel(model).publisher],
     quirks(model, format) {
@@ -30,9 +33,13 @@ export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider
     },
     tokenCount: (model) => (vertexModel(model).publisher === 'anthropic' ? 'messages' : null),
     embeddings: () => 'vertex',
+    calls: NO_CALLS,
+    rerank: () => 'vertex',
     modelList: 'vertex',
     cachesPrompts: () => false,
-    target: createTarget(overrides, (call) => ownTarget(root, call), { drop: 'all' }),
+    target: createTarget(overrides, (call) => (call.kind === 'rerank' ? rankingPath : ownTarget(root, call)), {
+      drop: 'all',
+    }),
     finishHeaders(headers, { kind, format }, credential) {
       placeCredential(headers, credential, alwaysBearer)
       if (kind !== 'raw') dropForeignHeaders(headers, format === 'messages' ? 'anthropic' : 'google')
@@ -46,9 +53,10 @@ export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider
 }
 
 function ownTarget(root: string, call: ProviderCall): string | UnsupportedField | null {
-  switch (call.kind) {
-    case 'chat':
-      return chatTarget(root, call)
+  const { kind } = call
+  if (kind === 'chat') return chatTarget(root, call)
+  if (isOpenAiCall(kind)) return new UnsupportedField('path', 'vertexai has no such call')
+  switch (kind) {
     case 'countTokens':
       return `${root}/publishers/anthropic/models/count-tokens:rawPredict`
     case 'embeddings':
@@ -56,6 +64,7 @@ function ownTarget(root: string, call: ProviderCall): string | UnsupportedField 
     case 'models':
       // Clients get the models of their own vendor, because the whole Model Garden has thousands.
       return `/v1beta1/publishers/${call.format === 'messages' ? 'anthropic' : 'google'}/models?pageSize=1000`
+    case 'rerank':
     case 'realtime':
     case 'raw':
       return null
@@ -81,6 +90,17 @@ function chatTarget(root: string, { model, stream }: ProviderCall): string | Uns
 function modelTarget(collection: string, name: string, verb: string): string | UnsupportedField {
   const segment = modelSegment(name)
   return segment instanceof UnsupportedField ? segment : `${collection}/${segment}:${verb}`
+}
+
+/** The ranking API is in two multi-regions and a global location. */
+function rankingLocation(region: string): string {
+  if (region === 'us' || region.startsWith('us-')) return 'us'
+  return region === 'eu' || region.startsWith('europe-') ? 'eu' : 'global'
+}
+
+function rankingHost(region: string): string {
+  const location = rankingLocation(region)
+  return `${location === 'global' ? '' : `${location}-`}discoveryengine.googleapis.com`
 }
 
 function hostOf(region: string): string {

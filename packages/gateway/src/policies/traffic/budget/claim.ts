@@ -1,4 +1,4 @@
-import type { ClientFormat, JsonObject } from '@portico/chat'
+import type { ClientFormat, JsonObject, Usage } from '@portico/chat'
 import { estimatePrompt, outputMaximum } from '../../../llm/estimate-call.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Spending, SpendingCall, SpendingRefusal } from '../../../pipeline/context/spending.ts'
@@ -18,8 +18,7 @@ export class BudgetClaim implements Spending {
   readonly #limits: readonly BudgetLimit[]
   readonly #settings: ClaimSettings
   readonly #reservation: BudgetReservation
-  #input = 0
-  #output = 0
+  #expected: Usage = {}
   #isExpected = false
   /** The amount for each budget if the provider charges the prompt alone. */
   #promptAmounts: number[] = []
@@ -31,17 +30,21 @@ export class BudgetClaim implements Spending {
   }
 
   expect(body: JsonObject, format: ClientFormat | null): void {
-    this.#input = estimatePrompt(body, format)
-    this.#output = format === null ? 0 : outputMaximum(body, this.#settings.outputTokens)
+    const output = format === null ? 0 : outputMaximum(body, this.#settings.outputTokens)
+    this.expectUsage({ input: estimatePrompt(body, format), output })
+  }
+
+  expectUsage(usage: Usage): void {
+    this.#expected = usage
     this.#isExpected = true
   }
 
   reserve(call: SpendingCall): SpendingRefusal | null | Promise<SpendingRefusal | null> {
     // Calls that cost nothing, such as the list of models, expect no tokens.
     if (!this.#isExpected) return null
-    const amounts = this.#amounts(call, this.#input, this.#output)
+    const amounts = this.#amounts(call, this.#expected)
     if (amounts === null) return unpriced(call.requestModel)
-    this.#promptAmounts = this.#amounts(call, this.#input, 0) ?? []
+    this.#promptAmounts = this.#amounts(call, { ...this.#expected, output: 0 }) ?? []
     const whole = amounts.map((amount, index) => amount + call.charged(this.#limits[index]?.unit ?? 'tokens'))
     return this.#refusalOf(this.#reservation.reserve(whole))
   }
@@ -77,12 +80,12 @@ export class BudgetClaim implements Spending {
   }
 
   /** The amount of a call for each budget; null when its price is unknown and a budget needs it. */
-  #amounts({ requestModel, pricer }: SpendingCall, input: number, output: number): number[] | null {
+  #amounts({ requestModel, pricer }: SpendingCall, usage: Usage): number[] | null {
     const amounts: number[] = []
     for (const { unit } of this.#limits) {
-      if (unit === 'tokens') amounts.push(input + output)
+      if (unit === 'tokens') amounts.push((usage.input ?? 0) + (usage.output ?? 0))
       else {
-        const cost = pricer?.({ requestModel, responseModel: '', usage: { input, output }, isEstimated: true })
+        const cost = pricer?.({ requestModel, responseModel: '', usage, isEstimated: true })
         if (cost?.kind === 'known') amounts.push(cost.nanoDollars)
         else if (this.#settings.allowsUnpriced) amounts.push(0)
         else return null
@@ -101,7 +104,7 @@ export class BudgetClaim implements Spending {
 function spentBy(llm: LlmRecord | null, unit: BudgetLimit['unit']): number | null {
   if (llm === null || !llm.hasUsage) return null
   // Providers may report any number, and budgets count whole ones.
-  if (unit === 'tokens') return Math.ceil(llm.totalTokens)
+  if (unit === 'tokens') return llm.hasTokens || llm.hasOtherUnits ? Math.ceil(llm.totalTokens) : null
   const { cost } = llm
   return cost?.kind === 'known' ? cost.nanoDollars : null
 }

@@ -1,0 +1,1 @@
+export { MediaAnswer } from './media-answer.ts'

@@ -1,0 +1,37 @@
+import type { RouteType } from '../../llm/edits/schema.ts'
+import type { ModelOperation } from '../../records/llm-record.ts'
+
+/** The properties of one type of requests. */
+interface RouteProperties {
+  /** The operation in logs, metrics and records; null when only the provider knows it. */
+  readonly operation: ModelOperation | null
+  /** The format of errors of the gateway itself: `list` depends on the client's library, `path` on the path. */
+  readonly errors: 'completions' | 'messages' | 'responses' | 'rerank' | 'list' | 'path'
+  /** The ends of paths that have this type when the config has no `routes`. */
+  readonly ends: readonly string[]
+}
+
+/**
+ * All types of requests. Without `routes` in the config, only requests that are counted and guarded, or harmless, have a
+ * type; the operator must configure every other one explicitly.
+ */
+export const ROUTE_TYPES: Readonly<Record<RouteType, RouteProperties>> = {
+  Completions: { operation: 'chat', errors: 'completions', ends: ['/chat/completions'] },
+  Messages: { operation: 'chat', errors: 'messages', ends: ['/messages', ':rawPredict', ':streamRawPredict'] },
+  Responses: { operation: 'chat', errors: 'responses', ends: ['/responses'] },
+  MessagesTokenCount: { operation: 'count_tokens', errors: 'messages', ends: ['/messages/count_tokens'] },
+  Embeddings: { operation: 'embeddings', errors: 'completions', ends: ['/embeddings'] },
+  ImageGenerations: { operation: 'image_generation', errors: 'completions', ends: ['/images/generations'] },
+  Speech: { operation: 'speech', errors: 'completions', ends: ['/audio/speech'] },
+  Moderations: { operation: 'moderation', errors: 'completions', ends: ['/moderations'] },
+  Rerank: { operation: 'rerank', errors: 'rerank', ends: ['/rerank'] },
+  Models: { operation: null, errors: 'list', ends: ['/models'] },
+  Realtime: { operation: 'realtime', errors: 'completions', ends: [] },
+  Passthrough: { operation: null, errors: 'path', ends: [] },
+  Detect: { operation: null, errors: 'path', ends: [] },
+}
+
+/** The types of requests by the ends of their paths, for configs without `routes`. */
+export const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = Object.fromEntries(
+  (Object.keys(ROUTE_TYPES) as RouteType[]).flatMap((type) => ROUTE_TYPES[type].ends.map((end) => [end, type])),
+)

@@ -1,0 +1,13 @@
+/** The calls of OpenAI's API beyond chats and embeddings, with the end of their path. */
+export const OPENAI_CALLS = {
+  moderations: 'moderations',
+  imageGenerations: 'images/generations',
+  speech: 'audio/speech',
+} as const
+
+export type OpenAiCall = keyof typeof OPENAI_CALLS
+
+/** Whether a call is in the table. Providers ask after chats, which are most calls. */
+export function isOpenAiCall(kind: string): kind is OpenAiCall {
+  return Object.hasOwn(OPENAI_CALLS, kind)
+}
