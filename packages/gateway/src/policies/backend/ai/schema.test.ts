@@ -80,6 +80,6 @@ test('bad values are refused where they stand', () => {
     'not_allowed prompt.prepend.0.role',
   ])
   assert.deepEqual(problemsOf({ promptCaching: { minTokens: -1 } }), ['out_of_range promptCaching.minTokens'])
-  assert.deepEqual(problemsOf({ routes: { '/x': 'Rerank' } }), ['not_allowed routes./x'])
+  assert.deepEqual(problemsOf({ routes: { '/x': 'Ranking' } }), ['not_allowed routes./x'])
   assert.deepEqual(problemsOf({ promptGuard: { request: [{}] } }), ['missing_key promptGuard.request.0'])
 })
