@@ -13,7 +13,10 @@ import { eventually, useConfigFile, useProgram, type Program } from '../../testi
 const page = readFileSync(fileURLToPath(new URL('../../../../../docs/admin-api.md', import.meta.url)), 'utf8')
 
 test('every command of the page of the admin API works as it stands', async (t) => {
-  const { file } = useConfigFile(t, { ...twoWorkers(), config: { workers: 2, stateDir: 'state', ledger: {}, keys: {} } })
+  const { file } = useConfigFile(t, {
+    ...twoWorkers(),
+    config: { workers: 2, stateDir: 'state', ledger: {}, keys: {} },
+  })
   const program = await useProgram(t, { args: ['-f', file] })
   for (let i = 0; i < 6; i++) await request(program.port(), { path: '/limited' })
   await listed(program, 6)
