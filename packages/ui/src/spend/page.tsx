@@ -2,7 +2,7 @@ import type { UsageGroup, UsageReport } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { RefusedCall } from '../api/client.ts'
+import { stateQuery } from '../api/queries.ts'
 import { formatCount } from '../format/numbers.ts'
 import { Failed, Loading, Stale } from '../parts/states.tsx'
 import { ForecastPart } from './forecast-part.tsx'
@@ -34,8 +34,9 @@ export function SpendPage() {
   // The range moves with the clock only when the page is opened or the range is chosen.
   const [opened] = useState(Date.now)
   const since = sinceOf(range, opened)
-  const sums = useQuery(spendQuery([], since))
-  if (sums.error instanceof RefusedCall && sums.error.status === 404) return <NoLedger />
+  const state = useQuery(stateQuery)
+  const sums = useQuery({ ...spendQuery([], since), enabled: state.data?.hasLedger === true })
+  if (state.data?.hasLedger === false) return <NoLedger />
   return (
     <div className="spend">
       <header>
@@ -55,7 +56,7 @@ export function SpendPage() {
         </nav>
       </header>
       {sums.data === undefined ? (
-        <Waiting error={sums.error} onRetry={() => void sums.refetch()} />
+        <Waiting error={sums.error ?? state.error} onRetry={() => void sums.refetch()} />
       ) : (
         <>
           {sums.error !== null && <Stale at={sums.dataUpdatedAt} error={sums.error} />}

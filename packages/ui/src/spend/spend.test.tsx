@@ -164,8 +164,7 @@ describe('the page of spend', () => {
   })
 
   test('says how to turn the ledger on', async (t) => {
-    const text = 'the gateway has no ledger: set config.ledger and config.stateDir\n'
-    useFakeGateway(t, { 'GET /api/state': sampleState(), 'GET /api/usage': refusal(404, text) })
+    useFakeGateway(t, { 'GET /api/state': sampleState({ hasLedger: false }) })
     await openPage(t, '/spend')
     assert.ok(await screen.findByRole('heading', { name: 'The gateway has no ledger' }))
     assert.ok(screen.getByText(/stateDir: state\s+ledger: \{\}/))

@@ -100,7 +100,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
 
 type State = RequestSourceParts['state']
 
-function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys }: AdminParts): State {
+function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys, ledger }: AdminParts): State {
   return () => ({
     version: VERSION,
     generation: gateway.generation,
@@ -112,6 +112,7 @@ function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys }: Adm
     restarts: supervisor.restarts,
     isDraining: isDraining(),
     keyStore: keys?.state ?? null,
+    hasLedger: ledger !== null,
   })
 }
 

@@ -273,6 +273,8 @@ export interface GatewayState {
   readonly isDraining: boolean
   /** The store of API keys; null without `config.keys`. */
   readonly keyStore: KeyStoreView | null
+  /** Whether `/api/usage` has a ledger to add up. */
+  readonly hasLedger: boolean
   /** Average over the last ten seconds. */
   readonly requestsPerSecond: number
   readonly recorder: {
