@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { redact } from '../../../gateway/src/redaction/redact.ts'
-import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
+import { readCase, readCases, translateAll } from '../../../translate/src/testing/golden.ts'
 import { effectivePolicies } from '../effective/effective.ts'
 import { listOf, podOf, PODS, useFakeCluster } from '../testing/fake-cluster.ts'
 import { useServer } from '../testing/fake-gateway.ts'
-import { runProgram } from '../testing/program.ts'
+import { runCommand } from '../testing/program.ts'
 
 function irOf(name: string) {
-  const { resources } = readCases().find((each) => each.name === name) ?? assert.fail(name)
+  const resources = readCase(name)
   return translateAll([...resources]).gateways.get('shop/web') ?? assert.fail('there is no Gateway')
 }
 
@@ -69,7 +69,7 @@ describe('effective', () => {
       response.end(json)
     })
     const args = ['effective', '--local', '--admin', `127.0.0.1:${port}`, '--admin-token', 'of-ann', '-o', 'json']
-    const { code, stdout, stderr } = await runProgram(args)
+    const { code, stdout, stderr } = await runCommand(args)
     assert.equal(code, 0, stderr)
     assert.deepEqual(asked, ['GET /config_dump Bearer of-ann'])
     const shown = JSON.parse(stdout) as { generation: number; listeners: { routes: { route: string }[] }[] }
@@ -86,11 +86,11 @@ describe('effective', () => {
     const cluster = await useFakeCluster(t, { objects, ports: { 'web-1:15000': port } })
     const args = ['effective', 'gateway/web', '--kubeconfig', cluster.kubeconfig, '--route']
     const [route] = irOf('traffic-policies/rule-by-name').routes
-    const { code, stdout, stderr } = await runProgram([...args, route?.name ?? ''])
+    const { code, stdout, stderr } = await runCommand([...args, route?.name ?? ''])
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^gateway: Pod shop\/web-1\nversion: "1"\ngeneration: 7\n/)
     assert.deepEqual(hosts, ['localhost:15000'])
-    const missing = await runProgram([...args, 'nothing'])
+    const missing = await runCommand([...args, 'nothing'])
     assert.equal(missing.code, 1)
     assert.match(missing.stderr, /Pod shop\/web-1 has no route nothing, but shop\//)
   })
@@ -108,7 +108,7 @@ describe('effective', () => {
       [['httproute/x'], 2, /found "httproute\/x", expected gateway\/<name>/],
     ]
     for (const [args, code, problem] of cases) {
-      const ended = await runProgram(['effective', ...args])
+      const ended = await runCommand(['effective', ...args])
       assert.equal(ended.code, code, ended.stderr)
       assert.match(ended.stderr, problem)
     }
@@ -142,7 +142,7 @@ binds:
 
   test('prints the location of each policy, and the policies it overrides', async (t) => {
     const file = useFile(t, config)
-    const { code, stdout, stderr } = await runProgram(['effective', '-f', file, '-o', 'json'])
+    const { code, stdout, stderr } = await runCommand(['effective', '-f', file, '-o', 'json'])
     assert.equal(code, 0, stderr)
     type PolicySet = Record<string, { from: string; at?: string; overrode?: string[]; config: unknown }>
     const { listeners } = JSON.parse(stdout) as { listeners: { routes: { traffic: PolicySet }[] }[] }
@@ -153,10 +153,10 @@ binds:
   })
 
   test('reports problems in the file', async (t) => {
-    const bad = await runProgram(['effective', '-f', useFile(t, 'binds: 1')])
+    const bad = await runCommand(['effective', '-f', useFile(t, 'binds: 1')])
     assert.equal(bad.code, 1)
     assert.match(bad.stderr, /gateway\.yaml:1:8: binds/)
-    assert.equal((await runProgram(['effective', '-f', '/nowhere/gateway.yaml'])).code, 1)
-    assert.equal((await runProgram(['effective', '-f', 'a.yaml', '--local'])).code, 2)
+    assert.equal((await runCommand(['effective', '-f', '/nowhere/gateway.yaml'])).code, 1)
+    assert.equal((await runCommand(['effective', '-f', 'a.yaml', '--local'])).code, 2)
   })
 })

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, test, type TestContext } from 'node:test'
-import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
+import { readCase, translateAll } from '../../../translate/src/testing/golden.ts'
 import { type FakeCluster, useFakeCluster } from '../testing/fake-cluster.ts'
-import { runProgram } from '../testing/program.ts'
+import { runCommand } from '../testing/program.ts'
 
 const FILE = fileURLToPath(new URL('../../../translate/cases/routes/cross-namespace-backend/in.yaml', import.meta.url))
 const FINE = fileURLToPath(new URL('../../../translate/cases/routes/endpoints/in.yaml', import.meta.url))
 
 describe('status of files', () => {
   test('names the first broken link, with what to do', async () => {
-    const { code, stdout, stderr } = await runProgram(['status', 'httproute/orders', '-f', FILE])
+    const { code, stdout, stderr } = await runCommand(['status', 'httproute/orders', '-f', FILE])
     assert.equal(code, 1, stderr)
     assert.match(
       stdout,
@@ -23,7 +23,7 @@ describe('status of files', () => {
   })
 
   test('is printed as JSON', async () => {
-    const { stdout } = await runProgram(['status', '-f', FILE, '-n', 'shop', '-o', 'json'])
+    const { stdout } = await runCommand(['status', '-f', FILE, '-n', 'shop', '-o', 'json'])
     const { findings } = JSON.parse(stdout) as {
       findings: { resource: string; broken: { condition?: object } | null }[]
     }
@@ -36,13 +36,13 @@ describe('status of files', () => {
     )
     assert.deepEqual(Object.keys(findings[1]?.broken?.condition ?? {}), ['type', 'status', 'reason', 'message'])
     assert.match(
-      (await runProgram(['status', '-f', FILE, '-o', 'yaml'])).stdout,
+      (await runCommand(['status', '-f', FILE, '-o', 'yaml'])).stdout,
       /^findings:\n {2}- resource: Gateway shop\/web\n/,
     )
   })
 
   test('exits with 0 when all is well', async () => {
-    const { code, stdout } = await runProgram(['status', '-f', FINE])
+    const { code, stdout } = await runCommand(['status', '-f', FINE])
     assert.equal(code, 0, stdout)
     assert.match(stdout, /^ok {6}Gateway shop\/web\n/)
   })
@@ -61,7 +61,7 @@ describe('status of files', () => {
     ]
     const file = join(folder, 'shop.yaml')
     writeFileSync(file, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
-    const { stdout } = await runProgram(['status', 'httproute/orders', '-f', file])
+    const { stdout } = await runCommand(['status', 'httproute/orders', '-f', file])
     const page = readFileSync(new URL('../../../../docs/porticoctl.md', import.meta.url), 'utf8')
     const start = '$ porticoctl status httproute/orders -n shop\n'
     assert.ok(page.includes(`\`\`\`\n${start}${stdout}\`\`\``), stdout)
@@ -78,7 +78,7 @@ describe('status of files', () => {
       [['status', '-f', FILE, '-n', 'empty'], 1, /there are no Gateway API resources in namespace empty/],
     ]
     for (const [args, code, problem] of cases) {
-      const ended = await runProgram(args)
+      const ended = await runCommand(args)
       assert.equal(ended.code, code, ended.stderr)
       assert.match(ended.stderr, problem)
     }
@@ -97,7 +97,7 @@ const PREFIXES: Readonly<Record<string, string>> = { Service: '/api/v1', Endpoin
 
 /** The golden case as cluster objects, with the statuses of a controller. */
 function objectsOf(name: string): Record<string, unknown> {
-  const { resources } = readCases().find((each) => each.name === name) ?? assert.fail(name)
+  const resources = readCase(name)
   const { statuses } = translateAll([...resources])
   const objects: Record<string, unknown> = {
     [`/apis/${GROUP}`]: { preferredVersion: { version: 'v1' }, versions: [{ version: 'v1beta1' }, { version: 'v1' }] },
@@ -136,9 +136,9 @@ const args = ({ kubeconfig }: FakeCluster, ...more: string[]): string[] => [
 describe('status in a cluster', () => {
   test('reads the statuses of the controller, also in other namespaces', async (t) => {
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend') })
-    const { code, stdout, stderr } = await runProgram(args(cluster, 'httproute/orders'))
+    const { code, stdout, stderr } = await runCommand(args(cluster, 'httproute/orders'))
     assert.equal(code, 1, stderr)
-    const { stdout: offline } = await runProgram(['status', 'httproute/orders', '-f', FILE])
+    const { stdout: offline } = await runCommand(['status', 'httproute/orders', '-f', FILE])
     assert.equal(stdout, offline)
     assert.match(stdout, /Service stock\/open:8080 +1 address/)
   })
@@ -146,21 +146,21 @@ describe('status in a cluster', () => {
   test('a missing right is named', async (t) => {
     const path = '/api/v1/namespaces/stock/services/open'
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
-    const { stdout } = await runProgram(args(cluster, 'httproute/orders'))
+    const { stdout } = await runCommand(args(cluster, 'httproute/orders'))
     assert.match(stdout, /unknown +Service stock\/open\n +not checked: no right to get services in namespace stock\n/)
   })
 
   test('without the right to read the resource itself, that is the answer', async (t) => {
     const path = `/apis/${GROUP}/v1/namespaces/shop/httproutes`
     const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
-    const { code, stderr } = await runProgram(args(cluster, 'httproute/orders'))
+    const { code, stderr } = await runCommand(args(cluster, 'httproute/orders'))
     assert.equal(code, 1)
     assert.match(stderr, /no right to list httproutes\.gateway\.networking\.k8s\.io in namespace shop/)
   })
 
   test('a cluster without the Gateway API says so', async (t) => {
     const cluster = await useFakeCluster(t, { objects: {} })
-    const { code, stderr } = await runProgram(args(cluster))
+    const { code, stderr } = await runCommand(args(cluster))
     assert.equal(code, 1)
     assert.match(stderr, /the cluster has no Gateway API/)
   })
@@ -188,11 +188,11 @@ function joinKubeconfigs(t: TestContext, clusters: Readonly<Record<string, FakeC
 }
 
 describe('status of several clusters', () => {
-  const useContexts = async (t: TestContext): Promise<(...more: string[]) => ReturnType<typeof runProgram>> => {
+  const useContexts = async (t: TestContext): Promise<(...more: string[]) => ReturnType<typeof runCommand>> => {
     const fine = await useFakeCluster(t, { objects: objectsOf('routes/endpoints') })
     const broken = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend') })
     const kubeconfig = joinKubeconfigs(t, { fine, broken, second: fine })
-    return (...more) => runProgram(['status', '--kubeconfig', kubeconfig, ...more])
+    return (...more) => runCommand(['status', '--kubeconfig', kubeconfig, ...more])
   }
 
   test('has a part for each context, and exits with 0 when all is well', async (t) => {

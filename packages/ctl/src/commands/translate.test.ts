@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { parse } from 'yaml'
-import { runProgram } from '../testing/program.ts'
+import { runCommand } from '../testing/program.ts'
 
 const page = readFileSync(new URL('../../../../docs/manifests.md', import.meta.url), 'utf8')
 const example = /```yaml\n([^]*?)```/.exec(page)?.[1] ?? assert.fail('the page has no example')
@@ -38,9 +38,9 @@ describe('translate', () => {
   test('the example of the docs, in both forms', async (t) => {
     const folder = useFolder(t, { 'shop.yaml': example })
     const [yaml, json, file] = await Promise.all([
-      runProgram(['translate', '-f', folder]),
-      runProgram(['translate', '--file', folder, '--output', 'json', '--gateway', 'default/web']),
-      runProgram(['translate', '-f', join(folder, 'shop.yaml'), '-o', 'yaml']),
+      runCommand(['translate', '-f', folder]),
+      runCommand(['translate', '--file', folder, '--output', 'json', '--gateway', 'default/web']),
+      runCommand(['translate', '-f', join(folder, 'shop.yaml'), '-o', 'yaml']),
     ])
     for (const { code, stderr } of [yaml, json, file]) assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
     const shown = parse(yaml.stdout) as TranslateOutput
@@ -55,9 +55,9 @@ describe('translate', () => {
   test('prints all Gateways, or the one that is named', async (t) => {
     const folder = useFolder(t, { 'one.yaml': gatewayOf('one', 80), 'deep/other.yml': gatewayOf('other', 81) })
     const [all, one, none] = await Promise.all([
-      runProgram(['translate', '-f', folder]),
-      runProgram(['translate', '-f', folder, '--gateway', 'shop/one']),
-      runProgram(['translate', '-f', folder, '--gateway', 'shop/none']),
+      runCommand(['translate', '-f', folder]),
+      runCommand(['translate', '-f', folder, '--gateway', 'shop/one']),
+      runCommand(['translate', '-f', folder, '--gateway', 'shop/none']),
     ])
     const gatewaysOf = ({ stdout }: { stdout: string }) => Object.keys((parse(stdout) as TranslateOutput).gateways)
     assert.deepEqual([all.code, gatewaysOf(all)], [0, ['shop/one', 'shop/other']])
@@ -75,7 +75,7 @@ describe('translate', () => {
       ['apiVersion: v1\nkind: Secret\nmetadata: { name: *a }\n', /^\S+:3:19: found the alias `\*a` without an anchor/],
     ]
     for (const [text, said] of cases) {
-      const { code, stdout, stderr } = await runProgram(['translate', '-f', useFolder(t, { 'all.yaml': text })])
+      const { code, stdout, stderr } = await runCommand(['translate', '-f', useFolder(t, { 'all.yaml': text })])
       assert.match(stderr, said)
       assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
     }
@@ -83,10 +83,10 @@ describe('translate', () => {
 
   test('a missing file, and a folder without a Gateway', async (t) => {
     const folder = useFolder(t, { 'notes.txt': 'no manifest' })
-    const missing = await runProgram(['translate', '-f', join(folder, 'missing.yaml')])
+    const missing = await runCommand(['translate', '-f', join(folder, 'missing.yaml')])
     assert.deepEqual([missing.code, missing.stdout], [1, ''])
     assert.match(missing.stderr, /^\S+missing\.yaml: cannot be read: ENOENT: no such file.*\n$/)
-    const empty = await runProgram(['translate', '-f', folder])
+    const empty = await runCommand(['translate', '-f', folder])
     assert.equal(empty.code, 1)
     assert.match(empty.stderr, /: found no Gateway of class portico, expected one\n$/)
   })
@@ -95,7 +95,7 @@ describe('translate', () => {
     const folder = useFolder(t, {
       'shop.yaml': example.replace('- name: orders\n      port', '- name: nothing\n      port'),
     })
-    const { code, stdout, stderr } = await runProgram(['translate', '-f', folder])
+    const { code, stdout, stderr } = await runCommand(['translate', '-f', folder])
     const said =
       /^\S+shop\.yaml:12:1: found HTTPRoute default\/shop not as it should be: ResolvedRefs \(BackendNotFound\): .*\n$/
     assert.match(stderr, said)
@@ -111,7 +111,7 @@ describe('translate', () => {
         .replace('name: shop', 'name: "strange\\e[31m"')
         .replace('- name: web', '- name: elsewhere'),
     })
-    const { code, stderr } = await runProgram(['translate', '-f', folder])
+    const { code, stderr } = await runCommand(['translate', '-f', folder])
     assert.equal(code, 0, stderr)
     const [ignored, stranger, ...more] = stderr.split('\n')
     assert.match(ignored ?? '', /all\.yaml:\d+:7: found Deployment of apps\/v1, which is ignored/)

@@ -77,14 +77,22 @@ export function runProgram(args: readonly string[], options?: RunOptions): Promi
   return startProgram(args, options).ended
 }
 
-/** Runs a command in this process, with pipes for its streams: for tests of what a command prints and returns. */
-export async function runCommand(args: readonly string[]): Promise<Pick<Output, 'code' | 'stdout' | 'stderr'>> {
+/**
+ * Runs a command in this process, with pipes for its streams: for tests of what a command prints and returns. A start of the
+ * program takes most of a second of CPU.
+ */
+export async function runCommand(
+  args: readonly string[],
+  { env = {} }: Pick<RunOptions, 'env'> = {},
+): Promise<Pick<Output, 'code' | 'stdout' | 'stderr'>> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   stdin.end()
-  const code = await main(args, { stdin, stdout, stderr, env: {} } as unknown as Io)
+  const printed = Promise.all([text(stdout), text(stderr)])
+  const code = await main(args, { stdin, stdout, stderr, env } as unknown as Io)
   stdout.end()
   stderr.end()
-  return { code, stdout: await text(stdout), stderr: await text(stderr) }
+  const [out, err] = await printed
+  return { code, stdout: out, stderr: err }
 }
 
 /** A Node that is too old to run the program itself; null when none is installed. */

@@ -29,7 +29,22 @@ export function readCases(): GoldenCase[] {
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
+/** Returns the resources of one case. */
+export function readCase(name: string): Resource[] {
+  return readResources(join(root, name, 'in.yaml'))
+}
+
+/** The resources of each file that was read. Parsing all files takes a second of CPU, and several tests read them. */
+const parsed = new Map<string, Resource[]>()
+
+/** Returns resources of the caller's own, which the caller may change. */
 function readResources(file: string): Resource[] {
+  const resources = parsed.get(file) ?? parseResources(file)
+  parsed.set(file, resources)
+  return structuredClone(resources)
+}
+
+function parseResources(file: string): Resource[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
     const [problem] = document.errors
     if (problem !== undefined) throw new Error(`${file}: ${problem.message}`)

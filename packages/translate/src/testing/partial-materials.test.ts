@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { kindOf } from '../resources/kinds.ts'
 import { isMaterialKind } from '../resources/material.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
-import { createTranslator, printTranslated, readCases, toPlain, translateAll } from './golden.ts'
+import { createTranslator, printTranslated, readCase, readCases, toPlain, translateAll } from './golden.ts'
 
 describe('Secrets and ConfigMaps whose content arrives later', () => {
   for (const { name, resources } of readCases()) {
@@ -34,8 +34,7 @@ describe('Secrets and ConfigMaps whose content arrives later', () => {
   }
 
   it('are requested only when something refers to them', () => {
-    const found = readCases().find(({ name }) => name === 'traffic-policies/api-keys-by-labels')
-    const { resources } = found ?? assert.fail('there is no such case')
+    const resources = readCase('traffic-policies/api-keys-by-labels')
     const translator = createTranslator()
     for (const resource of resources) translator.put(isMaterial(resource) ? partOf(resource) : resource)
     assert.deepEqual(translator.materials(), ['Secret/shop/a', 'Secret/shop/b'])
