@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import type { TLSSocket } from 'node:tls'
 import type { Ir } from '../ir/resources.ts'
 import { RECORDER_DEFAULTS } from '../policies/frontend/recorder/settings.ts'
 import { request } from '../testing/client.ts'
+import { createAuthority } from '../testing/certificates.ts'
 import { TestGateway } from '../testing/gateway.ts'
 import { closedPort, useOrigin } from '../testing/scene.ts'
 import { type Pick, usePicker } from '../testing/services/picker.ts'
@@ -129,4 +134,39 @@ test('a pool without a picker is balanced, and one without members answers 503',
   assert.equal((await ask()).status, 503)
   reach([first])
   assert.equal((await ask()).status, 200)
+})
+
+test('policies for a pool apply to the calls of its members, whether a picker or the gateway chooses', async (t) => {
+  const authority = createAuthority()
+  const names: unknown[] = []
+  const server = createServer(authority.issue({ names: ['servers.test'] }), (message, response) => {
+    names.push((message.socket as TLSSocket & { servername: string }).servername)
+    response.end(message.headers.authorization)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const member = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const secured = (failureMode: 'FailClosed' | null, sni: string): Ir => {
+    const ir = config(failureMode)
+    const tls = { caCertificateRefs: [authority.cert], sni, verifySubjectAltNames: [sni] }
+    const target = { kind: 'backend', key: POOL } as const
+    const none = { frontend: null, traffic: null, phase: 'PostRouting' } as const
+    ir.policies.push(
+      { key: 'policy/models/auth', target, ...none, backend: { auth: { key: 'token' } } },
+      { key: 'tls/pool', target, ...none, backend: { tls } },
+    )
+    return ir
+  }
+  for (const failureMode of ['FailClosed', null] as const) {
+    const { gateway, reach, ask } = await setUp(t, secured(failureMode, 'servers.test'), () => member)
+    reach([member])
+    const { status, body } = await ask()
+    assert.deepEqual([status, body], [200, 'Bearer token'])
+    await gateway.use(secured(failureMode, 'others.test'))
+    assert.equal((await ask()).status, 503)
+  }
+  assert.deepEqual(names, ['servers.test', 'servers.test'])
 })

@@ -14,7 +14,7 @@ import {
 } from '@portico/gateway/schema'
 import { API_GROUP } from './api-group.ts'
 import { valueAt } from './json.ts'
-import { routeKinds } from './kinds.ts'
+import { groupByKind, routeKinds } from './kinds.ts'
 
 /** Kinds that policies may target, with their group. */
 const GROUPS = {
@@ -27,6 +27,7 @@ const GROUPS = {
   UDPRoute: 'gateway.networking.k8s.io',
   Service: '',
   GwBackend: API_GROUP,
+  InferencePool: groupByKind.InferencePool,
 } as const
 
 export type TargetKind = keyof typeof GROUPS
@@ -130,6 +131,10 @@ const targetRules = [
     is: ({ kind: name, sectionName: section }) =>
       name !== 'Service' || section === undefined || (typeof section === 'string' && /^[1-9][0-9]{0,4}$/.test(section)),
   }),
+  targetRule('an InferencePool has no parts that sectionName could name', null, {
+    cel: `t.kind != 'InferencePool' || !has(t.sectionName)`,
+    is: ({ kind: name, sectionName: section }) => name !== 'InferencePool' || section === undefined,
+  }),
   targetRule(
     'frontend may only target a Gateway, without sectionName',
     { has: 'frontend' },
@@ -154,13 +159,18 @@ const targetRules = [
     { cel: `t.kind != 'Service'`, is: (target) => target.kind !== 'Service' },
   ),
   targetRule(
-    'backend.mcp may not target a Service, nor a part of a GwBackend',
+    'backend.mcp may not target a Service, an InferencePool, nor a part of a GwBackend',
     { has: 'backend.mcp' },
     {
-      cel: `t.kind != 'Service' && !(t.kind == 'GwBackend' && has(t.sectionName))`,
+      cel: `t.kind != 'Service' && t.kind != 'InferencePool' && !(t.kind == 'GwBackend' && has(t.sectionName))`,
       is: ({ kind: name, sectionName: section }) =>
-        name !== 'Service' && !(name === 'GwBackend' && section !== undefined),
+        name !== 'Service' && name !== 'InferencePool' && !(name === 'GwBackend' && section !== undefined),
     },
+  ),
+  targetRule(
+    'backend.tunnel may not target an InferencePool, whose members are called directly',
+    { has: 'backend.tunnel' },
+    { cel: `t.kind != 'InferencePool'`, is: (target) => target.kind !== 'InferencePool' },
   ),
 ]
 

@@ -33,7 +33,7 @@ export const ownKinds: readonly OwnKind[] = [
     plural: 'gwpolicies',
     singular: 'gwpolicy',
     shortNames: ['gwpol'],
-    description: 'Policies for Gateways, routes, Services and backends of the same namespace.',
+    description: 'Policies for Gateways, routes, Services, backends and InferencePools of the same namespace.',
     spec: gwPolicySpec,
     status: 'ancestors',
   },

@@ -223,7 +223,7 @@ export const reasons = {
     fix: null,
   },
   TargetNotFound: {
-    on: 'GwPolicy, XBackendTrafficPolicy',
+    on: 'GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy',
     means:
       'The target does not exist, or has no such listener, rule, port, provider or MCP target. The policy has no effect.',
     fix: 'Correct name and sectionName of the target, or the labels of the selector. Targets are in the namespace of the policy.',

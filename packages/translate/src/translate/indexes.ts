@@ -98,8 +98,9 @@ export const indexTable: IndexTable = {
     /** `namespace/name` of each InferencePool of its providers. */
     pool({ metadata: { namespace = '' }, spec }) {
       const ai = new Fields(spec, ['spec'], []).object('ai')
-      const providers = ai.objects('groups').flatMap((group) => group.objects('providers'))
-      const all = ai.has('provider') ? [ai.object('provider'), ...providers] : providers
+      const grouped = ai.objects('groups').flatMap((group) => group.objects('providers'))
+      const ofModels = ai.objects('models').map((model) => model.object('provider'))
+      const all = [ai.object('provider'), ...grouped, ...ofModels]
       const pools = all.filter((fields) => fields.has('inferencePool'))
       return pools.map((fields) => `${namespace}/${fields.object('inferencePool').text('name')}`)
     },

@@ -14,6 +14,14 @@ export function ownKey(place: string): string {
   return `backend/${place}`
 }
 
+/**
+ * Returns the `namespace/name` in `backend/<namespace>/<name>`; null for keys of Services and of parts, which are longer.
+ */
+export function placeOfOwn(key: string): string | null {
+  const parts = key.split('/')
+  return parts.length === 3 && parts[0] === 'backend' ? `${parts[1]}/${parts[2]}` : null
+}
+
 /** Resolves the references of a GwBackend or GwPolicy. */
 export function referredObjects(
   context: Context,

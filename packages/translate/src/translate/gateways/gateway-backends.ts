@@ -126,7 +126,7 @@ function pickerDefaults(
 }
 
 /**
- * Returns the backends with the policies that BackendTLSPolicies add. A Service whose TLS settings or client
+ * Returns the backends with the policies that BackendTLSPolicies add. A backend whose TLS settings or client
  * certificate cannot be used becomes an invalid backend.
  */
 function secureBackends(
@@ -137,8 +137,7 @@ function secureBackends(
   const policies: AttachedPolicy[] = []
   const own = context.read(backendCertificate, gateway)
   const secured = backends.map((backend): Backend => {
-    const place = placeOfService(backend.key)
-    const tls = place === null ? null : context.read(backendTls, place)
+    const tls = context.read(backendTls, backend.key)
     if (tls === null) return backend
     const problem = 'reason' in tls ? tls : own !== null && 'reason' in own ? own : null
     if (problem !== null || 'reason' in tls) {
@@ -146,7 +145,10 @@ function secureBackends(
     }
     const certificate = own === null || 'reason' in own ? {} : { mtlsCertificateRef: own }
     policies.push(
-      toAttachedPolicy({ kind: 'backend', key: backend.key }, { backend: { tls: { ...tls.tls, ...certificate } } }),
+      toAttachedPolicy(
+        { kind: 'backend', key: backend.key },
+        { key: `tls/${backend.key}`, backend: { tls: { ...tls.tls, ...certificate } } },
+      ),
     )
     return backend
   })

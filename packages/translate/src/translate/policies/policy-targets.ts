@@ -12,7 +12,7 @@ import { routePlan } from '../routes/route-plan.ts'
 import { ruleKey, servedRules } from '../routes/route-resources.ts'
 import { routeName } from '../routes/rule-resources.ts'
 import { delegatedRules } from '../routes/delegations.ts'
-import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
+import { PICKER_SUFFIX, poolKey } from '../backends/inference-pool.ts'
 import { serviceKey } from '../backends/service.ts'
 
 /** One target of a policy. */
@@ -76,6 +76,10 @@ export function attachmentPointsOf(
             : [port, `${port}:udp`, `${port}${PICKER_SUFFIX}`].includes(each),
         )
         .map((each) => ({ kind: 'backend', key: each }))
+    }
+    case 'InferencePool': {
+      const pool = poolKey(key)
+      return sectionName === undefined && backends.has(pool) ? [{ kind: 'backend', key: pool }] : []
     }
     case 'GwBackend': {
       const own = ownKey(key)

@@ -1,6 +1,7 @@
 import { backendsNamedIn } from '@portico/gateway/ir'
 import type { AttachedPolicy, Backend, PolicyTarget } from '@portico/gateway/ir'
 import { ownBackend } from '../backends/backend.ts'
+import { placeOfOwn } from '../backends/referred-objects.ts'
 import type { Context } from '../context.ts'
 import { attachFilters } from './filter-plan.ts'
 import { membersOf, sharedPlaneOf } from '../listeners/shared-data-plane.ts'
@@ -128,12 +129,4 @@ function backendAt(context: Context, key: string): Backend | null {
   return 'reason' in found
     ? { key, name: 'invalid', target: { kind: 'invalid', reason: found.message } }
     : found.backend
-}
-
-/**
- * Returns the `namespace/name` in `backend/<namespace>/<name>`; null for keys of Services and of parts, which are longer.
- */
-function placeOfOwn(key: string): string | null {
-  const parts = key.split('/')
-  return parts.length === 3 && parts[0] === 'backend' ? `${parts[1]}/${parts[2]}` : null
 }

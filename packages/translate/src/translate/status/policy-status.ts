@@ -10,6 +10,7 @@ import { MOST_KEYS } from '../policies/key-shares.ts'
 import { unappliedHere } from '../policies/connection-policies.ts'
 import { conflicts, fieldsOf } from '../policies/policy-conflicts.ts'
 import { overriddenFields } from './overridden-fields.ts'
+import { unheldAtPools } from './pool-policies.ts'
 import { unheldAtSharedPlane } from '../policies/shared-plane-policies.ts'
 import { policyPlan, type PolicyPlan } from '../policies/policy-plan.ts'
 import { type NamedTarget, namedTargets, attachmentPointsOf, hasListenerSet } from '../policies/policy-targets.ts'
@@ -55,7 +56,10 @@ export const policyStatus: Query<PolicyStatus | null> = {
         .flatMap((target) => namedTargets(context, plan, target))
         .flatMap((target) => attachmentPointsOf(context, gateway, target, NO_BACKENDS))
       const overridden = context.read(overriddenFields, gateway)[`GwPolicy/${place}`] ?? []
-      const unheld = unheldAtSharedPlane(context, gateway, plan, points)
+      const unheld = [
+        ...unheldAtSharedPlane(context, gateway, plan, points),
+        ...unheldAtPools(context, gateway, plan),
+      ]
       const notes = [
         ...(size === undefined ? [] : [printCut(size)]),
         unappliedHere(context, gateway, plan.traffic, points) ?? [],
@@ -161,7 +165,7 @@ function locateTargets(context: Context, plan: PolicyPlan): { gateways: string[]
 }
 
 function isPartOf(context: Context, gateway: string, target: NamedTarget): boolean {
-  const isBackend = target.kind === 'Service' || target.kind === 'GwBackend'
+  const isBackend = target.kind === 'Service' || target.kind === 'GwBackend' || target.kind === 'InferencePool'
   const backends = new Set(isBackend ? context.read(backendKeysOf, gateway) : [])
   return attachmentPointsOf(context, gateway, target, backends).length > 0
 }

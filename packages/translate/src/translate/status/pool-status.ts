@@ -1,10 +1,10 @@
 import { printFieldProblem } from '../../resources/fields.ts'
 import { type InferencePoolSpec, readInferencePool } from '../../resources/inference-pool.ts'
-import { GATEWAY_GROUP, groupByKind } from '../../resources/kinds.ts'
+import { GATEWAY_GROUP } from '../../resources/kinds.ts'
 import { type Condition, condition, type RouteStatus } from '../../resources/status.ts'
 import { pickerProblem } from '../backends/inference-pool.ts'
+import { routesToPool } from '../backends/pool-routes.ts'
 import type { Context, Query } from '../context.ts'
-import { isGranted } from '../grants.ts'
 import { attachmentsOf } from '../routes/attachment.ts'
 import { gatewaysServing } from '../routes/delegations.ts'
 import { routeStatus } from './route-status.ts'
@@ -65,7 +65,7 @@ function resolvedCondition(context: Context, { picker }: InferencePoolSpec, gene
 /** Why each Gateway accepts none of the routes to a pool; null for Gateways that accept one. */
 function refusalByGateway(context: Context, place: string): Map<string, string | null> {
   const refusals = new Map<string, string | null>()
-  for (const id of routesTo(context, place)) {
+  for (const id of routesToPool(context, place)) {
     const { parents = [] } = context.read(routeStatus, id) ?? {}
     const attachments = context.read(attachmentsOf, id)
     for (const gateway of context.read(gatewaysServing, id)) {
@@ -78,26 +78,4 @@ function refusalByGateway(context: Context, place: string): Map<string, string |
     }
   }
   return refusals
-}
-
-/** Returns the routes to a pool, or to a GwBackend with a provider that the pool serves, as `Kind/namespace/name`. */
-function routesTo(context: Context, place: string): string[] {
-  const backends = context.keys('GwBackend', { by: 'pool', value: place })
-  const routes = [
-    ...routesToObject(context, 'InferencePool', place),
-    ...backends.flatMap((backend) => routesToObject(context, 'GwBackend', backend)),
-  ]
-  return [...new Set(routes)]
-}
-
-/** Returns the routes to an object. A route that may not use the object has no effect on the status of the pool. */
-function routesToObject(context: Context, target: 'InferencePool' | 'GwBackend', place: string): string[] {
-  const [namespace = '', name = ''] = place.split('/')
-  const to = { group: groupByKind[target], kind: target, namespace, name }
-  return (['HTTPRoute', 'GRPCRoute'] as const).flatMap((kind) =>
-    context
-      .keys(kind, { by: 'backend', value: `${target}/${place}` })
-      .filter((key) => isGranted(context, { group: GATEWAY_GROUP, kind, namespace: key.split('/')[0] ?? '' }, to))
-      .map((key) => `${kind}/${key}`),
-  )
 }
