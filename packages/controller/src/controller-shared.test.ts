@@ -59,6 +59,11 @@ describe('the controller of Gateways that share a data plane', () => {
       const addresses = valueAt(scene.api.get(gatewayPath), 'status', 'addresses')
       assert.deepEqual(addresses, [{ type: 'IPAddress', value: '10.97.0.1' }])
     }
+    // An address that the Gateway requests is not applied, and its status says so.
+    scene.api.put({ ...other(), spec: { ...(other().spec as object), addresses: [{ value: '10.97.0.9' }] } })
+    await eventually('it is refused', () => reasonOf(scene.api, OTHER, 'Programmed') === 'AddressNotUsable')
+    scene.api.put(other())
+    await eventually('it is programmed', () => conditionOf(scene.api, OTHER, 'Programmed') === 'True')
     // The labels that a Gateway requests have no effect, but it is served.
     assert.equal(reasonOf(scene.api, OTHER, 'Accepted'), 'InvalidParameters')
     assert.equal(conditionOf(scene.api, GATEWAY, 'Accepted'), 'True')

@@ -35,6 +35,8 @@ export interface DeployedFacts {
   parameterProblems: readonly string[]
   /** Requests of the Gateway that have no effect, because it shares its data plane. */
   ignoredParameters?: readonly string[]
+  /** The GwParameters of the shared data plane; absent for a Gateway with its own. */
+  sharedBy?: string
   deployFailures: readonly string[]
   /** The generation of the Gateway that was deployed last; null before the first. */
   deployedGeneration: number | null
@@ -76,6 +78,7 @@ export class Deployments {
     return {
       ...facts,
       ignoredParameters: ignoredParameters(gateway, plane),
+      sharedBy: parametersOfPlane(plane) ?? plane,
       deployedGeneration: facts.deployedGeneration === null ? null : generation,
     }
   }

@@ -91,6 +91,20 @@ describe('the status of a Gateway', () => {
     assert.deepEqual(reasons({ askedAddresses: ['10.97.0.1'] })[1], 'Programmed')
   })
 
+  it('says that a shared data plane does not apply requests for addresses', () => {
+    const scoped = [{ type: 'IPAddress', value: '10.9.9.9', routability: 'Cluster' }]
+    for (const [facts, type] of [
+      [{ askedAddresses: ['10.97.0.9'] }, 'Programmed'],
+      [{ scopedRequests: scoped }, 'AddressesAssigned'],
+    ] as const) {
+      const { conditions } = completeGatewayStatus(translated, { ...fine, ...facts, sharedBy: 'infra/edge' }) as GatewayStatus
+      const found = conditions.find((one) => one.type === type)
+      assert.equal(found?.status, 'False')
+      assert.match(found.message, /has no effect on a shared data plane: .*GwParameters infra\/edge/)
+    }
+    assert.equal(reasons({ askedAddresses: ['10.97.0.1'], sharedBy: 'infra/edge' })[1], 'Programmed')
+  })
+
   it('reports invalid parameters first, unless it is not accepted anyway', () => {
     const problems = { parameterProblems: ['no such parameters'], isProgrammed: false }
     assert.deepEqual(reasons(problems), ['not InvalidParameters', 'not Invalid', 'not Invalid', 'not Invalid'])

@@ -14,6 +14,8 @@ export interface GatewayFacts {
   parameterProblems: readonly string[]
   /** Requests that have no effect, because the Gateway shares its data plane. */
   ignoredParameters?: readonly string[]
+  /** The GwParameters of the shared data plane; absent for a Gateway with its own. */
+  sharedBy?: string
   /** Failures of the deployment. */
   deployFailures: readonly string[]
   /** Problems that data planes found with the newest config. */
@@ -62,9 +64,18 @@ function assignment({ conditions: [first] }: GatewayStatus, facts: GatewayFacts)
   const lacking = unsatisfiedRequests(requests, addresses)
   const isWhole = lacking.length === 0
   const reason: Reason = isWhole ? 'Assigned' : lacking.length < requests.length ? 'PartiallyAssigned' : 'NotAssigned'
-  const message = isWhole ? 'All addresses are assigned' : `Not assigned: ${lacking.map(printRequest).join(', ')}`
+  const message = isWhole
+    ? 'All addresses are assigned'
+    : `Not assigned: ${lacking.map(printRequest).join(', ')}${unappliedAddresses(facts)}`
   const observedGeneration = first?.observedGeneration ?? 0
   return [{ type: 'AddressesAssigned', status: isWhole ? 'True' : 'False', reason, message, observedGeneration }]
+}
+
+/** One Gateway must not take addresses for all that share its data plane. */
+function unappliedAddresses({ sharedBy }: Pick<GatewayFacts, 'sharedBy'>): string {
+  return sharedBy === undefined
+    ? ''
+    : `; spec.addresses has no effect on a shared data plane: set the address in the overlay \`service\` of GwParameters ${sharedBy}`
 }
 
 /** Completes the status of a ListenerSet, which is programmed with its Gateway. */
@@ -92,13 +103,17 @@ function verdictOf({
   isProgrammed,
   isLost,
   notServing,
+  sharedBy,
 }: GatewayFacts): Verdict | null {
   if (parameterProblems.length > 0) return { reason: 'Invalid', message: parameterProblems.join('; ') }
   if (refusals.length > 0)
     return { reason: 'Invalid', message: `A data plane rejected the config: ${refusals.join('; ')}` }
   const missing = askedAddresses.filter((asked) => addresses.every(({ value }) => value !== asked))
   if (missing.length > 0)
-    return { reason: 'AddressNotUsable', message: `Not assigned by the platform: ${missing.join(', ')}` }
+    return {
+      reason: 'AddressNotUsable',
+      message: `Not assigned by the platform: ${missing.join(', ')}${unappliedAddresses({ sharedBy })}`,
+    }
   if (isLost && deployFailures.length === 0) {
     const why = notServing === 0 ? NOT_SERVED : `${NOT_SERVED}: ${notServing} connected without a listening worker`
     return { reason: 'NotServing', message: why }

@@ -177,7 +177,7 @@ export const reasons = {
     fix: 'Use the `routability` `Cluster`, or none; a value must be the cluster IP of the Service of the data plane.',
   },
   PartiallyValid: {
-    on: 'GwPolicy, GwFilter',
+    on: 'GwPolicy, GwFilter, XTelemetryPolicy',
     means: 'Only a part of the policy applies; the message names the other part. Parts that guard access fail closed.',
     fix: 'Fix the fields that the message names.',
   },

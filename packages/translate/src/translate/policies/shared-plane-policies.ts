@@ -37,6 +37,17 @@ export function unheldAtSharedPlane(
   ]
 }
 
+/**
+ * Returns on which ports tracing of a Gateway has no effect, because other Gateways of the shared data plane use them too;
+ * null when tracing applies to all ports.
+ */
+export function untracedPorts(context: Context, gateway: string): string | null {
+  const plane = context.read(sharedPlaneOf, gateway)
+  const ports = context.read(portsWithOthers, gateway)
+  if (plane === null || ports.length === 0) return null
+  return `spec.tracing: has no effect on port ${ports.join(', ')}, which other Gateways use too; set tracing in rawConfig.frontend of GwParameters ${parametersOfPlane(plane)}`
+}
+
 /** The ports of a Gateway on which another Gateway of the shared data plane has a listener. */
 const portsWithOthers: Query<number[]> = {
   name: 'portsWithOthers',

@@ -13,6 +13,7 @@ import { byAge } from '../precedence.ts'
 import { validateConfig } from '../validate-config.ts'
 import { policyPlan } from './policy-plan.ts'
 import { namedTargets } from './policy-targets.ts'
+import { untracedPorts } from './shared-plane-policies.ts'
 import { readTelemetryPolicy } from './telemetry-policy-spec.ts'
 
 /** Tracing of a Gateway by an XTelemetryPolicy, with the collector. */
@@ -136,9 +137,14 @@ function conditionsOf(context: Context, policy: Resource, gateway: string): Cond
   const unusable = made !== null && 'reason' in made ? made : null
   const unresolved = unusable !== null && unusable.reason !== 'Invalid' ? unusable : null
   const refusal = conflictAt(context, policy, gateway) ?? unusable
+  const notes = notesOf(context, policy, gateway)
   return [
     refusal === null
-      ? condition('Accepted', true, { reason: 'Accepted', message: messageOf(policy), generation })
+      ? condition('Accepted', true, {
+          reason: notes.untraced.length === 0 ? 'Accepted' : 'PartiallyValid',
+          message: ['Policy accepted', ...notes.ignored, ...notes.untraced].join('; '),
+          generation,
+        })
       : condition('Accepted', false, {
           reason: refusal === unresolved ? 'Invalid' : refusal.reason,
           message: refusal.message,
@@ -163,11 +169,13 @@ function conflictAt(context: Context, policy: Resource, gateway: string): Unusab
   return { reason: 'Conflicted', message }
 }
 
-function messageOf(policy: Resource): string {
-  const { problems, targets } = readTelemetryPolicy(policy)
+/** Parts of the policy that are ignored, and ports of the Gateway on which tracing has no effect. */
+function notesOf(context: Context, policy: Resource, gateway: string): { ignored: string[]; untraced: string[] } {
+  const { problems, targets, tracing } = readTelemetryPolicy(policy)
   const others = targets.filter((target) => !isGateway(target))
   const ignored = others.map(({ group, kind, name }) => {
     return `${group === '' ? kind : `${kind}.${group}`} ${name} cannot be a target and was ignored`
   })
-  return ['Policy accepted', ...problems.map(printFieldProblem), ...ignored].join('; ')
+  const untraced = tracing === null ? null : untracedPorts(context, gateway)
+  return { ignored: [...problems.map(printFieldProblem), ...ignored], untraced: untraced === null ? [] : [untraced] }
 }
