@@ -97,7 +97,11 @@ describe('the status of a Gateway', () => {
       [{ askedAddresses: ['10.97.0.9'] }, 'Programmed'],
       [{ scopedRequests: scoped }, 'AddressesAssigned'],
     ] as const) {
-      const { conditions } = completeGatewayStatus(translated, { ...fine, ...facts, sharedBy: 'infra/edge' }) as GatewayStatus
+      const { conditions } = completeGatewayStatus(translated, {
+        ...fine,
+        ...facts,
+        sharedBy: 'infra/edge',
+      }) as GatewayStatus
       const found = conditions.find((one) => one.type === type)
       assert.equal(found?.status, 'False')
       assert.match(found.message, /has no effect on a shared data plane: .*GwParameters infra\/edge/)

@@ -12,7 +12,11 @@ import { byAge } from '../precedence.ts'
 import { type BackendTls, validatedTls } from '../tls-validation.ts'
 
 /** Kinds that a BackendTLSPolicy may target, with their groups. */
-const groupByTarget = { Service: '', GwBackend: groupByKind.GwBackend, InferencePool: groupByKind.InferencePool } as const
+const groupByTarget = {
+  Service: '',
+  GwBackend: groupByKind.GwBackend,
+  InferencePool: groupByKind.InferencePool,
+} as const
 
 export interface TlsTarget {
   kind: keyof typeof groupByTarget
@@ -80,10 +84,7 @@ export function referrerOf({ metadata: { namespace = '' } }: Resource): Referrer
 }
 
 /** The sections of an object that a policy targets; undefined stands for the whole object. */
-export function sectionsOf(
-  policy: Resource,
-  object: Pick<TlsTarget, 'kind' | 'key'> | null,
-): (string | undefined)[] {
+export function sectionsOf(policy: Resource, object: Pick<TlsTarget, 'kind' | 'key'> | null): (string | undefined)[] {
   return tlsTargets(policy)
     .filter(({ kind, key }) => kind === object?.kind && key === object.key)
     .map(({ sectionName }) => sectionName)

@@ -94,9 +94,7 @@ function unreachedTargets(policy: Resource): string[] {
 /** Why something else takes precedence for a target of this policy; null when nothing does. */
 function conflictOf(context: Context, policy: Resource): Unusable | null {
   for (const target of tlsTargets(policy)) {
-    const [first] = policiesFor(context, target).filter((each) =>
-      sectionsOf(each, target).includes(target.sectionName),
-    )
+    const [first] = policiesFor(context, target).filter((each) => sectionsOf(each, target).includes(target.sectionName))
     if (first !== undefined && keyOf(first) !== keyOf(policy)) {
       const message = `BackendTLSPolicy ${keyOf(first)} has the same target and takes precedence`
       return { reason: 'Conflicted', message }

@@ -56,10 +56,7 @@ export const policyStatus: Query<PolicyStatus | null> = {
         .flatMap((target) => namedTargets(context, plan, target))
         .flatMap((target) => attachmentPointsOf(context, gateway, target, NO_BACKENDS))
       const overridden = context.read(overriddenFields, gateway)[`GwPolicy/${place}`] ?? []
-      const unheld = [
-        ...unheldAtSharedPlane(context, gateway, plan, points),
-        ...unheldAtPools(context, gateway, plan),
-      ]
+      const unheld = [...unheldAtSharedPlane(context, gateway, plan, points), ...unheldAtPools(context, gateway, plan)]
       const notes = [
         ...(size === undefined ? [] : [printCut(size)]),
         unappliedHere(context, gateway, plan.traffic, points) ?? [],
