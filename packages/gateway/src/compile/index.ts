@@ -32,6 +32,8 @@ import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
 import type { Seal } from '../state/seal.ts'
+import type { BudgetStore } from '../stores/budgets/budget-store.ts'
+import { SharedMemoryBudgets } from '../stores/budgets/shared-memory-budgets.ts'
 import type { Deliver } from '../telemetry/otlp/retrying-sender.ts'
 import { formatHostPort } from '@portico/http/client'
 
@@ -40,10 +42,10 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   RouteServices &
   Pick<RouteParts, 'containment'> &
-  Pick<
-    Env,
-    'counters' | 'tables' | 'budgets' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom' | 'picks'
-  >
+  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom' | 'picks'> & {
+    /** Budgets that several gateways share; null when the config has no store for them. */
+    budgets: BudgetStore | null
+  }
 
 /** A compiled config. Routes that a change does not affect are the same objects as in the previous generation. */
 export interface CompiledConfig {
@@ -237,7 +239,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     monotonic: services.monotonic,
     counters: services.counters,
     tables: services.tables,
-    budgets: services.budgets,
+    budgets: services.budgets ?? services.kept.held('budgets', () => new SharedMemoryBudgets(services)),
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     maxModelBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_MODEL_BUFFER,

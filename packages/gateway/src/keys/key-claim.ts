@@ -1,7 +1,5 @@
 import type { KeyUse } from '../pipeline/context/key-use.ts'
-import type { SpendingRefusal } from '../pipeline/context/spending.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
-import type { BudgetClaim } from '../spending/claim.ts'
 import type { LimitRefusal } from '../spending/refuse-spending.ts'
 import type { Renewals } from '../spending/renewals.ts'
 import type { Reservation } from '../spending/spend-limit.ts'
@@ -10,8 +8,6 @@ import type { ReadyKey } from './stored-keys.ts'
 
 interface ClaimParts {
   readonly accounts: KeyAccounts
-  /** Null when neither the key nor its teams have a budget. */
-  readonly budgets: BudgetClaim | null
   readonly renewals: Renewals
   readonly now: () => number
 }
@@ -37,8 +33,8 @@ export class KeyClaim implements KeyUse {
   }
 
   /** Takes from all limits; returns the refusal of the first one that is used up. */
-  begin(): SpendingRefusal | LimitRefusal | null {
-    const { accounts, budgets, renewals } = this.#parts
+  begin(): LimitRefusal | null {
+    const { accounts, renewals } = this.#parts
     const requests: { share: LimitShare; period: number }[] = []
     for (const share of accounts.limits) {
       const period = this.#take(share)
@@ -48,10 +44,8 @@ export class KeyClaim implements KeyUse {
       }
       if (share.limit.unit === 'requests') requests.push({ share, period })
     }
-    const refusal = budgets?.exhausted() ?? null
-    if (refusal !== null) this.#undo(requests)
-    else if (budgets !== null || this.#calls.length > 0) renewals.add(this)
-    return refusal
+    if (this.#calls.length > 0) renewals.add(this)
+    return null
   }
 
   #undo(requests: readonly { share: LimitShare; period: number }[]): void {
@@ -61,14 +55,12 @@ export class KeyClaim implements KeyUse {
 
   renew(): void {
     for (const { share, held } of this.#calls) share.limit.renew(held)
-    this.#parts.budgets?.renew()
   }
 
   finish(rx: { readonly llm: LlmRecord | null }): void {
-    const { accounts, budgets, renewals } = this.#parts
+    const { accounts, renewals } = this.#parts
     renewals.delete(this)
     this.#endCalls()
-    budgets?.settle(rx)
     const tokens = Math.ceil(rx.llm?.totalTokens ?? 0)
     if (tokens <= 0) return
     for (const { limit, slot } of accounts.limits) if (limit.unit === 'tokens') limit.charge(slot, tokens)

@@ -1,30 +1,33 @@
-import type { SpendAccounts } from '../spending/spend-accounts.ts'
+import { dollarText } from '../spending/amount-text.ts'
+import type { BudgetStore } from '../stores/budgets/budget-store.ts'
 import type { KeyBudget } from '../stores/key-store.ts'
-import { budgetAccount, budgetOf } from './key-accounts.ts'
+import { budgetsOf } from './key-budgets.ts'
 import type { Spender } from './stored-keys.ts'
 
 /** A budget with the amount that is spent. Amounts in US dollars are exact decimal texts. */
-interface BudgetUsage extends KeyBudget {
-  /** The amount that is spent or reserved in the current period. */
-  readonly spent: string | number
-  readonly left: string | number
+export interface BudgetUsage extends KeyBudget {
+  /** The amount that is spent or reserved in the current period; null when the store of budgets does not answer. */
+  readonly spent: string | number | null
+  readonly left: string | number | null
   /** The beginning of the next period. */
   readonly resetsAt: string
 }
 
-/** The budgets of a key or a team with what is spent of them. Leaves out budgets without an account. */
-export function describeBudgets(spender: Spender, accounts: SpendAccounts): BudgetUsage[] {
-  return (spender.budgets ?? []).flatMap((config) => {
-    const limit = budgetOf(spender, config, accounts)
-    const slot = limit.slot(budgetAccount(spender, config))
-    if (slot === null) return []
-    const inUnit = (amount: number): string | number => (limit.unit === 'tokens' ? amount : dollars(amount))
-    const resetsAt = new Date(limit.period.end).toISOString()
-    return [{ ...config, spent: inUnit(limit.used(slot)), left: inUnit(limit.left(slot)), resetsAt }]
+/** The budgets of a key or a team, with what is spent of them. `entries` is the room of the table of keys. */
+export async function describeBudgets(
+  spender: Pick<Spender, 'id' | 'budgets'>,
+  store: BudgetStore,
+  entries: number,
+): Promise<BudgetUsage[]> {
+  const budgets = budgetsOf({ title: '', ...spender }, entries)
+  const balances = await store.balances(budgets.map(({ share }) => share))
+  return (spender.budgets ?? []).flatMap((config, i) => {
+    const budget = budgets[i]
+    if (budget === undefined) return []
+    const { unit, share } = budget
+    const inUnit = (amount: number): string | number => (unit === 'tokens' ? amount : dollarText(amount))
+    const { used = null, end = share.budget.periodAt(Date.now()).end } = balances?.[i] ?? {}
+    const left = used === null ? null : inUnit(Math.max(0, share.budget.amount - used))
+    return [{ ...config, spent: used === null ? null : inUnit(used), left, resetsAt: new Date(end).toISOString() }]
   })
-}
-
-function dollars(nanoDollars: number): string {
-  const [whole, fraction = ''] = (nanoDollars / 1e9).toFixed(9).split('.')
-  return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`
 }

@@ -19,7 +19,7 @@ export function refuseSpending(rx: RequestContext, refusal: SpendingRefusal | Li
 }
 
 /** The refusal for a limit whose table has no room for another account. */
-export function noRoom(name: string): SpendingRefusal {
-  const message = `budget exceeded: ${name} has no room for another key`
-  return { status: 429, code: 'budget_exceeded', message, retryAfter: null }
+export function noRoom(name: string): LimitRefusal {
+  const message = `limit exceeded: ${name} has no room for another key`
+  return { status: 429, code: 'key_limit_exceeded', message, retryAfter: null }
 }

@@ -1,5 +1,5 @@
 import { Deadline, type Deadlines } from '@portico/http'
-import { LEASE_MS } from './spend-accounts.ts'
+import { LEASE_MS } from '../stores/budgets/budget-store.ts'
 
 interface Renewable {
   /** Moves the end of its leases. */

@@ -1,4 +1,5 @@
 import { SpendTable } from '../state/spend-table.ts'
+import { LEASE_MS } from '../stores/budgets/budget-store.ts'
 
 /** The clocks and the randomness of a step. */
 interface SpendEnv {
@@ -37,6 +38,4 @@ export class SpendAccounts {
   }
 }
 
-/** A lease is renewed while its call lives; that of a thread that died ends after this time. */
-export const LEASE_MS = 30_000
 const SWEEP_MS = 1_000

@@ -10,24 +10,26 @@ export interface Reservation {
   amount: number
 }
 
-interface SpendNumbers<Unit extends string> {
+type LimitUnit = 'requests' | 'tokens' | 'calls'
+
+interface SpendNumbers {
   /** The name in responses, logs and traces. */
   readonly name: string
-  readonly unit: Unit
-  /** In billionths of a US dollar, or in the unit. */
+  readonly unit: LimitUnit
+  /** In the unit. */
   readonly amount: number
   readonly periodAt: (now: number) => Period
 }
 
-/** The amount that each account of a limit may spend in a period. All workers and generations share the accounts. */
-export class SpendLimit<Unit extends string = 'usd' | 'tokens'> {
+/** The number of requests, tokens or calls at once that each account of a limit may use in a period. All workers and generations share the accounts. */
+export class SpendLimit {
   readonly name: string
-  readonly unit: Unit
+  readonly unit: LimitUnit
   readonly amount: number
   readonly #accounts: SpendAccounts
   readonly #periodAt: (now: number) => Period
 
-  constructor({ name, unit, amount, periodAt }: SpendNumbers<Unit>, accounts: SpendAccounts) {
+  constructor({ name, unit, amount, periodAt }: SpendNumbers, accounts: SpendAccounts) {
     this.name = name
     this.unit = unit
     this.amount = amount

@@ -52,7 +52,8 @@ const KEYS: Readonly<Record<string, Handler>> = {
     if ('refused' in answer) return refused(answer.refused)
     const page = answer.value.slice(0, limit)
     const next = answer.value.length > limit ? (page.at(-1)?.name ?? null) : null
-    return json({ keys: page.map((key) => viewKey(key, source)), next } satisfies KeyListView)
+    const keys = await Promise.all(page.map((key) => viewKey(key, source)))
+    return json({ keys, next } satisfies KeyListView)
   },
   async POST(call) {
     const body = await readJson(call.request, MOST_BYTES)
@@ -68,7 +69,7 @@ const KEY: Readonly<Record<string, Handler>> = {
   async GET({ source, name }) {
     const answer = await source.ask({ ask: 'key', name })
     if ('refused' in answer) return refused(answer.refused)
-    return answer.value === null ? text(404, `there is no key ${name}\n`) : json(viewKey(answer.value, source))
+    return answer.value === null ? text(404, `there is no key ${name}\n`) : json(await viewKey(answer.value, source))
   },
   async PATCH(call) {
     const body = await readJson(call.request, MOST_BYTES)
@@ -98,7 +99,8 @@ const TEAMS: Readonly<Record<string, Handler>> = {
   async GET({ source }) {
     const answer = await source.ask({ ask: 'teams' })
     if ('refused' in answer) return refused(answer.refused)
-    return json({ teams: answer.value.map((team) => viewTeam(team, source)) } satisfies TeamListView)
+    const teams = await Promise.all(answer.value.map((team) => viewTeam(team, source)))
+    return json({ teams } satisfies TeamListView)
   },
   async POST(call) {
     const body = await readJson(call.request, MOST_BYTES)
@@ -141,7 +143,7 @@ async function changeKey({ source, name, by }: Call, change: KeyAction, status =
   const answer = await source.ask(question)
   if ('refused' in answer) return refused(answer.refused)
   const { key, secret } = answer.value
-  const changed: ChangedKeyView = { key: key === null ? null : viewKey(key, source), secret }
+  const changed: ChangedKeyView = { key: key === null ? null : await viewKey(key, source), secret }
   return json(changed, status)
 }
 
@@ -149,7 +151,7 @@ async function changeTeam({ source, name, by }: Call, change: TeamAction, status
   const question: KeyQuestion & { ask: 'changeTeam' } = { ask: 'changeTeam', name, change, by }
   const answer = await source.ask(question)
   if ('refused' in answer) return refused(answer.refused)
-  const team: TeamView | null = answer.value === null ? null : viewTeam(answer.value, source)
+  const team: TeamView | null = answer.value === null ? null : await viewTeam(answer.value, source)
   return json({ team }, status)
 }
 

@@ -8,7 +8,7 @@ export interface KeysSource {
     question: KeyQuestion & { readonly ask: Ask },
   ): Promise<{ readonly value: KeyAnswers[Ask] } | { readonly refused: KeyRefusal }>
   /** Returns the amounts that are spent of the budgets of a key or a team. */
-  spent(spender: { readonly id: string; readonly budgets?: readonly KeyBudget[] }): readonly SpentBudgetView[]
+  spent(spender: { readonly id: string; readonly budgets?: readonly KeyBudget[] }): Promise<readonly SpentBudgetView[]>
 }
 
 /** Whether the path is one of keys, teams or their changes. */

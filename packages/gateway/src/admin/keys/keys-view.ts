@@ -18,9 +18,9 @@ export interface KeyBudgetView {
 
 /** A budget with what is spent of it: exact decimal texts for US dollars, numbers for tokens. */
 export interface SpentBudgetView extends KeyBudgetView {
-  /** The amount that is spent or reserved in the current period. */
-  readonly spent: string | number
-  readonly left: string | number
+  /** The amount that is spent or reserved in the current period; null while the store of budgets does not answer. */
+  readonly spent: string | number | null
+  readonly left: string | number | null
   /** The beginning of the next period. */
   readonly resetsAt: string
 }

@@ -24,10 +24,12 @@ import { bufferRequest, readStart } from '../../pipeline/body/buffered-body.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
 import type { Reply } from '../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { SpendingRefusal } from '../../pipeline/context/spending.ts'
 import { targetPath } from '../../formats/query-parameters.ts'
 import type { CallContext } from '../../pipeline/context/step.ts'
 import { MAX_ERROR_BYTES, NOT_NEEDED, noteAnswerFault } from './answer-faults.ts'
 import { type CallParts, type CallServices, decodedResponse } from './failover-call.ts'
+import { refuseSpending } from '../../spending/refuse-spending.ts'
 import { noteUnguarded } from '../../llm/guards/prompt-guards.ts'
 import type { ReadyProvider } from './provider.ts'
 import { ProviderAttempts, sendTo, type ChosenProvider } from './provider-attempts.ts'
@@ -75,6 +77,17 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   start(): void {
+    const checked = this.#rx.spending?.check() ?? null
+    if (!(checked instanceof Promise)) return this.#startUnless(checked)
+    // The client may leave while a store of budgets decides.
+    const started = checked.then((refusal) => {
+      if (!this.#isOver) this.#startUnless(refusal)
+    })
+    follow(this.#rx, started)
+  }
+
+  #startUnless(refusal: SpendingRefusal | null): void {
+    if (refusal !== null) return sendReply(this.#rx, this.#handler, refuseSpending(this.#rx, refusal))
     const first = this.#attempts.choose()
     if (first === null) sendFailure(this.#rx, this.#handler, NO_PROVIDER)
     else this.#begin(first)

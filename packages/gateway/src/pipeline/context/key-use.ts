@@ -6,6 +6,6 @@ export interface KeyUse {
   readonly limitsModels: boolean
   /** Whether the key may use the model that a client names. */
   allowsModel(name: string): boolean
-  /** Called once, at the end of the request: settles the limits and budgets of the key. */
+  /** Called once, at the end of the request: settles the limits of the key. */
   finish(rx: { readonly llm: LlmRecord | null }): void
 }

@@ -58,8 +58,8 @@ export interface Env {
   counters: SharedCounters
   /** Budgets by key, shared by all workers and generations. */
   tables: KeyedTables
-  /** Budgets that several gateways share; null when the config has no store for them. */
-  budgets: BudgetStore | null
+  /** Budgets, which all workers share, and other gateways too when the config has a store for them. */
+  budgets: BudgetStore
   /** Time limits for calls of the policy. */
   deadlines: Deadlines
   /** The most bytes of one body that a policy may buffer. */

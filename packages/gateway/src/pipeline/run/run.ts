@@ -385,6 +385,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     if (this.rx.callouts !== null) this.rx.giveUpCallouts()
     this.rx.durationMs = this.#services.now() - this.rx.startedAt
     if (this.#route !== null) this.#runDone(this.#route)
+    if (this.rx.spending !== null) contained('request', () => this.rx.spending?.finish(this.rx))
     if (this.rx.keyUse !== null) contained('request', () => this.rx.keyUse?.finish(this.rx))
     this.rx.trace?.finished()
     this.#services.telemetry.finished(this.rx)

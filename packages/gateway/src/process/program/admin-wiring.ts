@@ -23,10 +23,10 @@ import type { Gateway } from '../config/gateway.ts'
 import type { TextInMemory } from '../config/config-text-store.ts'
 import type { GenerationHistory } from '../config/config-history.ts'
 import type { KeptRecords } from '../telemetry/kept-records.ts'
-import { createKeysSource } from '../admin/keys-source.ts'
 import { EndpointStates } from '../admin/endpoint-states.ts'
 import { createMetricsSource } from '../admin/metrics-source.ts'
 import { createQuestionSource } from '../admin/question-source.ts'
+import type { KeysSource } from '../../admin/keys/keys-routes.ts'
 import { createRequestsSource, type ExplainedParts, type RequestSourceParts } from '../admin/request-source.ts'
 import { viewRoutes } from '../admin/routes-view.ts'
 import type { Supervisor } from '../workers/supervisor.ts'
@@ -51,6 +51,7 @@ interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' |
   ledger: Ledger | null
   /** Null without `config.keys`. */
   keys: Keys | null
+  keysSource: KeysSource | null
   editor: ConfigEditor
   /** Null when the config cannot be changed through the admin API. */
   editToken: EditToken | null
@@ -92,7 +93,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     questions: questionsAbout(parts, requests),
     history: createMetricsSource(parts.history, supervisor.records),
     usage: parts.ledger,
-    keys: createKeysSource(parts.keys, () => supervisor.counters.tables),
+    keys: parts.keysSource,
     quit,
     pages,
   }

@@ -15,6 +15,7 @@ import { wireAdminServers } from './admin-wiring.ts'
 import { Gateway } from '../config/gateway.ts'
 import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
 import type { Keys } from '../../keys/keys.ts'
+import type { KeysWithBudgets } from '../admin/keys-source.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
@@ -25,7 +26,7 @@ import { PushedMetrics } from '../telemetry/pushed-metrics.ts'
 import { keyFileOf, loadSessionKeys, type SessionKeys } from '../config/session-keys.ts'
 import { shutdown } from './shutdown.ts'
 import { Supervisor } from '../workers/supervisor.ts'
-import { workerCount, workerSettings } from '../workers/worker-settings.ts'
+import { redisSettings, workerCount, workerSettings } from '../workers/worker-settings.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
@@ -59,6 +60,7 @@ export class Program {
   #journal: BudgetJournal | null = null
   #ledger: Ledger | null = null
   #keys: Keys | null = null
+  #keysSource: KeysWithBudgets | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
@@ -162,6 +164,7 @@ export class Program {
         controlled: () => this.#controlled,
         ledger: this.#ledger,
         keys: this.#keys,
+        keysSource: this.#keysSource,
         isDraining: () => this.#isDraining,
         startedAt: this.#startedAt,
         logFilter: () => this.#logger.filter().text,
@@ -255,6 +258,12 @@ export class Program {
     this.#keys = openKeys({ folder, maxKeys: keys.maxKeys }, this.#collector, this.#logger.child('keys'))
     this.#supervisor.counters.useKeys(this.#keys.table)
     await this.#keys.opened
+    const { KeysWithBudgets } = await import('../admin/keys-source.ts')
+    this.#keysSource = await KeysWithBudgets.open(this.#keys, {
+      redis: redisSettings(this.#settings),
+      tables: () => this.#supervisor.counters.tables,
+      log: this.#logger.child('keys'),
+    })
   }
 
   #sessionKeys(): SessionKeys {
@@ -265,7 +274,8 @@ export class Program {
   async #giveUp(code: number, problems: readonly string[]): Promise<number> {
     this.#mesh?.close()
     this.#journal?.close(this.#supervisor.counters.tables)
-    await Promise.all([this.#supervisor.stop(), this.#closeServers(), this.#ledger?.close(), this.#keys?.close()])
+    const stores = [this.#ledger?.close(), this.#keys?.close(), this.#keysSource?.close()]
+    await Promise.all([this.#supervisor.stop(), this.#closeServers(), ...stores])
     await this.#writer.flush()
     return failWith(code, firstProblems(problems).join('\n'))
   }
@@ -284,7 +294,7 @@ export class Program {
     this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#kept.close()
-    await Promise.all([this.#ledger?.close(), this.#keys?.close()])
+    await Promise.all([this.#ledger?.close(), this.#keys?.close(), this.#keysSource?.close()])
     this.#journal?.close(this.#supervisor.counters.tables)
     this.#log.info('stopped')
     await this.#writer.flush()

@@ -33,7 +33,8 @@ export function workerSettings(
   }
 }
 
-function redisSettings({ stores }: ProcessConfig): RedisSettings | null {
+/** The server of `config.stores.redis`; null without one. */
+export function redisSettings({ stores }: ProcessConfig): RedisSettings | null {
   if (stores?.redis === undefined) return null
   const { url, ca = null, username = '', password = '', timeout: timeoutMs, prefix, failureMode } = stores.redis
   return { ...url, ca, username, password, timeoutMs, prefix, failureMode }

@@ -8,6 +8,8 @@ export interface Budget {
   readonly amount: number
   /** The number of keys that have room. */
   readonly maxKeys: number
+  /** Whether requests choose the key, so that a store that has no fixed size must count the keys. */
+  readonly isKeyed: boolean
   /** The period of a moment, in milliseconds since 1970. */
   periodAt(now: number): Period
 }
@@ -23,10 +25,24 @@ export interface BudgetShare {
  * than was reserved.
  */
 export interface BudgetStore {
-  /** Prepares the room of a budget; false when the store has no room for its keys. */
-  prepare(budget: Budget): boolean
+  /** Prepares the room of budgets with this id; false when the store has no room for their keys. */
+  prepare(room: BudgetRoom): boolean
   /** Starts a request that needs room in all of the shares. */
   open(shares: readonly BudgetShare[]): BudgetReservation
+  /** Returns the refusal of a request for which nothing is left, as far as the store knows without waiting. */
+  look(shares: readonly BudgetShare[]): BudgetDecision
+  /** Returns the amounts of the current periods; null, or a promise of null, when the store does not answer. */
+  balances(shares: readonly BudgetShare[]): readonly BudgetBalance[] | Promise<readonly BudgetBalance[] | null> | null
+}
+
+export type BudgetRoom = Pick<Budget, 'id' | 'maxKeys'>
+
+/** The amount of a share in the current period. */
+export interface BudgetBalance {
+  /** Spent or reserved. */
+  readonly used: number
+  /** The end of the period, by the clock of the store. */
+  readonly end: number
 }
 
 /** The reserved amounts of one request. A reservation that is not renewed ends by itself after `LEASE_MS`. */
@@ -35,7 +51,10 @@ export interface BudgetReservation {
   readonly amounts: readonly number[]
   /** Returns the refusal of a request for which nothing at all is left; null when there is room. */
   check(): BudgetDecision | Promise<BudgetDecision>
-  /** Reserves an amount of each share, in place of the earlier amounts; when one has no room, nothing changes. */
+  /**
+   * Reserves an amount of each share in one step, in place of the earlier amounts. When a share has no room, nothing
+   * changes, and the refusal names the first such share.
+   */
   reserve(amounts: readonly number[]): BudgetDecision | Promise<BudgetDecision>
   renew(): void
   /** Replaces the reservation by what the request has cost, even beyond the budgets; called once. */

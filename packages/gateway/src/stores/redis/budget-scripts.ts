@@ -6,22 +6,28 @@ import { LEASE_MS, MOST_AMOUNT } from '../budgets/budget-store.ts'
  *
  *     <share>         hash: `s` spent, `r` reserved, `a:<id>` what the reservation <id> holds
  *     <share>:leases  sorted set: the ends of the leases by <id>
- *     <keys>          the number of keys of the budget in the period
+ *     <keys>          the number of keys of the budget in the period, if requests choose the keys
  *     <pulse>         hash: when a gateway was last `seen`, and until when leases are on `hold`
  *     <done:id>       a reservation that is settled, so that a repeated or late command changes nothing
  *
  * Times are those of Redis, so that the clocks of gateways do not matter. The keys of a period are kept for a day after
  * its end, for calls that end late and for a clock that is set back. When no gateway was seen for a while, Redis was
  * away or its clock was set: leases then stay for another `LEASE_MS`, in which live gateways renew theirs.
+ *
+ * The reply is 1 when everything is done, because replies of each request are read in JavaScript; otherwise it is a list
+ * of the reason, the time, the position of the share and what is left of it.
  */
 export interface BudgetScripts {
-  /** KEYS: pulse, then for each share: share, leases. ARGV: for each share: limit, start, end. */
+  /** KEYS: pulse, then the shares. ARGV: for each share: limit, start, end. */
   readonly check: Script
-  /** KEYS: pulse, done, then share, leases, keys. ARGV: id, `new` or `move`, then amount, limit, start, end, maxKeys. */
+  /**
+   * KEYS: pulse, done, then the shares, then the counters of those whose `most` is not 0. ARGV: id, `new` or `move`, the
+   * number of shares, then for each share: amount, limit, start, end, most.
+   */
   readonly reserve: Script
-  /** KEYS: pulse, then leases. ARGV: id. */
+  /** KEYS: pulse, then the shares. ARGV: id. */
   readonly renew: Script
-  /** KEYS: done, then share, leases. ARGV: id, then spent, end. */
+  /** Several settlements. KEYS: for each one: done, then its shares. ARGV: for each one: id, number of shares, then spent, end. */
   readonly settle: Script
 }
 
@@ -39,15 +45,18 @@ local now = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
 ${PULSE}`
   return {
     check: script(`${clock}${SHARED}${CHECK}`),
-    reserve: script(`${clock}${SHARED}${RESERVE}`),
+    reserve: script(`${KEPT}${clock}${SHARED}${RESERVE}`),
     renew: script(`${clock}${RENEW}`),
-    settle: script(SETTLE),
+    settle: script(`${KEPT}${SETTLE}`),
   }
 }
 
 function script(text: string): Script {
   return { text, sha: hash('sha1', text) }
 }
+
+const KEPT = `local KEPT = ${24 * 3_600_000}
+`
 
 const PULSE = `
 local LEASE = ${LEASE_MS}
@@ -63,10 +72,11 @@ end
 const SHARED = `
 local function used(share)
   local sums = redis.call('HMGET', share, 's', 'r')
-  return (tonumber(sums[1]) or 0) + (tonumber(sums[2]) or 0), sums[1] or sums[2]
+  return (tonumber(sums[1]) or 0) + (tonumber(sums[2]) or 0)
 end
-local function sweep(share, leases)
+local function sweep(share)
   if now < hold then return end
+  local leases = share .. ':leases'
   local function ended(from, to)
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases, from, to, 'LIMIT', 0, 1000)) do
       local amount = redis.call('HGET', share, 'a:' .. id)
@@ -78,85 +88,103 @@ local function sweep(share, leases)
   ended('-inf', string.format('%.0f', now))
   ended(string.format('%.0f', now + 2 * LEASE), '+inf')
 end
-local function rest(share, leases, amount, limit)
-  local sum, known = used(share)
-  if sum + amount > limit then
-    sweep(share, leases)
-    sum = used(share)
-  end
-  return limit - sum, known
-end
 `
 
 const CHECK = `
-for i = 0, (#KEYS - 1) / 2 - 1 do
-  local from, to = tonumber(ARGV[i * 3 + 2]), tonumber(ARGV[i * 3 + 3])
-  if now < from or now >= to then return {'clock', now} end
+for i = 0, #KEYS - 2 do
+  if now < tonumber(ARGV[i * 3 + 2]) or now >= tonumber(ARGV[i * 3 + 3]) then return {'clock', now} end
 end
-for i = 0, (#KEYS - 1) / 2 - 1 do
-  local limit = tonumber(ARGV[i * 3 + 1])
-  if rest(KEYS[i * 2 + 2], KEYS[i * 2 + 3], 1, limit) < 1 then return {'exceeded', now, i, 0} end
+for i = 0, #KEYS - 2 do
+  local share, limit = KEYS[i + 2], tonumber(ARGV[i * 3 + 1])
+  if used(share) >= limit then
+    sweep(share)
+    if used(share) >= limit then return {'exceeded', now, i, 0} end
+  end
 end
-return {'ok', now}
+return 1
 `
 
 const RESERVE = `
-local id, n = ARGV[1], (#KEYS - 2) / 3
+local id, own, n = ARGV[1], 'a:' .. ARGV[1], tonumber(ARGV[3])
 if redis.call('EXISTS', KEYS[2]) == 1 then return {'done', now} end
-local shares = {}
-for i = 0, n - 1 do
-  local a = 2 + i * 5
-  local share = { at = KEYS[i * 3 + 3], leases = KEYS[i * 3 + 4], keys = KEYS[i * 3 + 5], amount = tonumber(ARGV[a + 1]),
-    limit = tonumber(ARGV[a + 2]), from = tonumber(ARGV[a + 3]), to = tonumber(ARGV[a + 4]), most = tonumber(ARGV[a + 5]) }
-  if ARGV[2] == 'new' and (now < share.from or now >= share.to) then return {'clock', now} end
-  shares[i + 1] = share
+if ARGV[2] == 'new' then
+  for a = 4, #ARGV, 5 do
+    if now < tonumber(ARGV[a + 2]) or now >= tonumber(ARGV[a + 3]) then return {'clock', now} end
+  end
+end
+local shares, counter = {}, 2 + n
+for i = 1, n do
+  local a, key = i * 5 - 1, KEYS[2 + i]
+  local amount, limit, most = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 4])
+  local sums = redis.call('HMGET', key, 's', 'r', own)
+  if (tonumber(sums[1]) or 0) + (tonumber(sums[2]) or 0) - (tonumber(sums[3]) or 0) + amount > limit then
+    sweep(key)
+    sums = redis.call('HMGET', key, 's', 'r', own)
+  end
+  local spent, reserved, held = tonumber(sums[1]) or 0, tonumber(sums[2]) or 0, tonumber(sums[3]) or 0
+  local share = { key = key, amount = amount, reserved = reserved, held = held }
+  if not sums[1] and not sums[2] then share.fresh = true end
+  if most > 0 then
+    counter = counter + 1
+    share.counter = KEYS[counter]
+    if share.fresh and (tonumber(redis.call('GET', share.counter)) or 0) >= most then
+      return {'keysFull', now, i - 1, 0}
+    end
+  end
+  if amount > held and amount - held > limit - spent - reserved then
+    return {'exceeded', now, i - 1, math.max(0, limit - spent - reserved)}
+  end
+  shares[i] = share
 end
 for i, share in ipairs(shares) do
-  local left, known = rest(share.at, share.leases, share.amount, share.limit)
-  share.held = tonumber(redis.call('HGET', share.at, 'a:' .. id)) or 0
-  share.known = known
-  if not known and (tonumber(redis.call('GET', share.keys)) or 0) >= share.most then return {'keysFull', now, i - 1, 0} end
-  if share.amount > share.held and share.amount - share.held > left then
-    return {'exceeded', now, i - 1, math.max(0, left)}
+  local expiry = string.format('%.0f', tonumber(ARGV[i * 5 + 2]) + KEPT)
+  redis.call('HSET', share.key, 'r', string.format('%.0f', share.reserved + share.amount - share.held),
+    own, string.format('%.0f', share.amount))
+  redis.call('ZADD', share.key .. ':leases', string.format('%.0f', now + LEASE), id)
+  if share.fresh then
+    redis.call('PEXPIREAT', share.key, expiry)
+    if share.counter then
+      redis.call('INCR', share.counter)
+      redis.call('PEXPIREAT', share.counter, expiry)
+    end
   end
+  -- The set is new when there were no other reservations.
+  if share.reserved == share.held then redis.call('PEXPIREAT', share.key .. ':leases', expiry) end
 end
-for _, share in ipairs(shares) do
-  local expiry = string.format('%.0f', share.to + ${24 * 3_600_000})
-  redis.call('HINCRBY', share.at, 'r', string.format('%.0f', share.amount - share.held))
-  redis.call('HSET', share.at, 'a:' .. id, string.format('%.0f', share.amount))
-  redis.call('ZADD', share.leases, string.format('%.0f', now + LEASE), id)
-  if not share.known then
-    redis.call('INCR', share.keys)
-    redis.call('PEXPIREAT', share.keys, expiry)
-  end
-  redis.call('PEXPIREAT', share.at, expiry)
-  redis.call('PEXPIREAT', share.leases, expiry)
-end
-return {'ok', now}
+return 1
 `
 
 const RENEW = `
-for i = 2, #KEYS do redis.call('ZADD', KEYS[i], 'XX', string.format('%.0f', now + LEASE), ARGV[1]) end
-return {'ok', now}
+for i = 2, #KEYS do
+  redis.call('ZADD', KEYS[i] .. ':leases', 'XX', string.format('%.0f', now + LEASE), ARGV[1])
+end
+return 1
 `
 
 const SETTLE = `
-local id = ARGV[1]
-if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', ${20 * 60_000}) then return {'done'} end
-for i = 0, (#KEYS - 1) / 2 - 1 do
-  local share, leases = KEYS[i * 2 + 2], KEYS[i * 2 + 3]
-  local spent, to = tonumber(ARGV[i * 2 + 2]), ARGV[i * 2 + 3]
-  local held = redis.call('HGET', share, 'a:' .. id)
-  if held then
-    redis.call('HDEL', share, 'a:' .. id)
-    redis.call('ZREM', leases, id)
-    redis.call('HINCRBY', share, 'r', string.format('%.0f', 0 - tonumber(held)))
+local key, a = 1, 1
+while a < #ARGV do
+  local id, own, n = ARGV[a], 'a:' .. ARGV[a], tonumber(ARGV[a + 1])
+  if redis.call('SET', KEYS[key], '1', 'NX', 'PX', ${20 * 60_000}) then
+    for i = 1, n do
+      local share, spent, to = KEYS[key + i], tonumber(ARGV[a + i * 2]), tonumber(ARGV[a + i * 2 + 1])
+      local sums = redis.call('HMGET', share, 's', 'r', own)
+      local held = tonumber(sums[3])
+      if held then
+        redis.call('HDEL', share, own)
+        redis.call('ZREM', share .. ':leases', id)
+      end
+      if held or spent > 0 then
+        local sum = math.min((tonumber(sums[1]) or 0) + spent, ${MOST_AMOUNT})
+        local reserved = (tonumber(sums[2]) or 0) - (held or 0)
+        redis.call('HSET', share, 's', string.format('%.0f', sum), 'r', string.format('%.0f', reserved))
+      end
+      if not sums[1] and not sums[2] and spent > 0 then
+        redis.call('PEXPIREAT', share, string.format('%.0f', to + KEPT))
+      end
+    end
   end
-  if spent > 0 then
-    local sum = (tonumber(redis.call('HGET', share, 's')) or 0) + spent
-    redis.call('HSET', share, 's', string.format('%.0f', math.min(sum, ${MOST_AMOUNT})))
-    redis.call('PEXPIREAT', share, string.format('%.0f', to + ${24 * 3_600_000}))
-  end
+  key, a = key + 1 + n, a + 2 + 2 * n
 end
-return {'ok'}
+return 1
 `

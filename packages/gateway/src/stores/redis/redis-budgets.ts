@@ -1,7 +1,14 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { CalloutOutcome } from '../../telemetry/metrics/callout-metrics.ts'
-import { type BudgetDecision, type BudgetReservation, wholeAmount } from '../budgets/budget-store.ts'
-import type { BudgetShare, BudgetStore } from '../budgets/budget-store.ts'
+import {
+  type Budget,
+  type BudgetBalance,
+  type BudgetDecision,
+  type BudgetReservation,
+  type BudgetShare,
+  type BudgetStore,
+  wholeAmount,
+} from '../budgets/budget-store.ts'
 import { type BudgetScripts, createBudgetScripts } from './budget-scripts.ts'
 import { type RedisClient, RedisUnavailable } from './redis-client.ts'
 import { RedisFailure, type RedisReply } from './resp-reader.ts'
@@ -28,7 +35,9 @@ interface RedisBudgetsParts {
 export class RedisBudgets implements BudgetStore {
   readonly #parts: RedisBudgetsParts
   readonly #scripts: BudgetScripts
-  readonly #settlements: SettlementQueue
+  readonly #settlements: SettlementQueue<Settlement>
+  /** The hash of the last key of each budget: most budgets have one key. */
+  readonly #hashes = new WeakMap<Budget, { readonly key: string; readonly hash: string }>()
   /** The ids of reservations differ between all workers of all gateways. */
   readonly #instance = randomBytes(12).toString('base64url')
   #serial = 0
@@ -38,10 +47,10 @@ export class RedisBudgets implements BudgetStore {
   constructor(parts: RedisBudgetsParts) {
     this.#parts = parts
     this.#scripts = parts.scripts ?? createBudgetScripts()
-    this.#settlements = new SettlementQueue(
-      (command) => this.#run(command),
-      () => parts.lost(),
-    )
+    this.#settlements = new SettlementQueue<Settlement>({
+      send: (items) => this.#run(this.#command(settleAll(items))),
+      lost: () => parts.lost(),
+    })
   }
 
   prepare(): boolean {
@@ -49,7 +58,27 @@ export class RedisBudgets implements BudgetStore {
   }
 
   open(shares: readonly BudgetShare[]): BudgetReservation {
-    return new RedisReservation(shares, `${this.#instance}-${this.#serial++}`, this)
+    return new RedisReservation(shares, `${this.#instance}-${(this.#serial++).toString(36)}`, this)
+  }
+
+  /** Redis decides when the call is reserved, in the same step. */
+  look(): BudgetDecision {
+    return null
+  }
+
+  async balances(shares: readonly BudgetShare[]): Promise<readonly BudgetBalance[] | null> {
+    const read = async ({ budget, key }: BudgetShare): Promise<BudgetBalance> => {
+      const { number, end } = budget.periodAt(this.now())
+      const sums = await this.#run(['HMGET', this.shareKey(budget, key, number), 's', 'r'])
+      const [spent = null, reserved = null] = Array.isArray(sums) ? (sums as readonly RedisReply[]) : []
+      return { used: Number(spent ?? 0) + Number(reserved ?? 0), end }
+    }
+    try {
+      return await Promise.all(shares.map(read))
+    } catch (error) {
+      if (error instanceof RedisUnavailable) return null
+      throw error
+    }
   }
 
   /** Stores what is still to be stored, for at most `ms`, and ends the connection. */
@@ -65,8 +94,18 @@ export class RedisBudgets implements BudgetStore {
 
   // Called by reservations.
 
-  get prefix(): string {
-    return this.#parts.prefix
+  key(name: string): string {
+    return `${this.#parts.prefix}:${name}`
+  }
+
+  /** The key of a share in a period. Keys of clients stay out of Redis. */
+  shareKey(budget: Budget, key: string, period: number): string {
+    let known = this.#hashes.get(budget)
+    if (known?.key !== key) {
+      known = { key, hash: shortHash(`${budget.id}\n${key}`) }
+      this.#hashes.set(budget, known)
+    }
+    return this.key(`budget:${known.hash}:${period}`)
   }
 
   get failsOpen(): boolean {
@@ -102,8 +141,8 @@ export class RedisBudgets implements BudgetStore {
     this.#run(this.#command(call)).catch(() => {})
   }
 
-  settle(call: ScriptCall): void {
-    this.#settlements.add(this.#command(call))
+  settle(settlement: Settlement): void {
+    this.#settlements.add(settlement)
   }
 
   #command({ script, keys, values }: ScriptCall): string[] {
@@ -143,9 +182,18 @@ interface ScriptReply {
   readonly left: number
 }
 
+/** The cost of one request: its keys and values in the `settle` script. */
+interface Settlement {
+  readonly keys: readonly string[]
+  readonly values: readonly string[]
+}
+
+function settleAll(items: readonly Settlement[]): ScriptCall {
+  return { script: 'settle', keys: items.flatMap(({ keys }) => keys), values: items.flatMap(({ values }) => values) }
+}
+
 class RedisReservation implements BudgetReservation {
   readonly #shares: readonly BudgetShare[]
-  readonly #hashes: readonly string[]
   readonly #id: string
   readonly #store: RedisBudgets
   #amounts: readonly number[] = []
@@ -154,8 +202,6 @@ class RedisReservation implements BudgetReservation {
 
   constructor(shares: readonly BudgetShare[], id: string, store: RedisBudgets) {
     this.#shares = shares
-    // Keys of clients stay out of Redis.
-    this.#hashes = shares.map(({ budget, key }) => hash('sha256', `${budget.id}\n${key}`, 'base64url').slice(0, 32))
     this.#id = id
     this.#store = store
   }
@@ -170,7 +216,7 @@ class RedisReservation implements BudgetReservation {
       periods = this.#currentPeriods()
       return {
         script: 'check',
-        keys: [this.#key('pulse'), ...periods.flatMap(({ at }) => [at, `${at}:leases`])],
+        keys: [this.#store.key('pulse'), ...periods.map(({ at }) => at)],
         values: this.#shares.flatMap(({ budget: { amount } }, i) => [String(amount), ...boundsOf(periods[i])]),
       }
     })
@@ -184,20 +230,15 @@ class RedisReservation implements BudgetReservation {
     const reply = await this.#store.decide(() => {
       // A request that ends before the decision gives back what Redis may reserve in these periods.
       periods = this.#periods = earlier ?? this.#currentPeriods()
-      return {
-        script: 'reserve',
-        keys: [
-          ...[this.#key('pulse'), this.#key(`done:${this.#id}`)],
-          ...periods.flatMap(({ at, keys }) => [at, `${at}:leases`, keys]),
-        ],
-        values: [
-          ...[this.#id, earlier === null ? 'new' : 'move'],
-          ...this.#shares.flatMap(({ budget }, i) => [
-            ...[String(wanted[i] ?? 0), String(budget.amount)],
-            ...[...boundsOf(periods[i]), String(budget.maxKeys)],
-          ]),
-        ],
+      const keys = [this.#store.key('pulse'), this.#doneKey, ...periods.map(({ at }) => at)]
+      const values = [this.#id, earlier === null ? 'new' : 'move', String(this.#shares.length)]
+      for (const [i, { budget }] of this.#shares.entries()) {
+        const counter = periods[i]?.counter ?? null
+        if (counter !== null) keys.push(counter)
+        values.push(String(wanted[i] ?? 0), String(budget.amount), ...boundsOf(periods[i]))
+        values.push(counter === null ? '0' : String(budget.maxKeys))
       }
+      return { script: 'reserve', keys, values }
     })
     // Nothing was reserved, so there is nothing to give back.
     if (reply.kind !== 'ok' && reply.kind !== 'unknown') this.#periods = earlier
@@ -208,7 +249,7 @@ class RedisReservation implements BudgetReservation {
 
   renew(): void {
     if (this.#periods === null) return
-    const keys = [this.#key('pulse'), ...this.#periods.map(({ at }) => `${at}:leases`)]
+    const keys = [this.#store.key('pulse'), ...this.#periods.map(({ at }) => at)]
     this.#store.renew({ script: 'renew', keys, values: [this.#id] })
   }
 
@@ -216,24 +257,26 @@ class RedisReservation implements BudgetReservation {
     // Nothing was reserved, and nothing is to be counted.
     if (this.#periods === null && spent.every((amount) => amount <= 0)) return
     const periods = this.#periods ?? this.#currentPeriods()
-    this.#store.settle({
-      script: 'settle',
-      keys: [this.#key(`done:${this.#id}`), ...periods.flatMap(({ at }) => [at, `${at}:leases`])],
-      values: [this.#id, ...periods.flatMap(({ end }, i) => [String(wholeAmount(spent[i] ?? 0)), String(end)])],
-    })
+    const keys = [this.#doneKey]
+    const values = [this.#id, String(periods.length)]
+    for (const [i, { at, end }] of periods.entries()) {
+      keys.push(at)
+      values.push(String(wholeAmount(spent[i] ?? 0)), String(end))
+    }
+    this.#store.settle({ keys, values })
   }
 
-  #key(name: string): string {
-    return `${this.#store.prefix}:${name}`
+  get #doneKey(): string {
+    return this.#store.key(`done:${this.#id}`)
   }
 
   #currentPeriods(): SharePeriod[] {
     const now = this.#store.now()
-    return this.#shares.map(({ budget }, i) => {
+    return this.#shares.map(({ budget, key }) => {
       const { number, start, end } = budget.periodAt(now)
-      const at = this.#key(`budget:${this.#hashes[i]}:${number}`)
-      const keys = this.#key(`keys:${hash('sha256', budget.id, 'base64url').slice(0, 32)}:${number}`)
-      return { at, keys, start, end }
+      const at = this.#store.shareKey(budget, key, number)
+      const counter = budget.isKeyed ? this.#store.key(`keys:${shortHash(budget.id)}:${number}`) : null
+      return { at, counter, start, end }
     })
   }
 
@@ -254,9 +297,14 @@ class RedisReservation implements BudgetReservation {
 /** The keys of a share in a period. */
 interface SharePeriod {
   readonly at: string
-  readonly keys: string
+  /** Counts the keys of the budget; null when their number is bounded anyway. */
+  readonly counter: string | null
   readonly start: number
   readonly end: number
+}
+
+function shortHash(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 32)
 }
 
 function boundsOf(period: SharePeriod | undefined): [start: string, end: string] {
@@ -264,10 +312,13 @@ function boundsOf(period: SharePeriod | undefined): [start: string, end: string]
 }
 
 function scriptReply(reply: RedisReply): ScriptReply {
+  if (reply === 1) return DONE
   const [kind, now, index, left] = Array.isArray(reply) ? (reply as readonly RedisReply[]) : []
   if (typeof kind !== 'string') throw new RedisUnavailable('Redis answered something unknown', { wasSent: true })
   return { kind, now: Number(now ?? 0), index: Number(index ?? 0), left: Number(left ?? 0) }
 }
+
+const DONE: ScriptReply = { kind: 'ok', now: 0, index: 0, left: 0 }
 
 /** Errors that another connection would not change. */
 const KEEPS_CONNECTION = new Set(['OOM', 'MISCONF', 'BUSY', 'NOREPLICAS'])

@@ -42,6 +42,10 @@ export class RedisClient {
   #queued: PendingCommand[] = []
   /** Commands that were sent, in the order of their replies. */
   #sent: PendingCommand[] = []
+  /** Commands that are not written yet. */
+  #outgoing = ''
+  /** The number of commands that were written, and have no reply. */
+  #unanswered = 0
   #greetings = 0
   /** When a command was first left without an answer; null while Redis answers. */
   #stalledAt: number | null = null
@@ -119,15 +123,21 @@ export class RedisClient {
   }
 
   #send(pending: PendingCommand): void {
-    const socket = this.#socket
-    if (socket === null) return
-    // Commands of one turn of the event loop leave in one packet.
-    if (socket.writableCorked === 0) {
-      socket.cork()
-      process.nextTick(() => socket.uncork())
-    }
-    socket.write(pending.bytes)
+    if (this.#outgoing === '' && this.#unanswered === 0) setImmediate(() => this.#flush())
+    this.#outgoing += pending.bytes
     this.#sent.push(pending)
+  }
+
+  /**
+   * Writes the commands of one turn of the event loop, or of the time in which the last ones were answered: a write costs
+   * more than a command, and a command waits for one round trip at most.
+   */
+  #flush(): void {
+    const bytes = this.#outgoing
+    if (bytes === '' || this.#unanswered > 0) return
+    this.#outgoing = ''
+    this.#unanswered = this.#sent.length
+    this.#socket?.write(bytes)
   }
 
   #receive(reader: RespReader, chunk: Buffer): void {
@@ -147,9 +157,11 @@ export class RedisClient {
       const pending = this.#sent.shift()
       if (pending === undefined) return this.#fail('an answer came without a question')
       this.#stalledAt = null
+      this.#unanswered -= 1
       pending.settle?.resolve(reply)
       pending.settle = null
     }
+    this.#flush()
   }
 
   /** Ends the connection, and with it all commands; tries again after a pause. */
@@ -157,6 +169,8 @@ export class RedisClient {
     if (this.#state === 'closed' || this.#state === 'down') return
     const socket = this.#socket
     this.#socket = null
+    this.#outgoing = ''
+    this.#unanswered = 0
     this.#state = 'down'
     this.#problem = problem
     this.#stalledAt = null

@@ -20,7 +20,14 @@ const NOON = Date.parse('2026-11-18T12:00:00Z')
 const DAY = 86_400_000
 
 export function budgetOf(amount: number, fields: Partial<Budget> = {}): Budget {
-  return { id: 'route/budget/team', amount, maxKeys: 100, periodAt: createCalendar('Day', 'UTC'), ...fields }
+  return {
+    id: 'route/budget/team',
+    amount,
+    maxKeys: 100,
+    isKeyed: true,
+    periodAt: createCalendar('Day', 'UTC'),
+    ...fields,
+  }
 }
 
 /** The tests that every store of budgets must pass. */
@@ -98,6 +105,23 @@ export function describeBudgets(
         assert.equal((await ask([0, 0])).decision, null)
       }
       assert.equal((await ask([30, 80])).decision, null)
+    })
+
+    test('tell what is spent and reserved of each share in the current period', async (t) => {
+      const { ask, settle, setClock, balances } = await setUp(t, budgetOf(100), budgetOf(100, { id: 'other' }))
+      await ask([30, 5])
+      await settle(await ask([20, 20]), [10, 0])
+      assert.deepEqual(await balances(), [
+        { used: 40, end: NOON + DAY / 2 },
+        { used: 5, end: NOON + DAY / 2 },
+      ])
+      assert.deepEqual((await balances('nobody'))?.[0]?.used, 0)
+      await setClock(NOON + DAY)
+      await ask([1, 1])
+      assert.deepEqual(await balances(), [
+        { used: 1, end: NOON + DAY * 1.5 },
+        { used: 1, end: NOON + DAY * 1.5 },
+      ])
     })
 
     test('tell when nothing is left, and not before', async (t) => {
@@ -254,6 +278,8 @@ export function describeBudgets(
     })
     const open = (by = 0, key = 'all') =>
       stores[by]?.open((own[by] ?? []).map((budget) => ({ budget, key }))) ?? assert.fail('no such store')
+    const balances = async (key = 'all') =>
+      stores[0]?.balances((own[0] ?? []).map((budget) => ({ budget, key }))) ?? assert.fail('no such store')
     const ask = async (amount: number | number[], { by = 0, key = 'all' } = {}) => {
       const reservation = open(by, key)
       const amounts = typeof amount === 'number' ? budgets.map(() => amount) : amount
@@ -273,7 +299,7 @@ export function describeBudgets(
         await open(2, 'pulse').check()
       }
     }
-    return { ask, open, settle, setClock, pass, tooManyKeys: scene.tooManyKeys }
+    return { ask, open, settle, setClock, balances, pass, tooManyKeys: scene.tooManyKeys }
   }
 }
 

@@ -1,15 +1,16 @@
 import { HeaderBlock } from '@portico/http'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
-import type { Env } from '../../../pipeline/context/step.ts'
-import { accountsOf, type KeyAccounts, type KeyTables } from '../../../keys/key-accounts.ts'
+import type { Env, StepResult } from '../../../pipeline/context/step.ts'
+import { accountsOf, type KeyAccounts } from '../../../keys/key-accounts.ts'
+import { budgetRoom } from '../../../keys/key-budgets.ts'
 import { KeyClaim } from '../../../keys/key-claim.ts'
 import { type ReadyKey, StoredKeys } from '../../../keys/stored-keys.ts'
 import { viewKeyTable } from '../../../keys/key-table.ts'
-import { describeBudgets } from '../../../keys/usage.ts'
+import { type BudgetUsage, describeBudgets } from '../../../keys/usage.ts'
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
-import { BudgetClaim } from '../../../spending/claim.ts'
+import { claimBudgets } from '../../../spending/claim.ts'
 import { noRoom, refuseSpending } from '../../../spending/refuse-spending.ts'
 import { Renewals } from '../../../spending/renewals.ts'
 import { SpendAccounts } from '../../../spending/spend-accounts.ts'
@@ -22,7 +23,7 @@ export interface KeyGate {
   readonly isOpen: boolean
   find(text: string): ReadyKey | null
   /** Takes the request from the limits of its key; returns a reply when the request ends here. */
-  admit(rx: RequestContext, key: ReadyKey): Reply | void
+  admit(rx: RequestContext, key: ReadyKey): StepResult
 }
 
 export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
@@ -31,14 +32,16 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
   if (table === null) return CLOSED
   const keys = env.kept.held('keys of the store', () => new StoredKeys(table))
   const room = viewKeyTable(table).slots
-  const tables: KeyTables = { limits: accounts('limits', room, env), budgets: accounts('budget', room, env) }
+  const limits = limitAccounts(room, env)
+  if (!env.budgets.prepare(budgetRoom(room))) throw withoutMemory('budgets')
   /** A key that changes becomes another object, with other limits. */
   const known = new WeakMap<ReadyKey, KeyAccounts>()
   const renewals = new Renewals(env.deadlines)
+  const parts = { store: env.budgets, renewals }
   const settings = { outputTokens: config.outputTokens, allowsUnpriced: config.unpriced === 'Allow' }
 
   function knownAccounts(key: ReadyKey): KeyAccounts {
-    const found = known.get(key) ?? accountsOf(key, tables)
+    const found = known.get(key) ?? accountsOf(key, limits, room)
     known.set(key, found)
     return found
   }
@@ -52,39 +55,43 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
       // A policy of the listener and one of the route may both read the key.
       if (rx.keyUse !== null) return
       if (config.usagePath !== undefined && rx.path === config.usagePath && rx.method === 'GET') {
-        return usageReply(key, tables.budgets)
+        return describeBudgets(key.own, env.budgets, room).then((budgets) => usageReply(key, budgets))
       }
       const refusal = refuseRoute(rx, key)
       if (refusal !== null) return refusal
       const own = knownAccounts(key)
       if (own.withoutRoom !== null) return refuseSpending(rx, noRoom(own.withoutRoom))
-      const budgets = own.budgets.length === 0 ? null : new BudgetClaim(own.budgets, settings, env.clock)
-      const claim = new KeyClaim(key, { accounts: own, budgets, renewals, now: env.clock })
+      const spent = own.budgets.length === 0 ? null : claimBudgets(rx, { budgets: own.budgets, ...settings }, parts)
+      if (spent !== null) return refuseSpending(rx, spent)
+      const claim = new KeyClaim(key, { accounts: own, renewals, now: env.clock })
       const exceeded = claim.begin()
       if (exceeded !== null) return refuseSpending(rx, exceeded)
       rx.keyUse = claim
-      if (budgets !== null) rx.spending = budgets
     },
   }
 }
 
 const CLOSED: KeyGate = { isOpen: false, find: () => null, admit() {} }
 
-/** The memory is the same for all policies. Each limit or budget that was ever used keeps its room until a restart. */
-function accounts(name: string, room: number, env: Env): SpendAccounts {
-  const buffer = env.tables.keyed(`keys/${name}/store`, SpendTable.size(room))
-  if (buffer !== null) return new SpendAccounts(buffer, env)
-  throw new ConfigFault({}, [], {
-    found: 'found no room for the budgets of keys',
+/** The memory is the same for all policies. Each limit that was ever used keeps its room until a restart. */
+function limitAccounts(room: number, env: Env): SpendAccounts {
+  const buffer = env.tables.keyed('keys/limits/store', SpendTable.size(room))
+  if (buffer === null) throw withoutMemory('limits')
+  return new SpendAccounts(buffer, env)
+}
+
+function withoutMemory(what: string): ConfigFault {
+  return new ConfigFault({}, [], {
+    found: `found no room for the ${what} of keys`,
     expected: 'fewer keys in other budgets',
   })
 }
 
 /** The response for the holder of a key, with nothing of its teams and nothing of other keys. */
-function usageReply({ name, own, expires, models }: ReadyKey, budgets: SpendAccounts): Reply {
+function usageReply({ name, own, expires, models }: ReadyKey, budgets: readonly BudgetUsage[]): Reply {
   const usage = {
     key: name,
-    budgets: describeBudgets(own, budgets),
+    budgets,
     limits: own.limits ?? [],
     models: models === null ? null : (own.models ?? []),
     expires: Number.isFinite(expires) ? new Date(expires).toISOString() : null,

@@ -3,30 +3,32 @@ import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
 import { createCalendar } from '../../../state/calendar.ts'
-import type { Budget, BudgetShare, BudgetStore } from '../../../stores/budgets/budget-store.ts'
+import type { SpendingBudget } from '../../../pipeline/context/spending.ts'
+import type { Budget } from '../../../stores/budgets/budget-store.ts'
 import type { BudgetConfig } from './schema.ts'
 
 type LimitConfig = BudgetConfig['limits'][number]
 
 /** One budget of the config, or one for each key. */
 export class BudgetLimit {
-  readonly name: string
-  readonly unit: 'usd' | 'tokens'
-  readonly budget: Budget
+  readonly #name: string
+  readonly #unit: 'usd' | 'tokens'
+  readonly #budget: Budget
   readonly #keyOf: (rx: RequestContext) => string
 
-  constructor(config: LimitConfig, env: Env, store: BudgetStore) {
+  constructor(config: LimitConfig, env: Env) {
     const { name, usd, tokens, per, timeZone, key, maxKeys } = config
-    this.name = name
-    this.unit = usd === undefined ? 'tokens' : 'usd'
-    this.budget = {
+    this.#name = name
+    this.#unit = usd === undefined ? 'tokens' : 'usd'
+    this.#budget = {
       // A change of the amount keeps what was spent.
-      id: `${env.attachment}/budget/${name}/${this.unit}/${per}/${timeZone}/${key ?? ''}`,
+      id: `${env.attachment}/budget/${name}/${this.#unit}/${per}/${timeZone}/${key ?? ''}`,
       amount: usd === undefined ? tokens : Math.round(usd * 1e9),
       maxKeys: key === undefined ? 1 : maxKeys,
+      isKeyed: key !== undefined,
       periodAt: createCalendar(per, timeZone),
     }
-    if (!store.prepare(this.budget)) {
+    if (!env.budgets.prepare(this.#budget)) {
       const found = `found no room for ${maxKeys} keys of the budget ${name}`
       throw new ConfigFault(config, [], { found, expected: 'fewer keys' })
     }
@@ -35,8 +37,8 @@ export class BudgetLimit {
   }
 
   /** The budget of a request. */
-  shareOf(rx: RequestContext): BudgetShare {
-    return { budget: this.budget, key: this.#keyOf(rx) }
+  budgetOf(rx: RequestContext): SpendingBudget {
+    return { name: this.#name, unit: this.#unit, share: { budget: this.#budget, key: this.#keyOf(rx) } }
   }
 }
 
