@@ -5,7 +5,11 @@ import { AnswerMemory } from './answer-memory.ts'
 
 const MAX = 1_048_576
 const answer = (bytes: number, storedAt = 0) => ({ headers: [], body: Buffer.alloc(bytes), storedAt })
-const place = (key: string, scope = 'one', expiresAt = Infinity) => ({ key, scope, expiresAt })
+const NO_COUNTS = { count() {}, resized() {} }
+const labels = { model: 'm', apiKey: '' }
+const place = (key: string, scope = 'one', expiresAt = Infinity) => ({
+  ...{ key, scope, expiresAt, labels, checkAt: Infinity },
+})
 
 describe('the memory of a cache', () => {
   test('never has more bytes than its bound, and never loses count', () => {
@@ -17,7 +21,7 @@ describe('the memory of a cache', () => {
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const memory = new AnswerMemory(MAX)
+        const memory = new AnswerMemory(MAX, NO_COUNTS)
         const reserved: number[] = []
         for (const [now, each] of steps.entries()) {
           if (each === 'expire') memory.removeExpired(now)
@@ -31,7 +35,7 @@ describe('the memory of a cache', () => {
           assert.ok(bytes + arriving <= MAX, `${bytes} + ${arriving}`)
           assert.ok(bytes >= entries * 1024 && scopes <= entries)
         }
-        memory.clear()
+        memory.purge('all')
         assert.deepEqual(memory.figures, { entries: 0, scopes: 0, bytes: 0 })
       }),
       { numRuns: process.env['PROPERTIES'] === 'full' ? 2_000 : 100 },
@@ -39,7 +43,7 @@ describe('the memory of a cache', () => {
   })
 
   test('evicts the least recently used answers first', () => {
-    const memory = new AnswerMemory(MAX)
+    const memory = new AnswerMemory(MAX, NO_COUNTS)
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) memory.put(answer(120_000), place(key))
     memory.get('a', 0)
     memory.put(answer(120_000), place('i'))
@@ -50,7 +54,7 @@ describe('the memory of a cache', () => {
   })
 
   test('lets a tenant that floods it evict its own answers, not those of others', () => {
-    const memory = new AnswerMemory(MAX)
+    const memory = new AnswerMemory(MAX, NO_COUNTS)
     for (const key of ['q1', 'q2', 'q3']) memory.put(answer(50_000), place(key, 'quiet'))
     for (let i = 0; i < 1_000; i += 1) memory.put(answer(50_000), place(`f${i}`, 'flood'))
     assert.deepEqual(
@@ -64,7 +68,7 @@ describe('the memory of a cache', () => {
   })
 
   test('forgets an answer when it expires, and everything above a smaller bound', () => {
-    const memory = new AnswerMemory(MAX)
+    const memory = new AnswerMemory(MAX, NO_COUNTS)
     memory.put(answer(10), place('a', 'one', 100))
     assert.notEqual(memory.get('a', 99), null)
     assert.equal(memory.get('a', 100), null)

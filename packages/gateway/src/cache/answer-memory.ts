@@ -1,3 +1,6 @@
+import type { AnswerLabels, AnswerSelection } from '../stores/answers/answer-store.ts'
+import type { CacheCounts } from '../telemetry/metrics/cache-metrics.ts'
+
 /** A stored answer of a provider. */
 interface StoredAnswer {
   /** The headers of `KEPT_HEADERS`. */
@@ -7,9 +10,21 @@ interface StoredAnswer {
   readonly storedAt: number
 }
 
+/** How an answer is kept. */
+interface Keeping {
+  readonly key: string
+  readonly scope: string
+  readonly expiresAt: number
+  readonly labels: AnswerLabels
+  /** When a store that is shared must be asked again whether the answer still counts; infinite without such a store. */
+  readonly checkAt: number
+}
+
 interface Entry {
   readonly key: string
   readonly answer: StoredAnswer
+  readonly labels: AnswerLabels
+  checkAt: number
   readonly bytes: number
   readonly expiresAt: number
   readonly tenant: Tenant
@@ -35,6 +50,7 @@ export interface MemoryFigures {
  */
 export class AnswerMemory {
   #maxBytes: number
+  readonly #counts: CacheCounts
   readonly #entries = new Map<string, Entry>()
   readonly #tenants = new Map<string, Tenant>()
   /** Tenants by the logarithm of their bytes, so that a large one is found at once. */
@@ -43,8 +59,9 @@ export class AnswerMemory {
   /** Bytes of answers that are still arriving. */
   #arriving = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, counts: CacheCounts) {
     this.#maxBytes = maxBytes
+    this.#counts = counts
   }
 
   /** The most bytes of one answer. */
@@ -76,19 +93,50 @@ export class AnswerMemory {
   }
 
   /** Stores an answer in place of an older one; returns false when the answer is too large. */
-  put(answer: StoredAnswer, { key, scope, expiresAt }: { key: string; scope: string; expiresAt: number }): boolean {
+  put(answer: StoredAnswer, { key, scope, expiresAt, labels, checkAt }: Keeping): boolean {
     const bytes = sizeOf(answer, key, scope)
-    if (bytes > this.maxAnswerBytes) return false
+    if (bytes > this.maxAnswerBytes) {
+      this.#counts.count('memory', 'rejected')
+      return false
+    }
     const older = this.#entries.get(key)
     if (older !== undefined) this.#remove(older)
     let tenant = this.#tenants.get(scope)
     if (tenant === undefined) this.#tenants.set(scope, (tenant = { scope, entries: new Map(), bytes: 0 }))
-    const entry: Entry = { key, answer, bytes, expiresAt, tenant }
+    const entry: Entry = { key, answer, labels, checkAt, bytes, expiresAt, tenant }
     this.#entries.set(key, entry)
     tenant.entries.set(key, entry)
     this.#resize(tenant, bytes)
+    this.#counts.resized(1, bytes)
+    this.#counts.count('memory', 'stored')
     this.#makeRoom()
     return true
+  }
+
+  /** Whether a shared store should be asked about an answer before it is served. */
+  isDue(key: string, now: number): boolean {
+    const entry = this.#entries.get(key)
+    return entry === undefined || entry.checkAt <= now
+  }
+
+  /** Puts the next question to a shared store off. */
+  checkLater(key: string, checkAt: number): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) entry.checkAt = checkAt
+  }
+
+  /** Removes one answer. */
+  remove(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#remove(entry)
+  }
+
+  /** Removes the answers of a selection; returns their number. */
+  purge(selection: AnswerSelection): number {
+    const purged = [...this.#entries.values()].filter(({ labels }) => isSelected(labels, selection))
+    for (const entry of purged) this.#remove(entry)
+    this.#counts.count('memory', 'purged', purged.length)
+    return purged.length
   }
 
   /** Reserves room for a part of an answer that is arriving; false when the arriving answers have too much already. */
@@ -107,19 +155,13 @@ export class AnswerMemory {
     for (const entry of this.#entries.values()) if (entry.expiresAt <= now) this.#remove(entry)
   }
 
-  /** Removes all answers; returns their number. */
-  clear(): number {
-    const { size } = this.#entries
-    for (const entry of this.#entries.values()) this.#remove(entry)
-    return size
-  }
-
   #makeRoom(): void {
     while (this.#bytes + this.#arriving > this.#maxBytes) {
       const [tenant] = this.#classes.findLast((each) => each !== undefined && each.size > 0) ?? []
       const [oldest] = tenant?.entries.values() ?? []
       if (oldest === undefined) return
       this.#remove(oldest)
+      this.#counts.count('memory', 'evicted')
     }
   }
 
@@ -128,6 +170,7 @@ export class AnswerMemory {
     this.#entries.delete(key)
     tenant.entries.delete(key)
     this.#resize(tenant, -bytes)
+    this.#counts.resized(-1, -bytes)
     if (tenant.entries.size === 0) this.#tenants.delete(tenant.scope)
   }
 
@@ -137,6 +180,11 @@ export class AnswerMemory {
     this.#bytes += change
     if (tenant.bytes > 0) (this.#classes[classOf(tenant.bytes)] ??= new Set()).add(tenant)
   }
+}
+
+function isSelected(labels: AnswerLabels, selection: AnswerSelection): boolean {
+  if (selection === 'all') return true
+  return 'model' in selection ? labels.model === selection.model : labels.apiKey === selection.apiKey
 }
 
 function classOf(bytes: number): number {

@@ -1,5 +1,5 @@
 /** The directives of a request's `cache-control` header that the cache follows. */
-interface CacheControl {
+export interface CacheControl {
   /** Neither serves a stored answer nor stores a new one. */
   readonly noStore: boolean
   /** Asks the provider, and stores its answer. */

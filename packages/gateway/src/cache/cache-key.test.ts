@@ -51,6 +51,14 @@ describe('the key of a request', () => {
     }
   })
 
+  test('keeps bodies apart of which two readers may see different members, or different characters', () => {
+    const bodies = ['{"a":1,"a":2}', '{"a":3,"a":2}', '{"a":2}', '{"a":[{"b":1,"b":2}]}', '{"a":[{"b":2}]}']
+    const keys = bodies.map((body) => canonicalBody(Buffer.from(body)))
+    const bytes = [0xff, 0xfe, 0xfd].map((byte) => canonicalBody(Buffer.from([0x22, byte, 0x22])))
+    assert.equal(new Set([...keys, ...bytes]).size, bodies.length + 3)
+    assert.equal(canonicalBody(Buffer.from('{"a" : 2}')), keys[2])
+  })
+
   test('tells lists of texts apart, however they are split', () => {
     const digests = [['ab', 'c'], ['a', 'bc'], ['abc'], ['abc', ''], ['1:a', 'b'], []].map(digestOf)
     assert.equal(new Set(digests).size, digests.length)

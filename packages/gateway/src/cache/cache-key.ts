@@ -1,15 +1,19 @@
+import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { hasLargeNumber, type Json, parseJson } from '@portico/http/json'
+import { countMembers, countNames, hasLargeNumber, type Json, parseJson } from '@portico/http/json'
 
 /**
- * The body of a request in one form: members sorted by name, no white space. Bodies with numbers that a double cannot
- * represent stay as they are, because different bodies must never become equal.
+ * The body of a request in one form: members sorted by name, no white space. Different bodies must never become equal, so
+ * these stay as they are: bodies with numbers that a double cannot represent, with several members of one name, of which
+ * providers may read either, and with bytes that are not UTF-8.
  */
 export function canonicalBody(bytes: Buffer): string {
+  if (!isUtf8(bytes)) return `bytes ${bytes.toString('base64')}`
   const text = bytes.toString('utf8')
   if (hasLargeNumber(text)) return text
   const parsed = parseJson(text)
-  return parsed === null ? text : canonical(parsed.value)
+  if (parsed === null || countNames(text) !== countMembers(parsed.value)) return text
+  return canonical(parsed.value)
 }
 
 function canonical(value: Json): string {

@@ -1,4 +1,6 @@
 import { Deadline, type Deadlines } from '@portico/http'
+import type { AnswerSelection } from '../stores/answers/answer-store.ts'
+import type { CacheCounts } from '../telemetry/metrics/cache-metrics.ts'
 import { BodyDigests } from './cache-key.ts'
 import { AnswerMemory, type MemoryFigures } from './answer-memory.ts'
 import type { SharedCall } from './shared-call.ts'
@@ -15,9 +17,11 @@ export class CacheRegistry {
   readonly #caches = new Map<string, NamedCache>()
   readonly #deadlines: Deadlines
   readonly #now: () => number
+  readonly #counts: CacheCounts
   readonly #sweep = new Deadline(() => this.#removeExpired())
 
-  constructor(deadlines: Deadlines, now: () => number) {
+  constructor(deadlines: Deadlines, now: () => number, counts: CacheCounts) {
+    this.#counts = counts
     this.#deadlines = deadlines
     this.#now = now
   }
@@ -26,7 +30,7 @@ export class CacheRegistry {
   cache(name: string, maxBytes: number): NamedCache {
     const known = this.#caches.get(name)
     known?.memory.resize(maxBytes)
-    const cache = known ?? { memory: new AnswerMemory(maxBytes), calls: new Map() }
+    const cache = known ?? { memory: new AnswerMemory(maxBytes, this.#counts), calls: new Map() }
     this.#caches.set(name, cache)
     return cache
   }
@@ -40,9 +44,9 @@ export class CacheRegistry {
     return [...this.#caches.values()].map(({ memory }) => memory.figures)
   }
 
-  /** Removes all answers; returns their number. */
-  clear(): number {
-    return [...this.#caches.values()].reduce((sum, { memory }) => sum + memory.clear(), 0)
+  /** Removes the answers of a selection from the memory of this worker; returns their number. */
+  purge(selection: AnswerSelection): number {
+    return [...this.#caches.values()].reduce((sum, { memory }) => sum + memory.purge(selection), 0)
   }
 
   #removeExpired(): void {

@@ -4,7 +4,13 @@ import { containedIn, follow } from '../pipeline/call/follow.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { CacheOutcome } from '../records/cache-outcome.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
-import { type CacheableRequest, cachedResponse, keptHeaders, type ProviderCache } from './provider-cache.ts'
+import {
+  type CacheableRequest,
+  type CachedRequest,
+  cachedResponse,
+  keptHeaders,
+  type ProviderCache,
+} from './provider-cache.ts'
 import type { Follower, KeptHeaders, SharedCall } from './shared-call.ts'
 
 /** The bodies of a request that the cache decides by. */
@@ -41,19 +47,26 @@ export class CachedCall implements Follower {
   }
 
   begin(request: CacheableRequest): void {
+    const read = this.#cache.read(request)
+    if (typeof read !== 'string') return this.#find(read, null)
+    this.#note({ status: 'bypass', ageSeconds: null, reason: read })
+    this.#parts.ask()
+  }
+
+  /** `isAnswered` says whether the shared store has answered; null before it was asked. */
+  #find(request: CachedRequest, isAnswered: boolean | null): void {
     const { ask, answer } = this.#parts
-    const found = this.#cache.find(request)
+    const found = this.#cache.find(request, isAnswered !== null)
     switch (found.kind) {
-      case 'bypass':
-        this.#note({ status: 'bypass', ageSeconds: null, reason: found.reason })
-        return ask()
+      case 'ask':
+        return this.#findLater(request, found.isAnswered)
       case 'hit':
         this.#note({ status: 'hit', ageSeconds: Math.floor(found.ageMs / 1000), reason: null })
         return answer(cachedResponse(found.headers, found.body))
       case 'lead':
         this.#shared = found.call
         this.#isLeader = true
-        this.#note(MISS)
+        this.#note(isAnswered === false ? MISS_WITHOUT_STORE : MISS)
         return ask()
       case 'follow':
         this.#shared = found.call
@@ -61,6 +74,14 @@ export class CachedCall implements Follower {
         this.#note(FOLLOWED)
         return found.call.join(this)
     }
+  }
+
+  #findLater(request: CachedRequest, isAnswered: Promise<boolean>): void {
+    const { rx } = this.#call
+    const found = isAnswered.then((answered) => {
+      if (this.#parts.isCurrent()) containedIn(rx, () => this.#find(request, answered))
+    })
+    follow(rx, found)
   }
 
   // The leader.
@@ -132,5 +153,7 @@ export class CachedCall implements Follower {
 
 const NOT_NEEDED = new Error('the response is not needed')
 const MISS: CacheOutcome = { status: 'miss', ageSeconds: null, reason: null }
+/** The shared store did not answer, so another gateway may have the answer. */
+const MISS_WITHOUT_STORE: CacheOutcome = { ...MISS, reason: 'store-unavailable' }
 /** An answer that arrives while an equal request gets it has no age. */
 const FOLLOWED: CacheOutcome = { status: 'hit', ageSeconds: 0, reason: null }

@@ -2,8 +2,9 @@ import type { Env } from '../pipeline/context/step.ts'
 import { digestOf } from './cache-key.ts'
 import { CachedCall, type CachedCallParts, type ModelCallRecord } from './cached-call.ts'
 import { CacheRegistry } from './cache-registry.ts'
-import { ProviderCache } from './provider-cache.ts'
+import { isKeptHeader, ProviderCache } from './provider-cache.ts'
 import type { ResponseCacheConfig } from './schema.ts'
+import { SharedAnswers } from './shared-answers.ts'
 
 interface CachedProvider {
   /** The config that decides what the provider gets; a change of it makes other keys. */
@@ -17,15 +18,31 @@ export type CreateCachedCall = (call: ModelCallRecord, parts: CachedCallParts) =
 
 /** Creates the response cache for the calls to one provider of a backend. */
 export function createResponseCache(
-  { ttl, maxBytes, scope, key, when }: ResponseCacheConfig,
+  { ttl, maxBytes, scope, key, when, shared }: ResponseCacheConfig,
   provider: CachedProvider,
   env: Env,
 ): CreateCachedCall {
-  const registry = env.kept.held('response caches', () => new CacheRegistry(env.deadlines, env.monotonic))
+  const registry = env.kept.held(
+    'response caches',
+    () => new CacheRegistry(env.deadlines, env.monotonic, env.answerCounts()),
+  )
   const expressionOf = (source: string | undefined) => (source === undefined ? null : env.cel(source, 'llmRequest'))
+  const named = registry.cache(env.attachment, maxBytes)
   const cache = new ProviderCache({
     registry,
-    cache: registry.cache(env.attachment, maxBytes),
+    cache: named,
+    shared:
+      shared === undefined || env.answers === null
+        ? null
+        : new SharedAnswers({
+            store: env.answers,
+            limits: { ttlMs: ttl, maxBytes: shared.maxBytes, isEncrypted: shared.encrypt },
+            cache: env.attachment,
+            memory: named.memory,
+            now: env.monotonic,
+            isKept: isKeptHeader,
+            taken: () => registry.stored(),
+          }),
     ttlMs: ttl,
     scope: expressionOf(scope),
     key: expressionOf(key),

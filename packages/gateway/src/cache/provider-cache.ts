@@ -3,11 +3,13 @@ import type { JsonObject } from '@portico/http/json'
 import type { UpstreamResponse } from '@portico/http/client'
 import type { Expression } from '../pipeline/context/step.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
-import { readCacheControl } from './cache-control.ts'
+import type { AnswerLabels } from '../stores/answers/answer-store.ts'
+import { type CacheControl, readCacheControl } from './cache-control.ts'
 import { digestOf } from './cache-key.ts'
 import { defaultScope, textOfResult } from './cache-scope.ts'
 import { bypassReason } from './cacheable.ts'
 import type { CacheRegistry, NamedCache } from './cache-registry.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { type KeptHeaders, SharedCall } from './shared-call.ts'
 
 /** A request as it would be sent to the provider. */
@@ -18,6 +20,8 @@ export interface CacheableRequest {
   /** The path and query at the provider. */
   readonly target: string
   readonly bytes: Buffer
+  /** The model that the provider is asked for. */
+  readonly model: string
   /** The body as the client sent it, for expressions. */
   readonly original: JsonObject
   /** The same body after the edits of the `ai` policy. */
@@ -28,16 +32,27 @@ export interface CacheableRequest {
 
 /** The result of looking a request up. */
 type CacheLookup =
-  | { readonly kind: 'bypass'; readonly reason: string }
   | { readonly kind: 'hit'; readonly headers: KeptHeaders; readonly body: Buffer; readonly ageMs: number }
   /** An equal request is under way. */
   | { readonly kind: 'follow'; readonly call: SharedCall }
   /** The request asks the provider, and others may follow. */
   | { readonly kind: 'lead'; readonly call: SharedCall }
+  /** A store may have the answer: `isAnswered` resolves with whether the store works, then the request is looked up again. */
+  | { readonly kind: 'ask'; readonly isAnswered: Promise<boolean> }
+
+/** A request that uses the cache. */
+export interface CachedRequest {
+  readonly key: string
+  readonly scope: string
+  readonly labels: AnswerLabels
+  readonly control: CacheControl
+}
 
 interface ProviderCacheParts {
   readonly registry: CacheRegistry
   readonly cache: NamedCache
+  /** Null when the cache is not shared. */
+  readonly shared: SharedAnswers | null
   readonly ttlMs: number
   readonly scope: Expression | null
   readonly key: Expression | null
@@ -57,25 +72,36 @@ export class ProviderCache {
     this.#parts = parts
   }
 
-  find(request: CacheableRequest): CacheLookup {
-    const { rx } = request
-    const { cache, now, ttlMs } = this.#parts
+  /** Returns the request as the cache knows it, or the reason why it bypasses the cache. */
+  read(request: CacheableRequest): CachedRequest | string {
+    const { rx, model } = request
     const control = readCacheControl(rx.headers.joined('cache-control'))
     rx.llmRequest = request.original
     const reason = control.noStore ? 'no-store' : this.#bypassReason(request)
-    if (reason !== null) return { kind: 'bypass', reason }
-    const { scope: scopeExpression, key: keyExpression } = this.#parts
+    if (reason !== null) return reason
+    const { scope: scopeExpression, key: keyExpression, registry } = this.#parts
     const scope = scopeExpression === null ? defaultScope(rx) : textOfResult(scopeExpression.evaluate(rx))
-    if (scope === null) return { kind: 'bypass', reason: scopeExpression === null ? 'no-identity' : 'scope' }
+    if (scope === null) return scopeExpression === null ? 'no-identity' : 'scope'
     const added = keyExpression === null ? '' : textOfResult(keyExpression.evaluate(rx))
-    if (added === null) return { kind: 'bypass', reason: 'key' }
-    const key = this.#keyOf(request, scope, added)
+    if (added === null) return 'key'
+    const key = digestOf([...this.#partsOf(request, scope, added), registry.digests.of(request.bytes)])
+    return { key, scope, control, labels: { model, apiKey: rx.apiKeyName ?? '' } }
+  }
+
+  /** Looks a request up; a store is asked only once, before `isAsked`. */
+  find(request: CachedRequest, isAsked: boolean): CacheLookup {
+    const { cache, shared, now, ttlMs } = this.#parts
+    const { key, control } = request
+    const takesStored = !control.noCache && control.maxAgeMs > 0
+    const underWay = takesStored ? cache.calls.get(key) : undefined
+    if (shared !== null && takesStored && !isAsked && underWay === undefined && cache.memory.isDue(key, now())) {
+      return { kind: 'ask', isAnswered: shared.lookUp(request) }
+    }
     const answer = control.noCache ? null : cache.memory.get(key, now())
     const ageMs = answer === null ? 0 : Math.max(0, now() - answer.storedAt)
     if (answer !== null && ageMs < Math.min(ttlMs, control.maxAgeMs)) return { kind: 'hit', ...answer, ageMs }
-    const underWay = control.noCache || control.maxAgeMs === 0 ? undefined : cache.calls.get(key)
     if (underWay !== undefined) return { kind: 'follow', call: underWay }
-    return { kind: 'lead', call: this.#lead(key, scope) }
+    return { kind: 'lead', call: this.#lead(request) }
   }
 
   #bypassReason({ rx, edited, isStoredByDefault }: CacheableRequest): string | null {
@@ -85,17 +111,18 @@ export class ProviderCache {
     return bypassReason(edited, isStoredByDefault)
   }
 
-  #keyOf({ headers, target, bytes }: CacheableRequest, scope: string, added: string): string {
+  /** Everything that makes two requests equal, except the body. */
+  #partsOf({ headers, target }: CacheableRequest, scope: string, added: string): string[] {
     const parts = [scope, added, this.#parts.fingerprint, target]
     headers.forEach((name, value) => {
       // Versions and beta features of the vendor's API.
       if (VENDOR_HEADERS.test(name)) parts.push(`${name.toLowerCase()}: ${value}`)
     })
-    return digestOf([...parts, this.#parts.registry.digests.of(bytes)])
+    return parts
   }
 
-  #lead(key: string, scope: string): SharedCall {
-    const { cache, registry, ttlMs, now } = this.#parts
+  #lead({ key, scope, labels }: CachedRequest): SharedCall {
+    const { cache, registry, shared, ttlMs, now } = this.#parts
     const { memory, calls } = cache
     const call = new SharedCall({
       room: memory,
@@ -104,8 +131,10 @@ export class ProviderCache {
       },
       store: (headers, body) => {
         const storedAt = now()
-        memory.put({ headers, body, storedAt }, { key, scope, expiresAt: storedAt + ttlMs })
+        const checkAt = shared?.nextCheck ?? Infinity
+        memory.put({ headers, body, storedAt }, { key, scope, labels, expiresAt: storedAt + ttlMs, checkAt })
         registry.stored()
+        shared?.put({ key, scope, labels }, { headers, body })
       },
     })
     // The call of an earlier leader, whose answer this request did not want, keeps its followers.
@@ -120,9 +149,14 @@ const VENDOR_HEADERS = /^(?:anthropic|openai|x-goog|x-amzn-bedrock)-/i
 export function keptHeaders(headers: HeaderBlock): KeptHeaders {
   const kept: (readonly [string, string])[] = []
   headers.forEach((name, value) => {
-    if (KEPT_HEADERS.test(name)) kept.push([name.toLowerCase(), value])
+    if (isKeptHeader(name)) kept.push([name.toLowerCase(), value])
   })
   return kept
+}
+
+/** Whether a header stays with its answer. */
+export function isKeptHeader(name: string): boolean {
+  return KEPT_HEADERS.test(name)
 }
 
 /** Token counts of Bedrock are in headers. */

@@ -1,7 +1,7 @@
 import { bool, number as anyNumber, oneOf, string as text } from '@portico/cel/declare'
 import { condition, expression } from '../schema/fields/expression.ts'
-import { byteSize, duration } from '../schema/fields/values.ts'
-import { object, type Output } from '../schema/kit.ts'
+import { boolean, byteSize, duration } from '../schema/fields/values.ts'
+import { needsSetting, object, type Output } from '../schema/kit.ts'
 
 /** The response cache of a model backend. */
 export const responseCache = () =>
@@ -27,6 +27,25 @@ export const responseCache = () =>
       .describe(
         'Which requests use the cache; `llmRequest` is the body as the client sent it. When unset: all but those with a temperature above 0 and no seed, audio output, `store`, or tools that the provider runs.',
       ),
+    shared: needsSetting(
+      object({
+        maxBytes: byteSize({ min: 1_048_576 })
+          .prefault(268_435_456)
+          .describe(
+            'Memory of this cache in Redis, in bytes. The oldest answers of the tenant that fills most of it go first; answers of more than an eighth, or of about a megabyte, stay in the memory of the worker.',
+          ),
+        encrypt: boolean()
+          .prefault(false)
+          .describe(
+            'Encrypts answers with the session key, which all gateways must have in common: `SESSION_KEY` or `config.session.keyFile`. Without it, answers are plain text in Redis.',
+          ),
+      })
+        .optional()
+        .describe(
+          'Shares answers with all workers and with other gateways, in the Redis of `config.stores.redis`. While Redis does not answer, requests go on without it.',
+        ),
+      ...['config', 'stores', 'redis'],
+    ),
   }).describe('Keeps answers of models, and serves equal requests from memory.')
 
 export type ResponseCacheConfig = Output<ReturnType<typeof responseCache>>

@@ -42,7 +42,19 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   RouteServices &
   Pick<RouteParts, 'containment'> &
-  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom' | 'picks'> & {
+  Pick<
+    Env,
+    | 'counters'
+    | 'tables'
+    | 'answers'
+    | 'answerCounts'
+    | 'monotonic'
+    | 'kept'
+    | 'credentials'
+    | 'callouts'
+    | 'keyWithoutRoom'
+    | 'picks'
+  > & {
     /** Budgets that several gateways share; null when the config has no store for them. */
     budgets: BudgetStore | null
   }
@@ -240,6 +252,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     counters: services.counters,
     tables: services.tables,
     budgets: services.budgets ?? services.kept.held('budgets', () => new SharedMemoryBudgets(services)),
+    answers: services.answers,
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     maxModelBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_MODEL_BUFFER,
@@ -249,6 +262,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     callouts: services.callouts,
     keyWithoutRoom: services.keyWithoutRoom,
     picks: services.picks,
+    answerCounts: services.answerCounts,
     kept: services.kept,
     seal: () => sealOf(services),
     credentials: services.credentials,

@@ -26,6 +26,7 @@ import { printProblems } from '../sources/print-problems.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic, createHttpDate } from '../state/clock.ts'
 import { KeptTables, type KeyedTables } from '../state/keyed-tables.ts'
+import type { AnswerStore } from '../stores/answers/answer-store.ts'
 import type { BudgetStore } from '../stores/budgets/budget-store.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
@@ -38,6 +39,7 @@ import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createDatagramMetrics } from '../telemetry/metrics/datagram-metrics.ts'
 import { Exemplars } from '../telemetry/metrics/exemplars.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
+import { createCacheMetrics } from '../telemetry/metrics/cache-metrics.ts'
 import { createPickMetrics } from '../telemetry/metrics/pick-metrics.ts'
 import { createExportCounts } from '../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../telemetry/otlp/exporter.ts'
@@ -88,6 +90,8 @@ export interface TestGatewayOptions {
   tables?: KeyedTables
   /** Budgets that several gateways share. */
   budgets?: BudgetStore
+  /** Answers of models that several gateways share. */
+  answers?: AnswerStore
   /** The format of the access log; text when left out. */
   logFormat?: LogFormat
   lookup?: ResolverOptions['lookup']
@@ -308,6 +312,7 @@ export class TestGateway {
       counters: new SharedTable(options.counters ?? createTable()),
       tables: options.tables ?? new KeptTables(),
       budgets: options.budgets ?? null,
+      answers: options.answers ?? null,
       kept: new WorkerCache(),
       monotonic: options.monotonic ?? monotonic,
       clock: options.clock ?? Date.now,
@@ -333,6 +338,7 @@ export class TestGateway {
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
       picks: createPickMetrics(this.#registry),
+      answerCounts: createCacheMetrics(this.#registry),
       upstream: {
         connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
         poolIdleTimeoutMs: options.poolIdleTimeoutMs ?? 90_000,

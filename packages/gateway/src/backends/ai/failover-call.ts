@@ -129,7 +129,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
       },
       isCurrent: () => this.isCurrent(tries),
     })
-    this.#cached.begin({ rx: this.rx, headers: this.headers, target, bytes, ...cacheable })
+    this.#cached.begin({ rx: this.rx, headers: this.headers, target, bytes, model: call.model, ...cacheable })
   }
 
   /** Called when a response was read completely, and is neither an error nor broken. */

@@ -7,11 +7,13 @@ import type {
   UpstreamRequest,
 } from '@portico/http/client'
 import type { Deadlines } from '@portico/http'
+import type { AnswerStore } from '../../stores/answers/answer-store.ts'
 import type { BudgetStore } from '../../stores/budgets/budget-store.ts'
 import type { KeyedTables } from '../../state/keyed-tables.ts'
 import type { Seal } from '../../state/seal.ts'
 import type { WorkerCache } from '../../state/worker-cache.ts'
 import type { CalloutKind, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
+import type { CacheCounts } from '../../telemetry/metrics/cache-metrics.ts'
 import type { CountPicks } from '../../telemetry/metrics/pick-metrics.ts'
 import type { CountKeysWithoutRoom } from '../../telemetry/metrics/limit-metrics.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
@@ -60,6 +62,8 @@ export interface Env {
   tables: KeyedTables
   /** Budgets, which all workers share, and other gateways too when the config has a store for them. */
   budgets: BudgetStore
+  /** Answers of models that workers and gateways share; null when the config has no store for them. */
+  answers: AnswerStore | null
   /** Time limits for calls of the policy. */
   deadlines: Deadlines
   /** The most bytes of one body that a policy may buffer. */
@@ -74,6 +78,8 @@ export interface Env {
   callouts(kind: CalloutKind): RecordCallout
   /** Counts requests whose key has no budget because the table of the limit is full. */
   keyWithoutRoom: CountKeysWithoutRoom
+  /** Returns the counts of response caches. */
+  answerCounts: () => CacheCounts
   /** Counts the outcome of choosing an endpoint of an inference pool. */
   picks: CountPicks
   /** The cache of this worker, which outlives generations. */

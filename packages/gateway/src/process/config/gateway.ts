@@ -267,7 +267,10 @@ interface ConfigCheck {
 function needsKeys({ backends, policies }: Ir): boolean {
   return (
     backends.some(({ target }) => target.kind === 'mcp') ||
-    policies.some(({ traffic }) => traffic?.sessionPersistence !== undefined)
+    policies.some(
+      ({ traffic, backend }) =>
+        traffic?.sessionPersistence !== undefined || backend?.ai?.cache?.shared?.encrypt === true,
+    )
   )
 }
 

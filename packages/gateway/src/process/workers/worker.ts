@@ -22,6 +22,7 @@ import { createExpressions } from '../../pipeline/expression/expression.ts'
 import { gatewayName } from '../../pipeline/context/proxy-identity.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { ShapeKeepalive } from '../../pipeline/run/shape-keepalive.ts'
+import type { RedisAnswers } from '../../stores/redis/redis-answers.ts'
 import type { RedisBudgets } from '../../stores/redis/redis-budgets.ts'
 import { WorkerCache } from '../../state/worker-cache.ts'
 import { monotonic, createHttpDate } from '../../state/clock.ts'
@@ -39,6 +40,7 @@ import { createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool
 import { createCalloutMetrics } from '../../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../../telemetry/metrics/fault-metrics.ts'
 import { createLimitMetrics } from '../../telemetry/metrics/limit-metrics.ts'
+import { createCacheMetrics } from '../../telemetry/metrics/cache-metrics.ts'
 import { createPickMetrics } from '../../telemetry/metrics/pick-metrics.ts'
 import { createExportCounts } from '../../telemetry/otlp/export-metrics.ts'
 import type { Exporter } from '../../telemetry/otlp/exporter.ts'
@@ -149,6 +151,7 @@ const services = {
   callouts: createCalloutMetrics(registry, exemplars),
   keyWithoutRoom: createLimitMetrics(registry),
   picks: createPickMetrics(registry),
+  answerCounts: createCacheMetrics(registry),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,
@@ -169,6 +172,8 @@ const services = {
   ledger: null as LedgerFeed<RequestContext> | null,
   /** Null without `config.stores.redis`. */
   budgets: null as RedisBudgets | null,
+  /** Null until a config shares answers. */
+  answers: null as RedisAnswers | null,
   exports: {
     origin: () => exportOrigin(process.env),
     counts: createExportCounts(registry),
@@ -247,6 +252,7 @@ async function end(): Promise<never> {
   await setImmediate()
   services.ledger?.flush()
   await services.budgets?.close(EXPORT_FLUSH_MS)
+  services.answers?.close()
   await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
   await writer.flush()
   process.exit(0)
@@ -282,6 +288,16 @@ async function apply(message: ConfigMessage): Promise<void> {
       })
     }
     sessionKeys = message.sessionKeys
+    if (settings.redis !== null && services.answers === null && sharesAnswers(ir)) {
+      const { openRedisAnswers } = await import('../../stores/redis/open-answers.ts')
+      const record = services.callouts('CacheStore')
+      services.answers = openRedisAnswers(settings.redis, {
+        sessionKeys: () => sessionKeys,
+        record: (outcome, milliseconds) => record(outcome, milliseconds, null),
+        counts: services.answerCounts(),
+        log: logger.child('cache'),
+      })
+    }
     tables.take(message.tables)
     services.recorder.attach(message.recorder)
     const next = compile(ir, services, previous)
@@ -307,6 +323,10 @@ function read(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | nul
   const changed = change === null ? null : applyChange(current.ir, change)
   const ir = changed?.ir ?? whole
   return { ir, previous: { config: current.config, changed } }
+}
+
+function sharesAnswers({ policies }: Ir): boolean {
+  return policies.some(({ backend }) => backend?.ai?.cache?.shared !== undefined)
 }
 
 /** The main thread waits two seconds for a worker that ends. */

@@ -1,5 +1,6 @@
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { AnswerScripts } from './answer-scripts.ts'
 import { type BudgetScripts, createBudgetScripts } from './budget-scripts.ts'
 import { RedisClient } from './redis-client.ts'
 
@@ -21,7 +22,10 @@ export interface RedisSettings {
 }
 
 /** Opens a connection on which the scripts are loaded. */
-export function connectRedis(settings: RedisSettings, scripts: BudgetScripts = createBudgetScripts()): RedisClient {
+export function connectRedis(
+  settings: RedisSettings,
+  scripts: BudgetScripts | AnswerScripts = createBudgetScripts(),
+): RedisClient {
   const { host, port, isTls, ca, username, password, database, timeoutMs } = settings
   const greeting: string[][] = []
   if (password !== '') greeting.push(['AUTH', ...(username === '' ? [] : [username]), password])

@@ -5,7 +5,7 @@ import { createCallTimer } from './request-metrics.ts'
 
 /** The external services that policies call through backends. */
 export type ServiceKind = 'ExtAuthz' | 'ExtProc' | 'EndpointPicker' | 'RateLimit'
-export type CalloutKind = ServiceKind | 'BudgetStore'
+export type CalloutKind = ServiceKind | 'BudgetStore' | 'CacheStore'
 
 /** The outcomes of calls; `requests_total` has the decisions of the services. */
 const calloutOutcomes = ['answered', 'failed', 'timeout', 'cancelled'] as const

@@ -127,6 +127,23 @@ export const families = {
     help: 'Cost that answers from the response cache would have had, as far as it is known',
     labels: MODEL_CALL,
   },
+  llm_cache_changes_total: {
+    type: 'counter',
+    unit: '{answer}',
+    help: 'Answers of response caches, by store (memory, redis) and event: stored, rejected, evicted, purged',
+    labels: ['store', 'event'],
+  },
+  llm_cache_entries: {
+    type: 'gauge',
+    unit: '{answer}',
+    help: 'Answers in the memory of response caches',
+    labels: [],
+  },
+  llm_cache_bytes: {
+    type: 'gauge',
+    help: 'Bytes of the answers in the memory of response caches',
+    labels: [],
+  },
   ledger_entries_total: {
     type: 'counter',
     help: 'Ledger entries, by outcome',
