@@ -33,10 +33,11 @@ export async function startServers(options: ServersOptions): Promise<RunningServ
   const health = await start(options.healthAddress, () => (request) => answerHealth(request, options))
   try {
     const admin = await start(options.adminAddress, (address) => {
-      const guard = createGuard(address, null)
+      const guard = createGuard(address)
       return (request) => {
-        const refusal = guard(request)
-        return refusal === null ? answerLogging(request, options) : text(refusal.status, refusal.message)
+        const admission = guard(request)
+        if ('caller' in admission) return answerLogging(request, options)
+        return text(admission.refused.status, admission.refused.message)
       }
     })
     const close = (): Promise<void> => closeAll([...health.servers, ...admin.servers])

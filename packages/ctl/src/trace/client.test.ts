@@ -207,6 +207,11 @@ describe('an admin address that cannot be used', () => {
         /rejected the trace: invalid expression: 1:3: unexpected "=\\u001b"$/,
       ],
       [401, 'token required\n', /requires a token: set it with --admin-token or PORTICO_ADMIN_TOKEN$/],
+      [
+        403,
+        'the token grafana has the scope Read, and POST /api/send needs a token with the scope Write\n',
+        /:\d+: the token grafana has the scope Read, and POST \/api\/send needs a token with the scope Write$/,
+      ],
       [403, 'host not allowed\n', /refused the request \(host not allowed\)/],
       [404, 'not found\n', /has no \/debug\/trace: it is not the admin address of Portico/],
       [405, '', /has no \/debug\/trace/],

@@ -33,8 +33,9 @@ export function refusalProblem({ admin: { label }, token, response, text }: Refu
     case 401:
       return token === null
         ? `${label} requires a token: set it with --admin-token or PORTICO_ADMIN_TOKEN`
-        : `${label} rejected the token: --admin-token or PORTICO_ADMIN_TOKEN must be the gateway's ADMIN_TOKEN`
+        : `${label} rejected the token: --admin-token or PORTICO_ADMIN_TOKEN must be the gateway's ADMIN_TOKEN, or a token of its config.admin.tokens`
     case 403:
+      if (said.includes('needs a token with the scope')) return `${label}: ${said}`
       return `${label} refused the request (${said}): give the address that the gateway itself listens on with --admin`
     case 404:
     case 405:

@@ -40,14 +40,14 @@ export async function answerCheck(request: IncomingMessage, source: ConfigEditSo
   return outcome.kind === 'closed' ? text(409, `${outcome.reason}\n`) : json(200, outcome.checked)
 }
 
-/** `showsToken`: a session will not do, and on loopback nothing else will either. */
+/** `hasToken`: a session will not do, and on loopback nothing else will either. */
 export async function answerApply(
   request: IncomingMessage,
   source: ConfigEditSource,
-  showsToken: (request: IncomingMessage) => boolean,
+  hasToken: boolean,
 ): Promise<Reply> {
   if (source.closed !== null) return text(403, `${source.closed}\n`)
-  if (!showsToken(request)) return text(403, 'the admin token is required: authorization: Bearer <token>\n')
+  if (!hasToken) return text(403, 'the admin token is required: authorization: Bearer <token>\n')
   const body = await readEdit(request)
   if ('refused' in body) return body.refused
   const { basedOn } = body

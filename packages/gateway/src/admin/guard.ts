@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { formatHostPort } from './address.ts'
 import type { Address } from './address.ts'
+import { type AdminCaller, type AdminCredential, AdminCredentials } from './credentials.ts'
 import { pathOf } from './http.ts'
 import { PROOF_HEADER, type Sessions } from './sessions.ts'
 
@@ -13,44 +13,52 @@ interface Refusal {
 /** Requests that change something must have this header: browsers let a page of another origin send it only with permission. */
 const SAME_ORIGIN_HEADER = 'x-portico-same-origin'
 
-/** Decides whether the admin server serves a request: null allows it. `sessions` are the sessions of the web UI. */
+/** The decision about a request: who the caller is, or why the request is refused. */
+type Admission = { readonly caller: AdminCaller } | { readonly refused: Refusal }
+
+/** Decides whether the admin server serves a request. `sessions` are the sessions of the web UI. */
 export function createGuard(
   address: Address,
-  token: string | null,
+  credentials: AdminCredentials = new AdminCredentials(null),
   sessions: Sessions | null = null,
-): (request: IncomingMessage) => Refusal | null {
+): (request: IncomingMessage) => Admission {
+  // Tokens may come and go with the config: an address that others can reach stays closed without them.
+  const isLocal = address.kind !== 'tcp' || address.loopback
   return (request) => {
     // A web page can neither reach a unix socket nor make a browser resolve a name to one.
     if (address.kind === 'tcp') {
       const host = onlyHost(request)
-      if (host === null || !ownHosts(request, address.hosts).has(host)) return denyRequest(403, 'host not allowed')
+      if (host === null || !ownHosts(request, address.hosts).has(host)) return refuse(403, 'host not allowed')
       const { origin } = request.headers
-      if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
-        return denyRequest(403, 'origin not allowed')
+      if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) return refuse(403, 'origin not allowed')
     }
-    if (!isFromHere(request)) return denyRequest(403, 'origin not allowed')
+    if (!isFromHere(request)) return refuse(403, 'origin not allowed')
     if (needsHeader(request) && request.headers[SAME_ORIGIN_HEADER] !== '1')
-      return denyRequest(403, `header ${SAME_ORIGIN_HEADER} required`)
-    if (token === null || (sessions !== null && isLetIn(request, sessions))) return null
-    return showsToken(request, token) ? null : denyRequest(401, 'token required')
+      return refuse(403, `header ${SAME_ORIGIN_HEADER} required`)
+    if (credentials.all.length === 0 && isLocal) return { caller: { token: null, scope: 'Write', via: 'none' } }
+    const presented = credentials.presentedBy(request)
+    if (presented !== null) return { caller: callerOf(presented, 'token') }
+    const caller = sessions === null ? null : sessionCaller(request, sessions)
+    return caller === null ? refuse(401, 'token required') : { caller }
   }
 }
 
-/** Whether the token itself comes with the request. */
-export function showsToken(request: IncomingMessage, token: string): boolean {
-  const [, given = ''] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
-  return isSameSecret(given, token)
-}
-
 /** Without a session only the login pages; with the cookie all pages; with cookie and proof header everything. */
-function isLetIn(request: IncomingMessage, sessions: Sessions): boolean {
+function sessionCaller(request: IncomingMessage, sessions: Sessions): AdminCaller | null {
   const { cookie, [PROOF_HEADER]: proof } = request.headers
   const path = pathOf(request) ?? ''
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  if (isRead && OPEN_TO_ALL.has(path)) return true
+  if (isRead && OPEN_TO_ALL.has(path)) return { token: null, scope: 'Read', via: 'none' }
+  const proven = sessions.provenBy(cookie, proof)
   // Only the token opens a session: its life is bounded.
-  if (path === SESSION_PATH) return request.method !== 'POST' && sessions.isProven(cookie, proof)
-  return sessions.isProven(cookie, proof) || (isRead && isPage(path) && sessions.isOpen(cookie))
+  if (path === SESSION_PATH && request.method === 'POST') return null
+  if (proven !== null) return callerOf(proven, 'session')
+  const shown = isRead && isPage(path) && path !== SESSION_PATH ? sessions.openedBy(cookie) : null
+  return shown === null ? null : callerOf(shown, 'session')
+}
+
+function callerOf({ name, scope }: AdminCredential, via: AdminCaller['via']): AdminCaller {
+  return { token: name, scope, via }
 }
 
 /** The files of the login page, which need no login. */
@@ -91,15 +99,6 @@ function onlyHost(request: IncomingMessage): string | null {
   return host === undefined || others.length > 0 ? null : host.toLowerCase()
 }
 
-function isSameSecret(given: string, expected: string): boolean {
-  // Digests have one length, so the comparison tells nothing of the length of the token either.
-  return timingSafeEqual(digest(given), digest(expected))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
-
-function denyRequest(status: 401 | 403, message: string): Refusal {
-  return { status, message: `${message}\n` }
+function refuse(status: 401 | 403, message: string): Admission {
+  return { refused: { status, message: `${message}\n` } }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isObject } from '@portico/http/json'
 import type { Evaluation, EvaluationQuestion, ExpressionAttachments } from '../findings/evaluation.ts'
 import type { MatchQuestion, RouteMatchView } from '../findings/route-match.ts'
+import type { Endpoint } from './endpoints.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
 import { readJson } from './read-json.ts'
@@ -15,14 +16,20 @@ export interface QuestionSource {
 }
 
 /** The endpoints, as the start page of the admin server lists them. */
-export const QUESTION_ROUTES: readonly { methods: readonly string[]; path: string; summary: string }[] = [
+export const QUESTION_ROUTES: readonly Endpoint[] = [
   {
     methods: ['GET', 'HEAD'],
+    scope: 'Read',
     path: '/api/expressions',
     summary: 'the attachment points of expressions, and the variables of each',
   },
-  { methods: ['POST'], path: '/api/expressions/evaluate', summary: 'the value of an expression, and of all its parts' },
-  { methods: ['POST'], path: '/api/routes/match', summary: 'which route a request would take' },
+  {
+    methods: ['POST'],
+    scope: 'Read',
+    path: '/api/expressions/evaluate',
+    summary: 'the value of an expression, and of all its parts',
+  },
+  { methods: ['POST'], scope: 'Read', path: '/api/routes/match', summary: 'which route a request would take' },
 ]
 
 /** Null for a path that is none of them. */

@@ -3,6 +3,7 @@ import type { Explanation } from '../findings/explanation.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { GatewayState, RequestBatch, RequestList, RequestRecord } from '../telemetry/recorder/record.ts'
 import { FILTER_PARAMETERS, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
+import type { AdminCaller } from './credentials.ts'
 import type { EventStream } from './event-stream.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
@@ -12,7 +13,7 @@ export type HeadlineOf = (record: RequestRecord) => string
 
 /** The source of records, which the main thread provides. */
 export interface RequestsSource {
-  state(): GatewayState
+  state(): Omit<GatewayState, 'access'>
   /** A text says what is wrong with the query. */
   filter(query: URLSearchParams): RecordFilter | string
   /** `before` is the `next` of a list; null when it is none. */
@@ -52,12 +53,16 @@ export const API_ROUTES: readonly ApiRoute[] = [
 ]
 
 /** Null for a path that is none of them. */
-export function answerApi(request: IncomingMessage, source: RequestsSource): Reply | Promise<Reply> | null {
+export function answerApi(
+  request: IncomingMessage,
+  source: RequestsSource,
+  { token, scope }: AdminCaller,
+): Reply | Promise<Reply> | null {
   const path = pathOf(request) ?? ''
   const query = queryOf(request)
   switch (path) {
     case '/api/state':
-      return known(query, []) ?? json(source.state())
+      return known(query, []) ?? json({ ...source.state(), access: { token, scope } } satisfies GatewayState)
     case '/api/requests':
       return (
         known(query, [...FILTER_PARAMETERS, 'headline', 'limit', 'before']) ??

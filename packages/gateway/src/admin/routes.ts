@@ -1,6 +1,8 @@
 import type { TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
+import type { AdminCaller, AdminCredentials } from './credentials.ts'
+import { type Endpoint, endpointScopes, READ, readEndpoints } from './endpoints.ts'
 import { answerConfigApi, CONFIG_ROUTES, type ConfigSource } from './config-api.ts'
 import { answerApply, answerCheck, answerHistory, HISTORY_ROUTES } from './config-edit-api.ts'
 import { pathOf, queryOf, text } from './http.ts'
@@ -8,7 +10,7 @@ import type { Answer, Reply } from './http.ts'
 import { answerMetricsApi, METRICS_ROUTES, type MetricsSource } from './metrics-api.ts'
 import { answerQuestion, QUESTION_ROUTES, type QuestionSource } from './questions-api.ts'
 import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
-import { isPage } from './guard.ts'
+import { isPage, SESSION_PATH } from './guard.ts'
 import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
@@ -42,6 +44,8 @@ export interface AdminCallbacks {
   history: MetricsSource
   usage: UsageSource
   keys: KeysSource | null
+  /** The tokens of the admin server; with one, every client needs one. */
+  credentials: AdminCredentials
   /** Starts the drain; called after the answer was made. */
   quit: () => void
   /** The web UI. */
@@ -81,84 +85,88 @@ function answerReady({ readiness }: AdminCallbacks): Reply {
   return pending.length === 0 ? text(200, 'ready\n') : text(503, `not ready, pending: ${pending.join(', ')}\n`)
 }
 
-/** The admin server; its index page is printed from the same table that answers. `sessions` are there with a token. */
+/** The handler of a request that the guard let in. */
+export type AdminAnswer = (request: IncomingMessage, caller: AdminCaller) => ReturnType<Answer>
+
+/**
+ * The admin server. Its index page and the scopes of its endpoints come from the same table that answers. `hasToken` says
+ * whether the request has the token that changes of the config need.
+ */
 export function createAdminAnswer(
   callbacks: AdminCallbacks,
-  sessions: Sessions | null,
-  hasToken: (request: IncomingMessage) => boolean = () => false,
-): Answer {
+  sessions: Sessions,
+  hasToken: (request: IncomingMessage, caller: AdminCaller) => boolean = () => false,
+): AdminAnswer {
+  const access = { sessions, credentials: callbacks.credentials }
   const firstFilter = callbacks.logFilter()
   const routes: AdminRoute[] = [
+    { methods: READ, scope: 'Read', path: '/', summary: 'this list', answer: () => text(200, index(endpoints)) },
     {
       methods: READ,
-      path: '/',
-      summary: 'this list',
-      answer: () =>
-        text(
-          200,
-          index([
-            ...routes,
-            ...[...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES, ...METRICS_ROUTES, ...USAGE_ROUTES].map(
-              (route) => ({
-                methods: READ,
-                ...route,
-              }),
-            ),
-            ...QUESTION_ROUTES,
-            ...KEY_ROUTES,
-          ]),
-        ),
-    },
-    {
-      methods: READ,
+      scope: 'Read',
       path: '/ui',
       summary: 'the web UI',
-      answer: (request) => answerUi(request, callbacks.pages, sessions),
+      answer: (request) => answerUi(request, callbacks.pages, access),
+    },
+    {
+      methods: ['POST', 'GET', 'HEAD', 'DELETE'],
+      scope: 'Read',
+      path: SESSION_PATH,
+      summary: 'opens a session of the web UI with a token; DELETE ends it',
+      answer: (request) => answerUi(request, callbacks.pages, access),
     },
     {
       methods: READ,
+      scope: 'Read',
       path: '/config_dump',
       summary: 'the running config, without secrets',
       answer: () => json(callbacks.configDump()),
     },
     {
       methods: READ,
+      scope: 'Read',
       path: '/memory',
       summary: 'memory of the process, and the heap of its main thread',
       answer: () => json({ process: process.memoryUsage(), heap: getHeapStatistics() }),
     },
     {
       methods: ['POST'],
+      scope: 'Write',
       path: '/logging',
       summary: 'the log level; ?level=info,upstream=debug sets it, ?reset restores the initial level',
       answer: (request) => logging(queryOf(request), callbacks, firstFilter),
     },
     {
       methods: ['POST', 'GET'],
+      scope: 'Read',
       path: '/debug/trace',
       summary: 'how the next request is decided, as a stream; ?expression=<CEL> chooses the request',
       answer: (request) => answerTrace(request, callbacks.trace),
     },
     {
       methods: ['POST'],
+      scope: 'Write',
       path: '/api/send',
       summary: 'sends a request to a listener of this gateway and returns the response',
       answer: createSendAnswer(callbacks),
     },
     {
       methods: ['POST'],
+      scope: 'Read',
       path: '/api/config/check',
       summary: 'checks a text as the next config: its problems, and the effect of applying it',
       answer: (request) => answerCheck(request, callbacks.config.edits),
     },
     {
       methods: ['POST'],
+      scope: 'Write',
       path: '/api/config/apply',
       summary: 'writes a text to the config file and applies it; needs `config.ui.edit` and the admin token',
-      answer: (request) => answerApply(request, callbacks.config.edits, hasToken),
+      answer: (request, caller) => answerApply(request, callbacks.config.edits, hasToken(request, caller)),
     },
     {
       methods: ['POST'],
+      scope: 'Write',
       path: '/quitquitquit',
       summary: 'drain and stop',
       answer: () => {
@@ -167,33 +175,43 @@ export function createAdminAnswer(
       },
     },
   ]
-  return (request) => {
+  const endpoints: Endpoint[] = [
+    ...routes,
+    ...readEndpoints([...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES, ...METRICS_ROUTES, ...USAGE_ROUTES]),
+    ...QUESTION_ROUTES,
+    ...KEY_ROUTES,
+  ]
+  const refuseScope = endpointScopes(endpoints)
+  return (request, caller) => {
+    const refused = refuseScope(request, caller)
+    if (refused !== null) return refused
     const path = pathOf(request) ?? ''
-    if (isPage(path)) return answerUi(request, callbacks.pages, sessions)
-    if (answersKeys(path)) return answerKeys(request, callbacks.keys)
+    if (isPage(path)) return answerUi(request, callbacks.pages, access)
+    if (answersKeys(path)) return answerKeys(request, callbacks.keys, caller)
     const route = routes.find((candidate) => candidate.path === path)
-    if (route === undefined) return path.startsWith('/api/') ? api(request, callbacks) : notFound()
+    if (route === undefined) return path.startsWith('/api/') ? api(request, callbacks, caller) : notFound()
     if (!isAllowed(request, route.methods)) return methodNotAllowed(route.methods)
-    return route.answer(request)
+    return route.answer(request, caller)
   }
 }
 
 /** The code for keys is loaded by the first request for them. */
-async function answerKeys(request: IncomingMessage, keys: KeysSource | null): Promise<Reply> {
+async function answerKeys(request: IncomingMessage, keys: KeysSource | null, caller: AdminCaller): Promise<Reply> {
   const { answerKeysApi } = await import('./keys/keys-api.ts')
-  return answerKeysApi(request, keys)
+  return answerKeysApi(request, keys, caller)
 }
 
 function api(
   request: IncomingMessage,
   { requests, config, questions, history, usage }: AdminCallbacks,
+  caller: AdminCaller,
 ): ReturnType<Answer> {
   const answered = answerQuestion(request, questions)
   if (answered !== null) return answered
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
   return (
     answerHistory(pathOf(request) ?? '', config.edits) ??
-    answerApi(request, requests) ??
+    answerApi(request, requests, caller) ??
     answerConfigApi(request, config) ??
     answerMetricsApi(request, history) ??
     answerUsageApi(request, usage) ??
@@ -201,12 +219,8 @@ function api(
   )
 }
 
-interface AdminRoute {
-  /** The first one is shown in the index. */
-  methods: readonly string[]
-  path: string
-  summary: string
-  answer: Answer
+interface AdminRoute extends Endpoint {
+  answer: AdminAnswer
 }
 
 function logging(query: URLSearchParams, { logFilter, setLogFilter }: AdminCallbacks, firstFilter: string): Reply {
@@ -224,14 +238,17 @@ const LOGGING_USAGE = `usage: POST /logging                                (show
        POST /logging?reset                          (back to the first one)
 `
 
-function index(routes: readonly Omit<AdminRoute, 'answer'>[]): string {
-  const width = Math.max(...routes.map(({ path }) => path.length)) + 1
-  return routes
-    .map(({ methods: [method = ''], path, summary }) => `${method.padEnd(5)}${path.padEnd(width)}${summary}\n`)
-    .join('')
+/** Lists methods, paths and what they are for; a `*` marks those that need a token with the scope Write. */
+function index(endpoints: readonly Endpoint[]): string {
+  const rows = endpoints.map(({ methods, path, scope, summary }) => ({
+    methods: methods.filter((method) => method !== 'HEAD').join(),
+    path: `${path}${scope === 'Write' ? ' *' : ''}`,
+    summary,
+  }))
+  const widest = (column: 'methods' | 'path'): number => Math.max(...rows.map((row) => row[column].length)) + 1
+  const [first, second] = [widest('methods'), widest('path')]
+  return rows.map(({ methods, path, summary }) => `${methods.padEnd(first)}${path.padEnd(second)}${summary}\n`).join('')
 }
-
-const READ: readonly string[] = ['GET', 'HEAD']
 
 function isAllowed(request: IncomingMessage, methods: readonly string[]): boolean {
   return methods.includes(request.method ?? '')

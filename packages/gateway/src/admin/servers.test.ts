@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { AdminCredentials } from './credentials.ts'
 import type { TestContext } from 'node:test'
 import { text } from 'node:stream/consumers'
 import type { Readiness } from './routes.ts'
@@ -151,14 +152,21 @@ test('the names of the machine itself and the own origin are let in', async (t) 
 
 test('an admin address that others can reach does not start without a token', async () => {
   for (const adminToken of [null, '']) {
-    const result = await startServers({ ...defaults, adminToken, addresses: { ...off, admin: '0.0.0.0:0' } })
+    const result = await startServers({
+      ...defaults,
+      credentials: new AdminCredentials(adminToken),
+      addresses: { ...off, admin: '0.0.0.0:0' },
+    })
     assert.ok(!result.ok)
     assert.match(result.problems.join(), /admin: address 0\.0\.0\.0:0 .* needs a token/)
   }
 })
 
 test('with a token every admin request needs exactly that token', async (t) => {
-  const { admin } = await start(t, { adminToken: 's3cret', addresses: { ...loopback, admin: '0.0.0.0:0' } })
+  const { admin } = await start(t, {
+    credentials: new AdminCredentials('s3cret'),
+    addresses: { ...loopback, admin: '0.0.0.0:0' },
+  })
   const port = admin.split(':').at(-1)!
   const status = async (headers: Record<string, string>) =>
     (await call(`127.0.0.1:${port}`, { path: '/config_dump', headers })).status

@@ -1,22 +1,21 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { parseAddress } from './address.ts'
 import type { EventStream } from './event-stream.ts'
-import { createGuard, isPage, showsToken } from './guard.ts'
+import { type AdminCaller, showsToken } from './credentials.ts'
+import { createGuard, isPage } from './guard.ts'
 import { createServer, pathOf, text } from './http.ts'
-import type { Answer, Reply } from './http.ts'
+import type { Reply } from './http.ts'
 import { listen } from './listen.ts'
 import type { Listening } from './listen.ts'
 import { answerReadiness, answerStats, createAdminAnswer } from './routes.ts'
-import type { AdminCallbacks } from './routes.ts'
+import type { AdminAnswer, AdminCallbacks } from './routes.ts'
 import { Sessions } from './sessions.ts'
 import { toLogin } from './ui/answer-ui.ts'
 
 export interface ServersOptions extends AdminCallbacks {
   /** Each one `<ip>:<port>`, `localhost:<port>`, `unix:/<path>` or `off`. */
   addresses: Record<ServerName, string>
-  /** Required from every admin client when set; an admin address that others can reach is refused without one. */
-  adminToken: string | null
-  /** Required from clients that change the config; the admin token when left out. */
+  /** A token that is required for changes of the config alone; null without one. */
   editToken?: string | null
 }
 
@@ -70,28 +69,29 @@ async function startOne(name: ServerName, options: ServersOptions, streams: Set<
     const answer = name === 'stats' ? answerStats : answerReadiness
     return listen(address, () => createServer((request) => answer(request, options), streams))
   }
-  // An empty variable is no secret.
-  const token = options.adminToken === '' ? null : options.adminToken
-  if (token === null && address.kind === 'tcp' && !address.loopback) {
-    const problem = `address ${options.addresses.admin} can be reached from other machines and needs a token (ADMIN_TOKEN)`
+  const { credentials, editToken = null } = options
+  if (credentials.all.length === 0 && address.kind === 'tcp' && !address.loopback) {
+    const problem = `address ${options.addresses.admin} can be reached from other machines and needs a token (ADMIN_TOKEN, or config.admin.tokens)`
     return { ok: false as const, problem }
   }
-  const sessions = token === null ? null : new Sessions()
-  const guard = createGuard(address, token, sessions)
-  const { editToken = token } = options
-  const answer = createAdminAnswer(options, sessions, (request) => editToken !== null && showsToken(request, editToken))
+  const sessions = new Sessions(credentials)
+  const guard = createGuard(address, credentials, sessions)
+  const hasToken = (request: IncomingMessage, { via }: AdminCaller): boolean =>
+    via === 'token' || (editToken !== null && showsToken(request, editToken))
+  const answer = createAdminAnswer(options, sessions, hasToken)
   return listen(address, () => createServer((request) => guarded(request, guard, answer), streams))
 }
 
 function guarded(
   request: IncomingMessage,
   guard: ReturnType<typeof createGuard>,
-  answer: Answer,
+  answer: AdminAnswer,
 ): Reply | Promise<Reply> {
-  const refusal = guard(request)
-  if (refusal === null) return answer(request)
-  if (refusal.status === 401 && request.method === 'GET' && isPage(pathOf(request) ?? '')) return toLogin(request)
-  return text(refusal.status, refusal.message, refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {})
+  const admission = guard(request)
+  if ('caller' in admission) return answer(request, admission.caller)
+  const { status, message } = admission.refused
+  if (status === 401 && request.method === 'GET' && isPage(pathOf(request) ?? '')) return toLogin(request)
+  return text(status, message, status === 401 ? { 'www-authenticate': 'Bearer' } : {})
 }
 
 async function closeAll(servers: readonly Server[]): Promise<void> {

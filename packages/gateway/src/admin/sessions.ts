@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { AdminCredential, AdminCredentials } from './credentials.ts'
 
 const SESSION_COOKIE = 'portico_session'
 /** Browsers send cookies to every port of a host: this, which pages alone keep, makes one that leaked useless. */
@@ -12,33 +13,39 @@ export interface OpenedSession {
   endsAt: number
 }
 
-/** Browsers that have shown the token. A cookie says until when, sealed with a key that dies with the process. */
+/**
+ * Browsers that have shown a token. A cookie says until when and which token, sealed with a key that dies with the process.
+ * A session ends with its token.
+ */
 export class Sessions {
   readonly #key = randomBytes(32)
+  readonly #credentials: AdminCredentials
   readonly #now: () => number
   /** Logged out before their end, with that end. */
   readonly #ended = new Map<string, number>()
 
-  constructor(now: () => number = Date.now) {
+  constructor(credentials: AdminCredentials, now: () => number = Date.now) {
+    this.#credentials = credentials
     this.#now = now
   }
 
-  open(): OpenedSession {
+  open(credential: AdminCredential): OpenedSession {
     const endsAt = this.#now() + LIFE_MS
-    const content = `${endsAt}.${randomBytes(16).toString('base64url')}`
+    const content = `${endsAt}.${randomBytes(16).toString('base64url')}.${this.#nameOf(credential)}`
     const value = `${content}.${this.#seal('cookie', content)}`
     return { cookie: setCookie(value, LIFE_MS / 1000), proof: this.#seal('proof', content), endsAt }
   }
 
-  /** Whether a page may be shown: it holds nothing but itself. */
-  isOpen(cookies: string | undefined): boolean {
-    return this.#contentOf(cookies) !== null
+  /** The credential of an open session; a page may be shown to its browser, because a page holds nothing but itself. */
+  openedBy(cookies: string | undefined): AdminCredential | null {
+    return this.#credentialOf(this.#contentOf(cookies))
   }
 
-  /** Whether a call comes from a page of that session. */
-  isProven(cookies: string | undefined, proof: string | string[] | undefined): boolean {
+  /** The credential of the session that a call comes from; null when the call is not from a page of that session. */
+  provenBy(cookies: string | undefined, proof: string | string[] | undefined): AdminCredential | null {
     const content = this.#contentOf(cookies)
-    return content !== null && typeof proof === 'string' && isSame(proof, this.#seal('proof', content))
+    if (content === null || typeof proof !== 'string' || !isSame(proof, this.#seal('proof', content))) return null
+    return this.#credentialOf(content)
   }
 
   /** The cookie that takes the session back. */
@@ -62,13 +69,23 @@ export class Sessions {
     return endOf(content) > this.#now() && !this.#ended.has(content) ? content : null
   }
 
-  #seal(use: 'cookie' | 'proof', content: string): string {
+  #credentialOf(content: string | null): AdminCredential | null {
+    const name = content?.split('.')[2] ?? ''
+    return this.#credentials.all.find((credential) => isSame(name, this.#nameOf(credential))) ?? null
+  }
+
+  /** The credential as cookies name it. It changes with the token and its scope. */
+  #nameOf({ name, scope, digest }: AdminCredential): string {
+    return this.#seal('credential', `${name} ${scope} ${digest.toString('hex')}`).slice(0, 22)
+  }
+
+  #seal(use: 'cookie' | 'proof' | 'credential', content: string): string {
     return createHmac('sha256', this.#key).update(`${use} ${content}`).digest('base64url')
   }
 }
 
 const LIFE_MS = 8 * 60 * 60 * 1000
-const SEALED = /^(\d{1,16}\.[\w-]{22})\.([\w-]{43})$/
+const SEALED = /^(\d{1,16}\.[\w-]{22}\.[\w-]{22})\.([\w-]{43})$/
 
 function endOf(content: string): number {
   return Number(content.slice(0, content.indexOf('.')))

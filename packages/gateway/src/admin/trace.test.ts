@@ -4,6 +4,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { AdminCredentials } from './credentials.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import { useAdmin } from '../testing/admin/admin-servers.ts'
@@ -172,7 +173,7 @@ async function start(
 ) {
   const watchers: Watcher[] = []
   const { running, at } = await useAdmin(t, {
-    adminToken,
+    credentials: new AdminCredentials(adminToken),
     trace: {
       isFull: false,
       check: () => null,

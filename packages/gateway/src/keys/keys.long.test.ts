@@ -277,7 +277,7 @@ describe('the admin API', () => {
         ['create', null],
       ],
     )
-    assert.equal(entries[0]?.by, 'admin token, from 127.0.0.1')
+    assert.equal(entries[0]?.by, 'token ADMIN_TOKEN, from 127.0.0.1')
     assert.ok(!audit.text.includes(secret) && !/[0-9a-f]{64}/.test(audit.text))
     assert.ok(!(program.stdout() + program.stderr()).includes(secret))
   })

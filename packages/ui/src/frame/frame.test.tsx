@@ -25,6 +25,14 @@ describe('the status line', () => {
     await waitFor(async () => assert.equal(await statusText(), '● Config 7 live · 3 workers · 1.2k req/s'))
   })
 
+  test('a token that may only read', async (t) => {
+    useApi(t, { 'GET /api/state': sampleState({ access: { token: 'grafana', scope: 'Read' } }) })
+    await openPage(t, '/routes')
+    await waitFor(async () =>
+      assert.equal(await statusText(), '● Config 7 live · 3 workers · 1.2k req/s · read-only (grafana)'),
+    )
+  })
+
   test('no config, one worker and no load', async (t) => {
     useApi(t, { 'GET /api/state': sampleState({ generation: 0, workers: 1, requestsPerSecond: 0 }) })
     await openPage(t, '/routes')

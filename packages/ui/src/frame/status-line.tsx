@@ -29,7 +29,7 @@ export function StatusLine() {
 }
 
 function Answered({ state }: { state: GatewayState }) {
-  const { generation, since, problems, workers, requestsPerSecond, isDraining } = state
+  const { generation, since, problems, workers, requestsPerSecond, isDraining, access } = state
   const [problem] = problems
   if (problem !== undefined) {
     const others = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
@@ -52,6 +52,12 @@ function Answered({ state }: { state: GatewayState }) {
         · {workers} {workers === 1 ? 'worker' : 'workers'}
       </span>{' '}
       · <span className="number">{formatRate(requestsPerSecond).replace('/s', ' req/s')}</span>
+      {access.scope === 'Read' && (
+        <span title="This session may change nothing and send no requests">
+          {' '}
+          · read-only{access.token === null ? '' : ` (${access.token})`}
+        </span>
+      )}
     </p>
   )
 }

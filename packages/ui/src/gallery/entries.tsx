@@ -5,6 +5,7 @@ import { Download } from '../parts/download.tsx'
 import { EndpointHealth, TargetError } from '../parts/health.tsx'
 import * as icons from '../parts/icons.tsx'
 import { Outcome } from '../parts/outcome.tsx'
+import { ReadOnly } from '../parts/read-only.tsx'
 import { Empty, Failed, Loading, Stale } from '../parts/states.tsx'
 import { Value } from '../parts/value.tsx'
 import { NOON, sampleEndpoint } from '../testing/samples.ts'
@@ -141,6 +142,14 @@ export const GALLERY: readonly GalleryEntry[] = [
     ...{ part: 'Copy', file: 'parts/copy.tsx' },
     use: 'Beside a value that people take elsewhere. The label names the value.',
     states: [{ name: 'ready; click for done or failed', element: <Copy text="r1" label="Copy the id" /> }],
+  },
+  {
+    ...{ part: 'ReadOnly', file: 'parts/read-only.tsx' },
+    use: 'Beside controls that are disabled for a token with the scope Read.',
+    states: [
+      { name: 'with a reason', element: <ReadOnly reason="Read-only: the token grafana has the scope Read" /> },
+      { name: 'without: nothing', element: <ReadOnly reason={null} /> },
+    ],
   },
   {
     ...{ part: 'Download', file: 'parts/download.tsx' },

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type KeyboardEvent, useCallback, useState } from 'react'
 import { recentQuery } from '../api/queries.ts'
+import { useReadOnlyReason } from '../api/read-only.ts'
+import { ReadOnly } from '../parts/read-only.tsx'
 import { Credentials } from '../play/credentials.tsx'
 import { DecisionList } from '../play/decision-list.tsx'
 import { send, type SentRequest } from '../play/send.ts'
@@ -143,8 +145,9 @@ function Settings({ target, toolTargets, toolTarget, tools, onSent }: SettingsPr
 
 function Composer({ chat, isReady, onClear }: { chat: Chat; isReady: boolean; onClear: () => void }) {
   const [text, setText] = useState('')
+  const readOnly = useReadOnlyReason()
   const say = (): void => {
-    if (text.trim() === '' || chat.isBusy || !isReady) return
+    if (text.trim() === '' || chat.isBusy || !isReady || readOnly !== null) return
     chat.say(text)
     setText('')
   }
@@ -175,7 +178,12 @@ function Composer({ chat, isReady, onClear }: { chat: Chat; isReady: boolean; on
             Stop
           </Button>
         ) : (
-          <Button size="xs" variant="default" type="submit" disabled={!isReady || text.trim() === ''}>
+          <Button
+            size="xs"
+            variant="default"
+            type="submit"
+            disabled={!isReady || text.trim() === '' || readOnly !== null}
+          >
             Send
           </Button>
         )}
@@ -190,6 +198,7 @@ function Composer({ chat, isReady, onClear }: { chat: Chat; isReady: boolean; on
         >
           Clear
         </Button>
+        <ReadOnly reason={readOnly} />
       </div>
     </form>
   )

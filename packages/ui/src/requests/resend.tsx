@@ -5,6 +5,8 @@ import { Story } from '../play/decision-list.tsx'
 import { printHeaders, readHeaders } from '../play/headers-text.ts'
 import { send, type SentRequest } from '../play/send.ts'
 import { type ResendForm, resendForm } from './resend-form.ts'
+import { useReadOnlyReason } from '../api/read-only.ts'
+import { ReadOnly } from '../parts/read-only.tsx'
 import { asError } from '../api/unknown-values.ts'
 
 /** A form that sends a recorded request again. It lists the parts that were not recorded, for people to fill in. */
@@ -16,6 +18,7 @@ export function Resend({ record }: { record: RequestRecord }) {
 }
 
 function ResendFields({ record, form }: { record: RequestRecord; form: ResendForm }) {
+  const readOnly = useReadOnlyReason()
   const [method, setMethod] = useState(form.method)
   const [host, setHost] = useState(form.host)
   const [path, setPath] = useState(form.path)
@@ -95,9 +98,10 @@ function ResendFields({ record, form }: { record: RequestRecord; form: ResendFor
         value={body}
         onChange={(event) => setBody(event.currentTarget.value)}
       />
-      <Button size="xs" variant="default" type="submit" disabled={state === 'sending'}>
+      <Button size="xs" variant="default" type="submit" disabled={state === 'sending' || readOnly !== null}>
         {state === 'sending' ? 'Sending …' : 'Send'}
       </Button>
+      <ReadOnly reason={readOnly} />
       {state instanceof Error && (
         <p className="play-failed" role="alert">
           ▲ {state.message}

@@ -83,6 +83,7 @@ export function sampleState(fields: Partial<GatewayState> = {}): GatewayState {
   return {
     ...{ version: '0.1.0', generation: 7, since: NOON, startedAt: NOON, source: 'gateway.yaml', problems: [] },
     ...{ workers: 3, restarts: 0, isDraining: false, keyStore: null, hasLedger: true, requestsPerSecond: 1200 },
+    access: { token: null, scope: 'Write' },
     recorder: { isEnabled: true, records: 3, bytes: 900, maxBytes: 1_000_000, oldest: NOON, diskBytes: null },
     ...fields,
   }

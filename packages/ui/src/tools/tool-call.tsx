@@ -7,6 +7,8 @@ import { Field } from './field.tsx'
 import { ToolResult } from './result.tsx'
 import { argumentsField } from './schema-field.ts'
 import { estimatedTokens } from './tool-size.ts'
+import { useReadOnlyReason } from '../api/read-only.ts'
+import { ReadOnly } from '../parts/read-only.tsx'
 import { asError } from '../api/unknown-values.ts'
 
 type State =
@@ -18,6 +20,7 @@ type State =
 /** A form made from the schema of a tool, and the result of the call. */
 export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession }) {
   const field = argumentsField(tool.inputSchema)
+  const readOnly = useReadOnlyReason()
   const [draft, setDraft] = useState<Draft>(() => emptyDraft(field))
   const [raw, setRaw] = useState<string | null>(() => (field.kind === 'object' ? null : '{}'))
   const [isTried, setTried] = useState(false)
@@ -85,7 +88,7 @@ export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession
               Stop
             </Button>
           ) : (
-            <Button size="xs" variant="default" type="submit">
+            <Button size="xs" variant="default" type="submit" disabled={readOnly !== null}>
               Call
             </Button>
           )}
@@ -94,6 +97,7 @@ export function ToolCall({ tool, session }: { tool: McpTool; session: McpSession
               {raw === null ? 'Write JSON' : 'Fill in the form'}
             </Button>
           )}
+          <ReadOnly reason={readOnly} />
         </div>
       </form>
       <details className="tool-schema">

@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { PROOF_HEADER } from '../sessions.ts'
+import type { AdminCaller } from '../credentials.ts'
 
-/** The credential of an admin request, for lists of changes. The guard has checked it; the text has no secret. */
-export function authorOf({ headers, socket }: IncomingMessage): string {
-  const credential =
-    headers[PROOF_HEADER] !== undefined
-      ? 'session of the web UI'
-      : headers.authorization !== undefined
-        ? 'admin token'
-        : 'no token'
+/** The author of a change, for lists of changes: the name of the token, and never the token itself. */
+export function authorOf({ token, via }: AdminCaller, { socket }: IncomingMessage): string {
+  const credential = token === null ? 'no token' : `token ${token}`
+  const session = via === 'session' ? ', session of the web UI' : ''
   const address = socket.remoteAddress
-  return `${credential}, from ${address === undefined ? 'a unix socket' : address.replace(/^::ffff:/, '')}`
+  return `${credential}${session}, from ${address === undefined ? 'a unix socket' : address.replace(/^::ffff:/, '')}`
 }

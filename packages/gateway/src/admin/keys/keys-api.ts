@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { KeyAction, KeyQuestion, KeyRefusal, TeamAction } from '../../keys/key-messages.ts'
 import { readKeyPatch, readNewKey, readNewTeam, readRotation, readTeamPatch } from '../../keys/read-key-input.ts'
+import type { AdminCaller } from '../credentials.ts'
 import { pathOf, queryOf, type Reply, text } from '../http.ts'
 import { authorOf } from './author.ts'
 import type { KeysSource } from './keys-routes.ts'
@@ -9,11 +10,15 @@ import { readJson } from '../read-json.ts'
 import { viewKey, viewTeam } from './view-key.ts'
 
 /** Answers for keys, teams and the list of their changes. The guard has checked who asks. */
-export async function answerKeysApi(request: IncomingMessage, source: KeysSource | null): Promise<Reply> {
+export async function answerKeysApi(
+  request: IncomingMessage,
+  source: KeysSource | null,
+  caller: AdminCaller,
+): Promise<Reply> {
   if (source === null) return text(400, 'the gateway keeps no keys: set config.keys and config.stateDir\n')
   const [, kind, name, action, extra] = PATH.exec(pathOf(request) ?? '') ?? []
   if (extra !== undefined || (kind !== 'keys' && action !== undefined)) return text(404, 'not found\n')
-  const call: Call = { request, source, by: authorOf(request), name: name ?? '', method: request.method ?? '' }
+  const call: Call = { request, source, by: authorOf(caller, request), name: name ?? '', method: request.method ?? '' }
   if (kind === 'audit') return name === undefined ? allow(call, { GET: listChanges }) : text(404, 'not found\n')
   if (kind === 'teams') return name === undefined ? allow(call, TEAMS) : allow(call, TEAM)
   if (name === undefined) return allow(call, KEYS)

@@ -1,5 +1,6 @@
 import type { KeyAnswers, KeyQuestion, KeyRefusal } from '../../keys/key-messages.ts'
 import type { KeyBudget } from '../../stores/key-store.ts'
+import { type Endpoint, READ } from '../endpoints.ts'
 import type { SpentBudgetView } from './keys-view.ts'
 
 /** The store of keys, which the main thread provides. */
@@ -17,16 +18,35 @@ export function answersKeys(path: string): boolean {
 }
 
 /** The endpoints, as the start page of the admin server lists them. */
-export const KEY_ROUTES: readonly { methods: readonly string[]; path: string; summary: string }[] = [
-  { methods: ['GET'], path: '/api/keys', summary: 'API keys of the store; ?team=, ?after=, ?limit=' },
-  { methods: ['POST'], path: '/api/keys', summary: 'creates a key: JSON with `name` and its fields' },
-  { methods: ['GET'], path: '/api/keys/<name>', summary: 'one key; PATCH changes it, DELETE removes it' },
+export const KEY_ROUTES: readonly Endpoint[] = [
   {
-    methods: ['POST'],
-    path: '/api/keys/<name>/rotate',
-    summary: 'makes a new key; also /enable, /disable and /revoke',
+    ...{ methods: READ, scope: 'Read' },
+    path: '/api/keys',
+    summary: 'API keys of the store; ?team=, ?after=, ?limit=',
   },
-  { methods: ['GET'], path: '/api/teams', summary: 'teams; POST creates one' },
-  { methods: ['GET'], path: '/api/teams/<name>', summary: 'one team; PATCH changes it, DELETE removes it' },
-  { methods: ['GET'], path: '/api/audit', summary: 'who changed which key or team; ?before=, ?limit=' },
+  {
+    ...{ methods: ['POST'], scope: 'Write' },
+    path: '/api/keys',
+    summary: 'creates a key: JSON with `name` and its fields',
+  },
+  { methods: READ, scope: 'Read', path: '/api/keys/<name>', summary: 'one key' },
+  {
+    ...{ methods: ['PATCH', 'DELETE'], scope: 'Write' },
+    path: '/api/keys/<name>',
+    summary: 'changes a key; DELETE removes it',
+  },
+  {
+    ...{ methods: ['POST'], scope: 'Write' },
+    path: '/api/keys/<name>/{action}',
+    summary: 'action: rotate makes a new key; enable, disable, revoke',
+  },
+  { methods: READ, scope: 'Read', path: '/api/teams', summary: 'teams' },
+  { methods: ['POST'], scope: 'Write', path: '/api/teams', summary: 'creates a team' },
+  { methods: READ, scope: 'Read', path: '/api/teams/<name>', summary: 'one team' },
+  {
+    ...{ methods: ['PATCH', 'DELETE'], scope: 'Write' },
+    path: '/api/teams/<name>',
+    summary: 'changes a team; DELETE removes it',
+  },
+  { methods: READ, scope: 'Read', path: '/api/audit', summary: 'who changed which key or team; ?before=, ?limit=' },
 ]

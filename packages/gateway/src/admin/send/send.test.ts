@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { AdminCredentials } from '../credentials.ts'
 import { useAdmin } from '../../testing/admin/admin-servers.ts'
 import { configOf } from '../../testing/admin/config-source.ts'
 import { until, useTcpServer } from '../../testing/scene.ts'
@@ -187,7 +188,10 @@ async function scene(t: TestContext, onConnection: OnConnection, { token = null 
   })
   const plain = { isTls: false, hostname: '', proxyHeader: null, isHttp2: false }
   const listener: ReachableListener = { address: '127.0.0.1', port: server.port, ...plain }
-  const { at } = await useAdmin(t, { adminToken: token, config: { ...configOf(), findListener: () => listener } })
+  const { at } = await useAdmin(t, {
+    credentials: new AdminCredentials(token),
+    config: { ...configOf(), findListener: () => listener },
+  })
   const admin = `http://${at}`
   const send = async (fields: Partial<SendCall>): Promise<SendEvent[]> => {
     const { status, body } = await post(admin, JSON.stringify({ ...CALL, ...fields }))

@@ -1,20 +1,26 @@
 import type { IncomingMessage } from 'node:http'
+import type { AdminCredentials } from '../credentials.ts'
 import { SESSION_PATH } from '../guard.ts'
 import { pathOf, queryOf, type Reply, text } from '../http.ts'
 import type { Sessions } from '../sessions.ts'
 import type { PageSource } from './page-source.ts'
 import { buildingPage, failedPage, loginPage, loginScript, missingPage, plainStyle } from './plain-pages.ts'
 
+interface Access {
+  readonly sessions: Sessions
+  readonly credentials: AdminCredentials
+}
+
 /** Everything below `/ui`, once the guard has let it in. Without a token there are no sessions, and nothing to log in to. */
-export function answerUi(request: IncomingMessage, source: PageSource, sessions: Sessions | null): Reply {
+export function answerUi(request: IncomingMessage, source: PageSource, access: Access): Reply {
   const path = pathOf(request) ?? ''
-  if (path === SESSION_PATH) return answerSession(request, sessions)
+  if (path === SESSION_PATH) return answerSession(request, access)
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return text(405, 'method not allowed\n', { allow: 'GET, HEAD' })
   if (path === '/ui') return redirect('/ui/')
   if (path === '/ui/plain.css') return plainStyle()
   if (path === '/ui/login.js') return loginScript()
-  if (path === '/ui/login') return sessions === null ? redirect('/ui/') : loginPage()
+  if (path === '/ui/login') return access.credentials.all.length === 0 ? redirect('/ui/') : loginPage()
   return answerPage(request, path.slice('/ui/'.length), source)
 }
 
@@ -39,15 +45,17 @@ function answerPage(request: IncomingMessage, name: string, source: PageSource):
   return state.kind === 'failed' ? failedPage(state.why) : missingPage()
 }
 
-/** The guard has seen the token (POST) or a session. */
-function answerSession(request: IncomingMessage, sessions: Sessions | null): Reply {
-  if (sessions === null) return text(404, 'the admin server has no sessions: no token is set\n')
+/** The guard has seen a token (POST) or a session. */
+function answerSession(request: IncomingMessage, { sessions, credentials }: Access): Reply {
+  if (credentials.all.length === 0) return text(404, 'the admin server has no sessions: no token is set\n')
   if (request.method === 'GET') return json({})
   if (request.method === 'DELETE') {
     return { ...json({}), headers: { 'set-cookie': sessions.end(request.headers.cookie) } }
   }
   if (request.method !== 'POST') return text(405, 'method not allowed\n', { allow: 'GET, POST, DELETE' })
-  const { cookie, proof, endsAt } = sessions.open()
+  const credential = credentials.presentedBy(request)
+  if (credential === null) return text(401, 'token required\n', { 'www-authenticate': 'Bearer' })
+  const { cookie, proof, endsAt } = sessions.open(credential)
   return { ...json({ proof, endsAt }), headers: { 'set-cookie': cookie } }
 }
 

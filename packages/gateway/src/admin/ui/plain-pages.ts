@@ -10,7 +10,7 @@ export function loginPage(): Reply {
     `<form id="login"><label for="token">Admin token</label>
 <input id="token" type="password" autocomplete="current-password" required autofocus>
 <button>Log in</button><p id="problem" role="alert"></p></form>
-<p class="note">The value of <code>ADMIN_TOKEN</code> of this gateway.</p>
+<p class="note">The value of <code>ADMIN_TOKEN</code> of this gateway, or a token of <code>config.admin.tokens</code>.</p>
 <script src="/ui/login.js" type="module"></script>`,
   )
 }
@@ -99,7 +99,7 @@ document.getElementById('login').addEventListener('submit', async (event) => {
     const token = document.getElementById('token').value.trim()
     const headers = { authorization: 'Bearer ' + token, 'x-portico-same-origin': '1' }
     const response = await fetch('/ui/session', { method: 'POST', headers })
-    if (response.status === 401) problem.textContent = 'That is not the token of this gateway.'
+    if (response.status === 401) problem.textContent = 'That is not a token of this gateway.'
     else if (!response.ok) problem.textContent = 'The gateway answered ' + response.status + '.'
     else {
       localStorage.setItem('portico.session', (await response.json()).proof)

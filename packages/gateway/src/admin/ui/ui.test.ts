@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
+import { AdminCredentials } from '../credentials.ts'
 import { gunzipSync } from 'node:zlib'
 import { useAdmin } from '../../testing/admin/admin-servers.ts'
 import { PageFiles } from './page-files.ts'
@@ -209,7 +210,7 @@ async function start(t: TestContext, { token = null, pages }: { token?: string |
   const files = new PageFiles(folder)
   t.after(() => rmSync(join(folder, '..'), { recursive: true }))
   const shown = pages ?? { ...noPages, open: () => ({ kind: 'ready', files }) as const }
-  const { at } = await useAdmin(t, { adminToken: token, pages: shown })
+  const { at } = await useAdmin(t, { credentials: new AdminCredentials(token), pages: shown })
   const port = Number(at.split(':')[1])
   const call = async (path: string, options: { method?: string; headers?: Record<string, string> } = {}) => {
     const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options }).end()

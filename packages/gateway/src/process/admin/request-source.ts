@@ -25,7 +25,7 @@ export interface RequestSourceParts {
   identity: ProxyIdentity
   currentIr: () => Ir | null
   /** The state of the gateway, without the part of the recorder. */
-  state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond'>
+  state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond' | 'access'>
   /** The config that decided the request, if it is still stored; without locations when the config has no file. */
   explained: (record: RequestRecord) => ExplainedParts
   clock?: () => number

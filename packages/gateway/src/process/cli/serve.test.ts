@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { AdminCredentials } from '../../admin/credentials.ts'
 import { startServers } from '../../admin/servers.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { request } from '../../testing/client.ts'
@@ -20,7 +21,7 @@ describe('readiness', () => {
     let generation = 0
     const servers = await startServers({
       addresses: { admin: '127.0.0.1:0', stats: '127.0.0.1:0', readiness: '127.0.0.1:0' },
-      adminToken: null,
+      credentials: new AdminCredentials(null),
       metrics: () => [],
       readiness: () => ({ draining: false, pending: generation === 0 ? ['config'] : [] }),
       silentWorkers: () => Promise.resolve([]),

@@ -23,7 +23,7 @@ export function whyClosed({ isAllowed, hasToken }: { isAllowed: boolean; hasToke
     return 'changes from here are off: write `config: { ui: { edit: true } }` into the file, and restart the gateway'
   return hasToken
     ? null
-    : 'changes from here need an admin token: set the variable ADMIN_TOKEN, and restart the gateway'
+    : 'changes from here need an admin token: add one with the scope Write to `config.admin.tokens`, or set the variable ADMIN_TOKEN and restart the gateway'
 }
 
 /** How many connections of clients are open, by the key of their bind. */

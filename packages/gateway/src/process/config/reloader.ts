@@ -55,7 +55,7 @@ export class Reloader {
   /** Called right after the config was read. */
   watch(loaded: LoadedConfig): void {
     this.#files = loaded.files
-    this.#settings ??= JSON.stringify(loaded.process)
+    this.#settings ??= startSettings(loaded)
     this.#watch.update(loaded.files)
   }
 
@@ -166,10 +166,15 @@ export class Reloader {
 
   /** Addresses, workers and logging are set up once, so a change of the `config` block gets a warning. */
   #noticeSettings(loaded: LoadedConfig, log: Logger): void {
-    if (JSON.stringify(loaded.process) !== this.#settings) {
+    if (startSettings(loaded) !== this.#settings) {
       log.warn('the `config` block changed: restart the gateway to apply it')
     }
   }
+}
+
+/** The settings of the `config` block that hold from the start on: all but the tokens of the admin server. */
+function startSettings({ process: { admin: _admin, ...settings } }: LoadedConfig): string {
+  return JSON.stringify(settings)
 }
 
 const NO_WATCH: ConfigWatch = { update: () => {}, expect: () => {}, close: () => {} }

@@ -34,7 +34,7 @@ import { targetErrors } from '../admin/target-errors.ts'
 import { createTraceSource } from '../admin/trace-source.ts'
 
 /** The parts of the program that the admin API reads or sets. */
-interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
+interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages' | 'credentials'> {
   settings: ProcessConfig
   /** The path of the config file; empty without one. */
   path: string
@@ -79,7 +79,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
   })
   return {
     addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
-    adminToken: process.env['ADMIN_TOKEN'] ?? null,
+    credentials: parts.credentials,
     editToken: parts.editToken?.token ?? null,
     metrics: (form) => collector.render(form),
     readiness: () => ({ draining: isDraining(), pending: pending(gateway, supervisor, controlled()) }),

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { AdminCredentials } from '../../admin/credentials.ts'
 import { startServers } from '../../admin/servers.ts'
 import { banner } from './banner.ts'
 import type { BudgetJournal } from '../budgets/budget-journal.ts'
@@ -68,6 +69,7 @@ export class Program {
   readonly #kept: KeptRecords
   readonly #startedAt = Date.now()
   readonly #editToken: EditToken | null
+  readonly #credentials: AdminCredentials
   readonly #pages = pagesBeside(import.meta.url)
   readonly #pushed: PushedMetrics
 
@@ -75,6 +77,7 @@ export class Program {
     this.#settings = settings
     this.#parts = parts
     this.#editToken = editTokenOf(process.env['ADMIN_TOKEN'], parts.memory !== null && process.stderr.isTTY)
+    this.#credentials = new AdminCredentials(process.env['ADMIN_TOKEN'] ?? null, settings.admin?.tokens)
     this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
     this.#log = this.#logger.child('main')
     const [log, collector] = [this.#log, this.#collector]
@@ -134,7 +137,7 @@ export class Program {
     const attempt = guide === null ? (await import('./try-request.ts')).tryRequest(ir, ports) : null
     const token = this.#printed
     process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide, attempt, token }))
-    if (reloader !== null) reloader.wentLive = (next) => this.#keepText(next)
+    if (reloader !== null) reloader.wentLive = (next) => this.#useReloaded(next)
     reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
     void this.#controlled?.start()
     return null
@@ -161,6 +164,7 @@ export class Program {
         kept: this.#kept,
         editor: this.#makeEditor(),
         editToken: this.#editToken,
+        credentials: this.#credentials,
         controlled: () => this.#controlled,
         ledger: this.#ledger,
         keys: this.#keys,
@@ -175,6 +179,10 @@ export class Program {
     )
   }
 
+  get #hasEditToken(): boolean {
+    return this.#editToken !== null || this.#credentials.all.some(({ scope }) => scope === 'Write')
+  }
+
   #makeEditor(): ConfigEditor {
     return makeEditor(this.#parts, {
       gateway: this.#gateway,
@@ -182,9 +190,14 @@ export class Program {
       workers: this.#supervisor.workers,
       open: () => this.#supervisor.open(),
       connectionsOf: (bind) => connectionsByBind(this.#collector).get(bind) ?? 0,
-      closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: this.#editToken !== null }),
+      closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: this.#hasEditToken }),
       log: this.#log,
     })
+  }
+
+  #useReloaded(loaded: LoadedConfig): void {
+    this.#keepText(loaded)
+    this.#credentials.use(loaded.process.admin?.tokens ?? [])
   }
 
   #keepText({ text }: LoadedConfig): void {

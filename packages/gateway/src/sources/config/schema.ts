@@ -1,10 +1,11 @@
-import { Refusal, object, scalar } from '../../schema/kit.ts'
+import { list, Refusal, object, scalar } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { listenAddress } from '../../schema/fields/hosts.ts'
 import { logFilter } from '../../schema/fields/names.ts'
 import { meshFields } from '../../schema/fields/mesh.ts'
 import { redis } from '../../stores/redis/schema.ts'
-import { onlyWith } from '../../schema/rules.ts'
+import { secretValue } from '../../schema/fields/auth/credential.ts'
+import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
 import { boolean, duration, enumeration, integer, string } from '../../schema/fields/values.ts'
 
 const mostWorkers = 256
@@ -49,6 +50,31 @@ export const dnsFields = {
     .prefault('Auto')
     .describe('IP versions of resolved addresses; `Auto` is `V4Preferred` with IPv6 enabled and `V4Only` without.'),
 }
+
+const adminToken = object(
+  {
+    name: string(
+      { min: 1, max: 63 },
+      {
+        pattern: /^[a-z0-9][a-z0-9.-]*$/,
+        expected: 'a name of up to 63 lower-case letters, digits, dots and dashes',
+      },
+    ).describe('Name of the token in the list of changes, in messages and in the web UI.'),
+    scope: enumeration(['Read', 'Write']).describe(
+      '`Read` sees what the admin API shows; `Write` may also change something, or send requests.',
+    ),
+    secretRef: secretValue({ min: 16, max: 1_024 })
+      .optional()
+      .describe('The token: in a file (`{file: path}`), in an environment variable (`{env: NAME}`), or inline.'),
+    hash: string(
+      { min: 71, max: 71 },
+      { pattern: /^sha256:[0-9a-f]{64}$/, expected: '`sha256:` and 64 lower-case hexadecimal digits' },
+    )
+      .optional()
+      .describe('SHA-256 hash of the token, in place of the token itself: `sha256:<hex>`.'),
+  },
+  [exactlyOneOf('secretRef', 'hash')],
+).describe('A token of the admin server.')
 
 export const processConfig = object(
   {
@@ -101,10 +127,19 @@ export const processConfig = object(
       .describe(
         'Keeps API keys and teams in `stateDir`; the admin API and `porticoctl keys` change them while the gateway runs: see [Keys](../keys.md).',
       ),
+    admin: object({
+      tokens: list(adminToken, { max: 64, uniqueBy: 'name' })
+        .optional()
+        .describe(
+          'Tokens of the admin server, beside `ADMIN_TOKEN`. With one, every request to the admin server needs a token. A config reload applies changes of the list.',
+        ),
+    })
+      .optional()
+      .describe('Access to the admin server: see [Tokens](../admin-api.md#tokens).'),
     ui: object({
       edit: boolean()
         .prefault(false)
-        .describe('Whether clients with the token of the admin server (`ADMIN_TOKEN`) may change this file.'),
+        .describe('Whether clients with `ADMIN_TOKEN`, or a token with the scope `Write`, may change this file.'),
     })
       .prefault({})
       .describe('Settings of the web UI and its API.'),
@@ -126,5 +161,5 @@ export const processConfig = object(
   [onlyWith('ledger', 'stateDir'), onlyWith('keys', 'stateDir')],
 )
 
-/** Settings that are read only at startup. */
+/** Settings of the process. Only `admin` follows a config reload; the others are read at startup. */
 export type ProcessConfig = Output<typeof processConfig>

@@ -275,6 +275,12 @@ export interface GatewayState {
   readonly keyStore: KeyStoreView | null
   /** Whether `/api/usage` has a ledger to add up. */
   readonly hasLedger: boolean
+  /** The client that asks, and what it may do: `Write` may change something. */
+  readonly access: {
+    /** The name of its token; null when the admin server needs none. */
+    readonly token: string | null
+    readonly scope: 'Read' | 'Write'
+  }
   /** Average over the last ten seconds. */
   readonly requestsPerSecond: number
   readonly recorder: {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type RunningServers, type ServersOptions, startServers } from '../../admin/servers.ts'
+import { AdminCredentials } from '../../admin/credentials.ts'
 import { noPages } from '../../admin/ui/page-source.ts'
 import { configOf } from './config-source.ts'
 import { noHistory } from './metrics-source.ts'
@@ -10,7 +11,7 @@ import { requestsOf } from './requests-source.ts'
 /** Options of an admin server without a gateway; a test replaces the sources that it is about. */
 export const NOTHING_BEHIND: ServersOptions = {
   addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
-  adminToken: null,
+  credentials: new AdminCredentials(null),
   metrics: () => [],
   readiness: () => ({ draining: false, pending: [] }),
   silentWorkers: () => Promise.resolve([]),

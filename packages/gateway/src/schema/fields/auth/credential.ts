@@ -21,10 +21,13 @@ export function secretText({ max }: { max: number }): Schema<string> {
 }
 
 /** A credential: inline, or in its own file or environment variable. */
-export function secretValue({ max }: { max: number }): Schema<string> {
-  const read = (text: string): string | Refusal =>
-    text.length > max ? new Refusal('out_of_range', { detail: 'a longer text' }) : parseCredential(text)
-  const expected = `1 to ${max} printable characters, \`{file: path}\` or \`{env: NAME}\``
+export function secretValue({ min = 1, max }: { min?: number; max: number }): Schema<string> {
+  const read = (text: string): string | Refusal => {
+    if (text.length > max) return new Refusal('out_of_range', { detail: 'a longer text' })
+    if (text !== '' && text.length < min) return new Refusal('out_of_range', { detail: 'a shorter text' })
+    return parseCredential(text)
+  }
+  const expected = `${min} to ${max} printable characters, \`{file: path}\` or \`{env: NAME}\``
   return scalar<string>(
     (input) => {
       // `sources` reads secrets from files and variables before this value is used.
@@ -35,7 +38,7 @@ export function secretValue({ max }: { max: number }): Schema<string> {
       type: 'secret',
       expected,
       json: {
-        anyOf: [{ type: 'string', minLength: 1, maxLength: max, pattern: credentialPattern.source }, secretJson],
+        anyOf: [{ type: 'string', minLength: min, maxLength: max, pattern: credentialPattern.source }, secretJson],
       },
       secret: true,
       refers: { to: 'contents', locate: locateSecret, expected, pem: null, read: (text) => read(withoutLineEnd(text)) },
