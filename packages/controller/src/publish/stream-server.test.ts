@@ -252,7 +252,7 @@ describe('a data plane that does not read', () => {
   it('makes the controller keep only the newest config, and gets that when it reads again', async (t) => {
     // Pings are off, so that a slow run does not time out.
     const { publisher, connect } = await usePublisher(t, { pingEveryMs: 3_600_000 })
-    const big = (round: number) => irOf(20_000, { 0: `round-${round}.example` })
+    const big = (round: number) => irOf(200, { 0: `round-${round}.example` }, 'x'.repeat(10_000))
     const slow = await connect({ token: 'shop/web/slow' }).hello({ instance: 'slow' }).received('ping')
     slow.stream.pause()
     const quick = await connect({ token: 'shop/web/quick' }).hello({ instance: 'quick' }).received('ping')
@@ -278,7 +278,7 @@ describe('a data plane that does not read', () => {
 
   it('and is silent is cut off, also one that is only silent', async (t) => {
     const { publisher, connect } = await usePublisher(t, { pingEveryMs: 20 })
-    publisher.publish('shop/web', irOf(100_000))
+    publisher.publish('shop/web', irOf(200, {}, 'x'.repeat(50_000)))
     const deaf = connect({ token: 'shop/web/deaf' }).hello({ instance: 'deaf' })
     deaf.stream.pause()
     const mute = connect({ token: 'shop/web/mute' })

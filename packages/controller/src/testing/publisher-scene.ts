@@ -76,12 +76,14 @@ export async function usePublisher(
   }
 }
 
-/** Returns a config with this many backends of a simple kind. */
-export function irOf(count: number, edited: Readonly<Record<number, string>> = {}): Ir {
+/**
+ * Returns a config with this many backends of a simple kind. Tests of much data use long hosts, because each backend is hashed.
+ */
+export function irOf(count: number, edited: Readonly<Record<number, string>> = {}, suffix = '.example'): Ir {
   const backends = Array.from({ length: count }, (_, index) => ({
     key: `backend/b${index}`,
     name: `b${index}`,
-    target: { kind: 'static' as const, host: edited[index] ?? `h${index}.example`, port: 80 },
+    target: { kind: 'static' as const, host: edited[index] ?? `h${index}${suffix}`, port: 80 },
   }))
   return { binds: [], listeners: [], routes: [], backends, policies: [] }
 }

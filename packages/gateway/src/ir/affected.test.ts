@@ -8,6 +8,9 @@ import { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, PolicyTarget, Route } from './resources.ts'
 import { SharingMap } from '../collections/sharing-map.ts'
 
+/** Unless all cases are wanted, a share of them runs. */
+const SHARE = process.env['PROPERTIES'] === 'full' ? 1 : 0.1
+
 test('a route that a change does not affect is made of the same as before', () => {
   let [unaffected, affected] = [0, 0]
   fc.assert(
@@ -34,10 +37,10 @@ test('a route that a change does not affect is made of the same as before', () =
         }
       }
     }),
-    { seed: 7, numRuns: 3_000, interruptAfterTimeLimit: 60_000 },
+    { seed: 7, numRuns: 3_000 * SHARE, interruptAfterTimeLimit: 60_000 },
   )
-  assert.ok(unaffected > 100, `${unaffected} unaffected`)
-  assert.ok(affected > 1_000, `${affected} affected`)
+  assert.ok(unaffected > 100 * SHARE, `${unaffected} unaffected`)
+  assert.ok(affected > 1_000 * SHARE, `${affected} affected`)
 })
 
 test('one changed route of many affects itself alone', () => {

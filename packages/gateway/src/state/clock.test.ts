@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { monotonic, WallTime } from './clock.ts'
+import { createTimestamp, monotonic, WallTime } from './clock.ts'
 
 const LOOK = `
 import { parentPort } from 'node:worker_threads'
@@ -37,6 +37,22 @@ test('moments have times of day, and a clock that is set anew is followed within
   day = 5_000_000
   assert.equal(times.of(1000, 1050), 4_999_950)
   assert.equal(looks, 2)
+})
+
+test('timestamps follow the clock to the millisecond, over the end of a second and back', () => {
+  let now = 0
+  const timestamp = createTimestamp(() => now)
+  const at = (time: number): string => {
+    now = time
+    return timestamp()
+  }
+  const texts = [1_700_000_000_123, 1_700_000_000_007.9, 1_700_000_001_000, 1_699_999_999_999].map(at)
+  assert.deepEqual(texts, [
+    '2023-11-14T22:13:20.123000Z',
+    '2023-11-14T22:13:20.007000Z',
+    '2023-11-14T22:13:21.000000Z',
+    '2023-11-14T22:13:19.999000Z',
+  ])
 })
 
 async function differenceInThread(): Promise<number> {

@@ -109,6 +109,15 @@ export interface TestGatewayOptions {
   deadlines?: Deadlines
 }
 
+/**
+ * Sizes of a test's gateway. The product's memory for metrics, counters and endpoints takes milliseconds of each start, and
+ * tests start thousands of gateways.
+ */
+const REGION_BYTES = 1024 * 1024
+const COUNTERS = 4_096
+const ENDPOINTS = 1_024
+const NAMES = 64
+
 export async function startGateway(yaml: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
   const gateway = new TestGateway(options)
   try {
@@ -169,7 +178,11 @@ export class TestGateway {
     this.#stopFaults = onFault((error, scope) => void this.bugs.push(`${scope}: ${describeFault(error)}`))
     this.#recorder = new Recorder(options.clock ?? Date.now)
     this.#deadlines = options.deadlines ?? new Deadlines()
-    this.#resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
+    this.#resolver = createResolver({
+      family: 'Auto',
+      maxNames: NAMES,
+      ...(options.lookup && { lookup: options.lookup }),
+    })
     this.#pools = new Pools(this.#deadlines, this.#hops, () => ({
       opened() {},
       closed() {},
@@ -188,7 +201,7 @@ export class TestGateway {
     this.#mcp = startHub(logger.child('mcp'))
     const hub = new TraceHub()
     this.#traces = createTraceSource(hub, () => this.#ir)
-    const region = createRegion()
+    const region = createRegion(REGION_BYTES)
     this.#collector.attach('0', region)
     const announce = (series: SeriesDefinition) => this.#collector.define('0', structuredClone(series))
     this.#registry = new Registry({ region, announce })
@@ -309,7 +322,7 @@ export class TestGateway {
     const sessionKey = options.sessionKey ?? randomBytes(32).toString('hex')
     const shared = {
       random: options.random ?? Math.random,
-      counters: new SharedTable(options.counters ?? createTable()),
+      counters: new SharedTable(options.counters ?? createTable(COUNTERS)),
       tables: options.tables ?? new KeptTables(),
       budgets: options.budgets ?? null,
       answers: options.answers ?? null,
@@ -326,7 +339,7 @@ export class TestGateway {
       hops: this.#hops,
       handshakes: new HandshakePasses(),
       pools: this.#pools,
-      endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
+      endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }, ENDPOINTS),
       addresses: this.#addresses,
       hbone: this.#hbone,
       mesh: this.#mesh,

@@ -16,8 +16,10 @@ import { httpConfig, pathPrefix, useGateway } from '../../testing/scene.ts'
 
 /** Servers behind the gateway that know nothing of OAuth, and clients that do it all by themselves. */
 
+const key = createSigningKey('1', 'RS256')
+
 async function setUp(t: TestContext) {
-  const idp = await useOpenIdProvider(t, createSigningKey('1', 'RS256'))
+  const idp = await useOpenIdProvider(t, key)
   const server = await useMcpServer(t)
   const mcpAuthentication = {
     issuer: idp.issuer,

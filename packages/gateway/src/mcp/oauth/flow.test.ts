@@ -11,8 +11,10 @@ import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../te
 
 const callback = 'http://127.0.0.1/callback'
 
+const key = createSigningKey('1', 'RS256')
+
 async function setUp(t: TestContext, policies: (idp: OpenIdProvider) => object, prefix = '/mcp') {
-  const idp = await useOpenIdProvider(t, createSigningKey('1', 'RS256'))
+  const idp = await useOpenIdProvider(t, key)
   const origin = await useOrigin(t)
   const gateway = await useGateway(t, httpConfig([routeTo(origin, policies(idp), pathPrefix(prefix))]))
   const port = gateway.port()

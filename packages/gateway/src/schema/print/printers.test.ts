@@ -12,9 +12,13 @@ import type { JsonObject, Schema } from '../kit.ts'
 import { validate } from '../validate.ts'
 import { fullConfig } from '../../testing/fixtures/full-config.ts'
 
-const check = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: false }).compile(
-  toJsonSchema(configFile),
-)
+const check = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: false,
+  code: { optimize: false },
+}).compile(toJsonSchema(configFile))
 
 /**
  * Problems that JSON Schema cannot express: grammars of texts, bounds of quantities written as text, names that must

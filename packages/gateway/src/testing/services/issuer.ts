@@ -1,18 +1,22 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { SignJWT, type JWTPayload } from 'jose'
 
-/** A signing key of an issuer, made for a test. */
-export interface SigningKey {
-  kid: string
-  alg: string
+interface KeyPair {
   privateKey: KeyObject
   publicKey: KeyObject
+}
+
+/** A signing key of an issuer, made for a test. */
+export interface SigningKey extends KeyPair {
+  kid: string
+  alg: string
   /** As it stands in a key set. */
   jwk: object
 }
 
-export function createSigningKey(kid: string, alg = 'ES256'): SigningKey {
-  const { privateKey, publicKey } = makePair(alg)
+/** Making an RSA pair takes long: tests that do not compare keys use one `pair` for several. */
+export function createSigningKey(kid: string, alg = 'ES256', pair: KeyPair = makePair(alg)): SigningKey {
+  const { privateKey, publicKey } = pair
   return { kid, alg, privateKey, publicKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig' } }
 }
 
@@ -41,7 +45,7 @@ function withoutUnset<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T
 }
 
-function makePair(alg: string): { privateKey: KeyObject; publicKey: KeyObject } {
+function makePair(alg: string): KeyPair {
   switch (alg) {
     case 'ES256':
       return generateKeyPairSync('ec', { namedCurve: 'P-256' })
