@@ -191,6 +191,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/explain.md', about: 'why a request was refused, and what would have passed' },
       { path: 'docs/upstream-failures.md', about: 'every way a backend can fail a request, and how it shows' },
       { path: 'docs/errors.md', about: 'every status that the gateway itself sends' },
+      { path: 'docs/testing-configs.md', about: 'test files for a config, run without a network' },
       { path: 'docs/porticoctl.md', about: 'the command line tool' },
     ],
   },

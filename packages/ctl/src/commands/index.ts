@@ -7,6 +7,7 @@ import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import { status } from './status.ts'
 import { teams } from './teams.ts'
+import { test } from './test.ts'
 import { top } from './top.ts'
 import { trace } from './trace.ts'
 import { translate } from './translate.ts'
@@ -20,6 +21,7 @@ const workers: readonly Command[] = [
   status,
   effective,
   translate,
+  test,
   keys,
   teams,
   usage,

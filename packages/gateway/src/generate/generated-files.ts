@@ -3,6 +3,7 @@ import { allPolicies } from '../policies/index.ts'
 import type { AttachmentPoint, Policy } from '../schema/define-policy.ts'
 import { printFields } from '../schema/print/docs.ts'
 import { toJsonSchema } from '../schema/print/json-schema.ts'
+import { expectation, reply, request, testFile, upstreamExpectation } from '../config-tests/schema.ts'
 import { configFile } from '../sources/schema.ts'
 import { presetPage } from './preset-page.ts'
 import { policyPages } from './policy-pages.ts'
@@ -18,8 +19,11 @@ export const GENERATED_FOLDERS = ['docs/reference', 'docs/policies', 'docs/backe
 /** Every generated file: contents by path from the root of the project. */
 export function generatedFiles(): Map<string, string> {
   const schema = toJsonSchema(configFile, { title: 'Portico config file', $comment: 'Printed by `npm run generate`.' })
+  const testSchema = toJsonSchema(testFile, { title: 'Portico test file', $comment: 'Printed by `npm run generate`.' })
   return new Map([
     ['schema/config.json', `${JSON.stringify(schema, null, 2)}\n`],
+    ['schema/test.json', `${JSON.stringify(testSchema, null, 2)}\n`],
+    ['docs/reference/test-file.md', testFilePage()],
     ['docs/reference/README.md', indexPage()],
     ['docs/reference/config-file.md', configPage()],
     ['docs/reference/openai-compatible-providers.md', presetPage(mark)],
@@ -49,7 +53,7 @@ function indexPage(): string {
     mark,
     '# Reference',
     '',
-    'The [config file](config-file.md), [OpenAI-compatible providers](openai-compatible-providers.md), and a page for each policy.',
+    'The [config file](config-file.md), the [test file](test-file.md), [OpenAI-compatible providers](openai-compatible-providers.md), and a page for each policy.',
     '',
     ...sections,
   ].join('\n')
@@ -67,6 +71,33 @@ function configPage(): string {
     'Paths of files are relative to the folder of the config file.',
   ]
   return [mark, '# Config file', '', ...notes, '', table].join('\n')
+}
+
+/** The fields with several forms have a table for each form. */
+function testFilePage(): string {
+  const parts = [
+    [
+      'Test file',
+      'config.test.yaml names a config and its tests; see [Tests of configs](../testing-configs.md).',
+      testFile,
+    ],
+    ['`send`: a request', 'A text such as `GET /path`, or a mapping:', request],
+    ['`expect`: an outcome', 'A mapping, or a list of mappings with `times`. Each field takes a matcher:', expectation],
+    [
+      '`upstream`: the request to the upstream',
+      'Null when no request was sent, or a mapping of matchers:',
+      upstreamExpectation,
+    ],
+    ['`upstreams`: a response', 'A mapping, or a list of mappings for successive requests:', reply],
+  ] as const
+  const sections = parts.flatMap(([title, about, schema], index) => [
+    `${index === 0 ? '#' : '##'} ${title}`,
+    '',
+    about,
+    '',
+    printFields(schema),
+  ])
+  return [mark, ...sections].join('\n')
 }
 
 /** A `policies` block is described by the pages of its policies. */

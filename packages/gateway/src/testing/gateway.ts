@@ -80,6 +80,7 @@ export interface TestGatewayOptions {
   dir?: string
   env?: Record<string, string>
   random?: () => number
+  podName?: string
   /** Wall-clock time in milliseconds. */
   clock?: () => number
   /** The clock of state that workers share, in milliseconds. */
@@ -361,8 +362,8 @@ export class TestGateway {
       seat: { own: 0, all: 1 },
       containment: CLOSING,
       now: () => performance.now(),
-      identity: { podName: 'test', namespace: 'default', gateway: 'default' },
-      httpDate: createHttpDate(),
+      identity: { podName: options.podName ?? 'test', namespace: 'default', gateway: 'default' },
+      httpDate: createHttpDate(options.clock),
       accessLog: this.#accessLog(),
       recorder: this.#recorder,
       exports: {

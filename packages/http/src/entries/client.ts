@@ -8,7 +8,7 @@ export {
   type DestinationOptions,
   type LeasedAddress,
 } from '../client/destination/destination.ts'
-export type { Tunnel } from '../client/pool/dial.ts'
+export type { Dial, Tunnel } from '../client/pool/dial.ts'
 export { createResolver, type LookupFamily, type Resolver, type ResolverOptions } from '../client/addresses/dns.ts'
 export { EndpointLease, type EndpointOwner, type Eviction } from '../client/endpoints/endpoints.ts'
 export { Endpoint } from '../client/endpoints/endpoint.ts'

@@ -5,10 +5,11 @@ import { shareRepeats } from './share-repeats.ts'
 
 /** The definition as JSON Schema (draft 2020-12), for editors and other tools. */
 export function toJsonSchema(schema: Schema, head: JsonObject = {}): JsonObject {
-  return shareRepeats({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...head, ...print(schema) })
+  return shareRepeats({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...head, ...printSchema(schema) })
 }
 
-function print(schema: Schema): JsonObject {
+/** The definition as a part of another JSON Schema. */
+export function printSchema(schema: Schema): JsonObject {
   const { mayBeList, ...field } = fieldOf(schema)
   if (!mayBeList) return printField(field)
   const { description, ...one } = printField(field)
@@ -25,12 +26,12 @@ function printField({ node, description, default: fallback }: Omit<Field, 'mayBe
     case 'scalar':
       return { ...notes, ...node.json }
     case 'list':
-      return { ...notes, type: 'array', items: print(node.item), minItems: node.min, maxItems: node.max }
+      return { ...notes, type: 'array', items: printSchema(node.item), minItems: node.min, maxItems: node.max }
     case 'map':
       return {
         ...notes,
         type: 'object',
-        additionalProperties: print(node.value),
+        additionalProperties: printSchema(node.value),
         minProperties: node.min,
         maxProperties: node.max,
       }
@@ -45,7 +46,7 @@ function printObject(node: ObjectNode): JsonObject {
   const printed: JsonObject = {
     type: 'object',
     additionalProperties: false,
-    properties: Object.fromEntries(fields.map(([name, schema]) => [name, print(schema)])),
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, printSchema(schema)])),
   }
   if (required.length > 0) printed['required'] = required
   if (node.rules.length > 0) printed['allOf'] = node.rules.map(printRule)

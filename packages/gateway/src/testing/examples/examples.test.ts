@@ -30,7 +30,7 @@ const cases: Record<string, ExampleCase> = {
 }
 
 test('every example has a case, and a line in the list', () => {
-  const files = readdirSync(join(root, 'examples')).filter((file) => file !== 'README.md')
+  const files = readdirSync(join(root, 'examples')).filter((file) => !/^README\.md$|\.test\.yaml$/.test(file))
   assert.deepEqual(files.toSorted(), Object.keys(cases).toSorted())
   const listed = [...readPage('examples/README.md').matchAll(/\]\(([\w-]+\.yaml)\)/g)].map((link) => link[1]!)
   assert.deepEqual(listed.toSorted(), files.toSorted())

@@ -28,13 +28,16 @@ export class RandomConfigs {
   readonly #random: Random
   readonly #services: Services
   readonly #values: SchemaValues
+  readonly #isWanted: (name: string) => boolean
   /** Configs that were put together, and those of them that could run. */
   whole = 0
   running = 0
   /** How often each policy and kind of backend got into a config. */
   readonly seen = new Map<string, number>()
 
-  constructor(random: Random, schema: Schema, services: Services) {
+  /** `isWanted` leaves out kinds of backends and policies, by name. */
+  constructor(random: Random, schema: Schema, services: Services, isWanted: (name: string) => boolean = () => true) {
+    this.#isWanted = isWanted
     this.#random = random
     this.#services = services
     this.#values = new SchemaValues(random, schema, vocabularyOf(services))
@@ -103,7 +106,7 @@ export class RandomConfigs {
 
   #backend(canRun: (backend: Record<string, unknown>) => boolean): Record<string, unknown> {
     const random = this.#random
-    const kind = random.pick(KINDS)
+    const kind = random.pick(KINDS.filter(this.#isWanted))
     const at = [...ROUTES, 'backends', '[]', kind]
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const value = this.#values.make(this.#values.at(at), `backends[].${kind}`)
@@ -163,7 +166,7 @@ export class RandomConfigs {
     most: number,
   ): Record<string, unknown> {
     const { properties = {} } = this.#values.at(path)
-    const names = Object.keys(properties).filter((name) => !without.includes(name))
+    const names = Object.keys(properties).filter((name) => !without.includes(name) && this.#isWanted(name))
     let block: Record<string, unknown> = {}
     for (let left = this.#random.below(most + 1); left > 0; left--) {
       const name = this.#random.pick(names)

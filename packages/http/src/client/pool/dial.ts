@@ -40,10 +40,13 @@ interface OpenConnection {
   reader?: SocketReader
 }
 
+/** Opens one connection; returns a function that cancels. */
+export type Dial = (options: DialOptions, deadlines: Deadlines, done: DialCallback) => () => void
+
 type DialCallback = (outcome: OpenConnection | UpstreamError) => void
 
 /** Opens one connection. The connect timeout covers TCP, the tunnel, TLS and ALPN together. */
-export function dial(options: DialOptions, deadlines: Deadlines, done: DialCallback): () => void {
+export const dial: Dial = (options, deadlines, done) => {
   const { tunnel } = options
   let settled = false
   let giveUp = (): void => {}

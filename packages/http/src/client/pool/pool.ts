@@ -19,7 +19,7 @@ import {
   type UpstreamResponse,
 } from '../upstream-types.ts'
 import type { PlainEndpoint } from '../endpoints/endpoints.ts'
-import { dial, type DialOptions } from './dial.ts'
+import { dial, type Dial, type DialOptions } from './dial.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from '../http1/http1-connection.ts'
 import type { Http2Connection, Http2ConnectionOwner } from '../http2/http2-connection.ts'
@@ -49,6 +49,8 @@ interface PoolServices {
   deadlines: Deadlines
   hops: Hops
   observer: PoolObserver
+  /** Opens connections; those of the network by default. */
+  open?: Dial
 }
 
 /** All connections to one address with the same options. */
@@ -58,6 +60,7 @@ export class Pool {
   readonly #deadlines: Deadlines
   readonly #hops: Hops
   readonly #observer: PoolObserver
+  readonly #openConnection: Dial
   readonly #owner: ConnectionOwner
   readonly #sweep: Deadline
   readonly #watch: Deadline
@@ -69,12 +72,13 @@ export class Pool {
   #open = 0
   #closed = false
 
-  constructor(options: PoolOptions, { deadlines, hops, observer }: PoolServices) {
+  constructor(options: PoolOptions, { deadlines, hops, observer, open = dial }: PoolServices) {
     this.scheme = options.tls === null ? 'http' : 'https'
     this.#options = options
     this.#deadlines = deadlines
     this.#hops = hops
     this.#observer = observer
+    this.#openConnection = open
     this.#owner = {
       idle: (connection) => this.#released(connection),
       closed: (connection) => this.#gone(connection),
@@ -148,7 +152,7 @@ export class Pool {
   /** Opens a dedicated connection outside the pool, for tunnels. */
   connect(watcher: EndpointWatcher, done: ConnectDone): () => void {
     const options = this.#optionsFor(watcher)
-    return dial(options, this.#deadlines, (outcome) =>
+    return this.#openConnection(options, this.#deadlines, (outcome) =>
       done(outcome instanceof UpstreamError ? outcome : outcome.socket),
     )
   }
@@ -182,7 +186,7 @@ export class Pool {
   #connect(call: PooledCall | undefined): void {
     const startedAt = performance.now()
     const options = call === undefined ? this.#options : this.#optionsFor(call.watcher)
-    dial(options, this.#deadlines, (outcome) => {
+    this.#openConnection(options, this.#deadlines, (outcome) => {
       this.#dialing--
       if (outcome instanceof UpstreamError) {
         this.#observer.connectFailed(outcome, this.#options.address)

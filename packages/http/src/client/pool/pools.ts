@@ -1,5 +1,6 @@
 import type { Deadlines } from '../../runtime/deadlines.ts'
 import type { Hops } from '../../fields/hops.ts'
+import { dial, type Dial } from './dial.ts'
 import { Pool, type PoolObserver, type PoolOptions } from './pool.ts'
 
 /** The transport of a connection, as metrics name it. */
@@ -12,10 +13,18 @@ export class Pools {
   readonly #deadlines: Deadlines
   readonly #hops: Hops
   readonly #observe: (transport: Transport) => PoolObserver
+  readonly #open: Dial
   readonly #poolsByKey = new Map<string, Pool>()
   #sweepAt = FIRST_SWEEP
 
-  constructor(deadlines: Deadlines, hops: Hops, observe: (transport: Transport) => PoolObserver = () => UNOBSERVED) {
+  /** `open` opens connections; a simulation opens them in memory. */
+  constructor(
+    deadlines: Deadlines,
+    hops: Hops,
+    observe: (transport: Transport) => PoolObserver = () => UNOBSERVED,
+    open: Dial = dial,
+  ) {
+    this.#open = open
     this.#deadlines = deadlines
     this.#hops = hops
     this.#observe = observe
@@ -30,6 +39,7 @@ export class Pools {
         deadlines: this.#deadlines,
         hops: this.#hops,
         observer: this.#observe(transportOf(made)),
+        open: this.#open,
       })
       this.#poolsByKey.set(key, pool)
     }

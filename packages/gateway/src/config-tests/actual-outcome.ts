@@ -1,0 +1,121 @@
+import { explain } from '../explain/explain.ts'
+import type { Explanation, SourceLocation } from '../findings/explanation.ts'
+import type { Ir } from '../ir/resources.ts'
+import type { Outcome } from '../simulate/outcome.ts'
+import type { UpstreamMessage } from '../simulate/world.ts'
+import type { Cost } from '../records/cost.ts'
+import type { Path } from '../schema/problem.ts'
+
+/** An outcome by the names that expectations use. */
+export interface ActualOutcome {
+  readonly route: string | null
+  readonly backend: string | null
+  readonly status: number | null
+  readonly by: string | null
+  readonly rule: number | null
+  readonly reason: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly upstream: ActualUpstream | null
+  readonly llm: Readonly<Record<string, unknown>> | null
+  readonly tools: readonly string[] | null
+}
+
+interface ActualUpstream {
+  readonly address: string
+  readonly version: string
+  readonly method: string
+  readonly host: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface DecidingConfig {
+  readonly ir: Ir
+  locate(this: void, part: object, path: Path): SourceLocation | null
+}
+
+/** Returns what an outcome shows, and the explanation of the decision; null when the request became no record. */
+export function actualOutcome(
+  outcome: Outcome,
+  { ir, locate }: DecidingConfig,
+): { actual: ActualOutcome; explanation: Explanation | null } {
+  const { record, response, access } = outcome
+  const explanation = record === null ? null : explain(record, { isKnown: true, ir, locate, live: 1, isEarlier: false })
+  const against = explanation?.rules.find(({ isAgainst }) => isAgainst)
+  const body = response?.body.toString('utf8') ?? ''
+  const actual: ActualOutcome = {
+    route: access?.routeName ?? null,
+    backend: record?.backend ?? null,
+    status: response?.status ?? null,
+    by: record?.reason?.policy ?? null,
+    rule: against === undefined ? null : against.index + 1,
+    reason: explanation?.code ?? outcome.closedBy ?? 'none',
+    headers: headersOf(response?.headers ?? []),
+    body,
+    upstream: upstreamOf(outcome),
+    llm: llmOf(record),
+    tools: toolsIn(body),
+  }
+  return { actual, explanation }
+}
+
+/** The position of the last request to the endpoint of the backend among all requests that were sent; -1 without one. */
+export function upstreamIndex({ access, upstreamRequests }: Outcome): number {
+  const endpoint = access?.endpoint ?? null
+  return endpoint === null ? -1 : upstreamRequests.findLastIndex(({ address }) => address === endpoint)
+}
+
+function upstreamOf(outcome: Outcome): ActualUpstream | null {
+  const message: UpstreamMessage | undefined = outcome.upstreamRequests[upstreamIndex(outcome)]
+  if (message === undefined) return null
+  const { address, version, method, authority, target, headers, body } = message
+  return {
+    address,
+    version,
+    method,
+    host: authority,
+    path: target,
+    headers: headersOf(headers),
+    body: body.toString('utf8'),
+  }
+}
+
+function headersOf(lines: readonly (readonly [name: string, value: string])[]): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of lines) headers[name] = name in headers ? `${headers[name]}, ${value}` : value
+  return headers
+}
+
+function llmOf(record: Outcome['record']): Readonly<Record<string, unknown>> | null {
+  const llm = record?.llm ?? null
+  if (llm === null) return null
+  const { provider, requestModel, responseModel, inputTokens, outputTokens, cost, cache, streaming, finishReason } = llm
+  return {
+    ...{
+      provider: llm.providerName === '' ? provider : llm.providerName,
+      model: requestModel,
+      answeredBy: responseModel,
+    },
+    ...{ inputTokens, outputTokens, streaming, finishReason },
+    cost: cost === undefined ? null : dollarsOf(cost),
+    cache: cache?.status ?? null,
+  }
+}
+
+/** US dollars; null when the cost is unknown. */
+function dollarsOf(cost: Cost): number | null {
+  return cost.kind === 'known' ? cost.nanoDollars / 1e9 : null
+}
+
+/** The names in the result of `tools/list`; null for any other body. */
+function toolsIn(body: string): readonly string[] | null {
+  const json = /^\s*\{/.test(body) ? body : (/^data: (\{.*)$/m.exec(body)?.[1] ?? '')
+  try {
+    const parsed = JSON.parse(json) as { result?: { tools?: { name: string }[] } }
+    return parsed.result?.tools?.map(({ name }) => name) ?? null
+  } catch {
+    return null
+  }
+}

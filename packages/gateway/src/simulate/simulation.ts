@@ -1,0 +1,210 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { compile, type CompiledConfig } from '../compile/index.ts'
+import type { CompiledBind } from '../compile/bind.ts'
+import { loadFeatures } from '../compile/load-features.ts'
+import { type ConnectionInfo, type HeaderBlock as Headers, HeaderBlock, sourceOf } from '@portico/http'
+import { UpstreamError, type UpstreamRequest } from '@portico/http/client'
+import { loadHttp2, memorySockets, type ReceivedResponse, sendOver } from '@portico/http/memory'
+import { BindServer } from '@portico/http/server'
+import type { Bind, Ir } from '../ir/resources.ts'
+import type { Outcome, SimulatedRequest, SimulatedResponse } from './outcome.ts'
+import { DetailRecorder } from './detail-recorder.ts'
+import { createSimulationServices, type Observations } from './simulation-services.ts'
+import type { SimulatedUpstreams } from './upstreams.ts'
+import { VirtualTime } from './virtual-time.ts'
+import { linesOf, type World } from './world.ts'
+
+interface SimulationOptions {
+  /** Whether outcomes have trace events and a record with all details, which costs more than the request itself. */
+  hasDetails: boolean
+  /** Addresses of Services, by the key of their backends. */
+  endpoints?: Readonly<Record<string, readonly string[]>>
+}
+
+/** A gateway without sockets: a config that was compiled as for a worker, in a world. State stays between requests. */
+export class Simulation {
+  readonly time: VirtualTime
+  readonly #ir: Ir
+  readonly #config: CompiledConfig
+  readonly #upstreams: SimulatedUpstreams
+  readonly #recorder: DetailRecorder
+  readonly #observed: Observations
+  readonly #servers = new Map<string, BindServer<string>>()
+  /** Copies of requests may be sent after the response. */
+  readonly #hasMirrors: boolean
+
+  private constructor(ir: Ir, world: World, { hasDetails, endpoints }: SimulationOptions) {
+    this.#ir = ir
+    this.#hasMirrors = ir.policies.some(({ traffic }) => traffic?.requestMirror !== undefined)
+    this.time = new VirtualTime(world.clock)
+    this.#observed = { access: null, request: null, events: [], isTraced: hasDetails }
+    this.#recorder = new DetailRecorder(this.time.now, hasDetails)
+    const { services, upstreams, addresses } = createSimulationServices({
+      ir,
+      world,
+      time: this.time,
+      observed: this.#observed,
+      recorder: this.#recorder,
+    })
+    this.#upstreams = upstreams
+    if (endpoints !== undefined) addresses.take({ put: Object.entries(endpoints), drop: [] })
+    this.#config = compile(ir, services, null)
+    this.#recorder.use(this.#config.recorder)
+  }
+
+  /** Compiles the config and loads what it needs. */
+  static async start(ir: Ir, world: World, options: SimulationOptions): Promise<Simulation> {
+    await loadFeatures(ir)
+    // A connection must not wait for its code, which would take real time.
+    await loadHttp2()
+    return new Simulation(ir, world, options)
+  }
+
+  /** Sends one request. Requests must be sent one after the other. */
+  async send(request: SimulatedRequest): Promise<Outcome> {
+    this.#upstreams.forget()
+    this.#observed.access = null
+    this.#observed.events = []
+    this.#observed.request = null
+    const result = await this.#exchange(request)
+    // The record of a request is complete a moment after its response, and a mirrored request may still be sent.
+    const isSettled = (): boolean => this.#observed.access !== null && this.#upstreams.active === 0
+    for (let turns = 0; !isSettled() && turns < TURNS_TO_RECORD; turns++) await nextTurn()
+    if (this.#hasMirrors) for (let turns = 0; turns < TURNS_TO_MIRROR; turns++) await nextTurn()
+    const isAnswered = !(result instanceof UpstreamError) && typeof result !== 'string'
+    return {
+      response: isAnswered ? responseOf(result) : null,
+      closedBy: isAnswered ? null : typeof result === 'string' ? result : result.message,
+      access: this.#observed.access,
+      matched: matchOf(this.#observed.request),
+      record: this.#recorder.take(),
+      events: this.#observed.events,
+      upstreamRequests: this.#upstreams.requests,
+      unknowns: this.#upstreams.unknowns,
+    }
+  }
+
+  async #exchange(request: SimulatedRequest): Promise<ReceivedResponse | UpstreamError | string> {
+    const entrance = this.#entranceOf(request)
+    if (entrance === null) {
+      this.#upstreams.unknown('listener', `${request.scheme} port ${request.port ?? '(any)'}`)
+      return `no listener for ${request.scheme} on port ${request.port ?? '(any)'}`
+    }
+    const admitted = entrance.server.admitStream(connectionOf(request, entrance.port))
+    if (typeof admitted === 'string') return `connection refused: ${admitted}`
+    const [near, far] = memorySockets()
+    admitted(far)
+    let isOver = false
+    const sent = sendOver(near, request.version, outgoingOf(request), this.time.deadlines).finally(() => {
+      isOver = true
+    })
+    await this.#waitFor(
+      () => isOver,
+      () => near.resetAndDestroy(),
+    )
+    return sent
+  }
+
+  /**
+   * Waits until the request is over. The virtual clock moves only when nothing else can happen: at once while a response
+   * of the world is late, and after a pause in which work outside of this thread, such as the check of a signature, ends.
+   */
+  async #waitFor(isOver: () => boolean, giveUp: () => void): Promise<void> {
+    const { deadlines, now } = this.time
+    const horizon = now() + HORIZON_MS
+    for (let turn = 0; !isOver(); turn++) {
+      await nextTurn()
+      if (isOver()) return
+      const isDue = this.#upstreams.waiting > 0 ? turn >= QUIET_TURNS : turn >= IDLE_TURNS
+      if (turn > SPIN_TURNS && this.#upstreams.waiting === 0) await pause()
+      if (!isDue) continue
+      turn = 0
+      if (deadlines.next > horizon) return giveUp()
+      this.time.moveTo(deadlines.next)
+    }
+  }
+
+  #entranceOf({ port, scheme, authority }: SimulatedRequest): { server: BindServer<string>; port: number } | null {
+    const isTls = scheme === 'https'
+    for (const bind of this.#ir.binds) {
+      if (port !== null && bind.port !== port) continue
+      const compiled = this.#config.binds.get(bind.key)
+      if (compiled?.transport !== 'tcp' || (compiled.state.kind === 'tls') !== isTls) continue
+      if (compiled.state.kind === 'tcp') continue
+      return { server: this.#serverOf(bind, compiled, isTls ? hostOf(authority) : ''), port: bind.port }
+    }
+    return null
+  }
+
+  #serverOf(bind: Bind, { state }: CompiledBind, sni: string): BindServer<string> {
+    const listener = state.kind === 'tls' ? (state.chooseTls(helloOf(sni))?.listener ?? null) : null
+    const key = `${bind.key} ${listener ?? ''}`
+    let server = this.#servers.get(key)
+    if (server === undefined) {
+      // The handshake is over: its certificate is outside of a simulation.
+      const plain = { ...state, kind: 'http' as const, proxyProtocol: null }
+      const onExchange: typeof state.onExchange = (exchange) => state.onExchange(exchange, listener)
+      server = new BindServer({ ...plain, onExchange }, this.time.deadlines)
+      this.#servers.set(key, server)
+    }
+    return server
+  }
+}
+
+function matchOf(request: Observations['request']): Outcome['matched'] {
+  const match = request?.match ?? null
+  return match === null ? null : { route: match.routeKey, index: match.matchIndex }
+}
+
+function helloOf(sni: string): Parameters<CompiledBind['state']['chooseTls']>[0] {
+  return { sni, random: '' } as Parameters<CompiledBind['state']['chooseTls']>[0]
+}
+
+function outgoingOf({ method, target, authority, headers, body, trailers }: SimulatedRequest): UpstreamRequest {
+  const isUpgrade = headers.find(([name]) => name.toLowerCase() === 'upgrade')?.[1] ?? ''
+  const sent = headers.filter(([name]) => name.toLowerCase() !== 'upgrade')
+  const teTrailers = headers.some(([name, value]) => name.toLowerCase() === 'te' && value === 'trailers')
+  return {
+    ...{ method, target, authority, teTrailers, upgrade: isUpgrade.toLowerCase() },
+    headers: HeaderBlock.of(sent.filter(([name]) => name.toLowerCase() !== 'te')),
+    body: sourceOf(body, trailers === null ? null : HeaderBlock.of(trailers)),
+  }
+}
+
+function responseOf({ status, headers, body, trailers, brokenBy }: ReceivedResponse): SimulatedResponse {
+  return { status, headers: linesOf(headers), body, trailers: lines(trailers), isBroken: brokenBy !== null }
+}
+
+function lines(headers: Headers | null): [name: string, value: string][] | null {
+  return headers === null ? null : linesOf(headers)
+}
+
+function connectionOf({ client, server, scheme, authority }: SimulatedRequest, port: number): ConnectionInfo {
+  const { address } = client
+  const info = {
+    ...{ address, port: client.port, rawAddress: address, rawPort: client.port, scheme, handshake: '' },
+    sni: scheme === 'https' ? hostOf(authority) : '',
+    source: (address.includes(':') ? `[${address}]` : address) + ':' + client.port,
+    destination: () => server ?? { address: '127.0.0.1', port },
+    principal: () => '',
+  }
+  return info
+}
+
+function hostOf(authority: string): string {
+  return authority.replace(/:\d+$/, '').toLowerCase()
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+/** Turns of the event loop without progress before the clock moves to a late response. */
+const QUIET_TURNS = 8
+const SPIN_TURNS = 50
+/** Turns, most of them of a millisecond, before the clock moves for another reason. */
+const IDLE_TURNS = 120
+const TURNS_TO_RECORD = 50
+const TURNS_TO_MIRROR = 20
+/** The most virtual milliseconds that one request takes. */
+const HORIZON_MS = 3_600_000
