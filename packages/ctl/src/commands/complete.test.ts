@@ -24,6 +24,7 @@ describe('completion', () => {
       'status',
       'effective',
       'translate',
+      'test',
       'keys',
       'teams',
       'usage',

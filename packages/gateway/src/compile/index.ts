@@ -4,7 +4,7 @@ import { backendOf, type BackendServices } from './services.ts'
 import type { BindParts, BindServices } from './bind-parts.ts'
 import { compileBind, type CompiledBind } from './bind.ts'
 import type { CompiledUdpBind } from './udp-bind.ts'
-import { compileUdpBind, createSeal, metricsDelivery } from './load-features.ts'
+import { compileUdpBind, createMemoryBudgets, createSeal, metricsDelivery } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.ts'
 import { compileSteps, NO_STEPS } from './steps.ts'
@@ -33,7 +33,6 @@ import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
 import type { Seal } from '../state/seal.ts'
 import type { BudgetStore } from '../stores/budgets/budget-store.ts'
-import { SharedMemoryBudgets } from '../stores/budgets/shared-memory-budgets.ts'
 import type { Deliver } from '../telemetry/otlp/retrying-sender.ts'
 import { formatHostPort } from '@portico/http/client'
 
@@ -251,7 +250,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     monotonic: services.monotonic,
     counters: services.counters,
     tables: services.tables,
-    budgets: services.budgets ?? services.kept.held('budgets', () => new SharedMemoryBudgets(services)),
+    budgets: () => services.budgets ?? services.kept.held('budgets', () => createMemoryBudgets(services)),
     answers: services.answers,
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,

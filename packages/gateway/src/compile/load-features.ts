@@ -17,6 +17,10 @@ export const createPricer = later(async () => (await import('../prices/create-pr
 export const createResponseCache = later(
   async () => (await import('../cache/create-response-cache.ts')).createResponseCache,
 )
+export const createMemoryBudgets = later(async () => {
+  const { SharedMemoryBudgets } = await import('../stores/budgets/shared-memory-budgets.ts')
+  return (...parts: ConstructorParameters<typeof SharedMemoryBudgets>) => new SharedMemoryBudgets(...parts)
+})
 export const createRetryBudget = later(
   async () => (await import('../policies/backend/retry-budget/retry-budget.ts')).createRetryBudget,
 )
@@ -80,7 +84,8 @@ function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Lo
   if (frontend?.accessLog?.otlp !== undefined) needed.add(otlpLog)
   if (frontend?.tracing !== undefined) needed.add(requestTracing)
   if (frontend?.metrics?.otlp !== undefined) needed.add(metricsDelivery)
-  if (traffic?.apiKeyAuthentication?.store !== undefined) needed.add(createKeyGate)
+  if (traffic?.apiKeyAuthentication?.store !== undefined) needed.add(createKeyGate).add(createMemoryBudgets)
+  if (traffic?.budget !== undefined) needed.add(createMemoryBudgets)
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
   if (backend?.prices !== undefined) needed.add(createPricer)
   if (backend?.ai?.cache !== undefined) needed.add(createResponseCache)

@@ -67,6 +67,13 @@ test('a matcher that is invalid is no mismatch', () => {
   }
 })
 
+test('members that every object inherits are no members of a value', () => {
+  for (const name of ['valueOf', 'constructor', '__proto__']) {
+    assert.equal(matches({ [name]: null } as Json, {}), true, name)
+    assert.equal(matches({ [name]: [] } as Json, []), false, name)
+  }
+})
+
 test('every JSON value without operators matches itself, and nothing ever throws anything else', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {

@@ -23,7 +23,8 @@ export function differences(matcher: Json, actual: unknown, field: readonly stri
   if (typeof matcher === 'object') {
     const members = memberSource(actual)
     if (members === null) return differs()
-    return Object.entries(matcher).flatMap(([name, each]) => differences(each, members[name], [...field, name]))
+    const memberAt = (name: string): unknown => (Object.hasOwn(members, name) ? members[name] : undefined)
+    return Object.entries(matcher).flatMap(([name, each]) => differences(each, memberAt(name), [...field, name]))
   }
   if (typeof matcher === 'string') {
     const verdict = byOperator(matcher, actual)

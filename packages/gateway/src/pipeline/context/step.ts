@@ -61,7 +61,7 @@ export interface Env {
   /** Budgets by key, shared by all workers and generations. */
   tables: KeyedTables
   /** Budgets, which all workers share, and other gateways too when the config has a store for them. */
-  budgets: BudgetStore
+  budgets: () => BudgetStore
   /** Answers of models that workers and gateways share; null when the config has no store for them. */
   answers: AnswerStore | null
   /** Time limits for calls of the policy. */

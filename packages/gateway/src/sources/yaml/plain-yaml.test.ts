@@ -32,7 +32,7 @@ test('ordinary files are read quickly', () => {
   ]
   for (const text of files) assert.ok(compare(text), text)
   const examples = new URL('../../../../../examples/', import.meta.url)
-  for (const name of readdirSync(examples).filter((file) => file.endsWith('.yaml'))) {
+  for (const name of readdirSync(examples).filter((file) => /(?<!\.test)\.yaml$/.test(file))) {
     const text = readFileSync(new URL(name, examples), 'utf8').replaceAll(/\$\{[A-Z]+:-(.*?)\}/g, '$1')
     // Keys that are paths are left to the full parser.
     assert.equal(compare(text), name !== 'openapi-tools.yaml', name)

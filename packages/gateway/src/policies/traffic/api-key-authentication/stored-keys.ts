@@ -33,11 +33,11 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
   const keys = env.kept.held('keys of the store', () => new StoredKeys(table))
   const room = viewKeyTable(table).slots
   const limits = limitAccounts(room, env)
-  if (!env.budgets.prepare(budgetRoom(room))) throw withoutMemory('budgets')
+  if (!env.budgets().prepare(budgetRoom(room))) throw withoutMemory('budgets')
   /** A key that changes becomes another object, with other limits. */
   const known = new WeakMap<ReadyKey, KeyAccounts>()
   const renewals = new Renewals(env.deadlines)
-  const parts = { store: env.budgets, renewals }
+  const parts = { store: env.budgets(), renewals }
   const settings = { outputTokens: config.outputTokens, allowsUnpriced: config.unpriced === 'Allow' }
 
   function knownAccounts(key: ReadyKey): KeyAccounts {
@@ -55,7 +55,7 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
       // A policy of the listener and one of the route may both read the key.
       if (rx.keyUse !== null) return
       if (config.usagePath !== undefined && rx.path === config.usagePath && rx.method === 'GET') {
-        return describeBudgets(key.own, env.budgets, room).then((budgets) => usageReply(key, budgets))
+        return describeBudgets(key.own, env.budgets(), room).then((budgets) => usageReply(key, budgets))
       }
       const refusal = refuseRoute(rx, key)
       if (refusal !== null) return refusal

@@ -28,7 +28,7 @@ export class BudgetLimit {
       isKeyed: key !== undefined,
       periodAt: createCalendar(per, timeZone),
     }
-    if (!env.budgets.prepare(this.#budget)) {
+    if (!env.budgets().prepare(this.#budget)) {
       const found = `found no room for ${maxKeys} keys of the budget ${name}`
       throw new ConfigFault(config, [], { found, expected: 'fewer keys' })
     }

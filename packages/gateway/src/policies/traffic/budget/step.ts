@@ -8,7 +8,7 @@ import type { BudgetConfig } from './schema.ts'
 export const budget = implement<BudgetConfig>(({ limits: configs, outputTokens, unpriced }, env) => {
   const limits = configs.map((config) => new BudgetLimit(config, env))
   const settings = { outputTokens, allowsUnpriced: unpriced === 'Allow' }
-  const parts = { store: env.budgets, renewals: new Renewals(env.deadlines) }
+  const parts = { store: env.budgets(), renewals: new Renewals(env.deadlines) }
   return {
     request(rx) {
       const refusal = claimBudgets(rx, { budgets: limits.map((limit) => limit.budgetOf(rx)), ...settings }, parts)
