@@ -69,8 +69,8 @@ test('a matcher that is invalid is no mismatch', () => {
 
 test('members that every object inherits are no members of a value', () => {
   for (const name of ['valueOf', 'constructor', '__proto__']) {
-    assert.equal(matches({ [name]: null } as Json, {}), true, name)
-    assert.equal(matches({ [name]: [] } as Json, []), false, name)
+    assert.equal(matches({ [name]: null }, {}), true, name)
+    assert.equal(matches({ [name]: [] }, []), false, name)
   }
 })
 
